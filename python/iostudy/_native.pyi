@@ -1,0 +1,100 @@
+"""The typed face of the Rust core."""
+
+from collections.abc import Sequence
+from typing import Literal, final
+
+__version__: str
+
+class EngineError(OSError):
+    """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set."""
+
+class VerificationError(Exception):
+    """Data read back differ from what was written; the message names file and byte offset."""
+
+@final
+class FileJob:
+    """N files by N threads, sequentially: what each file's thread does, and how.
+
+    ``operation`` creates (or truncates) and writes, or reads and verifies; ``record_bytes`` is the
+    size of one system call; ``direct`` asks for O_DIRECT; ``fsync`` ends a written file with
+    fsync, inside its measured time. Content is a pure function of ``seed``, the file's position in
+    ``paths`` and the offset. Raises ValueError for values that cannot work (zero sizes, unaligned
+    O_DIRECT records).
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | bytes],
+        *,
+        operation: Literal["write", "read"],
+        file_bytes: int,
+        record_bytes: int,
+        direct: bool,
+        fsync: bool,
+        seed: int,
+        engine: Literal["psync"] = "psync",
+    ) -> None: ...
+    def run(self) -> JobResult:
+        """Carry it out with the GIL released; signals are handled within 100 ms.
+
+        Raises EngineError, VerificationError, or whatever a signal handler raises; in every case
+        all threads have ended before.
+        """
+
+@final
+class JobResult:
+    """What a FileJob measured; times in seconds, latencies of single records in microseconds."""
+
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def wall_seconds(self) -> float:
+        """From the start barrier to the end of the last file."""
+    @property
+    def file_seconds(self) -> list[float]:
+        """Each file from open to close, in the order of ``paths``."""
+    @property
+    def records(self) -> int: ...
+    def latency_percentiles_us(self, percentiles: Sequence[float]) -> list[float]: ...
+    @property
+    def latency_max_us(self) -> float: ...
+    def latency_histogram_us(self) -> list[tuple[float, int]]:
+        """Recorded buckets as (upper bound in microseconds, count)."""
+
+@final
+class Sampler:
+    """A thread that reads /proc/diskstats, /proc/stat and /proc/pressure at a fixed interval.
+
+    ``devices`` are kernel names as in /proc/diskstats (``loop0``). No Python runs while it samples.
+    """
+
+    def __init__(self, devices: Sequence[str], interval_seconds: float) -> None: ...
+    def start(self) -> None:
+        """Take the first sample now and go on in a thread of its own."""
+    def stop(self) -> Samples:
+        """Take the last sample now, end the thread and hand everything over."""
+
+@final
+class Samples:
+    """Samples as columns of equal length, the first taken at start, the last at stop.
+
+    A counter of a device that was missing at that moment is None.
+    """
+
+    @property
+    def seconds(self) -> list[float]:
+        """CLOCK_MONOTONIC at each sample."""
+    def disk(self, device: str) -> dict[str, list[int | None]]:
+        """Counters by the names of the kernel's Documentation/admin-guide/iostats.rst.
+
+        reads, reads_merged, sectors_read, read_ms, writes, writes_merged, sectors_written,
+        write_ms, in_flight, io_ms, weighted_io_ms, discards, discards_merged, sectors_discarded,
+        discard_ms, flushes, flush_ms (the last six 0 on kernels without them).
+        """
+    def cpu(self) -> dict[str, list[int]]:
+        """Clock ticks of all CPUs: user, nice, system, idle, iowait, irq, softirq, steal."""
+    def pressure(self) -> dict[str, list[int | None]]:
+        """Microseconds stalled: cpu_some, io_some, io_full, memory_some, memory_full."""
+
+def syncfs(path: str | bytes) -> None:
+    """Write out everything dirty on the file system that holds ``path``."""

@@ -1,0 +1,123 @@
+"""Everything that iostudy can refuse or fail at.
+
+The tree::
+
+    IostudyError
+    ├── UsageError               2    what was asked for cannot be done as asked
+    │   ├── StudyError           2    a study file with one or more problems
+    │   ├── TargetError          2    the place to work on is missing, unsafe or too small
+    │   ├── BusyError            2    another iostudy holds the device or the folder
+    │   └── LedgerError          2    an output folder that cannot be used or read
+    ├── TrialError               3    a trial could not be carried out
+    │   ├── SettingError         3    the kernel refused a setting or did not keep it
+    │   └── WorkloadError        3    the workload stopped early, or read back wrong data
+    └── RestoreError             4    something could not be put back
+
+The number is the exit code of the command line. Every error says what was wanted, what was found,
+where, and how to mend it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+USAGE = 2
+TRIAL_FAILED = 3
+NOT_RESTORED = 4
+
+
+class IostudyError(Exception):
+    """An error that is shown to a person as it stands, never as a traceback."""
+
+    exit_code = USAGE
+
+    def __init__(self, wanted: str, *, found: str, where: str, remedy: str) -> None:
+        super().__init__(wanted, found, where, remedy)
+        self.wanted = wanted
+        self.found = found
+        self.where = where
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.wanted}, but {self.found}\n  remedy: {self.remedy}"
+
+
+class UsageError(IostudyError):
+    """What was asked for cannot be done as asked."""
+
+
+class TargetError(UsageError):
+    """The place to work on is missing, unsafe or too small."""
+
+
+class BusyError(UsageError):
+    """Another iostudy holds the device or the folder."""
+
+
+class LedgerError(UsageError):
+    """An output folder that cannot be used or read."""
+
+
+class TrialError(IostudyError):
+    """A trial could not be carried out."""
+
+    exit_code = TRIAL_FAILED
+
+
+class SettingError(TrialError):
+    """The kernel refused a setting, or did not keep it."""
+
+
+class WorkloadError(TrialError):
+    """The workload stopped early, or read back data that it had not written."""
+
+
+class RestoreError(IostudyError):
+    """Something that was changed could not be put back."""
+
+    exit_code = NOT_RESTORED
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing wrong in a study file.
+
+    ``line`` counts from 1; ``path`` is the way to the value, such as ``factors.block.scheduler``.
+    """
+
+    line: int
+    path: str
+    message: str
+    found: str = ""
+    allowed: str = ""
+    suggestion: str = ""
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.found:
+            parts.append(f"found {self.found}")
+        if self.allowed:
+            parts.append(f"allowed: {self.allowed}")
+        if self.suggestion:
+            parts.append(f"did you mean {self.suggestion}?")
+        place = f"line {self.line}: " + (f"{self.path}: " if self.path else "")
+        return place + "; ".join(parts)
+
+
+class StudyError(UsageError):
+    """A study file with one or more problems, all of them reported at once."""
+
+    def __init__(self, where: str, problems: tuple[Problem, ...]) -> None:
+        count = f"{len(problems)} problem" + ("s" if len(problems) != 1 else "")
+        super().__init__(
+            "a valid study file",
+            found=count,
+            where=where,
+            remedy="correct the lines named above; `iostudy check` tries again without running",
+        )
+        self.problems = problems
+
+    def __str__(self) -> str:
+        lines = [f"{self.where}: {self.found}"]
+        lines += [f"  {problem}" for problem in self.problems]
+        return "\n".join([*lines, f"  remedy: {self.remedy}"])

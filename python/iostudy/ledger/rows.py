@@ -1,0 +1,64 @@
+"""The rows of the ledger as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class TrialStatus(StrEnum):
+    """How far a trial came. Only FINISHED trials of complete blocks count towards a verdict."""
+
+    STARTED = "started"
+    FINISHED = "finished"
+    INVALID = "invalid"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One trial: one workload under one configuration in one attempt at one block.
+
+    ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
+    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``); ``devices`` hold iostat's
+    figures by device; ``machine`` CPU shares and pressure; ``phases`` seconds spent in each phase.
+    ``started_at`` is Unix time. ``telemetry`` names the Parquet file with the samples.
+    """
+
+    id: int
+    block: int
+    attempt: int
+    position: int
+    workload: str
+    configuration: str
+    status: TrialStatus
+    reason: str = ""
+    started_at: float = 0.0
+    figures: Mapping[str, float] | None = None
+    settings: Mapping[str, str] | None = None
+    devices: Mapping[str, Mapping[str, float]] | None = None
+    machine: Mapping[str, float] | None = None
+    phases: Mapping[str, float] | None = None
+    notes: tuple[str, ...] = ()
+    telemetry: str = ""
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """What was fixed before the first trial.
+
+    ``root`` tells whether the study ran as root, ``offered`` the levels that the host offered for
+    factors that ask for them: with the study text, they give the same Study again.
+    ``circumstances`` is the host inventory, versions and target as plain JSON values.
+    """
+
+    name: str
+    text: str
+    root: bool
+    offered: Mapping[str, tuple[str, ...]]
+    seed: int
+    started_at: float
+    iostudy_version: str
+    circumstances: Mapping[str, Any]

@@ -1,0 +1,1 @@
+"""What is asked: a study file becomes a Study, a Study and a seed become a Plan."""

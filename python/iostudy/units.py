@@ -1,0 +1,75 @@
+"""Sizes, counts, percentages and times: read from text, written for people.
+
+Binary units (KiB, MiB, GiB, TiB) are powers of 1024, decimal ones (kB, MB, GB, TB) powers of 1000;
+the two are never mixed up, and a bare number is bytes.
+"""
+
+from __future__ import annotations
+
+import re
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+
+_SIZE_UNITS = {
+    "": 1,
+    "B": 1,
+    "KiB": KIB,
+    "MiB": MIB,
+    "GiB": GIB,
+    "TiB": 1 << 40,
+    "kB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+}
+SIZE_FORM = "a number and B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, such as 256MiB"
+PERCENT_FORM = "a percentage such as 3%"
+
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
+_PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes of ``text``; ValueError names the form that is understood."""
+    match = _NUMBER.fullmatch(str(text).strip())
+    if match is None or match[2] not in _SIZE_UNITS:
+        raise ValueError(f"not a size; write {SIZE_FORM}")
+    size = float(match[1]) * _SIZE_UNITS[match[2]]
+    if size != int(size):
+        raise ValueError("not a whole number of bytes")
+    return int(size)
+
+
+def parse_percent(text: str) -> float:
+    """The fraction that a text such as ``3%`` or ``2.5 %`` means; ValueError otherwise."""
+    match = _PERCENT.fullmatch(str(text).strip())
+    if match is None:
+        raise ValueError(f"not a percentage; write {PERCENT_FORM}")
+    return float(match[1]) / 100
+
+
+def format_size(size_bytes: int) -> str:
+    """The shortest exact binary form: 268435456 -> ``256MiB``, 1000 -> ``1000B``."""
+    for unit in ("TiB", "GiB", "MiB", "KiB"):
+        if size_bytes and size_bytes % _SIZE_UNITS[unit] == 0:
+            return f"{size_bytes // _SIZE_UNITS[unit]}{unit}"
+    return f"{size_bytes}B"
+
+
+def format_percent(fraction: float) -> str:
+    """A fraction as a plain percentage without needless digits: 0.03 -> ``3 %``."""
+    return f"{fraction * 100:.3g} %"
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration as people say it: ``850 ms``, ``12.3 s``, ``3 min 05 s``, ``2 h 10 min``."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"

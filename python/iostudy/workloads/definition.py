@@ -1,0 +1,72 @@
+"""What a workload is: one value that yields schema, documentation, command line and report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measurement of a workload: its name, its unit, what it says, and which way is better."""
+
+    name: str
+    unit: str
+    documentation: str
+    higher_is_better: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trial works: a folder of the study's own, and what may be done there.
+
+    ``seed`` is the same for preparation and trial within a block, so that what was written can be
+    verified when it is read back.
+    """
+
+    directory: Path
+    seed: int
+
+
+class Workload(Protocol):
+    """A workload with its options, ready to be carried out in a place."""
+
+    def space_bytes(self) -> int:
+        """The largest room its files take."""
+
+    def prepare(self, place: Place) -> None:
+        """Make, unmeasured and once per block, what the trials need."""
+
+    def run(self, place: Place) -> Mapping[str, float]:
+        """Carry it out once; figures by name. Raises WorkloadError, never a partial figure."""
+
+    def clean(self, place: Place) -> None:
+        """Remove every file that prepare and run have made."""
+
+
+@dataclass(frozen=True)
+class WorkloadDefinition:
+    """A workload's name, options, figures and what it models.
+
+    ``options`` is a frozen pydantic model whose field descriptions are the documentation;
+    ``verdict_figure`` names the figure that verdicts use; ``reads`` tells that the page cache must
+    be dropped before a trial; ``make`` turns validated options into the Workload.
+    """
+
+    name: str
+    models: str
+    leaves_out: str
+    source: str
+    options: type[BaseModel]
+    figures: tuple[Figure, ...]
+    verdict_figure: str
+    reads: bool
+    make: Callable[[Any], Workload]
+
+    def figure(self, name: str) -> Figure:
+        """The figure of that name; KeyError if there is none."""
+        return {figure.name: figure for figure in self.figures}[name]
