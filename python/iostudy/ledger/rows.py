@@ -24,7 +24,8 @@ class TrialRow:
     ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
     read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``); ``devices`` hold iostat's
     figures by device; ``machine`` CPU shares and pressure; ``phases`` seconds spent in each phase.
-    ``started_at`` is Unix time. ``telemetry`` names the Parquet file with the samples.
+    ``started_at`` is Unix time. ``telemetry`` names the Parquet file with the samples. ``counts``
+    tells that its whole block was finished and valid, so that verdicts use it.
     """
 
     id: int
@@ -43,6 +44,7 @@ class TrialRow:
     phases: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     telemetry: str = ""
+    counts: bool = False
 
 
 @dataclass(frozen=True)

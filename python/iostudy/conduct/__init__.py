@@ -1,0 +1,1 @@
+"""How a study is carried out: block by block, trial by trial, until the answers are known."""

@@ -1,0 +1,18 @@
+"""Every workload there is, by name."""
+
+from __future__ import annotations
+
+from iostudy.workloads import dfsio
+from iostudy.workloads.definition import WorkloadDefinition
+
+_ALL = {definition.name: definition for definition in (dfsio.WRITE, dfsio.READ)}
+
+
+def names() -> tuple[str, ...]:
+    """All names, in the order they are shown."""
+    return tuple(_ALL)
+
+
+def get(name: str) -> WorkloadDefinition:
+    """The definition of that name; KeyError if there is none."""
+    return _ALL[name]
