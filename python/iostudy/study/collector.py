@@ -1,0 +1,91 @@
+"""Gathers every problem of a study file, each with its line, instead of stopping at the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from iostudy.errors import Problem, StudyError
+from iostudy.study.names import UnknownNameError
+from iostudy.study.source import Source, Step
+
+T = TypeVar("T")
+ModelT = TypeVar("ModelT", bound=BaseModel)
+Path = tuple[Step, ...]
+
+
+class Collector:
+    """Tries one part of a file after another and keeps what is wrong with them."""
+
+    def __init__(self, source: Source, where: str) -> None:
+        self.source = source
+        self.where = where
+        self.problems: list[Problem] = []
+
+    def attempt(self, path: Path, parse: Callable[[Any], T], value: Any) -> T | None:
+        """``parse(value)``, or None with a problem noted where it raised ValueError."""
+        try:
+            return parse(value)
+        except ValueError as error:
+            self.note(path, error, value)
+            return None
+
+    def model(self, path: Path, model: type[ModelT], value: Any) -> ModelT | None:
+        """A section validated by its pydantic model, or None with every problem of it noted."""
+        if not isinstance(value, Mapping):
+            allowed = ", ".join(model.model_fields)
+            self.add(path, "a mapping is wanted here", found=shown(value), allowed=allowed)
+            return None
+        try:
+            return model.model_validate(value)
+        except ValidationError as error:
+            for detail in error.errors():
+                self._add_detail(path, model, detail)
+            return None
+
+    def note(self, path: Path, error: ValueError, value: Any) -> None:
+        """Keep an error that was raised for the value at ``path``."""
+        if isinstance(error, UnknownNameError):
+            self.add(path, str(error), error.found, error.allowed, error.suggestion)
+        else:
+            self.add(path, str(error), found=shown(value))
+
+    def add(
+        self, path: Path, message: str, found: str = "", allowed: str = "", suggestion: str = ""
+    ) -> None:
+        """Keep a problem of the value at ``path``."""
+        way = ".".join(str(step) for step in path)
+        line = self.source.line(path)
+        self.problems.append(Problem(line, way, message, found, allowed, suggestion))
+
+    def finish(self) -> None:
+        """StudyError with all problems in the order of their lines, if there are any."""
+        if self.problems:
+            raise StudyError(self.where, tuple(sorted(self.problems, key=lambda p: p.line)))
+
+    def _add_detail(self, path: Path, model: type[BaseModel], detail: ErrorDetails) -> None:
+        place = (*path, *detail["loc"])
+        cause = detail.get("ctx", {}).get("error")
+        if detail["type"] == "extra_forbidden":
+            key = str(detail["loc"][-1])
+            self.note(place, UnknownNameError("key", key, model.model_fields), key)
+        elif isinstance(cause, ValueError):
+            self.note(place, cause, detail["input"])
+        else:
+            self.add(place, detail["msg"], found=shown(detail["input"]))
+
+
+def shown(value: Any) -> str:
+    """A value of the file as a person wrote it, cut where it is long."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        text = "{" + ", ".join(f"{key}: {shown(item)}" for key, item in value.items()) + "}"
+    elif isinstance(value, list):
+        text = "[" + ", ".join(shown(item) for item in value) + "]"
+    else:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004

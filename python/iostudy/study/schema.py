@@ -1,0 +1,186 @@
+"""A study file -> Study, with every error of the file at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from iostudy.errors import UsageError
+from iostudy.study import requests
+from iostudy.study.collector import Collector, shown
+from iostudy.study.collector import Path as Way
+from iostudy.study.factors import parse_factor
+from iostudy.study.model import Factor, FactorKind, Fallback, Study, Target
+from iostudy.study.names import UnknownNameError
+from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
+from iostudy.study.source import read
+
+KEYS = (
+    "question",
+    "target",
+    "factors",
+    "baseline",
+    "workloads",
+    "decide",
+    "validity",
+    "without_root",
+    "seed",
+)
+_FALLBACK_KEYS = ("factors", "target")
+_MAX_SEED = 2**63
+
+
+def load(path: Path) -> Study:
+    """Read a study file; StudyError with all its problems, UsageError if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(
+            "to read a study file",
+            found=str(reason),
+            where=str(path),
+            remedy="give the path of a study file, or the name of a ready-made study",
+        ) from error
+    return parse(text, where=str(path), name=_name_of(path))
+
+
+def parse(text: str, *, where: str, name: str) -> Study:
+    """The Study that a text asks for; ``where`` names the file in errors."""
+    source = read(text, where)
+    collector = Collector(source, where)
+    values = source.values
+    _refuse_unknown_keys(collector, (), values, KEYS)
+    question = _question(collector, values)
+    target = _target(collector, ("target",), values.get("target"))
+    factors = _factors(collector, ("factors",), values.get("factors"))
+    asked = requests.parse_requests(collector, values.get("workloads"))
+    decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
+    validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
+    fallback = _fallback(collector, values)
+    seed = _seed(collector, values)
+    collector.finish()
+    assert target is not None and decide is not None and validity is not None
+    study = Study(
+        name=name,
+        question=question,
+        text=text,
+        target=target,
+        factors=factors,
+        workloads=asked,
+        decide=decide.decision(),
+        validity=validity.validity(),
+        baseline_label=_text(values.get("baseline")),
+        seed=seed,
+        fallback=fallback,
+    )
+    _cross_check(collector, study)
+    collector.finish()
+    return study
+
+
+def _cross_check(collector: Collector, study: Study) -> None:
+    """What can only be judged when every section is right on its own."""
+    ways = [(("factors",), study)]
+    if study.fallback is not None:
+        ways.append((("without_root", "factors"), study.without_root()))
+    for way, variant in ways:
+        _refuse_idle_options(collector, way, variant)
+        if not variant.awaiting_offer():
+            requests.check_options(collector, way, variant.workloads, variant.configurations())
+    if not study.awaiting_offer():
+        _check_baseline(collector, study)
+
+
+def _refuse_idle_options(collector: Collector, way: Way, study: Study) -> None:
+    """An option that no workload of the study has would make all its levels the same."""
+    from_workloads = {field for w in study.workloads for field in type(w.options).model_fields}
+    for factor in study.factors:
+        if factor.kind is FactorKind.WORKLOAD_OPTION and factor.option not in from_workloads:
+            collector.add((*way, factor.name), "no workload of this study has that option")
+
+
+def _check_baseline(collector: Collector, study: Study) -> None:
+    labels = [configuration.label for configuration in study.configurations()]
+    label = study.baseline_label
+    if label is not None and label not in labels:
+        collector.note(("baseline",), UnknownNameError("configuration", label, labels), label)
+
+
+def _question(collector: Collector, values: Mapping[str, Any]) -> str:
+    question = values.get("question")
+    if isinstance(question, str) and question.strip():
+        return question.strip()
+    message = "a question is wanted, in a sentence; the report answers it"
+    collector.add(("question",), message, found=shown(question))
+    return ""
+
+
+def _target(collector: Collector, way: Way, value: Any) -> Target | None:
+    if isinstance(value, Mapping):
+        section = collector.model(way, TargetSection, value)
+        if section is None:
+            return None
+        return collector.attempt(way, lambda _: section.target(), value)
+    return collector.attempt(way, directory_target, value)
+
+
+def _factors(collector: Collector, way: Way, section: Any) -> tuple[Factor, ...]:
+    if not isinstance(section, Mapping) or not section:
+        message = "factors are a mapping of at least one name to its levels"
+        collector.add(way, message, found=shown(section))
+        return ()
+    found = [
+        collector.attempt((*way, name), lambda v, n=name: parse_factor(str(n), v), levels)
+        for name, levels in section.items()
+    ]
+    return tuple(factor for factor in found if factor is not None)
+
+
+def _fallback(collector: Collector, values: Mapping[str, Any]) -> Fallback | None:
+    if "without_root" not in values:
+        return None
+    section = values["without_root"]
+    if not isinstance(section, Mapping):
+        message = "without_root is a mapping of factors and, if need be, a target"
+        collector.add(("without_root",), message, found=shown(section))
+        return None
+    _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
+    factors = _factors(collector, ("without_root", "factors"), section.get("factors"))
+    for factor in factors:
+        if factor.kind is FactorKind.SETTING:
+            way = ("without_root", "factors", factor.name)
+            collector.add(way, "this needs root; vary a workload option here")
+    target = None
+    if "target" in section:
+        target = _target(collector, ("without_root", "target"), section["target"])
+    return Fallback(factors, target)
+
+
+def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:
+    seed = values.get("seed")
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MAX_SEED:
+        collector.add(("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=shown(seed))
+        return None
+    return int(seed)
+
+
+def _refuse_unknown_keys(
+    collector: Collector, way: Way, section: Mapping[str, Any], allowed: tuple[str, ...]
+) -> None:
+    for key in section:
+        if key not in allowed:
+            collector.note((*way, key), UnknownNameError("key", str(key), allowed), key)
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _name_of(path: Path) -> str:
+    """The file's name made fit for a folder's: ``My study!.yaml`` -> ``My-study``."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-.") or "study"

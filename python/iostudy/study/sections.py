@@ -1,0 +1,141 @@
+"""The sections of a study file that stand alone: decide, validity and target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from iostudy import units
+from iostudy.study.model import (
+    Decision,
+    DirectoryTarget,
+    LoopbackTarget,
+    ScratchTarget,
+    Target,
+    Validity,
+)
+from iostudy.study.names import UnknownNameError
+
+FILESYSTEMS = ("ext4", "xfs")
+MIN_LOOPBACK_BYTES = 16 * units.MIB
+MIN_BLOCKS, MAX_BLOCKS = 3, 1000
+
+
+class Section(BaseModel):
+    """A mapping of the file in which unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _share(low: float, high: float) -> BeforeValidator:
+    """A percentage strictly between two fractions."""
+
+    def parse(value: Any) -> float:
+        share = units.parse_percent(str(value))
+        if not low < share < high:
+            limits = f"more than {low * 100:g}% and less than {high * 100:g}%"
+            raise ValueError(f"out of range; allowed: {limits}")
+        return share
+
+    return BeforeValidator(parse)
+
+
+def _blocks(value: Any) -> tuple[int, int]:
+    match value:
+        case [int(fewest), int(most)] if MIN_BLOCKS <= fewest <= most <= MAX_BLOCKS:
+            return fewest, most
+    raise ValueError(
+        f"write [fewest, most] as whole numbers with {MIN_BLOCKS} <= fewest <= most <= {MAX_BLOCKS}"
+    )
+
+
+def _filesystem(value: Any) -> str:
+    if value not in FILESYSTEMS:
+        raise UnknownNameError("file system", str(value), FILESYSTEMS)
+    return str(value)
+
+
+def _loopback_size(value: Any) -> int:
+    size = units.parse_size(value)
+    if size < MIN_LOOPBACK_BYTES:
+        raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
+    return size
+
+
+Filesystem = Annotated[str, BeforeValidator(_filesystem)]
+
+
+class DecideSection(Section):
+    """What decides; it is fixed before the first trial."""
+
+    margin: Annotated[float, _share(0, 1)] = Field(
+        0.03, description="differences smaller than this do not matter to you"
+    )
+    risk: Annotated[float, _share(0, 0.5)] = Field(
+        0.05, description="chance of any wrong verdict in the whole study"
+    )
+    blocks: Annotated[tuple[int, int], BeforeValidator(_blocks)] = Field(
+        (5, 30), description="fewest and most blocks of a comparison"
+    )
+
+    def decision(self) -> Decision:
+        """The section as the study's value."""
+        return Decision(self.margin, self.risk, *self.blocks)
+
+
+class ValiditySection(Section):
+    """When a trial does not count; it is fixed before the first trial."""
+
+    foreign_io: Annotated[float, _share(0, 100)] = Field(
+        0.10, description="bytes on the device not caused by the workload, as a share of its own"
+    )
+    steal: Annotated[float, _share(0, 1)] = Field(
+        0.05, description="CPU time taken by the hypervisor, as a share of all"
+    )
+    attempts: Annotated[int, Field(ge=1, le=20)] = Field(
+        3, description="how often a block is tried before the study gives up"
+    )
+
+    def validity(self) -> Validity:
+        """The section as the study's value."""
+        return Validity(self.foreign_io, self.steal, self.attempts)
+
+
+class LoopbackSection(Section):
+    """A disk that the study makes for itself from a file in the output folder."""
+
+    size: Annotated[int, BeforeValidator(_loopback_size)]
+    filesystem: Filesystem = "ext4"
+
+
+class ScratchSection(Section):
+    """A whole device whose content the study destroys."""
+
+    device: str
+    filesystem: Filesystem = "ext4"
+
+
+class TargetSection(Section):
+    """A target that is more than a directory."""
+
+    loopback: LoopbackSection | None = None
+    scratch: ScratchSection | None = None
+
+    def target(self) -> Target:
+        """The section as the study's value; ValueError unless exactly one is given."""
+        if self.loopback and not self.scratch:
+            return LoopbackTarget(self.loopback.size, self.loopback.filesystem)
+        if self.scratch and not self.loopback:
+            return ScratchTarget(Path(self.scratch.device), self.scratch.filesystem)
+        raise ValueError("give either loopback: {size: 2GiB} or scratch: {device: /dev/...}")
+
+
+def directory_target(value: Any) -> Target:
+    """A target given as plain text: a directory."""
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError("a target is a directory, {loopback: ...} or {scratch: ...}")
+    if "://" in value:
+        raise ValueError("targets other than directories and disks are not supported yet")
+    return DirectoryTarget(Path(value))
