@@ -88,4 +88,4 @@ def shown(value: Any) -> str:
         text = "[" + ", ".join(shown(item) for item in value) + "]"
     else:
         text = str(value).lower() if isinstance(value, bool) else str(value)
-    return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004
+    return text if len(text) <= 60 else text[:57] + "..."

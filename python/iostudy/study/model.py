@@ -68,9 +68,12 @@ class WorkloadRequest:
 
 @dataclass(frozen=True)
 class DirectoryTarget:
-    """An existing directory; the study works in a folder of its own below it."""
+    """An existing directory; the study works in a folder of its own below it.
 
-    path: Path
+    Without a path it is the output folder.
+    """
+
+    path: Path | None
 
 
 @dataclass(frozen=True)
@@ -185,10 +188,15 @@ class Study:
         return replace(
             self,
             factors=self.fallback.factors,
-            target=self.fallback.target or self.target,
+            target=self.fallback.target or _target_without_root(self.target),
             baseline_label=None,
             notes=(*self.notes, note),
         )
+
+
+def _target_without_root(target: Target) -> Target:
+    """Disks cannot be made or formatted without root; the output folder takes their place."""
+    return target if isinstance(target, DirectoryTarget) else DirectoryTarget(None)
 
 
 def _configuration(factors: tuple[Factor, ...], levels: tuple[Level, ...]) -> Configuration:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
 
 def _cross_check(collector: Collector, study: Study) -> None:
     """What can only be judged when every section is right on its own."""
-    ways = [(("factors",), study)]
+    ways: list[tuple[Way, Study]] = [(("factors",), study)]
     if study.fallback is not None:
         ways.append((("without_root", "factors"), study.without_root()))
     for way, variant in ways:
@@ -133,7 +134,7 @@ def _factors(collector: Collector, way: Way, section: Any) -> tuple[Factor, ...]
         collector.add(way, message, found=shown(section))
         return ()
     found = [
-        collector.attempt((*way, name), lambda v, n=name: parse_factor(str(n), v), levels)
+        collector.attempt((*way, name), partial(parse_factor, str(name)), levels)
         for name, levels in section.items()
     ]
     return tuple(factor for factor in found if factor is not None)

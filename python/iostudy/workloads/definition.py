@@ -33,13 +33,22 @@ class Place:
 
 
 class Workload(Protocol):
-    """A workload with its options, ready to be carried out in a place."""
+    """A workload with its options, ready to be carried out in a place.
+
+    The order is: prepare once per block, then for every trial reset and run, at last clean.
+    """
 
     def space_bytes(self) -> int:
         """The largest room its files take."""
 
+    def preparation(self) -> str:
+        """What prepare makes, as a key: trials of a block with the same key share it."""
+
     def prepare(self, place: Place) -> None:
-        """Make, unmeasured and once per block, what the trials need."""
+        """Make, unmeasured, what the trials need."""
+
+    def reset(self, place: Place) -> None:
+        """Undo, unmeasured and before every trial, what the one before has left."""
 
     def run(self, place: Place) -> Mapping[str, float]:
         """Carry it out once; figures by name. Raises WorkloadError, never a partial figure."""

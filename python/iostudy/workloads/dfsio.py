@@ -68,11 +68,19 @@ class Dfsio:
         """All files together."""
         return self.options.files * self.options.size
 
+    def preparation(self) -> str:
+        """Reads share the files that were written for them, whatever their record size."""
+        return f"{self.options.files} x {self.options.size}" if self.operation == "read" else ""
+
     def prepare(self, place: Place) -> None:
-        """Write the files that are to be read; a write needs nothing but an empty folder."""
-        place.directory.mkdir(parents=True, exist_ok=True)
+        """Write the files that are to be read; a write needs nothing."""
         if self.operation == "read":
             self._job(place, "write", fsync=True)
+
+    def reset(self, place: Place) -> None:
+        """Every write makes new files, as TestDFSIO's does; the file system allocates afresh."""
+        if self.operation == "write":
+            self.clean(place)
 
     def run(self, place: Place) -> Mapping[str, float]:
         """Write or read all files once and give TestDFSIO's figures and the aggregate."""

@@ -1,0 +1,72 @@
+# Everything there is to do, for people and for CI alike. Two targets set up all they need:
+#   make quickstart   the main job: a first study on a scratch disk of its own
+#   make test         every test that takes minutes, not hours
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+TO_RUN := cc:gcc losetup:mount mkfs.ext4:e2fsprogs
+TO_TEST := chromium:chromium fio:fio iostat:sysstat mkfs.xfs:xfsprogs ip:iproute2
+
+.PHONY: quickstart test check bench calibrate crash wheel format lock clean help
+
+quickstart: $(VENV)/.built ## set up, and run the first study
+	$(BIN)/iostudy run studies/quickstart.yaml
+
+test: $(VENV)/.dev $(VENV)/.built ## set up, and pass the tests
+	cargo test --workspace --exclude iostudy-bindings --locked --quiet
+	$(BIN)/pytest -m "not slow"
+
+check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of one run
+	$(BIN)/python -m benches.engine
+	$(BIN)/python -m benches.trial_cost
+
+calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics
+	$(BIN)/pytest -m slow tests/calibration
+
+crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
+	$(BIN)/pytest -m slow tests/crash
+
+wheel: $(VENV)/.dev ## an abi3 wheel in dist/, and a test of it without Rust
+	rm -rf dist
+	$(BIN)/maturin build --release --locked --out dist
+	tools/try-wheel dist/*.whl
+
+format: $(VENV)/.dev ## put all sources into their form
+	cargo fmt --all
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: $(VENV)/.dev ## pin the Python dependencies anew
+	tools/lock
+
+clean: ## remove all that was built; results/ stays
+	rm -rf $(VENV) target dist
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+
+$(VENV)/.run: requirements/run.txt requirements/build.txt
+	PYTHON=$(PYTHON) tools/need cargo:cargo $(TO_RUN)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
+	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
+	touch $@
+
+$(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.run requirements/dev.txt
+	tools/need $(TO_TEST)
+	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
+	touch $@

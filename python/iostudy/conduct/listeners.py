@@ -1,0 +1,30 @@
+"""Who is told how a study goes. Listeners only look; nothing they do changes a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iostudy.conduct.progress import Progress
+from iostudy.conduct.standing import Standing
+from iostudy.ledger.rows import TrialRow
+from iostudy.study.model import Study
+from iostudy.study.plan import Block, Plan
+
+
+class Listener:
+    """Hears of every step; does nothing unless a method is overridden."""
+
+    def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
+        """The plan stands; ``recorded`` trials are in the ledger already (a resumed study)."""
+
+    def trial_ended(self, row: TrialRow) -> None:
+        """A trial is in the ledger."""
+
+    def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
+        """An attempt does not count, for that reason; the block is run again."""
+
+    def block_ended(self, progress: Progress) -> None:
+        """A block is whole and counts."""
+
+    def study_ended(self, final: Sequence[Standing]) -> None:
+        """Every comparison is decided, or its blocks are spent."""

@@ -1,0 +1,50 @@
+"""How far a study is, and how long it can still take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.conduct.standing import Standing
+from iostudy.study.model import Study
+from iostudy.study.plan import Block, Plan
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a listener hears after every block.
+
+    ``seconds_left`` is an upper bound: the time that the comparisons still open would take if
+    each of them needed every block that is allowed. Most are decided sooner.
+    """
+
+    block: Block
+    blocks: int
+    seconds_left: float
+    standings: tuple[Standing, ...]
+
+
+def open_configurations(study: Study, workload: str, current: Sequence[Standing]) -> frozenset[str]:
+    """Labels that a further block of the workload must run, the baseline among them.
+
+    Empty when every comparison of the workload is decided. A study of a single configuration has
+    nothing to decide and runs all its blocks.
+    """
+    undecided = {
+        standing.configuration
+        for standing in current
+        if standing.workload == workload and standing.comparison.verdict is Verdict.INCONCLUSIVE
+    }
+    alone = len(study.configurations()) == 1
+    return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
+
+
+def trials_left(study: Study, plan: Plan, after: Block, current: Sequence[Standing]) -> int:
+    """Trials that remain behind a block if no further comparison is decided."""
+    still_open = {
+        workload.label: len(open_configurations(study, workload.label, current))
+        for workload in study.workloads
+    }
+    rest = plan.blocks[plan.blocks.index(after) + 1 :]
+    return sum(still_open[block.workload] for block in rest)

@@ -1,0 +1,62 @@
+"""One trial from STARTED to its end: FINISHED, INVALID or INTERRUPTED."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from iostudy.conduct.validity import disturbance, foreign_share
+from iostudy.errors import IostudyError, RestoreError, TrialError
+from iostudy.ledger.rows import TrialRow, TrialStatus
+from iostudy.ledger.samples import write_samples
+from iostudy.ledger.store import Ledger
+from iostudy.node.protocol import BlockSession, TrialResult
+from iostudy.study.model import Configuration, Validity
+
+
+def carry_out(
+    ledger: Ledger,
+    session: BlockSession,
+    limits: Validity,
+    row: TrialRow,
+    configuration: Configuration,
+) -> TrialRow:
+    """Run the trial that ``row`` describes; the row as the ledger has it at the end.
+
+    A trial that fails, or that was disturbed, is INVALID with its reason and does not raise. What
+    must stop the study - RestoreError, a signal - is recorded and goes on up.
+    """
+    row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
+    try:
+        ended = _ended(row, session.trial(configuration), limits, ledger)
+    except RestoreError as error:
+        ledger.finish(_invalid(row, error))
+        raise
+    except TrialError as error:
+        ended = _invalid(row, error)
+    except BaseException as error:
+        reason = f"ended by {type(error).__name__}"
+        ledger.finish(replace(row, status=TrialStatus.INTERRUPTED, reason=reason))
+        raise
+    ledger.finish(ended)
+    return ended
+
+
+def _ended(row: TrialRow, result: TrialResult, limits: Validity, ledger: Ledger) -> TrialRow:
+    reason = disturbance(result, limits)
+    return replace(
+        row,
+        status=TrialStatus.INVALID if reason else TrialStatus.FINISHED,
+        reason=reason,
+        figures=dict(result.figures),
+        settings=dict(result.settings),
+        devices=dict(result.telemetry.devices),
+        machine={**result.telemetry.machine, "%foreign": 100 * foreign_share(result)},
+        phases=dict(result.phases),
+        notes=result.notes,
+        telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples()),
+    )
+
+
+def _invalid(row: TrialRow, error: IostudyError) -> TrialRow:
+    reason = f"{error.wanted}, but {error.found}"
+    return replace(row, status=TrialStatus.INVALID, reason=reason)

@@ -1,0 +1,285 @@
+"""The ledger on disk: one SQLite file in WAL mode, every commit durable, and Parquet beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+
+FILE_NAME = "ledger.sqlite"
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE study (
+  name TEXT NOT NULL, text TEXT NOT NULL, root INTEGER NOT NULL, offered TEXT NOT NULL,
+  seed TEXT NOT NULL, started_at REAL NOT NULL, iostudy_version TEXT NOT NULL,
+  circumstances TEXT NOT NULL
+);
+CREATE TABLE trial (
+  id INTEGER PRIMARY KEY, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  position INTEGER NOT NULL, workload TEXT NOT NULL, configuration TEXT NOT NULL,
+  status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', started_at REAL NOT NULL,
+  figures TEXT, settings TEXT, devices TEXT, machine TEXT, phases TEXT,
+  notes TEXT NOT NULL DEFAULT '[]', telemetry TEXT NOT NULL DEFAULT '',
+  UNIQUE (workload, block, attempt, position)
+);
+CREATE TABLE complete_block (
+  workload TEXT NOT NULL, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
+  PRIMARY KEY (workload, block)
+);
+"""
+_ROWS = """
+SELECT trial.*, complete_block.attempt IS NOT NULL AS counts FROM trial
+LEFT JOIN complete_block USING (workload, block, attempt) ORDER BY trial.id
+"""
+
+
+class Ledger:
+    """The durable record of one study. Every method returns after its change is on disk.
+
+    Raises LedgerError for a file that is missing, of another version or damaged; a damaged file
+    is never written to.
+    """
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        self.folder = folder
+        self._connection = connection
+
+    @classmethod
+    def create(cls, folder: Path, study: StudyRow) -> Ledger:
+        """Begin a ledger in a folder that has none."""
+        path = folder / FILE_NAME
+        if path.exists():
+            raise LedgerError(
+                "an output folder without a study",
+                found="it holds one already",
+                where=str(folder),
+                remedy="go on with that study by --resume, or give another folder with --out",
+            )
+        _write_new(path, study)
+        return cls(folder, _connect(path))
+
+    @classmethod
+    def open(cls, folder: Path) -> Ledger:
+        """Open the ledger of a folder and check that it is whole."""
+        path = folder / FILE_NAME
+        if not path.is_file():
+            raise LedgerError(
+                "an output folder of a study",
+                found=f"there is no {FILE_NAME} in it",
+                where=str(folder),
+                remedy="give the folder that `iostudy run` wrote, or run the study first",
+            )
+        ledger = cls(folder, _connect(path))
+        with ledger._reading() as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            studies = connection.execute("SELECT count(*) FROM study").fetchone()[0]
+        if check != "ok" or studies != 1:
+            raise _damaged(path, check if check != "ok" else "it holds no study")
+        if version != SCHEMA_VERSION:
+            raise LedgerError(
+                f"a ledger of version {SCHEMA_VERSION}",
+                found=f"it is of version {version}",
+                where=str(path),
+                remedy="read it with the iostudy that wrote it",
+            )
+        return ledger
+
+    def close(self) -> None:
+        """Release the file."""
+        self._connection.close()
+
+    def study(self) -> StudyRow:
+        """What was fixed before the first trial."""
+        with self._reading() as connection:
+            row = connection.execute("SELECT * FROM study").fetchone()
+        offered = {name: tuple(levels) for name, levels in json.loads(row["offered"]).items()}
+        return StudyRow(
+            name=row["name"],
+            text=row["text"],
+            root=bool(row["root"]),
+            offered=offered,
+            seed=int(row["seed"]),
+            started_at=row["started_at"],
+            iostudy_version=row["iostudy_version"],
+            circumstances=json.loads(row["circumstances"]),
+        )
+
+    def rows(self) -> tuple[TrialRow, ...]:
+        """Every trial in the order they were begun."""
+        with self._reading() as connection:
+            return tuple(_trial_row(row) for row in connection.execute(_ROWS))
+
+    def begin(self, row: TrialRow) -> int:
+        """Record that a trial begins (its id is given out here) before anything is changed."""
+        values = (
+            row.block,
+            row.attempt,
+            row.position,
+            row.workload,
+            row.configuration,
+            TrialStatus.STARTED,
+            row.started_at,
+        )
+        with self._changing() as connection:
+            cursor = connection.execute(
+                "INSERT INTO trial (block, attempt, position, workload, configuration, status,"
+                " started_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                values,
+            )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    def finish(self, row: TrialRow) -> None:
+        """Record how the trial of ``row.id`` ended. A trial ends once."""
+        values = (
+            row.status,
+            row.reason,
+            *(_json(v) for v in (row.figures, row.settings, row.devices, row.machine, row.phases)),
+            json.dumps(row.notes),
+            row.telemetry,
+            row.id,
+            TrialStatus.STARTED,
+        )
+        with self._changing() as connection:
+            cursor = connection.execute(
+                "UPDATE trial SET status=?, reason=?, figures=?, settings=?, devices=?, machine=?,"
+                " phases=?, notes=?, telemetry=? WHERE id=? AND status=?",
+                values,
+            )
+        assert cursor.rowcount == 1, f"trial {row.id} ended twice"
+
+    def complete(self, workload: str, block: int, attempt: int) -> None:
+        """Record that a block is whole and valid: from now on its trials count."""
+        with self._changing() as connection:
+            connection.execute(
+                "INSERT INTO complete_block VALUES (?, ?, ?)", (workload, block, attempt)
+            )
+
+    def interrupt(self, reason: str) -> int:
+        """Mark the trials that were begun and never ended; how many there were."""
+        with self._changing() as connection:
+            cursor = connection.execute(
+                "UPDATE trial SET status=?, reason=? WHERE status=?",
+                (TrialStatus.INTERRUPTED, reason, TrialStatus.STARTED),
+            )
+        return cursor.rowcount
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        with _named_errors(self.folder / FILE_NAME), self._connection:
+            yield self._connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with _named_errors(self.folder / FILE_NAME):
+            yield self._connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    with _named_errors(path):
+        connection = sqlite3.connect(path)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA journal_mode = WAL")
+        # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
+        connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _write_new(path: Path, study: StudyRow) -> None:
+    """Make the file under another name and rename it, so that there is never half a ledger."""
+    unfinished = path.with_suffix(".new")
+    unfinished.unlink(missing_ok=True)
+    connection = _connect(unfinished)
+    with _named_errors(path):
+        connection.executescript(_SCHEMA)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _encoded(study))
+        connection.commit()
+        connection.close()
+    unfinished.rename(path)
+    _sync_folder(path.parent)
+
+
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise LedgerError(
+            "to read and write the ledger",
+            found=f"SQLite says: {error}",
+            where=str(path),
+            remedy="see to room, permissions and other programs that hold the file; "
+            "what was recorded before is kept, and --resume goes on from there",
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, found: str) -> LedgerError:
+    return LedgerError(
+        "a whole ledger",
+        found=f"SQLite says: {found}",
+        where=str(path),
+        remedy="nothing was written to it; `sqlite3 FILE .recover` saves what can be read. "
+        "Begin anew in another folder with --out",
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _encoded(study: StudyRow) -> tuple[Any, ...]:
+    return (
+        study.name,
+        study.text,
+        study.root,
+        json.dumps(study.offered),
+        str(study.seed),
+        study.started_at,
+        study.iostudy_version,
+        json.dumps(study.circumstances),
+    )
+
+
+def _json(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(value)
+
+
+def _trial_row(row: sqlite3.Row) -> TrialRow:
+    def decoded(name: str) -> Any:
+        return None if row[name] is None else json.loads(row[name])
+
+    return TrialRow(
+        id=row["id"],
+        block=row["block"],
+        attempt=row["attempt"],
+        position=row["position"],
+        workload=row["workload"],
+        configuration=row["configuration"],
+        status=TrialStatus(row["status"]),
+        reason=row["reason"],
+        started_at=row["started_at"],
+        figures=decoded("figures"),
+        settings=decoded("settings"),
+        devices=decoded("devices"),
+        machine=decoded("machine"),
+        phases=decoded("phases"),
+        notes=tuple(json.loads(row["notes"])),
+        telemetry=row["telemetry"],
+        counts=bool(row["counts"]),
+    )

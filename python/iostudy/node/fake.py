@@ -1,0 +1,103 @@
+"""A node without a machine: figures drawn from a seeded model, faults where a script says so."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from iostudy.node.protocol import TrialResult
+from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.telemetry.recorder import Telemetry
+from iostudy.workloads import catalog
+
+DEVICE = "fake0"
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """What a trial suffers: an error it ends with, or foreign bytes and stolen time, as shares."""
+
+    error: BaseException | None = None
+    foreign_io: float = 0.0
+    steal: float = 0.0
+
+
+@dataclass
+class FakeNode:
+    """Every trial gives ``base * (1 + effect) * exp(noise)`` as its verdict figure.
+
+    ``effects`` are fractions by configuration label, or by (workload, configuration); ``noise``
+    is the standard deviation of the logarithm; ``script`` maps the number of a trial, from 0 in
+    the order of calls, to a Disturbance. ``log`` keeps what was asked, in order.
+    """
+
+    effects: Mapping[str | tuple[str, str], float] = field(default_factory=dict)
+    noise: float = 0.02
+    seed: int = 0
+    base: float = 1000.0
+    script: Mapping[int, Disturbance] = field(default_factory=dict)
+    levels: tuple[str, ...] = ("none", "mq-deadline", "kyber", "bfq")
+    log: list[str] = field(default_factory=list)
+    _trials: int = 0
+
+    def offered(self, setting: str) -> tuple[str, ...]:
+        """The same levels for every setting."""
+        return self.levels
+
+    def circumstances(self) -> Mapping[str, Any]:
+        """A host that says what it is."""
+        return {"host": "fake", "target": {"device": DEVICE}}
+
+    @contextmanager
+    def block(self, request: WorkloadRequest, seed: int) -> Iterator[_FakeSession]:
+        """Log the begin and the end of the block."""
+        self.log.append(f"prepare {request.label}")
+        try:
+            yield _FakeSession(self, request)
+        finally:
+            self.log.append(f"clean {request.label}")
+
+    def run(self, request: WorkloadRequest, configuration: Configuration) -> TrialResult:
+        """One trial, as the model and the script have it."""
+        number, self._trials = self._trials, self._trials + 1
+        disturbance = self.script.get(number, Disturbance())
+        self.log.append(f"trial {request.label} {configuration.label}")
+        if disturbance.error is not None:
+            raise disturbance.error
+        return self._result(request, configuration, number, disturbance)
+
+    def _result(
+        self,
+        request: WorkloadRequest,
+        configuration: Configuration,
+        number: int,
+        disturbance: Disturbance,
+    ) -> TrialResult:
+        label = configuration.label
+        effect = self.effects.get((request.label, label), self.effects.get(label, 0.0))
+        deviation = random.Random(f"{self.seed} {number}").gauss(0.0, self.noise)
+        value = self.base * (1 + effect) * math.exp(deviation)
+        moved_kb = 1024.0 * (1 + disturbance.foreign_io)
+        definition = catalog.get(request.name)
+        figures = {figure.name: value for figure in definition.figures} | {"bytes": 1024.0 * 1024}
+        telemetry = Telemetry(
+            seconds=1.0,
+            devices={DEVICE: {"kB_read": 0.0, "kB_wrtn": moved_kb, "%util": 50.0}},
+            machine={"%steal": 100 * disturbance.steal, "%idle": 50.0},
+            columns={"seconds": [0.0, 1.0]},
+        )
+        settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
+        return TrialResult(figures, settings, telemetry, DEVICE, {"run": 1.0}, ())
+
+
+@dataclass(frozen=True)
+class _FakeSession:
+    node: FakeNode
+    request: WorkloadRequest
+
+    def trial(self, configuration: Configuration) -> TrialResult:
+        return self.node.run(self.request, configuration)

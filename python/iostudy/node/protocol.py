@@ -1,0 +1,53 @@
+"""What a study asks of a machine, wherever that machine is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.telemetry.recorder import Telemetry
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """What a trial that came to its end hands back.
+
+    ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
+    ``device`` is the one under test, by which foreign I/O is judged (empty: there is none);
+    ``phases`` are seconds spent outside and inside the workload, in the order they happened;
+    ``notes`` say what was done to the caches.
+    """
+
+    figures: Mapping[str, float]
+    settings: Mapping[str, str]
+    telemetry: Telemetry
+    device: str
+    phases: Mapping[str, float]
+    notes: tuple[str, ...]
+
+
+class BlockSession(Protocol):
+    """A node made ready for the trials of one block of one workload."""
+
+    def trial(self, configuration: Configuration) -> TrialResult:
+        """Apply, reset, run under telemetry, restore.
+
+        Raises SettingError or WorkloadError when the trial could not be carried out (settings are
+        back then), RestoreError when something could not be put back.
+        """
+
+
+class Node(Protocol):
+    """A machine that can be studied."""
+
+    def offered(self, setting: str) -> tuple[str, ...]:
+        """The levels of a setting that this machine offers on the study's target."""
+
+    def circumstances(self) -> Mapping[str, Any]:
+        """Host, versions and target as plain JSON values."""
+
+    def block(self, request: WorkloadRequest, seed: int) -> AbstractContextManager[BlockSession]:
+        """Make ready for a block, and clean up behind it. ``seed`` makes the data of the block."""

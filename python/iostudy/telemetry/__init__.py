@@ -1,0 +1,1 @@
+"""What the machine did: a recorder around the Rust sampler, and iostat's figures."""
