@@ -1,0 +1,56 @@
+//! The engine's errors as Python exceptions.
+
+use std::path::Path;
+
+use iostudy_engine::{Error, Fault};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    iostudy._native,
+    EngineError,
+    PyOSError,
+    "An I/O error of the engine: errno, strerror and filename are set."
+);
+pyo3::create_exception!(
+    iostudy._native,
+    VerificationError,
+    PyException,
+    "Data read back differ from what was written; the message names file and byte offset."
+);
+
+/// The exception for an error of a job that nobody asked to stop.
+pub fn from_engine(py: Python<'_>, error: &Error) -> PyErr {
+    match error {
+        Error::File { path, fault } => from_fault(py, path, *fault),
+        Error::Thread(source) => PyOSError::new_err((source.raw_os_error(), error.to_string())),
+        Error::Stopped => PyRuntimeError::new_err(error.to_string()),
+    }
+}
+
+fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
+    match fault {
+        Fault::Io {
+            call,
+            offset,
+            errno,
+        } => {
+            let note = format!("{call} at byte {offset}");
+            os_error(py, errno.raw_os_error(), path, &note).unwrap_or_else(|failed| failed)
+        }
+        Fault::EndsEarly { .. } | Fault::Differs { .. } | Fault::Stopped => {
+            VerificationError::new_err(format!("{} {fault}", path.display()))
+        }
+    }
+}
+
+/// An `EngineError` with the C library's words for `errno`, and a note that says where.
+pub fn os_error(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyResult<PyErr> {
+    let strerror = py
+        .import("os")?
+        .call_method1("strerror", (errno,))?
+        .unbind();
+    let error = EngineError::new_err((errno, strerror, path.as_os_str().to_owned()));
+    error.value(py).call_method1("add_note", (note,))?;
+    Ok(error)
+}

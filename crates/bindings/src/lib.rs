@@ -1,0 +1,31 @@
+//! The Rust core as the Python module `iostudy._native`; its face is `_native.pyi`.
+
+mod errors;
+mod job;
+mod job_result;
+mod path;
+mod sampler;
+mod sync;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    use super::{Bound, PyModule, PyModuleMethods, PyResult};
+
+    #[pymodule_export]
+    use super::errors::{EngineError, VerificationError};
+    #[pymodule_export]
+    use super::job::FileJob;
+    #[pymodule_export]
+    use super::job_result::JobResult;
+    #[pymodule_export]
+    use super::sampler::{Sampler, Samples};
+    #[pymodule_export]
+    use super::sync::syncfs;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,58 @@
+//! How a job can fail.
+
+use std::io;
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+use thiserror::Error;
+
+/// What went wrong with one file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// The kernel refused a system call.
+    #[error("{call} at byte {offset}: {errno}")]
+    Io {
+        /// The system call.
+        call: &'static str,
+        /// Where in the file.
+        offset: u64,
+        /// What the kernel said.
+        errno: Errno,
+    },
+    /// A file that is shorter than what was written.
+    #[error("ends at byte {at}, before its expected size of {expected} bytes")]
+    EndsEarly {
+        /// Where it ends.
+        at: u64,
+        /// The size it should have.
+        expected: u64,
+    },
+    /// Data that differ from what was written.
+    #[error("differs from what was written at byte {at}")]
+    Differs {
+        /// The first wrong byte.
+        at: u64,
+    },
+    /// Nothing: it was told to stop.
+    #[error("stopped before its end")]
+    Stopped,
+}
+
+/// Why a job did not come to its end.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file failed; the first one, if there were several.
+    #[error("{}: {fault}", path.display())]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// What went wrong.
+        fault: Fault,
+    },
+    /// A thread could not be started.
+    #[error("a thread per file cannot be started: {0}")]
+    Thread(#[from] io::Error),
+    /// The caller asked to stop.
+    #[error("stopped before its end")]
+    Stopped,
+}

@@ -1,0 +1,60 @@
+//! What is noted while a file is moved, and whether to go on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+
+use crate::error::Fault;
+
+/// Latencies in nanoseconds to three significant digits.
+pub(crate) type Latencies = Histogram<u64>;
+
+pub(crate) fn no_latencies() -> Latencies {
+    Histogram::new(3).expect("three significant digits are allowed")
+}
+
+/// One file's record times. Records follow each other without a pause, so that the end of one is
+/// the start of the next and the clock is read once per record.
+pub(crate) struct Meter<'a> {
+    stop: &'a AtomicBool,
+    last: Instant,
+    latencies: Latencies,
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn new(stop: &'a AtomicBool) -> Self {
+        Self {
+            stop,
+            last: Instant::now(),
+            latencies: no_latencies(),
+        }
+    }
+
+    /// The first record starts now.
+    pub(crate) fn start(&mut self) {
+        self.last = Instant::now();
+    }
+
+    /// To be asked before every record.
+    pub(crate) fn go_on(&self) -> Result<(), Fault> {
+        if self.stop.load(Ordering::Relaxed) {
+            Err(Fault::Stopped)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// A record has been moved, and the next one starts now.
+    pub(crate) fn record_ends(&mut self) {
+        let now = Instant::now();
+        let elapsed = u64::try_from((now - self.last).as_nanos()).unwrap_or(u64::MAX);
+        let recorded = self.latencies.record(elapsed);
+        recorded.expect("a histogram that grows takes every value");
+        self.last = now;
+    }
+
+    pub(crate) fn into_latencies(self) -> Latencies {
+        self.latencies
+    }
+}

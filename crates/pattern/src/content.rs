@@ -1,0 +1,116 @@
+//! What a file holds: data that neither compress nor deduplicate, made at hardly any cost.
+//!
+//! A file is a row of 4 KiB blocks. Block `b` is block `b mod 256` of a pool of pseudo-random
+//! bytes, its first 16 bytes replaced by a stamp of its own. No two blocks are equal, so nothing
+//! deduplicates; the pool is 1 MiB, more than file systems compress at a time (btrfs 128 KiB), and
+//! stays in the processor's cache. To write a record only its stamps have to be made.
+
+use crate::buffer::AlignedBuffer;
+use crate::mix::{mix, nth};
+use crate::order::Record;
+
+const BLOCK_BYTES: usize = 4096;
+const STAMP_BYTES: usize = 16;
+const POOL_BLOCKS: usize = 256;
+const POOL_BYTES: usize = POOL_BLOCKS * BLOCK_BYTES;
+/// Of how many blocks one is compared in full.
+const FULL_CHECK_EVERY: u64 = 64;
+
+/// The content of one file as a pure function of seed, file and offset.
+pub struct Content {
+    key: u64,
+    /// The pool, then as much of it again as the longest record needs to be in one piece.
+    pool: AlignedBuffer,
+}
+
+impl Content {
+    /// The content of the `file`-th file under `seed`, for records up to `longest_record` bytes.
+    #[must_use]
+    pub fn new(seed: u64, file: u64, longest_record: usize) -> Self {
+        let key = nth(mix(seed), file);
+        let wrapped = longest_record.next_multiple_of(BLOCK_BYTES) + BLOCK_BYTES;
+        let mut pool = AlignedBuffer::zeroed(POOL_BYTES + wrapped);
+        fill(&mut pool[..POOL_BYTES], !key);
+        for start in (POOL_BYTES..pool.len()).step_by(POOL_BYTES) {
+            let end = pool.len().min(start + POOL_BYTES);
+            pool.copy_within(..end - start, start);
+        }
+        Self { key, pool }
+    }
+
+    /// The bytes of a record; they begin at a page boundary if the record's offset does.
+    ///
+    /// # Panics
+    ///
+    /// If the record is longer than announced.
+    pub fn record(&mut self, record: Record) -> &[u8] {
+        let start = pool_position(record.offset);
+        let end = start + record.len;
+        let first_block = record.offset / BLOCK_BYTES as u64;
+        let aligned = start - start % BLOCK_BYTES;
+        for (block, at) in (first_block..).zip((aligned..end).step_by(BLOCK_BYTES)) {
+            self.pool[at..at + STAMP_BYTES].copy_from_slice(&stamp(self.key, block));
+        }
+        &self.pool[start..end]
+    }
+
+    /// The offset of the first byte of `data`, read at `offset`, that is found to be wrong.
+    ///
+    /// Compares the stamp of every block and the whole of every 64th, which tells lost, misplaced
+    /// and stale blocks, and whatever changes all data, at next to no cost.
+    #[must_use]
+    pub fn first_difference(&self, offset: u64, data: &[u8]) -> Option<u64> {
+        let mut at = offset;
+        let mut rest = data;
+        while !rest.is_empty() {
+            let left_in_block = BLOCK_BYTES - pool_position(at) % BLOCK_BYTES;
+            let (piece, tail) = rest.split_at(left_in_block.min(rest.len()));
+            if let Some(position) = self.difference_in_block(at, piece) {
+                return Some(at + position as u64);
+            }
+            at += piece.len() as u64;
+            rest = tail;
+        }
+        None
+    }
+
+    /// Where `piece`, which lies in one block and begins at `at`, differs.
+    fn difference_in_block(&self, at: u64, piece: &[u8]) -> Option<usize> {
+        let block = at / BLOCK_BYTES as u64;
+        let start = pool_position(at);
+        let within = start % BLOCK_BYTES;
+        let stamp = stamp(self.key, block);
+        let stamped = &stamp[within.min(STAMP_BYTES)..];
+        let head = stamped.len().min(piece.len());
+        difference(&piece[..head], &stamped[..head]).or_else(|| {
+            let whole = block % FULL_CHECK_EVERY == 0;
+            let body = &self.pool[start + head..start + piece.len()];
+            (whole).then(|| difference(&piece[head..], body).map(|position| head + position))?
+        })
+    }
+}
+
+fn fill(bytes: &mut [u8], key: u64) {
+    for (index, word) in (0..).zip(bytes.chunks_exact_mut(8)) {
+        word.copy_from_slice(&nth(key, index).to_le_bytes());
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)] // the remainder is smaller than the pool
+fn pool_position(offset: u64) -> usize {
+    (offset % POOL_BYTES as u64) as usize
+}
+
+/// The first 16 bytes of a block: unique in its file, and tied to seed and file.
+fn stamp(key: u64, block: u64) -> [u8; STAMP_BYTES] {
+    let first = nth(key, block);
+    let both = u128::from(first) | u128::from(mix(first ^ key)) << 64;
+    both.to_le_bytes()
+}
+
+fn difference(found: &[u8], expected: &[u8]) -> Option<usize> {
+    if found == expected {
+        return None; // the common case, at the speed of memcmp
+    }
+    found.iter().zip(expected).position(|(a, b)| a != b)
+}
