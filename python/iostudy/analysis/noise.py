@@ -1,0 +1,32 @@
+"""What the noise allows: which difference a study can be expected to decide on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.verdict import Rule
+
+
+def reachable_margin(sd: float, rule: Rule) -> float:
+    """The smallest difference, as a fraction, that ``max_blocks`` blocks find with power 0.8.
+
+    ``sd`` is the standard deviation of the paired log-ratios. From
+    n = ((z(1 - a*/2) + z(power)) * sd / delta)^2, solved for delta at n = ``max_blocks``: the
+    approximation that also gives the blocks still needed.
+    """
+    return as_fraction(rule.detectable * sd / math.sqrt(rule.max_blocks))
+
+
+def pooled_sd(sds_with_counts: Iterable[tuple[float, int]]) -> float:
+    """One standard deviation from those of several comparisons, each (sd, number of blocks).
+
+    sqrt(sum((n-1) sd^2) / sum(n-1)); comparisons of fewer than two blocks say nothing. NaN where
+    none is left.
+    """
+    known = [(sd, count - 1) for sd, count in sds_with_counts if count > 1]
+    if not known:
+        return math.nan
+    squares = math.fsum(freedom * sd**2 for sd, freedom in known)
+    return math.sqrt(squares / sum(freedom for _, freedom in known))

@@ -1,0 +1,90 @@
+"""The paired log-ratio, and the t interval of its mean.
+
+In block i the baseline measured y_Ai and the other configuration y_Bi. Then
+
+    d_i = s * ln(y_Bi / y_Ai),  s = +1 where higher is better, -1 where lower is better,
+
+so that a positive d is always an improvement. Whatever both trials of a block have in common - the
+state of the disk, the neighbours, the hour - cancels, and so does the unit of the figure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An interval of log-ratios; infinite where the data allow none."""
+
+    low: float
+    high: float
+
+    def as_fractions(self) -> tuple[float, float]:
+        """Both ends as relative differences: 0.03 is 3 % more."""
+        return as_fraction(self.low), as_fraction(self.high)
+
+    def mirrored(self) -> Interval:
+        """The interval of the same data with the two configurations swapped."""
+        return Interval(-self.high, -self.low)
+
+
+UNKNOWN = Interval(-math.inf, math.inf)
+
+
+def as_fraction(log_ratio: float) -> float:
+    """exp(x) - 1: a log-ratio as a relative difference, infinite where it is too large to hold."""
+    with np.errstate(over="ignore"):
+        return float(np.expm1(log_ratio))
+
+
+def log_ratios(
+    baseline: Sequence[float], other: Sequence[float], *, higher_is_better: bool
+) -> Array:
+    """s * ln(other / baseline) for every block; positive is better.
+
+    Raises ValueError for unequal lengths, and for a figure that is not a positive finite number,
+    which it names by its index.
+    """
+    if len(baseline) != len(other):
+        raise ValueError(f"{len(baseline)} baseline figures cannot pair with {len(other)} others")
+    difference = _logarithms("other", other) - _logarithms("baseline", baseline)
+    return difference if higher_is_better else -difference
+
+
+def _logarithms(name: str, figures: Sequence[float]) -> Array:
+    values = np.asarray(figures, dtype=np.float64)
+    unusable = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if unusable.size:
+        index = int(unusable[0])
+        raise ValueError(f"{name}[{index}] is {values[index]}, not a positive finite figure")
+    return np.asarray(np.log(values))
+
+
+def mean_interval(ratios: Array, alpha: float) -> Interval:
+    """The two-sided t interval of the mean at level ``alpha``; infinite for fewer than two."""
+    if len(ratios) < 2:
+        return UNKNOWN
+    low, high = t_bounds(np.mean(ratios), np.std(ratios, ddof=1), len(ratios), alpha)
+    return Interval(float(low), float(high))
+
+
+def t_bounds(
+    mean: ArrayLike, sd: ArrayLike, count: ArrayLike, alpha: ArrayLike
+) -> tuple[Array, Array]:
+    """mean -+ t(1 - alpha/2, count-1) * sd / sqrt(count), for arrays of studies at once.
+
+    ``count`` is at least 2 everywhere.
+    """
+    count = np.asarray(count, dtype=np.float64)
+    quantile = -special.stdtrit(count - 1, np.asarray(alpha) / 2)
+    half = quantile * np.asarray(sd) / np.sqrt(count)
+    return np.asarray(mean - half), np.asarray(mean + half)

@@ -1,0 +1,159 @@
+"""What follows from the blocks that two configurations have both run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from iostudy.analysis import sequential
+from iostudy.analysis.hodges_lehmann import hodges_lehmann, signed_rank_interval
+from iostudy.analysis.paired import UNKNOWN, Interval, as_fraction, log_ratios, mean_interval
+
+POWER = 0.8
+
+
+class Verdict(StrEnum):
+    """Where the other configuration stands against the baseline."""
+
+    EQUIVALENT = "equivalent"
+    BETTER = "better"
+    WORSE = "worse"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What decides. ``margin`` and ``risk`` are fractions, ``risk`` that of the whole study.
+
+    ``comparisons`` is how many verdicts the study gives at once; they share the risk equally
+    (Bonferroni).
+    """
+
+    margin: float
+    risk: float
+    min_blocks: int
+    max_blocks: int
+    comparisons: int = 1
+
+    @property
+    def delta(self) -> float:
+        """The margin as a log-ratio."""
+        return math.log1p(self.margin)
+
+    @property
+    def repeated_alpha(self) -> float:
+        """a*, the level of the interval at every look."""
+        return sequential.repeated_alpha(
+            self.min_blocks, self.max_blocks, self.risk / self.comparisons
+        )
+
+    @property
+    def detectable(self) -> float:
+        """z(1 - a*/2) + z(power): how many standard errors off a difference is likely found."""
+        return -float(special.ndtri(self.repeated_alpha / 2)) + float(special.ndtri(POWER))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One configuration against the baseline, as ``blocks`` paired blocks leave it.
+
+    ``estimate``, ``sd`` and both intervals are log-ratios, positive where the configuration is
+    better; the estimate is NaN without blocks, ``sd`` with fewer than two. ``by_margin``: better
+    or worse by at least the margin. ``blocks_needed``: how many blocks in all would probably
+    decide, where it is inconclusive and a spread is known. ``fragile``: the Hodges-Lehmann
+    interval exists and leads to another verdict.
+    """
+
+    blocks: int
+    estimate: float
+    sd: float
+    interval: Interval
+    verdict: Verdict
+    by_margin: bool
+    blocks_needed: int | None
+    robust_estimate: float
+    robust_interval: Interval
+    fragile: bool
+    higher_is_better: bool
+
+    @property
+    def change(self) -> float:
+        """The relative change of the figure itself: 0.12 is a figure 12 % higher, good or bad."""
+        return as_fraction(self.estimate if self.higher_is_better else -self.estimate)
+
+    @property
+    def change_interval(self) -> tuple[float, float]:
+        """The interval of ``change``, lower end first."""
+        interval = self.interval if self.higher_is_better else self.interval.mirrored()
+        return interval.as_fractions()
+
+
+def compare(
+    baseline: Sequence[float], other: Sequence[float], *, higher_is_better: bool, rule: Rule
+) -> Comparison:
+    """Compare the figures of two configurations, block by block in the same order.
+
+    Raises ValueError for figures that cannot be paired or are not positive (see log_ratios).
+    """
+    ratios = log_ratios(baseline, other, higher_is_better=higher_is_better)
+    interval = mean_interval(ratios, rule.repeated_alpha)
+    robust = signed_rank_interval(ratios, rule.repeated_alpha)
+    verdict = _verdict(interval, len(ratios), rule)
+    sd = float(np.std(ratios, ddof=1)) if len(ratios) > 1 else math.nan
+    return Comparison(
+        blocks=len(ratios),
+        estimate=float(np.mean(ratios)) if len(ratios) else math.nan,
+        sd=sd,
+        interval=interval,
+        verdict=verdict,
+        by_margin=_by_margin(verdict, interval, rule.delta),
+        blocks_needed=_blocks_needed(len(ratios), sd, rule, verdict),
+        robust_estimate=hodges_lehmann(ratios),
+        robust_interval=robust,
+        fragile=robust != UNKNOWN and _verdict(robust, len(ratios), rule) is not verdict,
+        higher_is_better=higher_is_better,
+    )
+
+
+def decide(low: ArrayLike, high: ArrayLike, count: ArrayLike, rule: Rule) -> NDArray[np.str_]:
+    """The verdict words of intervals [low, high] after ``count`` blocks, for many at once.
+
+    The reading order is fixed: too few blocks, equivalent, better, worse, inconclusive.
+    """
+    low, high, delta = np.asarray(low), np.asarray(high), rule.delta
+    readings = {
+        Verdict.INCONCLUSIVE: np.asarray(count) < rule.min_blocks,
+        Verdict.EQUIVALENT: (-delta < low) & (high < delta),
+        Verdict.BETTER: low > 0,
+        Verdict.WORSE: high < 0,
+    }
+    words = [np.str_(verdict) for verdict in readings]
+    return np.select(list(readings.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
+
+
+def _verdict(interval: Interval, count: int, rule: Rule) -> Verdict:
+    return Verdict(str(decide(interval.low, interval.high, count, rule)))
+
+
+def _by_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
+    match verdict:
+        case Verdict.BETTER:
+            return interval.low > delta
+        case Verdict.WORSE:
+            return interval.high < -delta
+        case Verdict.EQUIVALENT | Verdict.INCONCLUSIVE:
+            return False
+
+
+def _blocks_needed(count: int, sd: float, rule: Rule, verdict: Verdict) -> int | None:
+    """About ((z(1 - a*/2) + z(power)) * sd / delta)^2, and never fewer than one block more."""
+    if verdict is not Verdict.INCONCLUSIVE or count < 2:
+        return None
+    needed = math.ceil((rule.detectable * sd / rule.delta) ** 2)
+    return max(needed, rule.min_blocks, count + 1)
