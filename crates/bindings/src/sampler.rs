@@ -1,11 +1,14 @@
 //! `Sampler` and `Samples`.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use iostudy_sampler::{COUNTERS, CPU_STATES, PRESSURES};
 use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+
+/// Far below what the clock can count up to.
+const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[pyclass(module = "iostudy._native")]
 pub struct Sampler {
@@ -20,8 +23,11 @@ impl Sampler {
     fn new(devices: Vec<String>, interval_seconds: f64) -> PyResult<Self> {
         let interval = Duration::try_from_secs_f64(interval_seconds)
             .ok()
-            .filter(|interval| !interval.is_zero())
-            .ok_or_else(|| PyValueError::new_err("interval_seconds must be more than 0"))?;
+            .filter(|interval| !interval.is_zero() && *interval <= LONGEST_INTERVAL)
+            .ok_or_else(|| {
+                let wanted = "interval_seconds must be more than 0 and at most a day";
+                PyValueError::new_err(wanted)
+            })?;
         Ok(Self {
             devices,
             interval,
@@ -53,8 +59,6 @@ impl Sampler {
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct Samples(iostudy_sampler::Samples);
 
-type Columns<T> = HashMap<&'static str, Vec<T>>;
-
 #[pymethods]
 impl Samples {
     #[getter]
@@ -62,35 +66,40 @@ impl Samples {
         self.0.seconds.clone()
     }
 
-    fn disk(&self, device: &str) -> PyResult<Columns<Option<u64>>> {
+    fn disk<'py>(&self, py: Python<'py>, device: &str) -> PyResult<Bound<'py, PyDict>> {
         let found = self.0.disks.iter().find(|(name, _)| name == device);
         let (_, rows) = found.ok_or_else(|| PyKeyError::new_err(device.to_owned()))?;
-        Ok(columns(&COUNTERS, rows, |row, index| {
+        columns(py, &COUNTERS, rows, |row, index| {
             row.map(|counters| counters[index])
-        }))
+        })
     }
 
-    fn cpu(&self) -> Columns<u64> {
-        columns(&CPU_STATES, &self.0.cpu, |ticks, index| ticks[index])
+    fn cpu<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &CPU_STATES, &self.0.cpu, |ticks, index| ticks[index])
     }
 
-    fn pressure(&self) -> Columns<Option<u64>> {
-        columns(&PRESSURES, &self.0.pressures, |stalled, index| {
+    fn pressure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        columns(py, &PRESSURES, &self.0.pressures, |stalled, index| {
             stalled[index]
         })
     }
 }
 
-/// Rows as columns by name.
-fn columns<R: Copy, T>(
-    names: &[&'static str],
+/// Rows as columns by name, in the order of the names.
+fn columns<'py, R: Copy, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    names: &[&str],
     rows: &[R],
     field: impl Fn(R, usize) -> T,
-) -> Columns<T> {
-    let column = |index| rows.iter().map(|row| field(*row, index)).collect();
+) -> PyResult<Bound<'py, PyDict>> {
+    let column = |index| {
+        rows.iter()
+            .map(|row| field(*row, index))
+            .collect::<Vec<T>>()
+    };
     names
         .iter()
         .enumerate()
         .map(|(index, name)| (*name, column(index)))
-        .collect()
+        .into_py_dict(py)
 }

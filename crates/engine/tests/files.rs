@@ -1,0 +1,222 @@
+//! Jobs on real files, and on devices that make them fail.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use iostudy_engine::{Error, Fault, Invalid, Job, JobResult, Operation, run};
+use iostudy_pattern::{Content, sequential};
+
+const WRITE: Operation = Operation::Write { fsync: false };
+
+fn job(paths: &[PathBuf], operation: Operation, file_bytes: u64, record_bytes: usize) -> Job {
+    Job {
+        paths: paths.to_vec(),
+        operation,
+        file_bytes,
+        record_bytes,
+        direct: false,
+        seed: 11,
+    }
+}
+
+fn in_folder(folder: &Path, count: usize) -> Vec<PathBuf> {
+    (0..count)
+        .map(|index| folder.join(format!("file-{index}")))
+        .collect()
+}
+
+fn carry_out(job: &Job) -> Result<JobResult, Error> {
+    run(job, || true)
+}
+
+/// More than any device has room for: such a job ends by being stopped only.
+fn endless(paths: &[PathBuf]) -> Job {
+    job(paths, WRITE, i64::MAX as u64, 4096)
+}
+
+fn fault_of(error: Error) -> (PathBuf, Fault) {
+    match error {
+        Error::File { path, fault } => (path, fault),
+        other => panic!("not an error of a file: {other}"),
+    }
+}
+
+#[test]
+fn what_is_written_is_the_content_and_reads_back_with_any_record_size() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), 3);
+    let file_bytes = 1_300_001;
+    let written = carry_out(&job(&paths, WRITE, file_bytes, 70_000)).unwrap();
+    assert_eq!(written.bytes, 3 * file_bytes);
+    assert_eq!(written.files.len(), 3);
+    assert_eq!(written.latencies.len(), 3 * 19);
+    assert!(written.wall >= *written.files.iter().max().unwrap());
+    for (index, path) in (0..).zip(&paths) {
+        let mut content = Content::new(11, index, 4096);
+        let expected: Vec<u8> = sequential(file_bytes, 4096)
+            .flat_map(|record| content.record(record).to_vec())
+            .collect();
+        assert!(std::fs::read(path).unwrap() == expected, "{index}");
+    }
+    for record_bytes in [1, 4096, 1_300_001] {
+        let files = &paths[..1];
+        let read = carry_out(&job(files, Operation::Read, file_bytes, record_bytes)).unwrap();
+        assert_eq!(read.bytes, file_bytes);
+    }
+}
+
+#[test]
+fn writing_truncates_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), 1);
+    std::fs::write(&paths[0], vec![1; 100_000]).unwrap();
+    carry_out(&job(&paths, Operation::Write { fsync: true }, 5000, 1000)).unwrap();
+    assert_eq!(std::fs::metadata(&paths[0]).unwrap().len(), 5000);
+}
+
+#[test]
+fn names_need_not_be_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = [folder.path().join(OsStr::from_bytes(b"\xff\xfe name"))];
+    carry_out(&job(&paths, WRITE, 10, 3)).unwrap();
+    carry_out(&job(&paths, Operation::Read, 10, 4)).unwrap();
+}
+
+#[test]
+fn a_wrong_byte_is_named_with_file_and_offset() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), 2);
+    carry_out(&job(&paths, WRITE, 1 << 20, 1 << 16)).unwrap();
+    let file = std::fs::File::options()
+        .write(true)
+        .open(&paths[1])
+        .unwrap();
+    file.write_all_at(&[0; 4096], 40 * 4096).unwrap();
+    let error = carry_out(&job(&paths, Operation::Read, 1 << 20, 1 << 16)).unwrap_err();
+    assert_eq!(
+        fault_of(error),
+        (paths[1].clone(), Fault::Differs { at: 40 * 4096 })
+    );
+}
+
+#[test]
+fn a_file_cut_short_is_named_with_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), 1);
+    carry_out(&job(&paths, WRITE, 10_000, 1000)).unwrap();
+    let read = job(&paths, Operation::Read, 10_001, 1000);
+    let expected = Fault::EndsEarly {
+        at: 10_000,
+        expected: 10_001,
+    };
+    assert_eq!(
+        fault_of(carry_out(&read).unwrap_err()),
+        (paths[0].clone(), expected)
+    );
+}
+
+#[test]
+fn a_missing_file_is_an_error_of_open() {
+    let paths = [PathBuf::from("/no/such/folder/file")];
+    let error = carry_out(&job(&paths, Operation::Read, 1, 1)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/no/such/folder/file: open at byte 0: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn the_first_error_stops_the_other_files() {
+    let paths = ["/dev/null", "/dev/full", "/dev/null"].map(PathBuf::from);
+    let (path, fault) = fault_of(carry_out(&endless(&paths)).unwrap_err());
+    assert_eq!(path, paths[1]);
+    assert!(
+        matches!(fault, Fault::Io { call: "pwrite", offset: 0, errno } if errno.raw_os_error() == 28)
+    );
+}
+
+#[test]
+fn the_caller_can_stop_a_job_and_is_not_asked_again() {
+    let paths = ["/dev/null", "/dev/null"].map(PathBuf::from);
+    let mut asked = 0;
+    let outcome = run(&endless(&paths), || {
+        asked += 1;
+        asked < 3
+    });
+    assert!(matches!(outcome, Err(Error::Stopped)));
+    assert_eq!(asked, 3);
+}
+
+#[test]
+fn more_threads_than_processors_start_and_end() {
+    let paths = vec![PathBuf::from("/dev/null"); 64];
+    let result = carry_out(&job(&paths, WRITE, 1 << 20, 4096)).unwrap();
+    assert_eq!(result.latencies.len(), 64 * 256);
+}
+
+#[test]
+fn jobs_that_cannot_work_are_refused_with_the_reason() {
+    let valid = job(&[PathBuf::from("x")], WRITE, 8192, 4096);
+    let direct = Job {
+        direct: true,
+        ..valid.clone()
+    };
+    let refusal = |job: Job| job.validate().unwrap_err();
+    assert_eq!(valid.validate(), Ok(()));
+    assert_eq!(direct.validate(), Ok(()));
+    assert_eq!(
+        refusal(Job {
+            paths: vec![],
+            ..valid.clone()
+        }),
+        Invalid::NoPaths
+    );
+    assert_eq!(
+        refusal(Job {
+            file_bytes: 0,
+            ..valid.clone()
+        }),
+        Invalid::Zero { name: "file_bytes" }
+    );
+    assert_eq!(
+        refusal(Job {
+            record_bytes: 0,
+            ..valid.clone()
+        }),
+        Invalid::Zero {
+            name: "record_bytes"
+        }
+    );
+    assert_eq!(
+        refusal(Job {
+            record_bytes: 8193,
+            ..valid
+        }),
+        Invalid::RecordLargerThanFile {
+            record_bytes: 8193,
+            file_bytes: 8192
+        }
+    );
+    assert_eq!(
+        refusal(Job {
+            record_bytes: 512,
+            ..direct.clone()
+        }),
+        Invalid::Unaligned {
+            name: "record_bytes",
+            bytes: 512
+        }
+    );
+    assert_eq!(
+        refusal(Job {
+            file_bytes: 8191,
+            ..direct
+        }),
+        Invalid::Unaligned {
+            name: "file_bytes",
+            bytes: 8191
+        }
+    );
+}
