@@ -56,14 +56,15 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 $(VENV)/.run: requirements/run.txt requirements/build.txt
-	PYTHON=$(PYTHON) tools/need cargo:cargo $(TO_RUN)
+	@command -v cargo >/dev/null || { echo "Rust 1.85 or newer is needed; see https://rustup.rs" >&2; exit 1; }
+	PYTHON=$(PYTHON) tools/need $(TO_RUN)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	touch $@
 
 $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --quiet
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt

@@ -7,6 +7,7 @@ the two are never mixed up, and a bare number is bytes.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -36,8 +37,8 @@ def parse_size(text: str | int) -> int:
     match = _NUMBER.fullmatch(str(text).strip())
     if match is None or match[2] not in _SIZE_UNITS:
         raise ValueError(f"not a size; write {SIZE_FORM}")
-    size = float(match[1]) * _SIZE_UNITS[match[2]]
-    if size != int(size):
+    size = Fraction(match[1]) * _SIZE_UNITS[match[2]]
+    if size.denominator != 1:
         raise ValueError("not a whole number of bytes")
     return int(size)
 

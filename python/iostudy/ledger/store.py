@@ -54,15 +54,9 @@ class Ledger:
 
     @classmethod
     def create(cls, folder: Path, study: StudyRow) -> Ledger:
-        """Begin a ledger in a folder that has none."""
+        """Begin a ledger; LedgerError in a folder that holds one."""
         path = folder / FILE_NAME
-        if path.exists():
-            raise LedgerError(
-                "an output folder without a study",
-                found="it holds one already",
-                where=str(folder),
-                remedy="go on with that study by --resume, or give another folder with --out",
-            )
+        refuse_occupied(folder)
         _write_new(path, study)
         return cls(folder, _connect(path))
 
@@ -79,11 +73,10 @@ class Ledger:
             )
         ledger = cls(folder, _connect(path))
         with ledger._reading() as connection:
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
             check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            studies = connection.execute("SELECT count(*) FROM study").fetchone()[0]
-        if check != "ok" or studies != 1:
-            raise _damaged(path, check if check != "ok" else "it holds no study")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if check != "ok" or version == 0:
+            raise _damaged(path, check if check != "ok" else "the file is empty")
         if version != SCHEMA_VERSION:
             raise LedgerError(
                 f"a ledger of version {SCHEMA_VERSION}",
@@ -184,11 +177,21 @@ class Ledger:
             yield self._connection
 
 
+def refuse_occupied(folder: Path) -> None:
+    """LedgerError if the folder holds a study already."""
+    if (folder / FILE_NAME).exists():
+        raise LedgerError(
+            "an output folder without a study",
+            found="it holds one already",
+            where=str(folder),
+            remedy="go on with that study by --resume, or give another folder with --out",
+        )
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     with _named_errors(path):
         connection = sqlite3.connect(path)
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA journal_mode = WAL")
         # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
         connection.execute("PRAGMA synchronous = FULL")
     return connection
@@ -200,6 +203,7 @@ def _write_new(path: Path, study: StudyRow) -> None:
     unfinished.unlink(missing_ok=True)
     connection = _connect(unfinished)
     with _named_errors(path):
+        connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _encoded(study))

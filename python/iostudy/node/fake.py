@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +47,12 @@ class FakeNode:
     def offered(self, setting: str) -> tuple[str, ...]:
         """The same levels for every setting."""
         return self.levels
+
+    def preflight(
+        self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+    ) -> None:
+        """Log it."""
+        self.log.append("preflight")
 
     def circumstances(self) -> Mapping[str, Any]:
         """A host that says what it is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -45,6 +45,15 @@ class Node(Protocol):
 
     def offered(self, setting: str) -> tuple[str, ...]:
         """The levels of a setting that this machine offers on the study's target."""
+
+    def preflight(
+        self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+    ) -> None:
+        """Make sure, before the first trial, that every one of them can be carried out.
+
+        Every setting is written, read back and restored once. Raises TargetError where there is
+        too little room, SettingError where the kernel refuses a level.
+        """
 
     def circumstances(self) -> Mapping[str, Any]:
         """Host, versions and target as plain JSON values."""

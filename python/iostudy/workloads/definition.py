@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
+
+from iostudy import units
+
+Size = Annotated[
+    int,
+    BeforeValidator(units.parse_size),
+    Field(gt=0),
+    PlainSerializer(units.format_size, return_type=str, when_used="json"),
+]
+"""Bytes, written in a study file and in reports as a size such as ``256MiB``."""
 
 
 @dataclass(frozen=True)
@@ -79,3 +89,12 @@ class WorkloadDefinition:
     def figure(self, name: str) -> Figure:
         """The figure of that name; KeyError if there is none."""
         return {figure.name: figure for figure in self.figures}[name]
+
+
+def as_written(options: BaseModel) -> dict[str, str]:
+    """Options as a study file writes them: ``{"files": "4", "size": "256MiB", "direct": "true"}``."""
+    written = options.model_dump(mode="json")
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in written.items()
+    }

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
-from iostudy.workloads.definition import Figure, Place, WorkloadDefinition
+from iostudy.workloads.definition import Figure, Place, Size, WorkloadDefinition
 
-Size = Annotated[int, BeforeValidator(units.parse_size), Field(gt=0)]
 DIRECT_ALIGNMENT = 4096
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"

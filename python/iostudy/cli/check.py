@@ -1,0 +1,115 @@
+"""``iostudy check``: what a study would do, without doing it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Annotated, assert_never
+
+import typer
+
+from iostudy.cli.console import out, print_table
+from iostudy.conduct.session import for_user
+from iostudy.study import library
+from iostudy.node.expected import with_expected_levels
+from iostudy.study.model import (
+    DirectoryTarget,
+    FactorKind,
+    LoopbackTarget,
+    ScratchTarget,
+    Study,
+)
+from iostudy.study.requests import configured
+from iostudy.study.schema import load
+from iostudy.units import GIB, MIB, format_percent, format_seconds, format_size
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import as_written
+
+# An estimate needs some speed. This is a modest SSD's; the output says that it is assumed.
+ASSUMED_MIB_PER_SECOND = 500
+
+
+def check(
+    study: Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")],
+) -> None:
+    """Validate a study; print its plan, what it changes and how long it takes. Changes nothing."""
+    asked = for_user(load(library.find(study)), root=os.geteuid() == 0)
+    asked = with_expected_levels(asked)
+    out.print(asked.question, markup=False)
+    for note in asked.notes:
+        out.print(f"note: {note}", markup=False)
+    print_table("", ("", ""), [*_what(asked), *_changes(asked), *_effort(asked)])
+
+
+def _what(study: Study) -> list[tuple[str, str]]:
+    levels = [(f.name, ", ".join(v.label for v in f.levels) or "offered") for f in study.factors]
+    workloads = [("workload", f"{w.label}: {_pairs(as_written(w.options))}") for w in study.workloads]
+    decide = study.decide
+    return [
+        ("target", _target(study)),
+        *levels,
+        *workloads,
+        ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
+        ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
+    ]
+
+
+def _changes(study: Study) -> list[tuple[str, str]]:
+    changes = [
+        f"{factor.name}, for each trial, and put back after it"
+        for factor in study.factors
+        if factor.kind is FactorKind.SETTING
+    ]
+    match study.target:
+        case LoopbackTarget():
+            changes.append("a loop device and a mount, removed at the end")
+        case ScratchTarget(device):
+            changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
+        case DirectoryTarget():
+            pass
+    return [("changes", change) for change in changes or ["nothing but files of its own"]]
+
+
+def _effort(study: Study) -> list[tuple[str, str]]:
+    if study.awaiting_offer():
+        return [("effort", "known when the host has been asked what it offers")]
+    configurations = study.configurations()
+    trials = len(configurations) * len(study.workloads)
+    moved = sum(
+        catalog.get(w.name).make(configured(w, configuration)).space_bytes()
+        for w in study.workloads
+        for configuration in configurations
+    )
+    fewest, most = study.decide.min_blocks, study.decide.max_blocks
+    seconds = moved / (ASSUMED_MIB_PER_SECOND * MIB)
+    return [
+        ("baseline", study.baseline.label),
+        ("blocks", f"{fewest} to {most} of {trials} trials, {_about(moved)} each"),
+        (
+            "time",
+            f"{format_seconds(fewest * seconds)} to {format_seconds(most * seconds)}, "
+            f"if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s; `run` tells as it goes",
+        ),
+    ]
+
+
+def _target(study: Study) -> str:
+    match study.target:
+        case DirectoryTarget(None):
+            return "a folder in the output folder"
+        case DirectoryTarget(path):
+            return f"a folder in {path}"
+        case LoopbackTarget(size_bytes, filesystem):
+            return f"a loop-back disk of {format_size(size_bytes)} in the output folder, {filesystem}"
+        case ScratchTarget(device, filesystem):
+            return f"{device}, formatted as {filesystem}"
+        case unreachable:
+            assert_never(unreachable)
+
+
+def _about(size_bytes: int) -> str:
+    return f"{size_bytes / GIB:.1f} GiB" if size_bytes >= GIB else f"{size_bytes / MIB:.0f} MiB"
+
+
+def _pairs(options: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in options.items())

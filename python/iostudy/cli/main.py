@@ -1,0 +1,74 @@
+"""The program: its commands, its exit codes, and the one place where errors are printed."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from iostudy.cli import bench, check, doctor, get, report, restore, run, settings, workloads
+from iostudy.cli import set as set_
+from iostudy.cli.console import say
+from iostudy.cli.leftovers import mend
+from iostudy.cli.signals import Terminated, install
+from iostudy.errors import IostudyError
+
+SIGINT_EXIT = 130
+SIGTERM_EXIT = 143
+
+app = typer.Typer(
+    name="iostudy",
+    help="Which storage configuration is fastest for my workload, and is the difference real?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("check")(check.check)
+app.command("run")(run.run)
+app.command("report")(report.report)
+app.command("bench")(bench.bench)
+app.command("doctor")(doctor.doctor)
+app.command("get")(get.get)
+app.command("set")(set_.set_)
+app.command("restore")(restore.restore)
+app.command("settings")(settings.settings)
+app.command("workloads")(workloads.workloads)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
+    if wanted:
+        typer.echo(f"iostudy {version('iostudy')}")
+        raise typer.Exit
+
+
+@app.callback()
+def before_every_command(
+    context: typer.Context,
+    _: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit."),
+    ] = False,
+) -> None:
+    """Which storage configuration is fastest for my workload, and is the difference real?"""
+    if context.invoked_subcommand != "restore":
+        mend()
+
+
+def main() -> None:
+    """Run a command and end with its exit code (see errors.py; 130 and 143 for signals)."""
+    install()
+    try:
+        app()
+    except IostudyError as error:
+        say(f"iostudy: {error}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(SIGINT_EXIT)
+    except Terminated:
+        sys.exit(SIGTERM_EXIT)
+    except BrokenPipeError:
+        # The reader of stdout has gone (`iostudy ... | head`); there is nobody to tell.
+        sys.stderr.close()
+        sys.exit(1)

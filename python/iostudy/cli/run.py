@@ -1,0 +1,149 @@
+"""``iostudy run``: carry a study out and write its report."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.cli.console import say
+from iostudy.cli.progress import listener
+from iostudy.cli.report import print_terminal, write_report
+from iostudy.cli.signals import Terminated
+from iostudy.conduct.session import Assignment, assign
+from iostudy.conduct.standing import Standing
+from iostudy.errors import TrialError, UsageError
+from iostudy.ledger.store import FILE_NAME
+from iostudy.node.local import LocalNode
+from iostudy.study import library
+from iostudy.study.model import ScratchTarget, Study
+from iostudy.study.schema import load
+
+RESULTS = Path("results")
+VERDICT_EXIT = 1
+
+
+class FailOn(StrEnum):
+    """Verdicts that make ``run`` end with an exit code of their own."""
+
+    WORSE = "worse"
+    INCONCLUSIVE = "inconclusive"
+
+
+def run(
+    study: Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME"),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the study in the output folder.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of the plan.", show_default="drawn")
+    ] = None,
+    fail_on: Annotated[
+        list[FailOn] | None,
+        typer.Option(help=f"Exit with {VERDICT_EXIT} if any verdict is this one; may be repeated."),
+    ] = None,
+) -> None:
+    """Carry a study out; write report.html, report.md, report.json and the ledger."""
+    asked = load(library.find(study))
+    if resume and seed is not None:
+        raise _seed_is_fixed()
+    folder = _folder(asked.name, out, resume=resume)
+    root = os.geteuid() == 0
+    assignment = assign(asked, folder, root=root, resume=resume)
+    _confirm_destruction(assignment.study, yes=yes)
+    folder.mkdir(parents=True, exist_ok=True)
+    for note in assignment.study.notes:
+        say(f"note: {note}")
+    final = _carry_out(study, assignment, root=root, seed=seed)
+    raise typer.Exit(_exit_code(final, fail_on or []))
+
+
+def _carry_out(
+    study_path: str, assignment: Assignment, *, root: bool, seed: int | None
+) -> Sequence[Standing]:
+    folder = assignment.folder
+    try:
+        with listener() as listening, LocalNode(assignment.study.target, folder) as node:
+            final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
+    except TrialError:
+        # What was finished is worth reading, beside the error too.
+        if (folder / FILE_NAME).exists():
+            write_report(folder)
+        raise
+    except (KeyboardInterrupt, Terminated):
+        say(f"\nstopped; finished trials are kept. Go on with: {_resume_command(study_path, folder)}")
+        raise
+
+    print_terminal(write_report(folder))
+    say(f"\nreport: {folder / 'report.html'}")
+    return final
+
+
+def _folder(name: str, asked: Path | None, *, resume: bool) -> Path:
+    """The folder asked for; else a new one, or the newest of this study to be resumed."""
+    if asked is not None:
+        return asked
+    if not resume:
+        return RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    earlier = sorted(RESULTS.glob(f"{name}-*/{FILE_NAME}"))
+    if not earlier:
+        raise UsageError(
+            f"a study {name} to resume",
+            found=f"there is none in {RESULTS}/",
+            where=str(RESULTS),
+            remedy="name its output folder with --out, or run it without --resume",
+        )
+    return earlier[-1].parent
+
+
+def _seed_is_fixed() -> UsageError:
+    return UsageError(
+        "to resume a study",
+        found="a seed was given, and the one it began with is recorded",
+        where="--seed",
+        remedy="leave --seed out",
+    )
+
+
+def _confirm_destruction(study: Study, *, yes: bool) -> None:
+    """A device is only written to after --yes, or after its name was typed."""
+    if not isinstance(study.target, ScratchTarget) or yes:
+        return
+    device = str(study.target.device)
+    if sys.stdin.isatty():
+        say(f"All data on {device} will be destroyed.")
+        if typer.prompt("Type its name to go on", err=True) == device:
+            return
+        found = "the name was not typed"
+    else:
+        found = "nobody is there to ask (no terminal)"
+    raise UsageError(
+        f"leave to destroy all data on {device}",
+        found=found,
+        where=study.name,
+        remedy="give --yes, or type the device's name when asked",
+    )
+
+
+def _resume_command(study: str, folder: Path) -> str:
+    return shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
+
+
+def _exit_code(final: Sequence[Standing], fail_on: Sequence[FailOn]) -> int:
+    verdicts = {standing.comparison.verdict for standing in final}
+    return VERDICT_EXIT if verdicts & {Verdict(wanted) for wanted in fail_on} else 0

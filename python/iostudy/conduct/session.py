@@ -1,0 +1,146 @@
+"""From a study file to a study under way: new, or gone on with where it stopped."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from iostudy.conduct.conductor import Conductor
+from iostudy.conduct.listeners import Listener
+from iostudy.conduct.standing import Standing
+from iostudy.errors import LedgerError, UsageError
+from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.store import Ledger, refuse_occupied
+from iostudy.node.protocol import Node
+from iostudy.study.model import FactorKind, Study
+from iostudy.study.plan import make_plan
+from iostudy.study.schema import parse
+
+_SEED_BITS = 63
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What is to be carried out where: the study for this user, and what was recorded of it."""
+
+    study: Study
+    folder: Path
+    recorded: StudyRow | None
+
+    def carry_out(
+        self, node: Node, *, root: bool, seed: int | None, listeners: Sequence[Listener]
+    ) -> tuple[Standing, ...]:
+        """Record what is fixed before the first trial, then let the Conductor do it."""
+        study = _with_levels(self.study, node, self.recorded)
+        node.preflight(study.workloads, study.configurations())
+        ledger = self._ledger(study, node, root=root, seed=seed)
+        try:
+            plan = make_plan(study, ledger.study().seed)
+            return Conductor(study, plan, node, ledger, listeners).run()
+        finally:
+            ledger.close()
+
+    def _ledger(self, study: Study, node: Node, *, root: bool, seed: int | None) -> Ledger:
+        if self.recorded is not None:
+            return Ledger.open(self.folder)
+        offered = {f.name: tuple(v.value for v in f.levels) for f in study.factors if f.offered}
+        row = StudyRow(
+            name=study.name,
+            text=study.text,
+            root=root,
+            offered=offered,
+            seed=_seed(study, seed),
+            started_at=time.time(),
+            iostudy_version=version("iostudy"),
+            circumstances=node.circumstances(),
+        )
+        return Ledger.create(self.folder, row)
+
+
+def assign(study: Study, folder: Path, *, root: bool, resume: bool) -> Assignment:
+    """Settle what runs, for this user and this folder.
+
+    Raises UsageError where the study needs root and has nothing to fall back on, LedgerError
+    where the folder holds another study, or one that was not asked to be resumed.
+    """
+    recorded = _recorded(study, folder, root=root) if resume else None
+    if not resume:
+        refuse_occupied(folder)
+    return Assignment(for_user(study, root=root), folder, recorded)
+
+
+def for_user(study: Study, *, root: bool) -> Study:
+    """The study as this user can run it; UsageError where only root can."""
+    if root:
+        return study
+    study = study.without_root()
+    settings = [f.name for f in study.factors if f.kind is FactorKind.SETTING]
+    if settings:
+        raise UsageError(
+            f"to change {', '.join(settings)}",
+            found="you are not root",
+            where=study.name,
+            remedy="run it as root, or give the file a without_root: section "
+            "whose factors are workload options",
+        )
+    return study
+
+
+def recorded_study(row: StudyRow) -> Study:
+    """The Study that a ledger's record describes, with the levels that the host offered."""
+    study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
+    return for_user(study, root=row.root).with_offered(row.offered)
+
+
+def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
+    ledger = Ledger.open(folder)
+    try:
+        row = ledger.study()
+    finally:
+        ledger.close()
+    if row.text != study.text:
+        raise LedgerError(
+            f"the output folder of this study ({study.name})",
+            found=f"it holds another study ({row.name}), or this one with another text",
+            where=str(folder),
+            remedy="what decides cannot change once a study has begun: resume it with the file "
+            "it began with, or give another folder with --out",
+        )
+    if row.root != root:
+        began, now = ("as root", "without") if row.root else ("without root", "with it")
+        raise UsageError(
+            "to resume the study as the user it began with",
+            found=f"it began {began}, and now runs {now}",
+            where=str(folder),
+            remedy="resume it as the same user, or begin anew in another folder",
+        )
+    return row
+
+
+def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
+    """Fill in the levels of factors that take what the host offers."""
+    offered = {factor.name: node.offered(factor.name) for factor in study.awaiting_offer()}
+    if recorded is None:
+        return study.with_offered(offered)
+    gone = {v for name, levels in recorded.offered.items() for v in levels} - {
+        v for levels in offered.values() for v in levels
+    }
+    if gone:
+        raise UsageError(
+            f"the levels that the study began with: {', '.join(sorted(gone))}",
+            found="the host no longer offers them",
+            where=study.name,
+            remedy="load the kernel modules again, or begin anew in another folder",
+        )
+    return study.with_offered(recorded.offered)
+
+
+def _seed(study: Study, asked: int | None) -> int:
+    """The seed of the command line, else of the file, else a fresh one."""
+    if asked is not None:
+        return asked
+    return study.seed if study.seed is not None else secrets.randbits(_SEED_BITS)

@@ -1,0 +1,204 @@
+"""The order of what is done, and what happens when a trial does not count."""
+
+from __future__ import annotations
+
+import pytest
+from iostudy.analysis.verdict import Verdict
+from iostudy.conduct.listeners import Listener
+from iostudy.conduct.session import assign
+from iostudy.errors import LedgerError, RestoreError, SettingError, TrialError, WorkloadError
+from iostudy.ledger.rows import TrialStatus
+from iostudy.ledger.store import Ledger
+from iostudy.node.fake import Disturbance, FakeNode
+from iostudy.study.schema import parse
+
+TEXT = """
+question: Which?
+target: /tmp
+factors: {block.scheduler: [none, kyber, bfq]}
+workloads: [dfsio-write, dfsio-read]
+decide: {margin: 3%, risk: 5%, blocks: [5, 12]}
+"""
+
+
+def study(text: str = TEXT):
+    return parse(text, where="study.yaml", name="study")
+
+
+def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), seed=1):
+    folder.mkdir(exist_ok=True)
+    assignment = assign(study(text), folder, root=True, resume=resume)
+    return assignment.carry_out(node, root=True, seed=seed, listeners=listeners)
+
+
+def rows(folder):
+    ledger = Ledger.open(folder)
+    try:
+        return ledger.rows()
+    finally:
+        ledger.close()
+
+
+def failed(cls=WorkloadError):
+    return cls("to write", found="no space left", where="/tmp", remedy="make room")
+
+
+def test_a_clear_difference_and_a_clear_sameness_are_told_apart(tmp_path):
+    node = FakeNode(effects={"bfq": -0.2}, noise=0.005)
+    verdicts = {
+        (s.workload, s.configuration): s.comparison.verdict for s in conduct(tmp_path, node)
+    }
+    assert set(verdicts.values()) == {Verdict.WORSE, Verdict.EQUIVALENT}
+    assert verdicts["dfsio-write", "bfq"] is Verdict.WORSE
+
+
+def test_each_comparison_stops_as_soon_as_it_is_decided(tmp_path):
+    node = FakeNode(effects={"bfq": -0.2}, noise=0.03)
+    final = {(s.workload, s.configuration): s.comparison for s in conduct(tmp_path, node)}
+    decided = final["dfsio-write", "bfq"].blocks
+    assert decided < final["dfsio-write", "kyber"].blocks
+    ran = [
+        r.block for r in rows(tmp_path) if (r.workload, r.configuration) == ("dfsio-write", "bfq")
+    ]
+    assert max(ran) == decided
+
+
+def test_a_block_is_prepared_run_in_the_planned_order_and_cleaned(tmp_path):
+    from iostudy.study.plan import make_plan
+
+    node = FakeNode()
+    conduct(tmp_path, node, seed=7)
+    first = make_plan(study(), 7).blocks[0]
+    trials = [f"trial {first.workload} {label}" for label in first.order]
+    begin, end = f"prepare {first.workload}", f"clean {first.workload}"
+    assert node.log[:6] == ["preflight", begin, *trials, end]
+
+
+@pytest.mark.parametrize(
+    ("disturbance", "reason"),
+    [
+        (Disturbance(foreign_io=0.5), "foreign I/O on fake0: 50 %"),
+        (Disturbance(steal=0.5), "hypervisor took 50 %"),
+        (Disturbance(error=failed()), "no space left"),
+        (Disturbance(error=failed(SettingError)), "no space left"),
+    ],
+)
+def test_a_disturbed_block_is_repeated_whole_and_its_rows_are_kept(tmp_path, disturbance, reason):
+    conduct(tmp_path, FakeNode(script={1: disturbance}))
+    kept = rows(tmp_path)
+    assert [r.status for r in kept[:2]] == [TrialStatus.FINISHED, TrialStatus.INVALID]
+    assert reason in kept[1].reason
+    assert not any(r.counts for r in kept[:2])
+    assert [(r.attempt, r.block) for r in kept[2:5]] == [(2, 1)] * 3
+    assert all(r.counts for r in kept[2:5])
+
+
+def test_nothing_below_the_limits_is_ever_removed(tmp_path):
+    script = {n: Disturbance(foreign_io=0.09, steal=0.04) for n in range(200)}
+    conduct(tmp_path, FakeNode(script=script))
+    assert all(r.status is TrialStatus.FINISHED and r.counts for r in rows(tmp_path))
+
+
+def test_a_block_that_never_counts_ends_the_study_and_keeps_what_was_finished(tmp_path):
+    script = {n: Disturbance(error=failed()) for n in range(9, 100)}
+    with pytest.raises(TrialError, match="none of 3 attempts counts") as caught:
+        conduct(tmp_path, FakeNode(script=script))
+    assert caught.value.exit_code == 3
+    kept = rows(tmp_path)
+    assert sum(r.counts for r in kept) == 9
+    assert sum(r.status is TrialStatus.INVALID for r in kept) == 3
+
+
+def test_what_cannot_be_restored_ends_the_study_at_once(tmp_path):
+    node = FakeNode(script={2: Disturbance(error=failed(RestoreError))})
+    with pytest.raises(RestoreError):
+        conduct(tmp_path, node)
+    assert rows(tmp_path)[-1].status is TrialStatus.INVALID
+    assert node.log[-1].startswith("clean")
+
+
+@pytest.mark.parametrize("stop_after", [1, 4, 7, 11])
+def test_a_resumed_study_decides_the_same(tmp_path, stop_after):
+    """Also when it was stopped in the middle of a block, which is then run again whole."""
+    plain = conduct(tmp_path / "plain", keyed())
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path / "stopped", keyed(stop_after))
+    assert rows(tmp_path / "stopped")[-1].status is TrialStatus.INTERRUPTED
+    resumed = conduct(tmp_path / "stopped", keyed(), resume=True, seed=None)
+    assert [(s.workload, s.configuration, s.comparison.blocks) for s in resumed] == [
+        (s.workload, s.configuration, s.comparison.blocks) for s in plain
+    ]
+    assert [s.comparison.verdict for s in resumed] == [s.comparison.verdict for s in plain]
+
+
+class KeyedNode(FakeNode):
+    """Its noise follows workload, configuration and visit, so that a repeated block is alike."""
+
+    def run(self, request, configuration):
+        from dataclasses import replace
+
+        result = super().run(request, configuration)
+        key = f"{request.label} {configuration.label}"
+        effect = {"kyber": 1.0, "bfq": 0.93, "none": 1.0}[configuration.label]
+        figures = {**result.figures, "aggregate": 1000 * effect + len(key)}
+        return replace(result, figures=figures)
+
+
+def keyed(stop_after=None):
+    script = {} if stop_after is None else {stop_after: Disturbance(error=KeyboardInterrupt())}
+    return KeyedNode(script=script)
+
+
+def test_a_finished_study_resumed_runs_nothing_more(tmp_path):
+    conduct(tmp_path, FakeNode())
+    node = FakeNode()
+    conduct(tmp_path, node, resume=True, seed=None)
+    assert node.log == ["preflight"]
+
+
+def test_a_folder_that_holds_a_study_is_not_written_to(tmp_path):
+    conduct(tmp_path, FakeNode())
+    before = rows(tmp_path)
+    with pytest.raises(LedgerError, match="holds one already"):
+        conduct(tmp_path, FakeNode())
+    with pytest.raises(LedgerError, match="another study"):
+        conduct(tmp_path, FakeNode(), text=TEXT.replace("3%", "2%"), resume=True)
+    assert rows(tmp_path) == before
+
+
+def test_listeners_hear_of_every_step(tmp_path):
+    class Heard(Listener):
+        def __init__(self):
+            self.steps = []
+
+        def study_began(self, study, plan, recorded):
+            self.steps.append("began")
+
+        def trial_ended(self, row):
+            self.steps.append("trial")
+
+        def block_repeated(self, block, attempt, reason):
+            self.steps.append("repeated")
+
+        def block_ended(self, progress):
+            self.steps.append("block")
+            self.left = progress.seconds_left
+
+        def study_ended(self, final):
+            self.steps.append("ended")
+
+    heard = Heard()
+    node = FakeNode(noise=0.001, script={0: Disturbance(steal=1.0)})
+    conduct(tmp_path, node, listeners=[heard])
+    assert heard.steps[:7] == ["began", "trial", "repeated", "trial", "trial", "trial", "block"]
+    assert heard.steps[-1] == "ended"
+    assert heard.left == 0
+
+
+def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
+    text = TEXT.replace("[none, kyber, bfq]", "offered")
+    conduct(tmp_path, FakeNode(levels=("none", "bfq")), text=text)
+    assert {r.configuration for r in rows(tmp_path)} == {"none", "bfq"}
+    resumed = FakeNode(levels=("none", "bfq", "kyber"))
+    conduct(tmp_path, resumed, text=text, resume=True, seed=None)
+    assert {r.configuration for r in rows(tmp_path)} == {"none", "bfq"}

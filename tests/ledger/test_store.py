@@ -1,0 +1,126 @@
+"""The ledger keeps every trial, refuses what is damaged, and never writes over a study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.ledger.store import FILE_NAME, Ledger
+
+STUDY = StudyRow(
+    name="study",
+    text="question: Which?\n",
+    root=True,
+    offered={"block.scheduler": ("none", "bfq")},
+    seed=2**63 - 1,
+    started_at=1.5,
+    iostudy_version="0.1.0",
+    circumstances={"host": {"kernel": "6.1"}},
+)
+TRIAL = TrialRow(
+    id=0,
+    block=1,
+    attempt=1,
+    position=1,
+    workload="dfsio-write",
+    configuration="none",
+    status=TrialStatus.STARTED,
+    started_at=2.5,
+)
+ENDED = replace(
+    TRIAL,
+    status=TrialStatus.FINISHED,
+    figures={"aggregate": 1234.5},
+    settings={"block.scheduler@loop0": "none"},
+    devices={"loop0": {"w/s": 10.0}},
+    machine={"%idle": 50.0},
+    phases={"run": 1.0},
+    notes=("page cache dropped",),
+    telemetry="telemetry/000001.parquet",
+)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    ledger = Ledger.create(tmp_path, STUDY)
+    yield ledger
+    ledger.close()
+
+
+def test_what_is_recorded_reads_back_in_another_process(ledger, tmp_path):
+    ended = replace(ENDED, id=ledger.begin(TRIAL))
+    ledger.finish(ended)
+    ledger.complete("dfsio-write", 1, 1)
+    other = Ledger.open(tmp_path)
+    assert other.study() == STUDY
+    assert other.rows() == (replace(ended, counts=True),)
+    other.close()
+
+
+def test_a_trial_is_there_before_it_ends(ledger, tmp_path):
+    ledger.begin(TRIAL)
+    other = Ledger.open(tmp_path)
+    assert [row.status for row in other.rows()] == [TrialStatus.STARTED]
+    other.close()
+
+
+def test_trials_that_never_ended_are_marked(ledger):
+    ledger.begin(TRIAL)
+    assert ledger.interrupt("power cut") == 1
+    (row,) = ledger.rows()
+    assert (row.status, row.reason) == (TrialStatus.INTERRUPTED, "power cut")
+
+
+def test_only_the_attempt_that_was_completed_counts(ledger):
+    first = replace(ENDED, id=ledger.begin(TRIAL), status=TrialStatus.INVALID, reason="steal")
+    ledger.finish(first)
+    second = replace(ENDED, id=ledger.begin(replace(TRIAL, attempt=2)), attempt=2)
+    ledger.finish(second)
+    ledger.complete("dfsio-write", 1, 2)
+    assert [row.counts for row in ledger.rows()] == [False, True]
+
+
+def test_a_study_is_never_written_over(ledger, tmp_path):
+    with pytest.raises(LedgerError, match="holds one already"):
+        Ledger.create(tmp_path, STUDY)
+
+
+def test_a_folder_without_a_ledger_says_so(tmp_path):
+    with pytest.raises(LedgerError, match=r"no ledger\.sqlite"):
+        Ledger.open(tmp_path)
+
+
+def test_a_crash_while_the_ledger_is_made_leaves_none(tmp_path):
+    (tmp_path / "ledger.new").write_bytes(b"half a file")
+    Ledger.create(tmp_path, STUDY).close()
+    assert not (tmp_path / "ledger.new").exists()
+
+
+@pytest.mark.parametrize("keep", [0, 10, 100, 1000, 4096, 5000, 12288])
+def test_a_ledger_cut_short_is_refused_and_left_as_it_is(tmp_path, keep):
+    ledger = Ledger.create(tmp_path, STUDY)
+    for position in range(1, 100):
+        ledger.finish(replace(ENDED, id=ledger.begin(replace(TRIAL, position=position))))
+    ledger.close()
+    path = tmp_path / FILE_NAME
+    cut = path.read_bytes()[:keep]
+    path.write_bytes(cut)
+    with pytest.raises(LedgerError) as caught:
+        Ledger.open(tmp_path)
+    assert caught.value.exit_code == 2
+    assert "--out" in caught.value.remedy
+    assert path.read_bytes() == cut
+
+
+def test_a_file_that_is_no_ledger_is_refused(tmp_path):
+    (tmp_path / FILE_NAME).write_text("this is not a database, and long enough to look at" * 50)
+    with pytest.raises(LedgerError, match="not a database"):
+        Ledger.open(tmp_path)
+
+
+def test_a_ledger_of_another_version_is_refused(ledger, tmp_path):
+    ledger._connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(LedgerError, match="version 99"):
+        Ledger.open(tmp_path)

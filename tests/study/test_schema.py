@@ -1,0 +1,226 @@
+"""A study file is read whole, or refused with every error at its line."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iostudy.errors import StudyError, UsageError
+from iostudy.study import library
+from iostudy.study.model import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.study.schema import load, parse
+
+GOOD = textwrap.dedent("""\
+    question: Does the scheduler matter?
+    target: /data/scratch
+    factors:
+      block.scheduler: [none, bfq]
+    workloads:
+      - dfsio-write: {files: 2, size: 64MiB}
+      - dfsio-read
+    decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
+    """)
+
+
+def read(text: str):
+    return parse(textwrap.dedent(text), where="study.yaml", name="study")
+
+
+def problems(text: str):
+    with pytest.raises(StudyError) as caught:
+        read(text)
+    return caught.value.problems
+
+
+def only_problem(old: str, new: str):
+    assert old in GOOD
+    (problem,) = problems(GOOD.replace(old, new))
+    return problem
+
+
+def test_a_good_file_becomes_a_study():
+    study = read(GOOD)
+    assert [c.label for c in study.configurations()] == ["none", "bfq"]
+    assert [w.label for w in study.workloads] == ["dfsio-write", "dfsio-read"]
+    assert study.target == DirectoryTarget(Path("/data/scratch"))
+    assert study.decide.margin == pytest.approx(0.03)
+    assert study.comparisons == 2
+
+
+def test_yaml_1_2_keeps_on_off_and_none_as_text():
+    study = read(GOOD.replace("[none, bfq]", "{off: none, on: bfq}"))
+    assert [c.label for c in study.configurations()] == ["off", "on"]
+    assert study.baseline.settings == {"block.scheduler": "none"}
+
+
+def test_one_value_under_two_labels_is_an_a_a_study():
+    study = read(GOOD.replace("[none, bfq]", "{first: none, second: none}"))
+    assert [c.settings["block.scheduler"] for c in study.configurations()] == ["none", "none"]
+
+
+def test_a_baseline_can_be_named():
+    study = read(GOOD + "baseline: bfq\n")
+    assert [c.label for c in study.configurations()] == ["bfq", "none"]
+
+
+def test_two_factors_make_every_combination():
+    study = read(GOOD.replace("[none, bfq]", "[none, bfq]\n  workload.direct: [true, false]"))
+    labels = [c.label for c in study.configurations()]
+    assert labels[0] == "scheduler=none, direct=true"
+    assert len(labels) == 4
+    assert study.configurations()[0].options == {"direct": "true"}
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("{loopback: {size: 2GiB}}", LoopbackTarget(2 << 30, "ext4")),
+        ("{loopback: {size: 2GiB, filesystem: xfs}}", LoopbackTarget(2 << 30, "xfs")),
+        ("{scratch: {device: /dev/sdz}}", ScratchTarget(Path("/dev/sdz"), "ext4")),
+    ],
+)
+def test_targets(target, expected):
+    assert read(GOOD.replace("/data/scratch", target)).target == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "words"),
+    [
+        ("block.scheduler", "block.sheduler", 4, ["unknown factor", "mean block.scheduler"]),
+        ("bfq]", "bqf]", 4, ["unknown level", "found bqf", "mq-deadline", "mean bfq"]),
+        ("bfq]", "none]", 4, ["none stands twice", "{first: none, second: none}"]),
+        ("[none, bfq]", "[]", 4, ["empty"]),
+        ("[none, bfq]", "none", 4, ["levels are a list"]),
+        ("  - dfsio-read", "  - dfsio-red", 7, ["unknown workload", "mean dfsio-read"]),
+        ("  - dfsio-read", "  - dfsio-write", 5, ["twice", "label"]),
+        ("files: 2", "files: 0", 6, ["greater than or equal to 1", "found 0"]),
+        ("files: 2", "fils: 2", 6, ["unknown key", "did you mean files"]),
+        ("size: 64MiB", "size: 1 gigabyte", 6, ["not a size", "found 1 gigabyte", "256MiB"]),
+        ("size: 64MiB", "size: 512KiB", 6, ["record_size is larger than size"]),
+        ("margin: 3%", "margin: 0%", 8, ["margin", "more than 0% and less than 100%"]),
+        ("margin: 3%", "margin: 300%", 8, ["margin", "found 300%", "less than 100%"]),
+        ("margin: 3%", "margin: 3", 8, ["not a percentage", "such as 3%"]),
+        ("[5, 30]", "[30, 5]", 8, ["blocks", "fewest <= most", "found [30, 5]"]),
+        ("[5, 30]", "[5]", 8, ["blocks", "found [5]"]),
+        ("[5, 30]", "[true, 30]", 8, ["blocks", "found [true, 30]"]),
+        ("/data/scratch", "{loopback: {size: 1KiB}}", 2, ["too small", "16MiB"]),
+        ("/data/scratch", "{loopback: {size: 2GiB, filesystem: ntfs}}", 2, ["file system", "xfs"]),
+        ("/data/scratch", "{}", 2, ["either loopback"]),
+        ("/data/scratch", "hdfs://nn/", 2, ["not supported yet"]),
+        ("Does the scheduler matter?", "", 1, ["question"]),
+    ],
+)
+def test_each_error_says_where_what_was_found_and_what_is_allowed(old, new, line, words):
+    problem = only_problem(old, new)
+    assert problem.line == line
+    for word in words:
+        assert word in str(problem)
+
+
+def test_a_misspelt_key_is_told_with_the_one_that_is_missing():
+    missing, unknown = problems(GOOD.replace("target:", "tarket:"))
+    assert "did you mean target" in str(unknown)
+    assert "a target is wanted" in str(missing)
+
+
+def test_all_errors_are_told_at_once_in_the_order_of_their_lines():
+    text = GOOD.replace("bfq", "bqf").replace("files: 2", "files: x").replace("3%", "0%")
+    found = problems(text.replace("question", "qestion"))
+    assert [p.line for p in found] == sorted(p.line for p in found)
+    assert len(found) == 5
+
+
+def test_unaligned_direct_io_is_found_before_anything_runs():
+    text = GOOD.replace(
+        "block.scheduler: [none, bfq]",
+        "workload.direct: [false, true]\n  workload.record_size: [1MiB, 1000]",
+    )
+    (problem,) = problems(text.replace("  - dfsio-read\n", ""))
+    assert "multiples of 4096" in problem.message
+    assert "direct=true, record_size=1000" in problem.message
+
+
+def test_a_factor_that_no_workload_heeds_is_refused():
+    factor = "workload.fsync: [true, false]"
+    text = GOOD.replace("block.scheduler: [none, bfq]", factor)
+    assert problems(text.replace("  - dfsio-write: {files: 2, size: 64MiB}\n", ""))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("{", 1),
+        ("a: [1, 2", 1),
+        ("- a\n- b", 1),
+        ("", 1),
+        ("just words", 1),
+        (GOOD + "question: again\n", 9),
+        ("a: !!python/object:os.system {}", 1),
+        ("a: &x [*x]", 1),
+    ],
+)
+def test_what_is_not_a_study_is_refused_at_its_line(text, line):
+    assert problems(text)[0].line >= line
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_a_study_or_a_study_error(text):
+    try:
+        parse(text, where="study.yaml", name="study")
+    except StudyError as error:
+        assert error.problems
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+        max_leaves=8,
+    )
+)
+def test_any_value_in_any_section_is_a_study_error_and_not_a_crash(value):
+    import io
+
+    from ruamel.yaml import YAML
+
+    for key in ("target", "factors", "workloads", "decide", "validity", "without_root", "seed"):
+        out = io.StringIO()
+        YAML(typ="safe", pure=True).dump({"question": "q", key: value}, out)
+        with pytest.raises(StudyError):
+            parse(out.getvalue(), where="study.yaml", name="study")
+
+
+def test_without_root_the_study_varies_something_else_and_says_so():
+    study = load(library.find("quickstart")).without_root()
+    assert {f.name for f in study.factors} == {"workload.direct", "workload.record_size"}
+    assert "not root" in study.notes[0]
+    assert study.target == DirectoryTarget(None)
+
+
+def test_settings_are_refused_in_the_section_for_those_without_root():
+    text = GOOD + "without_root:\n  factors:\n    block.scheduler: [none]\n"
+    (problem,) = problems(text)
+    assert problem.line == 11
+    assert "needs root" in problem.message
+
+
+def test_every_ready_made_study_is_valid():
+    assert library.names()
+    for name in library.names():
+        assert load(library.find(name)).question
+
+
+@pytest.mark.parametrize("name", ["quickstrt", "no/such/file.yaml"])
+def test_a_study_that_is_not_there_names_the_ready_made_ones(name):
+    with pytest.raises(UsageError, match="quickstart"):
+        library.find(name)
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(UsageError, match="UTF-8"):
+        load(path)

@@ -1,0 +1,57 @@
+"""Sizes, percentages and times."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy import units
+
+
+@pytest.mark.parametrize(
+    ("text", "size_bytes"),
+    [
+        ("4096", 4096),
+        (4096, 4096),
+        ("1KiB", 1024),
+        ("256 MiB", 256 << 20),
+        ("1.5GiB", 3 << 29),
+        ("1GB", 10**9),
+        ("2kB", 2000),
+    ],
+)
+def test_sizes_are_read_with_binary_and_decimal_units_apart(text, size_bytes):
+    assert units.parse_size(text) == size_bytes
+
+
+@pytest.mark.parametrize(
+    "text", ["1 gigabyte", "", "-1MiB", "1KB", "1.0001B", "GiB", "1e3", "0x10"]
+)
+def test_what_is_not_a_size_says_what_one_is(text):
+    with pytest.raises(ValueError, match="size|whole number"):
+        units.parse_size(text)
+
+
+@given(st.integers(min_value=0, max_value=1 << 60))
+def test_a_written_size_reads_back_as_itself(size_bytes):
+    assert units.parse_size(units.format_size(size_bytes)) == size_bytes
+
+
+@pytest.mark.parametrize(("text", "share"), [("3%", 0.03), ("2.5 %", 0.025), ("300%", 3.0)])
+def test_percentages(text, share):
+    assert units.parse_percent(text) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("text", ["3", "0.03", "-3%", "three%", ""])
+def test_what_is_not_a_percentage_says_what_one_is(text):
+    with pytest.raises(ValueError, match="such as 3%"):
+        units.parse_percent(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.85, "850 ms"), (12.34, "12.3 s"), (185, "3 min 05 s"), (7800, "2 h 10 min")],
+)
+def test_durations_read_as_people_say_them(seconds, text):
+    assert units.format_seconds(seconds) == text
