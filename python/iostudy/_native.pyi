@@ -6,7 +6,10 @@ from typing import Literal, final
 __version__: str
 
 class EngineError(OSError):
-    """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set."""
+    """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
+
+    A note names the system call and the byte offset.
+    """
 
 class VerificationError(Exception):
     """Data read back differ from what was written; the message names file and byte offset."""
@@ -18,8 +21,10 @@ class FileJob:
     ``operation`` creates (or truncates) and writes, or reads and verifies; ``record_bytes`` is the
     size of one system call; ``direct`` asks for O_DIRECT; ``fsync`` ends a written file with
     fsync, inside its measured time. Content is a pure function of ``seed``, the file's position in
-    ``paths`` and the offset. Raises ValueError for values that cannot work (zero sizes, unaligned
-    O_DIRECT records).
+    ``paths`` and the offset; a read compares the stamp of every 4 KiB block and the whole of every
+    64th. ``seed`` lies in 0 to 2**64 - 1. Raises ValueError for values that cannot work (no paths,
+    zero sizes, a record larger than the file, O_DIRECT with sizes that are no multiples of 4096,
+    fsync of a read).
     """
 
     def __init__(
@@ -38,12 +43,16 @@ class FileJob:
         """Carry it out with the GIL released; signals are handled within 100 ms.
 
         Raises EngineError, VerificationError, or whatever a signal handler raises; in every case
-        all threads have ended before.
+        all threads have ended before. They end with their record; only an fsync that has begun
+        cannot be cut short, since the kernel has no way to.
         """
 
 @final
 class JobResult:
-    """What a FileJob measured; times in seconds, latencies of single records in microseconds."""
+    """What a FileJob measured; times in seconds, latencies of single records in microseconds.
+
+    A record's latency is its system call with making its data before, or verifying it after.
+    """
 
     @property
     def bytes(self) -> int: ...
@@ -66,6 +75,7 @@ class Sampler:
     """A thread that reads /proc/diskstats, /proc/stat and /proc/pressure at a fixed interval.
 
     ``devices`` are kernel names as in /proc/diskstats (``loop0``). No Python runs while it samples.
+    Raises ValueError for an interval that is not above 0 and at most a day.
     """
 
     def __init__(self, devices: Sequence[str], interval_seconds: float) -> None: ...
@@ -85,7 +95,7 @@ class Samples:
     def seconds(self) -> list[float]:
         """CLOCK_MONOTONIC at each sample."""
     def disk(self, device: str) -> dict[str, list[int | None]]:
-        """Counters by the names of the kernel's Documentation/admin-guide/iostats.rst.
+        """Counters of one of the Sampler's devices (else KeyError), by the names of the kernel's Documentation/admin-guide/iostats.rst.
 
         reads, reads_merged, sectors_read, read_ms, writes, writes_merged, sectors_written,
         write_ms, in_flight, io_ms, weighted_io_ms, discards, discards_merged, sectors_discarded,
