@@ -1,0 +1,1 @@
+"""How a study is told: one Report value, and its forms for terminal, Markdown, JSON and HTML."""

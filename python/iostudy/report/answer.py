@@ -1,0 +1,134 @@
+"""The sentences a person wants: what the verdicts say of each workload, no more and no less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import assert_never
+
+from iostudy import units
+from iostudy.analysis.verdict import Verdict
+from iostudy.report import wording
+from iostudy.report.values import FigureTold, Result
+from iostudy.study.model import Factor
+
+_NOUNS = {"block.scheduler": "scheduler"}
+_ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What the sentences of a study have in common: what varies, and what decides."""
+
+    noun: str
+    margin: float
+    max_blocks: int
+
+
+def noun_of(factors: Sequence[Factor]) -> str:
+    """What varies, in a word that can follow "no": ``scheduler``, ``direct value``."""
+    if len(factors) != 1:
+        return "configuration"
+    name = factors[0].name
+    return _NOUNS.get(name, f"{name.rpartition('.')[2]} value")
+
+
+def predicate(results: Sequence[Result], figure: FigureTold, topic: Topic) -> str:
+    """What there is to say of one workload; ``results`` begin with the baseline."""
+    baseline, others = results[0], results[1:]
+    if not any(result.blocks for result in results):
+        return "nothing can be said: no block was finished"
+    if not others:
+        return _alone(baseline, figure, topic)
+    if all(result.verdict is Verdict.EQUIVALENT for result in others):
+        return _all_equivalent(baseline, others, topic)
+    clauses = [clause for verdict in _ORDER for clause in _clauses(verdict, others, figure, topic)]
+    return f"compared with {_called(baseline)}: {'; '.join(clauses)}"
+
+
+def sentences(predicates: Mapping[str, str]) -> tuple[str, ...]:
+    """Workload -> predicate as sentences; workloads of which the same holds share one."""
+    sharing: dict[str, list[str]] = {}
+    for workload, said in predicates.items():
+        sharing.setdefault(said, []).append(workload)
+    return tuple(f"On {wording.joined(names)}, {said}." for said, names in sharing.items())
+
+
+def _alone(baseline: Result, figure: FigureTold, topic: Topic) -> str:
+    value = f"{wording.significant(baseline.value)} {figure.unit}"
+    blocks = wording.counted(baseline.blocks, "block")
+    return (
+        f"{_called(baseline)} gives {value} (geometric mean of {blocks}); "
+        f"there is no other {topic.noun} to compare it with"
+    )
+
+
+def _all_equivalent(baseline: Result, others: Sequence[Result], topic: Topic) -> str:
+    limit = f"from {_called(baseline)} by more than {units.format_percent(topic.margin)}"
+    if len(others) == 1:
+        said = f"{_called(others[0])} does not differ {limit}"
+    else:
+        said = f"no {topic.noun} differs {limit}"
+    return said + _fragile_among(others)
+
+
+def _clauses(
+    verdict: Verdict, others: Sequence[Result], figure: FigureTold, topic: Topic
+) -> list[str]:
+    """All that is said of the configurations with this verdict."""
+    chosen = [result for result in others if result.verdict is verdict]
+    match verdict:
+        case Verdict.BETTER | Verdict.WORSE:
+            return [_effect(result, figure, topic) for result in chosen]
+        case Verdict.EQUIVALENT:
+            return [_equivalent(chosen, topic)] if chosen else []
+        case Verdict.INCONCLUSIVE:
+            return [_open(result, topic) for result in chosen]
+        case _:
+            assert_never(verdict)
+
+
+def _effect(result: Result, figure: FigureTold, topic: Topic) -> str:
+    if result.verdict is Verdict.WORSE:
+        verb = "costs"
+    else:
+        verb = "gains" if figure.higher_is_better else "saves"
+    said = f"{_called(result)} {verb} {wording.size_of_change(result)}"
+    if not result.by_margin:
+        said += f", perhaps less than the margin of {units.format_percent(topic.margin)}"
+    return said + (" (fragile)" if result.fragile else "")
+
+
+def _equivalent(chosen: Sequence[Result], topic: Topic) -> str:
+    names = wording.joined([_called(result) for result in chosen])
+    verb = "does" if len(chosen) == 1 else "do"
+    margin = units.format_percent(topic.margin)
+    return f"{names} {verb} not differ by more than {margin}{_fragile_among(chosen)}"
+
+
+def _open(result: Result, topic: Topic) -> str:
+    if not result.blocks:
+        return f"{_called(result)} has no finished block"
+    blocks = wording.counted(result.blocks, "block")
+    ended = result.blocks >= topic.max_blocks
+    said = f"{_called(result)}{_figure_so_far(result)} " + (
+        f"could not be told in {blocks}" if ended else f"cannot be told yet after {blocks}"
+    )
+    if result.blocks_needed is None:
+        return said
+    return f"{said} (about {result.blocks_needed} {'would' if ended else 'will'} be needed)"
+
+
+def _figure_so_far(result: Result) -> str:
+    return "" if result.interval is None else f" at {wording.change(result)}"
+
+
+def _fragile_among(results: Sequence[Result]) -> str:
+    names = [_called(result) for result in results if result.fragile]
+    return f" ({wording.joined(names)}: fragile)" if names else ""
+
+
+def _called(result: Result) -> str:
+    """A label, in quotation marks where it would fall apart in a sentence."""
+    label = result.configuration
+    return f"“{label}”" if " " in label or "," in label else label

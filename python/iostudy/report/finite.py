@@ -1,0 +1,16 @@
+"""Numbers that can be told: what is not known, or has no bound, is None."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+
+def finite(value: float | None) -> float | None:
+    """``value`` unless it is NaN or infinite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
+    """A mapping of numbers, each finite or None."""
+    return {name: finite(value) for name, value in (values or {}).items()}

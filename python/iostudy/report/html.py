@@ -1,0 +1,160 @@
+"""The report as one HTML file: no network, no other file, no string of others that comes alive."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jinja2
+import vl_convert
+from markupsafe import Markup, escape
+
+from iostudy import units
+from iostudy.report import figures, json_, wording
+from iostudy.report.figures import Spec
+from iostudy.report.telemetry import meter_groups
+from iostudy.report.values import Report, WorkloadTold
+
+_WHOLE = re.compile(r"([+-]?[\d.]+ %(?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart's place in the page, and what it says to those who cannot see it."""
+
+    id: str
+    spec: Spec
+    alternative: str
+
+
+@dataclass(frozen=True)
+class WorkloadCharts:
+    """A workload with the charts there are of it."""
+
+    workload: WorkloadTold
+    intervals: Chart | None
+    run_order: Chart | None
+    telemetry: tuple[Chart, ...]
+
+    @property
+    def all(self) -> tuple[Chart, ...]:
+        """Every chart of the workload."""
+        return tuple(c for c in (self.intervals, self.run_order, *self.telemetry) if c is not None)
+
+
+def render(report: Report) -> str:
+    """The whole page."""
+    workloads = [_charts(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
+    script = _script()
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(
+            report=report,
+            workloads=workloads,
+            charts={chart.id: chart.spec for told in workloads for chart in told.all},
+            data=_embedded(json_.render(report)),
+            style=Markup(_source("report.css")),
+            script=Markup(script),
+            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        )
+    )
+
+
+def _charts(workload: WorkloadTold, report: Report, number: int) -> WorkloadCharts:
+    return WorkloadCharts(
+        workload=workload,
+        intervals=_chart(
+            f"intervals-{number}", figures.intervals(workload, report), _results_told(workload)
+        ),
+        run_order=_chart(
+            f"run-order-{number}",
+            figures.run_order(workload, report),
+            f"{workload.figure.name} of every trial in run order; the table below lists them",
+        ),
+        telemetry=tuple(
+            Chart(f"telemetry-{number}-{n}", spec, f"{spec['title']} of every configuration")
+            for n, spec in enumerate(figures.telemetry(workload, report), 1)
+        ),
+    )
+
+
+def _chart(name: str, spec: Spec | None, alternative: str) -> Chart | None:
+    return None if spec is None else Chart(name, spec, alternative)
+
+
+def _results_told(workload: WorkloadTold) -> str:
+    told = [
+        f"{result.configuration} {wording.change(result)}, {wording.verdict(result)}"
+        for result in workload.results
+        if not result.baseline
+    ]
+    return "; ".join(told)
+
+
+def _embedded(json_text: str) -> Markup:
+    """JSON inside a script element: without <, > and & nothing in it can end the element."""
+    for character in "<>&":
+        json_text = json_text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(json_text)
+
+
+def _code(text: str) -> Markup:
+    """Text with what stands between backticks as code."""
+    return _alternating(text.split("`"), "code")
+
+
+def _unbroken(text: str) -> Markup:
+    """Text in which a change and its interval, and a word with hyphens, stay on one line."""
+    return _alternating(_WHOLE.split(text), "span")
+
+
+def _alternating(parts: Sequence[str], element: str) -> Markup:
+    """Text, with every second part inside an element of its own."""
+    opening, closing = Markup(f'<{element} class="whole">'), Markup(f"</{element}>")
+    return Markup("").join(
+        opening + escape(part) + closing if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    )
+
+
+@functools.cache
+def _script() -> str:
+    """Vega, Vega-Lite and vega-embed with the page's own few lines, as one script."""
+    return vl_convert.javascript_bundle(_source("charts.js"), vl_version=figures.SCHEMA_VERSION)
+
+
+def _source(name: str) -> str:
+    loader = _environment().loader
+    assert loader is not None
+    return loader.get_source(_environment(), name)[0]
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("iostudy.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "blocks": wording.blocks,
+        "code": _code,
+        "fact_name": wording.fact_name,
+        "fact_text": wording.fact_text,
+        "meter_groups": meter_groups,
+        "moment": wording.moment,
+        "percent": units.format_percent,
+        "remark": wording.remark,
+        "signed_percent": wording.signed_percent,
+        "signed_span": wording.signed_span,
+        "significant": wording.significant,
+        "unbroken": _unbroken,
+        "verdict": wording.verdict,
+        "verdict_symbol": wording.verdict_symbol,
+    }
+    return environment

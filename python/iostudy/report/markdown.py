@@ -1,0 +1,107 @@
+"""The report as Markdown (CommonMark with GitHub's tables), for tickets and repositories."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from iostudy.report import wording
+from iostudy.report.values import Report, Result, TrialTold, WorkloadTold
+
+_SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
+
+
+def render(report: Report) -> str:
+    """``report.md``: the answer first, then what it rests on."""
+    sections = (
+        f"# {_text(report.question)}",
+        "\n\n".join(_text(sentence) for sentence in report.answer),
+        "\n".join(f"- {_text(note)}" for note in report.notes),
+        *(_workload(workload, report) for workload in report.workloads),
+        f"## Method\n\n{_text(report.method.text)}",
+        f"## Host\n\n{_fenced(json.dumps(report.circumstances, indent=2), 'json')}",
+        f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
+        "## Reproduce\n\n" + "\n".join(f"{n}. {s}" for n, s in enumerate(report.reproduce, 1)),
+        _origin(report),
+    )
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _origin(report: Report) -> str:
+    begun = wording.moment(report.started_at)
+    version, seed = _text(report.iostudy_version), report.method.seed
+    return f"{_text(report.name)}, begun {begun}, iostudy {version}, seed {seed}."
+
+
+def _workload(workload: WorkloadTold, report: Report) -> str:
+    left_out = [t for t in report.trials if t.workload == workload.label and wording.remark(t)]
+    parts = (
+        f"## {_text(workload.label)}",
+        _verdicts(workload, report),
+        _telemetry(workload, report),
+        "\n".join(f"- {line}" for line in _remarks(left_out)),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _verdicts(workload: WorkloadTold, report: Report) -> str:
+    figure = workload.figure
+    heads = (
+        report.noun,
+        f"{figure.name}, {figure.unit}",
+        f"against {report.baseline}",
+        "verdict",
+        "blocks",
+    )
+    return _table(heads, [_verdict_row(result) for result in workload.results], "lrrlr")
+
+
+def _verdict_row(result: Result) -> tuple[str, ...]:
+    return (
+        result.configuration,
+        wording.significant(result.value),
+        "" if result.baseline else wording.change(result),
+        wording.verdict(result),
+        wording.blocks(result),
+    )
+
+
+def _telemetry(workload: WorkloadTold, report: Report) -> str:
+    told = [own for own in report.telemetry if own.workload == workload.label]
+    figures = [{**own.devices.get(report.device, {}), **own.machine} for own in told]
+    names = dict.fromkeys(name for own in figures for name in own)
+    if not names:
+        return ""
+    heads = (f"telemetry of {report.device}", *(own.configuration for own in told))
+    rows = [(name, *(wording.significant(own.get(name)) for own in figures)) for name in names]
+    return _table(heads, rows, "l" + "r" * len(told))
+
+
+def _remarks(trials: Sequence[TrialTold]) -> Iterator[str]:
+    for trial in trials:
+        about = f"{trial.configuration}, block {trial.block}"
+        yield f"trial {trial.number} ({_text(about)}): {_text(wording.remark(trial))}"
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], alignment: str) -> str:
+    """``alignment`` has an l or r for each column."""
+    rule = ["---" if side == "l" else "---:" for side in alignment]
+    lines = [_line(map(_text, heads)), _line(rule), *(_line(map(_text, row)) for row in rows)]
+    return "\n".join(lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(text: str) -> str:
+    """Text of others as text: nothing in it is markup, or ends a line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _fenced(text: str, language: str) -> str:
+    """A code block whose fence is longer than any run of backticks in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}"

@@ -1,0 +1,93 @@
+"""The method of a study in a paragraph with its own figures, and how to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iostudy import units
+from iostudy.ledger.rows import StudyRow
+from iostudy.report import wording
+from iostudy.report.values import Method, TrialTold
+from iostudy.study.model import Study
+
+
+def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
+    """The decision rule as it was fixed, and the paragraph that explains it."""
+    decide = study.decide
+    return Method(
+        margin=decide.margin,
+        risk=decide.risk,
+        min_blocks=decide.min_blocks,
+        max_blocks=decide.max_blocks,
+        comparisons=study.comparisons,
+        seed=seed,
+        text=" ".join(_paragraph(study, seed, trials)),
+    )
+
+
+def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[str, ...]:
+    said = (_design(study, seed), _decision(study), _validity(study), _left_in(trials))
+    return (*said[:2], _verdicts(study), *said[2:]) if study.comparisons else said
+
+
+def reproduce(study: Study, row: StudyRow) -> tuple[str, ...]:
+    """The steps that repeat the study with the same plan."""
+    seed = "" if study.seed is not None else f", and add the line `seed: {row.seed}`"
+    who = "as root" if row.root else "without root"
+    return (
+        f"Install iostudy {row.iostudy_version}.",
+        f"Save the study file as `{study.name}.yaml`{seed}: the same seed gives the same plan.",
+        f"Run `iostudy check {study.name}.yaml` to see what will be done and changed.",
+        f"Run `iostudy run {study.name}.yaml` {who}.",
+    )
+
+
+def _design(study: Study, seed: int) -> str:
+    configurations = wording.counted(len(study.configurations()), "configuration")
+    return (
+        f"Every block runs a workload once under each of {configurations}, in an order drawn "
+        f"afresh from seed {seed}, and applies the settings again before every run."
+    )
+
+
+def _decision(study: Study) -> str:
+    if not study.comparisons:
+        return "There is nothing to compare."
+    decide = study.decide
+    comparisons = wording.counted(study.comparisons, "comparison")
+    return (
+        f"A configuration is compared with {study.baseline.label} by the mean of "
+        "ln(own / baseline) over the blocks that both have run, with Student's t and a level that "
+        f"allows a look after every block from {decide.min_blocks} to {decide.max_blocks} "
+        f"(repeated confidence intervals): with {comparisons}, the risk that any interval ever "
+        f"misses the truth is {units.format_percent(decide.risk)}."
+    )
+
+
+def _verdicts(study: Study) -> str:
+    margin = units.format_percent(study.decide.margin)
+    return (
+        f"Equivalent: the whole interval lies within a margin of {margin}. Better or worse: it "
+        "leaves out zero, and by at least the margin if it lies wholly beyond it. Inconclusive: "
+        "none of these. A comparison ends at its first verdict that is not inconclusive. Fragile: "
+        "the interval from ranks (Wilcoxon, Hodges-Lehmann) gives another verdict."
+    )
+
+
+def _validity(study: Study) -> str:
+    limits = study.validity
+    attempts = wording.counted(limits.attempts, "attempt")
+    return (
+        "A trial is invalid if a setting is not read back as written, if the workload fails, if "
+        f"foreign I/O on the device exceeds {units.format_percent(limits.foreign_io)} of its own, "
+        f"or if the hypervisor takes more than {units.format_percent(limits.steal)} of the CPU "
+        f"time; its block is then repeated as a whole, up to {attempts}."
+    )
+
+
+def _left_in(trials: Sequence[TrialTold]) -> str:
+    left_out = sum(not trial.counts for trial in trials)
+    outliers = sum(trial.outlier for trial in trials)
+    excepted = f"all but {left_out} count" if left_out else "all count"
+    flagged = f"{outliers or 'none'} flagged as outlying (Tukey fences, MAD), and kept"
+    return f"Of {wording.counted(len(trials), 'trial')}, {excepted}; {flagged}."

@@ -1,0 +1,79 @@
+"""What the machine did under each configuration: means over the trials that count."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.report.finite import finite
+from iostudy.report.values import TelemetryTold
+from iostudy.study.model import Study
+
+Figures = Mapping[str, float]
+
+
+def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
+    """One for each workload and configuration with a trial that counts, in the study's order."""
+    pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
+    counted = {
+        pair: [row for row in rows if row.counts and (row.workload, row.configuration) == pair]
+        for pair in pairs
+    }
+    return tuple(_told(*pair, own) for pair, own in counted.items() if own)
+
+
+def device_under_test(study_row: StudyRow, rows: Sequence[TrialRow]) -> str:
+    """The target's device if it was recorded, else the first that was."""
+    recorded = dict.fromkeys(name for row in rows for name in row.devices or {})
+    target = study_row.circumstances.get("target")
+    named = target.get("device") if isinstance(target, Mapping) else None
+    return named if named in recorded else next(iter(recorded), "")
+
+
+def _told(workload: str, configuration: str, rows: Sequence[TrialRow]) -> TelemetryTold:
+    devices = dict.fromkeys(name for row in rows for name in row.devices or {})
+    return TelemetryTold(
+        workload=workload,
+        configuration=configuration,
+        trials=len(rows),
+        devices={
+            name: _mean((row.devices or {}).get(name, {}) for row in rows) for name in devices
+        },
+        machine=_mean(row.machine or {} for row in rows),
+    )
+
+
+def _mean(figures: Iterable[Figures]) -> dict[str, float | None]:
+    """Arithmetic means by name, each over the trials that have the figure."""
+    columns: dict[str, list[float]] = {}
+    for own in figures:
+        for name, value in own.items():
+            known = columns.setdefault(name, [])
+            if finite(value) is not None:
+                known.append(value)
+    return {name: math.fsum(c) / len(c) if c else None for name, c in columns.items()}
+
+
+@dataclass(frozen=True)
+class MeterGroup:
+    """Figures of one device, or of the machine: a row a figure, a value a configuration."""
+
+    title: str
+    rows: tuple[tuple[str, tuple[float | None, ...]], ...]
+
+
+def meter_groups(told: Sequence[TelemetryTold]) -> tuple[MeterGroup, ...]:
+    """The telemetry of one workload turned round, so that configurations stand side by side."""
+    devices = dict.fromkeys(name for own in told for name in own.devices)
+    groups = [(name, [own.devices.get(name, {}) for own in told]) for name in devices]
+    groups.append(("all CPUs, and pressure", [dict(own.machine) for own in told]))
+    return tuple(MeterGroup(title, _rows(columns)) for title, columns in groups if any(columns))
+
+
+def _rows(
+    columns: Sequence[Mapping[str, float | None]],
+) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
+    names = dict.fromkeys(name for column in columns for name in column)
+    return tuple((name, tuple(column.get(name) for column in columns)) for name in names)

@@ -1,0 +1,34 @@
+// Bundled with Vega, Vega-Lite and vegaEmbed. Expressions are interpreted, not compiled (ast), so
+// that the page needs no eval and its content security policy can forbid it.
+const parsed = (id) => JSON.parse(document.getElementById(id).textContent);
+
+const options = {
+  mode: "vega-lite",
+  renderer: "svg",
+  actions: false,
+  ast: true,
+  defaultStyle: false,
+  tooltip: { disableDefaultStyle: true },
+};
+
+const draw = async ([id, spec]) => {
+  const place = document.getElementById(id);
+  await vegaEmbed(place, spec, options);
+  place.dataset.drawn = "yes";
+};
+
+const offerDownload = () => {
+  const text = document.getElementById("data").textContent;
+  const link = document.getElementById("download");
+  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+};
+
+const openDetails = () => {
+  for (const details of document.querySelectorAll("details")) details.open = true;
+};
+
+window.addEventListener("beforeprint", openDetails);
+offerDownload();
+Promise.all(Object.entries(parsed("charts")).map(draw)).then(() => {
+  document.documentElement.dataset.charts = "drawn";
+});

@@ -1,0 +1,175 @@
+"""The values of a report: everything that is told, and nothing about how it looks.
+
+They are the source of ``schema.json`` too, so that ``report.json`` is exactly a dump of them.
+Changes and intervals are fractions of the figure itself (-0.12: the figure is 12 % lower); a number
+that is not known is None, never NaN.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import TrialStatus
+
+
+class Value(BaseModel):
+    """What all values of a report share: they cannot change, and know no unnamed fields."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, serialize_by_alias=True
+    )
+
+
+class Span(Value):
+    """An interval, both ends as fractions."""
+
+    low: FiniteFloat
+    high: FiniteFloat
+
+
+class FigureTold(Value):
+    """The figure of a workload that its verdicts use."""
+
+    name: str
+    unit: str
+    documentation: str
+    higher_is_better: bool
+
+
+class ConfigurationTold(Value):
+    """One level per factor: what it is called, and what it sets."""
+
+    label: str
+    baseline: bool
+    settings: dict[str, str]
+    options: dict[str, str]
+
+
+class Result(Value):
+    """One configuration on one workload, against the baseline unless it is the baseline."""
+
+    configuration: str
+    baseline: bool
+    blocks: int
+    """Blocks that count: shared with the baseline, or all of them for the baseline itself."""
+    value: FiniteFloat | None
+    """Geometric mean over those blocks, in the figure's unit."""
+    change: FiniteFloat | None = None
+    interval: Span | None = None
+    robust_change: FiniteFloat | None = None
+    """Hodges-Lehmann estimate, which an outlier hardly moves."""
+    robust_interval: Span | None = None
+    verdict: Verdict | None = None
+    by_margin: bool = False
+    """Better, or worse, by at least the margin."""
+    fragile: bool = False
+    """The robust interval gives another verdict."""
+    blocks_needed: int | None = None
+    """Blocks that would probably settle an inconclusive comparison, in all."""
+
+
+class WorkloadTold(Value):
+    """One workload: what was run, its results in the study's order, and the answer in words."""
+
+    label: str
+    name: str
+    models: str
+    leaves_out: str
+    options: dict[str, str]
+    figure: FigureTold
+    results: tuple[Result, ...]
+    answer: str
+
+
+class TrialTold(Value):
+    """One trial, in run order; raw figures as the ledger keeps them."""
+
+    number: int
+    """Place in run order, from 1."""
+    block: int
+    attempt: int
+    position: int
+    workload: str
+    configuration: str
+    status: TrialStatus
+    reason: str
+    counts: bool
+    """Its whole block was finished and valid, so that verdicts use it."""
+    outlier: bool
+    """Far from the other counted trials of its configuration; flagged, and still counted."""
+    started_at: FiniteFloat
+    """Unix time in seconds."""
+    value: FiniteFloat | None
+    """The figure that verdicts use."""
+    figures: dict[str, FiniteFloat | None]
+    settings: dict[str, str]
+    devices: dict[str, dict[str, FiniteFloat | None]]
+    machine: dict[str, FiniteFloat | None]
+    phases: dict[str, FiniteFloat | None]
+    notes: tuple[str, ...]
+    telemetry: str
+
+
+class TelemetryTold(Value):
+    """Means of telemetry over the counted trials of one configuration on one workload."""
+
+    workload: str
+    configuration: str
+    trials: int
+    devices: dict[str, dict[str, FiniteFloat | None]]
+    machine: dict[str, FiniteFloat | None]
+
+
+class Method(Value):
+    """The decision rule as it was fixed before the first trial, and in words."""
+
+    margin: FiniteFloat
+    risk: FiniteFloat
+    min_blocks: int
+    max_blocks: int
+    comparisons: int
+    seed: int
+    text: str
+
+
+class State(StrEnum):
+    """How far the study came."""
+
+    COMPLETE = "complete"
+    STOPPED = "stopped"
+
+
+class Report(Value):
+    """All that is told of a study."""
+
+    schema_name: Literal["iostudy.report/1"] = Field(
+        default="iostudy.report/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    name: str
+    question: str
+    state: State
+    """Complete: every comparison has its verdict or has used up its blocks."""
+    answer: tuple[str, ...]
+    noun: str
+    """What varies, in one word: scheduler, or configuration where several factors do."""
+    baseline: str
+    configurations: tuple[ConfigurationTold, ...]
+    workloads: tuple[WorkloadTold, ...]
+    trials: tuple[TrialTold, ...]
+    telemetry: tuple[TelemetryTold, ...]
+    device: str
+    """The device under test, as telemetry names it; empty if there is none."""
+    notes: tuple[str, ...]
+    method: Method
+    reproduce: tuple[str, ...]
+    study_text: str
+    circumstances: dict[str, JsonValue]
+    root: bool
+    started_at: FiniteFloat
+    """Unix time in seconds."""
+    iostudy_version: str

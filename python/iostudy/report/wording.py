@@ -1,0 +1,153 @@
+"""Numbers and lists as people read them: percent to one decimal, figures to three digits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import assert_never
+
+from pydantic import JsonValue
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.values import Result, Span, TrialTold
+
+UNKNOWN = "–"
+_BYTES = "_bytes"
+
+BEYOND_TELLING = 10.0
+"""A change of 1000 %. Intervals of the first few blocks reach further; digits say nothing there."""
+SIGNIFICANT_DIGITS = 3
+
+
+def significant(value: float | None) -> str:
+    """Three significant digits without an exponent: 1234.5 -> ``1230``, 5.1 -> ``5.10``."""
+    if value is None:
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.{SIGNIFICANT_DIGITS - 1}e}")
+    decimals = SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{rounded:.{max(0, decimals)}f}"
+
+
+def signed_percent(fraction: float | None) -> str:
+    """A change: -0.1204 -> ``-12.0 %``."""
+    return UNKNOWN if fraction is None else f"{_signed(fraction)} %"
+
+
+def signed_span(span: Span | None) -> str:
+    """Its interval, in percent: ``[-15.0, -9.0]``."""
+    return UNKNOWN if span is None else f"[{_signed(span.low)}, {_signed(span.high)}]"
+
+
+def change(result: Result) -> str:
+    """A change with its interval: ``-12.0 % [-15.0, -9.0]``."""
+    if result.change is None:
+        return UNKNOWN
+    return f"{signed_percent(result.change)} {signed_span(result.interval)}"
+
+
+def size_of_change(result: Result) -> str:
+    """A change without its direction, which the verb tells: ``12.0 % [9.0, 15.0]``."""
+    assert result.change is not None
+    assert result.interval is not None
+    sign = 1 if result.change >= 0 else -1
+    low, high = sorted(
+        _tenths(sign * end * 100) for end in (result.interval.low, result.interval.high)
+    )
+    return f"{_tenths(abs(result.change) * 100):.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def verdict(result: Result) -> str:
+    """The verdict in words; the baseline has none."""
+    if result.baseline:
+        return "baseline"
+    if result.verdict is None or not result.blocks:
+        return "no data"
+    words = result.verdict.value
+    if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
+        words += " by at least the margin"
+    return f"{words} (fragile)" if result.fragile else words
+
+
+def verdict_symbol(result: Result) -> str:
+    """A shape beside the word, the same as in the charts."""
+    match result.verdict:
+        case Verdict.BETTER:
+            return "▲"
+        case Verdict.WORSE:
+            return "▼"
+        case Verdict.EQUIVALENT:
+            return "●"
+        case Verdict.INCONCLUSIVE:
+            return "◆"
+        case None:
+            return ""
+        case _:
+            assert_never(result.verdict)
+
+
+def blocks(result: Result) -> str:
+    """Blocks done, and how many an open comparison would take: ``20 of ~55``."""
+    if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
+        return f"{result.blocks} of ~{result.blocks_needed}"
+    return str(result.blocks)
+
+
+def remark(trial: TrialTold) -> str:
+    """Why a trial does not count, or that it stands apart; empty where there is nothing to say."""
+    if trial.outlier:
+        return "outlying; stays in"
+    if trial.counts:
+        return ""
+    return trial.reason or "its block was not completed"
+
+
+def joined(items: Sequence[str], word: str = "and") -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *most, last = items
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 block``, ``5 blocks``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def fact_name(name: str) -> str:
+    """The name of a circumstance: ``memory_bytes`` -> ``memory``, since its text has the unit."""
+    return name.removesuffix(_BYTES).replace("_", " ")
+
+
+def fact_text(value: JsonValue, name: str) -> str:
+    """A circumstance that is no mapping, as text."""
+    if isinstance(value, list):
+        return ", ".join(fact_text(item, name) for item in value) or UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and name.endswith(_BYTES):
+        return size(value)
+    return UNKNOWN if value is None or value == "" else str(value)
+
+
+def size(size_bytes: int) -> str:
+    """Bytes to three digits in a binary unit: 960197124096 -> ``894 GiB``."""
+    power = min(4, max(0, size_bytes.bit_length() - 1) // 10)
+    return f"{significant(size_bytes / 1024**power)} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+
+
+def moment(unix_seconds: float) -> str:
+    """A time in UTC, to the second."""
+    return datetime.fromtimestamp(unix_seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _signed(fraction: float) -> str:
+    if fraction >= BEYOND_TELLING:
+        return f">+{BEYOND_TELLING * 100:.0f}"
+    return f"{_tenths(fraction * 100):+.1f}"
+
+
+def _tenths(percent: float) -> float:
+    """To one decimal, and never minus zero."""
+    return round(percent, 1) + 0.0

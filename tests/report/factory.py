@@ -1,0 +1,203 @@
+"""Synthetic studies: values alone, seeded noise, known effects, telemetry that looks real."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.report.model import build
+from iostudy.report.values import Report
+from iostudy.study.model import (
+    Decision,
+    Factor,
+    FactorKind,
+    Level,
+    LoopbackTarget,
+    Study,
+    Validity,
+    WorkloadRequest,
+)
+from iostudy.study.plan import make_plan
+from iostudy.workloads import catalog
+
+QUESTION = "Does the I/O scheduler matter for our streaming writes and reads?"
+TEXT = f"""\
+question: {QUESTION}
+target:
+  loopback: {{size: 2GiB, filesystem: ext4}}
+factors:
+  block.scheduler: [none, mq-deadline, kyber, bfq]
+workloads:
+  - dfsio-write: {{files: 2, size: 256MiB}}
+  - dfsio-read: {{files: 2, size: 256MiB}}
+decide: {{margin: 3%, risk: 5%, blocks: [5, 20]}}
+seed: 7
+"""
+CIRCUMSTANCES = {
+    "host": {
+        "name": "node17",
+        "kernel": "6.1.0-38-amd64",
+        "cpus": 32,
+        "memory_bytes": 137438953472,
+    },
+    "versions": {"iostudy": "0.1.0", "python": "3.11.2"},
+    "target": {"device": "loop0", "filesystem": "ext4", "mount_options": ["rw", "relatime"]},
+    "devices": [
+        {
+            "name": "sda",
+            "model": "INTEL SSDSC2KB96",
+            "size_bytes": 960197124096,
+            "rotational": False,
+        },
+        {"name": "loop0", "model": None, "size_bytes": 2147483648, "rotational": False},
+    ],
+}
+EFFECTS = {("dfsio-write", "bfq"): -0.12, ("dfsio-write", "kyber"): 0.08}
+BASE = {"dfsio-write": 412.0, "dfsio-read": 1290.0}
+STARTED_AT = 1_790_000_000.0
+
+
+SCHEDULERS = ("none", "mq-deadline", "kyber", "bfq")
+WORKLOADS = ("dfsio-write", "dfsio-read")
+
+
+def factor(name: str, *levels: str) -> Factor:
+    kind = FactorKind.WORKLOAD_OPTION if name.startswith("workload.") else FactorKind.SETTING
+    return Factor(name, kind, tuple(Level(level, level) for level in levels))
+
+
+def study(
+    *factors: Factor,
+    workloads: Sequence[str] = WORKLOADS,
+    text: str = TEXT,
+    question: str = QUESTION,
+) -> Study:
+    """By default four schedulers on two workloads."""
+    return Study(
+        name="schedulers",
+        question=question,
+        text=text,
+        target=LoopbackTarget(2 << 30, "ext4"),
+        factors=factors or (factor("block.scheduler", *SCHEDULERS),),
+        workloads=tuple(_request(name) for name in workloads),
+        decide=Decision(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20),
+        validity=Validity(foreign_io=0.05, steal=0.05, attempts=3),
+        seed=7,
+    )
+
+
+def _request(name: str) -> WorkloadRequest:
+    return WorkloadRequest(name, name, catalog.get(name).options(files=2, size="256MiB"))
+
+
+def study_row(of: Study, circumstances: Mapping[str, object] = CIRCUMSTANCES) -> StudyRow:
+    return StudyRow(
+        name=of.name,
+        text=of.text,
+        root=True,
+        offered={},
+        seed=7,
+        started_at=STARTED_AT,
+        iostudy_version="0.1.0",
+        circumstances=circumstances,
+    )
+
+
+def rows(
+    of: Study,
+    *,
+    blocks: int = 8,
+    noise: float = 0.01,
+    effects: Mapping[tuple[str, str], float] = EFFECTS,
+    workloads: Sequence[str] | None = None,
+) -> list[TrialRow]:
+    """Every trial of the first ``blocks`` blocks of the plan, all of them counted."""
+    draw = random.Random(1)
+    found: list[TrialRow] = []
+    for block in make_plan(of, 7).blocks:
+        if block.index > blocks or (workloads is not None and block.workload not in workloads):
+            continue
+        for position, configuration in enumerate(block.order, start=1):
+            effect = effects.get((block.workload, configuration), 0.0)
+            base = BASE.get(block.workload, 500.0)
+            value = base * (1 + effect) * math.exp(draw.gauss(0.0, noise))
+            found.append(
+                _row(len(found) + 1, block.index, position, block.workload, configuration, value)
+            )
+    return found
+
+
+def _row(
+    number: int, block: int, position: int, workload: str, configuration: str, value: float
+) -> TrialRow:
+    return TrialRow(
+        id=number,
+        block=block,
+        attempt=1,
+        position=position,
+        workload=workload,
+        configuration=configuration,
+        status=TrialStatus.FINISHED,
+        started_at=STARTED_AT + 3.0 * number,
+        figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
+        settings={"block.scheduler@loop0": configuration},
+        devices=_devices(value, reads="read" in workload),
+        machine={
+            "%user": 1.5,
+            "%system": 2e4 / value,
+            "%iowait": 12.0,
+            "%idle": 60.0,
+            "io_some": 3.0,
+        },
+        phases={"settings": 0.01, "caches": 0.12, "workload": 512 / value},
+        notes=("page cache dropped before the trial",),
+        telemetry=f"telemetry/{number:06d}.parquet",
+        counts=True,
+    )
+
+
+def _devices(value: float, *, reads: bool) -> dict[str, dict[str, float]]:
+    rates = {"rkB/s": 1024 * value if reads else 0.0, "wkB/s": 0.0 if reads else 1024 * value}
+    waits = {"r_await": 900 / value if reads else 0.0, "w_await": 0.0 if reads else 900 / value}
+    loop = {"r/s": rates["rkB/s"] / 128, "w/s": rates["wkB/s"] / 128, **rates, **waits}
+    loop |= {"aqu-sz": 2.4, "%util": 96.0 - value / 100}
+    return {"loop0": loop, "sda": {**loop, "%util": 40.0}}
+
+
+def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
+    """The same trials and, at their end, a block that failed and one that was cut short."""
+    invalid = replace(
+        trials[-1],
+        id=len(trials) + 1,
+        status=TrialStatus.INVALID,
+        reason="foreign I/O on loop0: 12 % of the workload's own bytes, limit 5 %",
+        counts=False,
+    )
+    interrupted = replace(
+        trials[-2],
+        id=len(trials) + 2,
+        status=TrialStatus.INTERRUPTED,
+        reason="iostudy ended before this trial did",
+        figures=None,
+        devices=None,
+        machine=None,
+        counts=False,
+    )
+    return [*trials, invalid, interrupted]
+
+
+def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) -> list[TrialRow]:
+    """The same trials, one of them far from the rest."""
+    row = trials[index]
+    figures = dict(row.figures or {})
+    figures["aggregate"] *= factor
+    return [*trials[:index], replace(row, figures=figures), *trials[index + 1 :]]
+
+
+def report(**options: object) -> Report:
+    """The report of the standard study; ``options`` as of rows."""
+    asked = study()
+    return build(asked, study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
