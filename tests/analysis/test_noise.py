@@ -1,6 +1,7 @@
 import math
 
 import pytest
+from scipy import stats
 
 from iostudy.analysis.noise import pooled_sd, reachable_margin
 from iostudy.analysis.verdict import Rule, compare
@@ -9,8 +10,8 @@ RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 
 
 def test_the_reachable_margin_of_six_percent_noise_in_thirty_blocks():
-    # (2.6665 + 0.8416) * .06 / sqrt(30), z values from tables of the normal distribution.
-    assert reachable_margin(0.06, RULE) == pytest.approx(math.expm1(0.03843), rel=1e-3)
+    difference = (stats.t.isf(0.0076757 / 2, 29) + stats.t.ppf(0.8, 29)) * 0.06 / math.sqrt(30)
+    assert reachable_margin(0.06, RULE) == pytest.approx(math.expm1(difference), rel=1e-3)
 
 
 def test_at_the_reachable_margin_all_blocks_are_needed():

@@ -12,11 +12,10 @@ from iostudy.analysis.verdict import Rule
 def reachable_margin(sd: float, rule: Rule) -> float:
     """The smallest difference, as a fraction, that ``max_blocks`` blocks find with power 0.8.
 
-    ``sd`` is the standard deviation of the paired log-ratios. From
-    n = ((z(1 - a*/2) + z(power)) * sd / delta)^2, solved for delta at n = ``max_blocks``: the
-    approximation that also gives the blocks still needed.
+    ``sd`` is the standard deviation of the paired log-ratios. The formula is the one that also
+    gives the blocks still needed (Rule.detectable).
     """
-    return as_fraction(rule.detectable * sd / math.sqrt(rule.max_blocks))
+    return as_fraction(rule.detectable(rule.max_blocks) * sd)
 
 
 def pooled_sd(sds_with_counts: Iterable[tuple[float, int]]) -> float:

@@ -1,0 +1,146 @@
+"""Thousands of simulated studies at once, decided by the code that decides real ones.
+
+Noise is made in the order in which trials run, as it is on a machine; the configurations of each
+block are then laid over it in random order, as a plan does, and every study stops at its first
+verdict. Only the noise and the bookkeeping are simulated: intervals come from
+``paired.t_bounds`` and words from ``verdict.decide``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import signal
+
+from iostudy.analysis.paired import t_bounds
+from iostudy.analysis.verdict import Rule, Verdict, decide
+
+SEED = 20240611
+NOISE = 0.06
+
+Array = NDArray[np.float64]
+
+
+class Shape(StrEnum):
+    """How the noise of successive trials is distributed, and how it hangs together."""
+
+    NORMAL = "normal"
+    T3 = "heavy tails (t, 3 degrees of freedom)"
+    LOG_NORMAL = "skewed (log-normal)"
+    SPIKES = "10 % of trials 5 sd slower"
+    AR1 = "autocorrelated (AR(1), phi 0.9)"
+    DRIFT = "drift of two sd over the study"
+
+
+def noise(shape: Shape, draw: np.random.Generator, studies: int, trials: int) -> Array:
+    """Noise of about unit spread, one row a study, its trials in run order."""
+    normal = draw.standard_normal((studies, trials))
+    match shape:
+        case Shape.NORMAL:
+            return normal
+        case Shape.T3:
+            return draw.standard_t(3, (studies, trials)) / math.sqrt(3)
+        case Shape.LOG_NORMAL:
+            return (np.exp(normal) - math.exp(0.5)) / math.sqrt(math.exp(2) - math.e)
+        case Shape.SPIKES:
+            return normal - 5 * (draw.random((studies, trials)) < 0.1)
+        case Shape.AR1:
+            return autocorrelated(normal, phi=0.9)
+        case Shape.DRIFT:
+            return normal + np.linspace(-1, 1, trials)
+    assert_never(shape)
+
+
+def autocorrelated(innovations: Array, phi: float) -> Array:
+    """A stationary AR(1) series of unit variance along the last axis."""
+    scaled = innovations * math.sqrt(1 - phi**2)
+    scaled[:, 0] = innovations[:, 0]
+    return np.asarray(signal.lfilter([1.0], [1.0, -phi], scaled, axis=-1))
+
+
+def log_figures(
+    shape: Shape, draw: np.random.Generator, studies: int, blocks: int, configurations: int
+) -> Array:
+    """Log figures of equal configurations: studies x blocks x configurations, noise 6 %."""
+    in_run_order = NOISE * noise(shape, draw, studies, blocks * configurations)
+    in_blocks = in_run_order.reshape(studies, blocks, configurations)
+    return draw.permuted(in_blocks, axis=2)
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """How each study ended: the word, after how many blocks, and the interval at that moment."""
+
+    verdicts: NDArray[np.str_]
+    blocks: NDArray[np.int64]
+    low: Array
+    high: Array
+
+    def share(self, *verdicts: Verdict) -> float:
+        """The share of studies that ended with one of these."""
+        return float(np.isin(self.verdicts, [str(v) for v in verdicts]).mean())
+
+    @property
+    def wrong(self) -> float:
+        """The share that names a winner, which between equal configurations is wrong."""
+        return self.share(Verdict.BETTER, Verdict.WORSE)
+
+    def covering(self, truth: float) -> float:
+        """The share whose interval holds the true log-ratio."""
+        return float(((self.low <= truth) & (truth <= self.high)).mean())
+
+
+def carry_out(ratios: Array, rule: Rule) -> Outcomes:
+    """Look after every block of every study (studies x blocks) and stop at the first verdict."""
+    counts = np.arange(2, rule.max_blocks + 1)
+    mean = ratios.cumsum(axis=1)[:, 1:] / counts
+    squares = (ratios**2).cumsum(axis=1)[:, 1:]
+    sd = np.sqrt(np.maximum(0.0, squares - counts * mean**2) / (counts - 1))
+    low, high = t_bounds(mean, sd, counts, rule.repeated_alpha)
+    words = decide(low, high, counts, rule)
+    decided = words != str(Verdict.INCONCLUSIVE)
+    last = np.where(decided.any(axis=1), decided.argmax(axis=1), len(counts) - 1)
+    each = np.arange(len(ratios))
+    return Outcomes(words[each, last], counts[last], low[each, last], high[each, last])
+
+
+def pairs(shape: Shape, rule: Rule, studies: int, *, difference: float = 0.0) -> Array:
+    """Paired log-ratios of two configurations that truly differ by ``difference`` (log scale)."""
+    draw = np.random.default_rng([SEED, list(Shape).index(shape)])
+    figures = log_figures(shape, draw, studies, rule.max_blocks, configurations=2)
+    return figures[:, :, 1] - figures[:, :, 0] + difference
+
+
+def lopsided(rule: Rule, studies: int) -> Array:
+    """Ratios with a true mean of zero, where only the other configuration has slow spikes.
+
+    Its trials are 5 sd slower in 10 % of blocks and 0.5 sd faster in all, the baseline is quiet:
+    unlike equal configurations, whose ratios are symmetric whatever the noise, these are skewed.
+    """
+    draw = np.random.default_rng([SEED, 3])
+    spiked = noise(Shape.SPIKES, draw, studies, rule.max_blocks)
+    return NOISE * (spiked + 0.5)
+
+
+def families(
+    shape: Shape, rule: Rule, studies: int, *, configurations: int, workloads: int
+) -> Array:
+    """For each study of equal configurations whether any of its comparisons names a winner."""
+    draw = np.random.default_rng([SEED, 1, list(Shape).index(shape)])
+    wrong = np.zeros(studies, dtype=bool)
+    for _ in range(workloads):
+        figures = log_figures(shape, draw, studies, rule.max_blocks, configurations)
+        for other in range(1, configurations):
+            words = carry_out(figures[:, :, other] - figures[:, :, 0], rule).verdicts
+            wrong |= np.isin(words, [str(Verdict.BETTER), str(Verdict.WORSE)])
+    return wrong
+
+
+def standard_error(rate: float, studies: int) -> float:
+    """Of a share of ``studies`` independent studies whose expectation is ``rate``."""
+    return math.sqrt(rate * (1 - rate) / studies)

@@ -1,0 +1,91 @@
+"""Print the tables of docs/method.md: ``python -m tests.calibration.table``."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from iostudy.analysis.noise import reachable_margin
+from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.verdict import Rule, Verdict
+from tests.calibration.simulation import (
+    NOISE,
+    Shape,
+    carry_out,
+    families,
+    lopsided,
+    pairs,
+    standard_error,
+)
+
+STUDIES = 40_000
+OPEN_ENDED = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
+REACHABLE = Rule(margin=0.05, risk=0.05, min_blocks=5, max_blocks=30)
+FAMILY = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30, comparisons=6)
+
+Row = tuple[str, ...]
+
+
+def percent(share: float) -> str:
+    """A share with the two decimals that the simulation supports."""
+    return f"{100 * share:.2f} %"
+
+
+def levels() -> list[Row]:
+    """a* for common studies: alone, and as one of 6 and of 24 comparisons."""
+    rows = [("most blocks", "1 comparison", "6 comparisons", "24 comparisons")]
+    for most in (5, 10, 15, 20, 30, 40, 60):
+        shared = (repeated_alpha(5, most, 0.05 / m) for m in (1, 6, 24))
+        rows.append(
+            (str(most), *(f"{level:.2g}" if level < 1e-3 else f"{level:.4f}" for level in shared))
+        )
+    return rows
+
+
+def rates() -> list[Row]:
+    """Achieved rates under every shape of noise."""
+    rows = [("noise", "false winner", "false equivalent", "interval misses", "any of 6 wrong")]
+    for shape in Shape:
+        at_margin = pairs(shape, REACHABLE, STUDIES, difference=REACHABLE.delta)
+        family = families(shape, FAMILY, STUDIES // 4, configurations=4, workloads=2)
+        beyond = carry_out(pairs(shape, REACHABLE, STUDIES, difference=0.02), REACHABLE)
+        achieved = (
+            carry_out(pairs(shape, OPEN_ENDED, STUDIES), OPEN_ENDED).wrong,
+            carry_out(at_margin, REACHABLE).share(Verdict.EQUIVALENT),
+            1 - beyond.covering(0.02),
+            float(family.mean()),
+        )
+        rows.append((str(shape), *map(percent, achieved)))
+    return rows
+
+
+def power() -> list[Row]:
+    """How often the reachable difference is found, and after how many blocks on average."""
+    rows = [("most blocks", "reachable difference", "found", "blocks on average")]
+    for most in (10, 30, 60):
+        rule = Rule(margin=1e-9, risk=0.05, min_blocks=5, max_blocks=most)
+        margin = reachable_margin(NOISE * math.sqrt(2), rule)
+        ratios = pairs(Shape.NORMAL, rule, STUDIES, difference=math.log1p(margin))
+        outcomes = carry_out(ratios, rule)
+        found = percent(outcomes.share(Verdict.BETTER))
+        rows.append((str(most), percent(margin), found, f"{outcomes.blocks.mean():.1f}"))
+    return rows
+
+
+def markdown(rows: list[Row]) -> str:
+    """A markdown table whose first row is the head."""
+    head, *body = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([head, "|" + " --- |" * len(rows[0]), *body, ""])
+
+
+def main() -> None:
+    """Print every table, in the order of docs/method.md."""
+    error = percent(standard_error(0.05, STUDIES))
+    skewed = percent(carry_out(lopsided(OPEN_ENDED, STUDIES), OPEN_ENDED).wrong)
+    parts = [markdown(rows) for rows in (levels(), rates(), power())]
+    closing = f"{STUDIES} studies a figure; standard error at 5 %: {error}; lopsided: {skewed}\n"
+    sys.stdout.write("\n".join([*parts, closing]))
+
+
+if __name__ == "__main__":
+    main()

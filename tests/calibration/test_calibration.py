@@ -1,0 +1,145 @@
+"""Is a verdict as trustworthy as it says? The fast size runs always, the long one by its marker."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from iostudy.analysis.noise import reachable_margin
+from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare
+from tests.calibration.simulation import (
+    NOISE,
+    SEED,
+    Outcomes,
+    Shape,
+    carry_out,
+    families,
+    log_figures,
+    lopsided,
+    pairs,
+    standard_error,
+)
+
+RISK = 0.05
+# So small a margin that nothing ends as equivalent, which is where false winners have most chances.
+OPEN_ENDED = Rule(margin=0.005, risk=RISK, min_blocks=5, max_blocks=30)
+# A margin that this noise can reach, so that studies do end as equivalent.
+REACHABLE = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=30)
+
+each_size = pytest.mark.parametrize("studies", [2000, pytest.param(40_000, marks=pytest.mark.slow)])
+each_shape = pytest.mark.parametrize("shape", list(Shape))
+
+
+def allowed(rate: float, studies: int) -> float:
+    """What a true rate of ``rate`` shows in that many studies: at most three errors more."""
+    return rate + 3 * standard_error(rate, studies)
+
+
+@each_size
+@each_shape
+def test_equal_configurations_are_called_different_no_more_often_than_the_risk(
+    shape: Shape, studies: int
+):
+    outcomes = carry_out(pairs(shape, OPEN_ENDED, studies), OPEN_ENDED)
+    assert outcomes.wrong <= allowed(RISK, studies)
+
+
+@each_size
+def test_with_normal_noise_the_risk_is_spent_in_full(studies: int):
+    outcomes = carry_out(pairs(Shape.NORMAL, OPEN_ENDED, studies), OPEN_ENDED)
+    assert outcomes.wrong >= RISK - 3 * standard_error(RISK, studies)
+
+
+@each_size
+@each_shape
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_difference_of_the_margin_is_called_equivalent_no_more_often_than_the_risk(
+    shape: Shape, sign: int, studies: int
+):
+    ratios = pairs(shape, REACHABLE, studies, difference=sign * REACHABLE.delta)
+    equivalent = carry_out(ratios, REACHABLE).share(Verdict.EQUIVALENT)
+    assert equivalent <= allowed(RISK, studies)
+
+
+@each_size
+@each_shape
+@pytest.mark.parametrize("difference", [0.0, 0.02, -0.05])
+def test_the_interval_at_the_stop_covers_the_truth(shape: Shape, difference: float, studies: int):
+    outcomes = carry_out(pairs(shape, REACHABLE, studies, difference=difference), REACHABLE)
+    assert 1 - outcomes.covering(difference) <= allowed(RISK, studies)
+
+
+@each_size
+@pytest.mark.parametrize("blocks", [5, 12, 30])
+def test_power_of_a_single_look_is_that_of_the_noncentral_t(blocks: int, studies: int):
+    rule = Rule(margin=1e-9, risk=RISK, min_blocks=blocks, max_blocks=blocks)
+    difference, spread = 0.05, NOISE * math.sqrt(2)
+    shift = difference / (spread / math.sqrt(blocks))
+    quantile = stats.t.isf(RISK / 2, blocks - 1)
+    theory = float(stats.nct.sf(quantile, blocks - 1, shift))
+    ratios = pairs(Shape.NORMAL, rule, studies, difference=difference)
+    found = carry_out(ratios, rule).share(Verdict.BETTER)
+    assert abs(found - theory) <= 3 * standard_error(theory, studies)
+
+
+@each_size
+@pytest.mark.parametrize("max_blocks", [10, 30, 60])
+def test_the_reachable_margin_is_found_with_the_power_it_promises(max_blocks: int, studies: int):
+    rule = Rule(margin=1e-9, risk=RISK, min_blocks=5, max_blocks=max_blocks)
+    difference = math.log1p(reachable_margin(NOISE * math.sqrt(2), rule))
+    ratios = pairs(Shape.NORMAL, rule, studies, difference=difference)
+    found = carry_out(ratios, rule).share(Verdict.BETTER)
+    assert 0.8 - 3 * standard_error(0.8, studies) <= found <= 0.88
+
+
+@pytest.mark.parametrize("studies", [1000, pytest.param(10_000, marks=pytest.mark.slow)])
+@each_shape
+def test_any_wrong_winner_among_four_configurations_and_two_workloads(shape: Shape, studies: int):
+    rule = Rule(margin=0.005, risk=RISK, min_blocks=5, max_blocks=30, comparisons=6)
+    wrong = families(shape, rule, studies, configurations=4, workloads=2)
+    assert wrong.mean() <= allowed(RISK, studies)
+
+
+@each_shape
+def test_twenty_studies_of_one_value_under_two_labels(shape: Shape):
+    # Wrong studies among 20 at a risk of 5 % are binomial: 1 expected, more than 4 in 0.3 % of
+    # such series. Each is decided by compare itself, block by block, as a conductor does.
+    rule = Rule(margin=0.03, risk=RISK, min_blocks=5, max_blocks=10)
+    at_most = int(stats.binom.isf(0.01, 20, RISK))
+    assert at_most == 4
+    draw = np.random.default_rng([SEED, 2, list(Shape).index(shape)])
+    figures = 400 * np.exp(log_figures(shape, draw, 20, rule.max_blocks, configurations=2))
+    verdicts = [last_look(study[:, 0], study[:, 1], rule).verdict for study in figures]
+    wrong = [verdict for verdict in verdicts if verdict in (Verdict.BETTER, Verdict.WORSE)]
+    assert len(wrong) <= at_most
+
+
+def test_the_simulation_decides_as_compare_does():
+    rule = Rule(margin=0.05, risk=RISK, min_blocks=5, max_blocks=20)
+    ratios = pairs(Shape.T3, rule, 50, difference=0.03)
+    outcomes = carry_out(ratios, rule)
+    assert len(set(outcomes.verdicts)) == 3
+    for index, study in enumerate(ratios):
+        comparison = last_look(np.ones(len(study)), np.exp(study), rule)
+        assert comparison.verdict == outcomes.verdicts[index]
+        assert comparison.blocks == outcomes.blocks[index]
+        assert comparison.interval.low == pytest.approx(outcomes.low[index])
+
+
+def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison:
+    """The comparison at the first look that decides, else at the last."""
+    for blocks in range(1, rule.max_blocks + 1):
+        comparison = compare(
+            list(baseline[:blocks]), list(other[:blocks]), higher_is_better=True, rule=rule
+        )
+        if comparison.verdict is not Verdict.INCONCLUSIVE:
+            break
+    return comparison
+
+
+@pytest.mark.slow
+def test_lopsided_noise_exceeds_the_risk_as_documented():
+    """A limit of the method, kept in view: see "What is not claimed" in docs/method.md."""
+    outcomes: Outcomes = carry_out(lopsided(OPEN_ENDED, 40_000), OPEN_ENDED)
+    assert 0.10 < outcomes.wrong < 0.15
