@@ -1,5 +1,6 @@
 //! The synchronous backend: pread and pwrite, one record after the other.
 
+use std::io;
 use std::os::fd::BorrowedFd;
 
 use iostudy_pattern::{AlignedBuffer, Content, Record};
@@ -18,16 +19,16 @@ pub(crate) struct Psync {
 
 impl Psync {
     /// With the buffers that the `file`-th file of the job needs.
-    pub(crate) fn new(job: &Job, file: u64) -> Self {
+    pub(crate) fn new(job: &Job, file: u64) -> io::Result<Self> {
         let (outgoing_bytes, incoming_bytes) = match job.operation {
             Operation::Write { .. } => (job.record_bytes, 0),
             Operation::Read => (0, job.record_bytes),
         };
-        Self {
-            content: Content::new(job.seed, file, outgoing_bytes),
-            incoming: AlignedBuffer::zeroed(incoming_bytes),
+        Ok(Self {
+            content: Content::new(job.seed, file, outgoing_bytes)?,
+            incoming: AlignedBuffer::new(incoming_bytes)?,
             file_bytes: job.file_bytes,
-        }
+        })
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{PoisonError, RwLock};
 use std::thread::{Builder, Scope};
 
+use rustix::io::Errno;
+
 use crate::attendant::{Attendant, Event};
 use crate::error::{Error, Fault};
 use crate::file::{FileTimes, move_file};
@@ -85,9 +87,18 @@ fn prepare_and_move(
     sender: &Sender<Event>,
 ) -> Result<FileTimes, Fault> {
     let job = shared.job;
-    let mut backend = Psync::new(job, file as u64);
+    let mut backend = Psync::new(job, file as u64).map_err(|error| no_memory(&error))?;
     let meter = Meter::new(&shared.stop);
     let _ = sender.send(Event::Ready);
     drop(shared.gate.read());
     move_file(job, &job.paths[file], &mut backend, meter)
+}
+
+fn no_memory(error: &io::Error) -> Fault {
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
+    Fault::Io {
+        call: "mmap",
+        offset: 0,
+        errno,
+    }
 }

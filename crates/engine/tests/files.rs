@@ -54,7 +54,7 @@ fn what_is_written_is_the_content_and_reads_back_with_any_record_size() {
     assert_eq!(written.latencies.len(), 3 * 19);
     assert!(written.wall >= *written.files.iter().max().unwrap());
     for (index, path) in (0..).zip(&paths) {
-        let mut content = Content::new(11, index, 4096);
+        let mut content = Content::new(11, index, 4096).unwrap();
         let expected: Vec<u8> = sequential(file_bytes, 4096)
             .flat_map(|record| content.record(record).to_vec())
             .collect();

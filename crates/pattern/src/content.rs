@@ -5,6 +5,8 @@
 //! deduplicates; the pool is 1 MiB, more than file systems compress at a time (btrfs 128 KiB), and
 //! stays in the processor's cache. To write a record only its stamps have to be made.
 
+use std::io;
+
 use crate::buffer::AlignedBuffer;
 use crate::mix::{mix, nth};
 use crate::order::Record;
@@ -25,17 +27,23 @@ pub struct Content {
 
 impl Content {
     /// The content of the `file`-th file under `seed`, for records up to `longest_record` bytes.
-    #[must_use]
-    pub fn new(seed: u64, file: u64, longest_record: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// There is not enough memory.
+    pub fn new(seed: u64, file: u64, longest_record: usize) -> io::Result<Self> {
         let key = nth(mix(seed), file);
-        let wrapped = longest_record.next_multiple_of(BLOCK_BYTES) + BLOCK_BYTES;
-        let mut pool = AlignedBuffer::zeroed(POOL_BYTES + wrapped);
+        // The longest record may begin at the last byte of the pool.
+        let wrapped = longest_record
+            .saturating_sub(1)
+            .next_multiple_of(BLOCK_BYTES);
+        let mut pool = AlignedBuffer::new(POOL_BYTES + wrapped)?;
         fill(&mut pool[..POOL_BYTES], !key);
         for start in (POOL_BYTES..pool.len()).step_by(POOL_BYTES) {
             let end = pool.len().min(start + POOL_BYTES);
             pool.copy_within(..end - start, start);
         }
-        Self { key, pool }
+        Ok(Self { key, pool })
     }
 
     /// The bytes of a record; they begin at a page boundary if the record's offset does.

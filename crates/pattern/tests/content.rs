@@ -10,7 +10,7 @@ const MIB: usize = 1 << 20;
 
 /// A whole file, made record by record.
 fn file(seed: u64, index: u64, file_bytes: usize, record_bytes: usize) -> Vec<u8> {
-    let mut content = Content::new(seed, index, record_bytes);
+    let mut content = Content::new(seed, index, record_bytes).unwrap();
     let records = sequential(file_bytes as u64, record_bytes);
     records
         .flat_map(|record| content.record(record).to_vec())
@@ -18,12 +18,14 @@ fn file(seed: u64, index: u64, file_bytes: usize, record_bytes: usize) -> Vec<u8
 }
 
 fn first_difference(seed: u64, index: u64, data: &[u8]) -> Option<u64> {
-    Content::new(seed, index, 0).first_difference(0, data)
+    Content::new(seed, index, 0)
+        .unwrap()
+        .first_difference(0, data)
 }
 
 #[test]
 fn records_at_page_boundaries_lie_at_page_boundaries_in_memory() {
-    let mut content = Content::new(1, 0, 3 * BLOCK);
+    let mut content = Content::new(1, 0, 3 * BLOCK).unwrap();
     for record in sequential(5 * MIB as u64, 3 * BLOCK) {
         assert_eq!(content.record(record).as_ptr().addr() % BLOCK, 0);
     }
@@ -90,8 +92,8 @@ proptest! {
         len in 1_usize..40_000,
         record_bytes in 1_usize..30_000,
     ) {
-        let whole = Content::new(seed, index, len).record(Record { offset: start, len }).to_vec();
-        let mut content = Content::new(seed, index, record_bytes);
+        let whole = Content::new(seed, index, len).unwrap().record(Record { offset: start, len }).to_vec();
+        let mut content = Content::new(seed, index, record_bytes).unwrap();
         let mut pieces = Vec::new();
         for Record { offset, len } in sequential(len as u64, record_bytes) {
             pieces.extend_from_slice(content.record(Record { offset: start + offset, len }));
@@ -111,7 +113,7 @@ proptest! {
         let mut data = file(seed, 0, 100 * BLOCK, BLOCK);
         let flipped = block * BLOCK + byte;
         data[flipped] ^= 1 << bit;
-        let content = Content::new(seed, 0, 0);
+        let content = Content::new(seed, 0, 0).unwrap();
         let found = data
             .chunks(record_bytes)
             .zip((0_u64..).step_by(record_bytes))

@@ -1,0 +1,1 @@
+"""The program beside its peers, as ratios of one run."""
