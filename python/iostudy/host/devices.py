@@ -1,0 +1,162 @@
+"""Block devices and their queues as sysfs shows them.
+
+Source: Documentation/ABI/stable/sysfs-block and Documentation/ABI/testing/sysfs-block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host.files import ROOT, read_attribute, read_number
+
+SECTOR_BYTES = 512
+"""The unit of ``size`` in sysfs, whatever the device's own block size is."""
+
+DELETED = " (deleted)"
+"""What the kernel appends to a loop device's backing file that has been unlinked."""
+
+
+@dataclass(frozen=True)
+class BlockDevice:
+    """A disk, partition, volume or loop device.
+
+    ``name`` is the kernel's (``sda1``, ``dm-0``, ``cciss!c0d0``), ``number`` is major:minor.
+    ``wwid`` and ``serial`` are empty where the device tells none. ``partition_of`` names the disk;
+    ``holders`` the devices built on this one, ``slaves`` those this one is built on, ``partitions``
+    the parts of a disk. ``backing_file`` is a loop device's; ``diskseq`` (Linux 5.15) is a number
+    that no other disk gets until the next boot.
+    """
+
+    name: str
+    number: str
+    size_bytes: int
+    read_only: bool
+    rotational: bool | None
+    model: str
+    serial: str
+    wwid: str
+    partition_of: str | None
+    partitions: tuple[str, ...]
+    holders: tuple[str, ...]
+    slaves: tuple[str, ...]
+    backing_file: Path | None
+    diskseq: int | None
+
+    @property
+    def path(self) -> Path:
+        """The node below /dev; the kernel writes a slash in a name as an exclamation mark."""
+        return Path("/dev") / self.name.replace("!", "/")
+
+    @property
+    def disk(self) -> str:
+        """The whole disk's name, which has the queue; its own if it is no partition."""
+        return self.partition_of or self.name
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """The scheduler of a queue, and all that it offers."""
+
+    current: str
+    offered: tuple[str, ...]
+
+    @property
+    def schedules(self) -> bool:
+        """Whether there is anything to choose from but ``none``."""
+        return any(name != "none" for name in self.offered)
+
+
+def parse_scheduler(text: str) -> Scheduler:
+    """``none [mq-deadline] bfq`` -> current and offered.
+
+    Kernels show a queue that never schedules as ``none`` without brackets.
+    """
+    names = text.split()
+    chosen = [name.strip("[]") for name in names if name.startswith("[")]
+    if not names or len(chosen) > 1 or (not chosen and len(names) > 1):
+        raise ValueError(f"not the form of queue/scheduler: {text!r}")
+    offered = tuple(name.strip("[]") for name in names)
+    return Scheduler(current=chosen[0] if chosen else offered[0], offered=offered)
+
+
+def device_exists(name: str, root: Path = ROOT) -> bool:
+    """Whether the kernel knows a block device of that name."""
+    return _class_folder(name, root).exists()
+
+
+def read_device(name: str, root: Path = ROOT) -> BlockDevice:
+    """The block device of that kernel name; FileNotFoundError if there is none."""
+    folder = _class_folder(name, root).resolve(strict=True)
+    is_partition = (folder / "partition").exists()
+    disk = folder.parent if is_partition else folder
+    return BlockDevice(
+        name=folder.name,
+        number=read_attribute(folder / "dev") or "",
+        size_bytes=(read_number(folder / "size") or 0) * SECTOR_BYTES,
+        read_only=read_number(folder / "ro") == 1,
+        rotational=_flag(disk / "queue/rotational"),
+        model=_first(disk, "device/model"),
+        serial=_first(disk, "serial", "device/serial"),
+        wwid=_first(disk, "wwid", "device/wwid", "dm/uuid", "md/uuid"),
+        partition_of=disk.name if is_partition else None,
+        partitions=_names(child.parent for child in folder.glob("*/partition")),
+        holders=_names((folder / "holders").glob("*")),
+        slaves=_names((folder / "slaves").glob("*")),
+        backing_file=_backing_file(folder),
+        diskseq=read_number(disk / "diskseq"),
+    )
+
+
+def read_device_by_number(number: str, root: Path = ROOT) -> BlockDevice | None:
+    """The block device with that major:minor, None if it is no block device's."""
+    folder = root / "sys/dev/block" / number
+    return read_device(folder.resolve().name, root) if folder.exists() else None
+
+
+def disk_names(root: Path = ROOT) -> tuple[str, ...]:
+    """All disks and volumes (no partitions), in the order of their names."""
+    return _names((root / "sys/block").glob("*"))
+
+
+def loops_of(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The loop devices attached to that file, also when it has been unlinked."""
+    loops = (root / "sys/block").glob("loop*")
+    names = _names(folder for folder in loops if _backing_file(folder) == backing_file)
+    return tuple(read_device(name, root) for name in names)
+
+
+def queue_folder(device: BlockDevice, root: Path = ROOT) -> Path:
+    """Where the queue of the device, or of the disk it is a part of, has its attributes."""
+    return root / "sys/block" / device.disk / "queue"
+
+
+def read_scheduler(device: BlockDevice, root: Path = ROOT) -> Scheduler | None:
+    """The scheduler of the device's queue, None for a queue without that attribute."""
+    text = read_attribute(queue_folder(device, root) / "scheduler")
+    return parse_scheduler(text) if text else None
+
+
+def _class_folder(name: str, root: Path) -> Path:
+    return root / "sys/class/block" / name
+
+
+def _backing_file(folder: Path) -> Path | None:
+    text = read_attribute(folder / "loop/backing_file")
+    return Path(text.removesuffix(DELETED)) if text else None
+
+
+def _first(folder: Path, *attributes: str) -> str:
+    """The first that says anything; disks pad these texts with blanks."""
+    texts = ((read_attribute(folder / attribute) or "").strip() for attribute in attributes)
+    return next(filter(None, texts), "")
+
+
+def _flag(path: Path) -> bool | None:
+    number = read_number(path)
+    return None if number is None else number == 1
+
+
+def _names(paths: Iterable[Path]) -> tuple[str, ...]:
+    return tuple(sorted(path.name for path in paths))

@@ -1,0 +1,38 @@
+"""Reading the kernel's small text files."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+ROOT = Path("/")
+"""Where ``sys`` and ``proc`` are found. Functions take another root to read a recorded tree."""
+
+_NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
+
+
+def decode(data: bytes) -> str:
+    """Text of bytes that may hold any file name; bytes that are not UTF-8 survive a round trip."""
+    return os.fsdecode(data)
+
+
+def read_attribute(path: Path) -> str | None:
+    """The content of an attribute file without the newline at its end.
+
+    None where this kernel or this device has no such attribute: the file is missing, or the
+    kernel answers the read with ENODEV, ENXIO, EINVAL or EOPNOTSUPP, as queue attributes do that
+    do not apply. Other errors pass.
+    """
+    try:
+        return decode(path.read_bytes()).removesuffix("\n")
+    except OSError as error:
+        if error.errno in _NOT_HERE:
+            return None
+        raise
+
+
+def read_number(path: Path) -> int | None:
+    """The whole number in an attribute file, None where there is no such attribute."""
+    text = read_attribute(path)
+    return int(text) if text else None

@@ -1,0 +1,99 @@
+"""The circumstances of a measurement: what this host is, as plain JSON values."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from iostudy.host import devices, mounts
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.mounts import Mount
+
+
+def inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
+    """Kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
+
+    ``places`` are the directories whose mounts are of interest. Sizes are in bytes; queue settings
+    are the texts that the kernel gave. None where the host does not tell.
+    """
+    proc = root / "proc"
+    return {
+        "kernel": {
+            "release": read_attribute(proc / "sys/kernel/osrelease"),
+            "version": read_attribute(proc / "sys/kernel/version"),
+        },
+        "distribution": distribution(root),
+        "cpu": parse_cpuinfo(read_attribute(proc / "cpuinfo") or ""),
+        "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
+        "virtualisation": virtualisation(root),
+        "cgroups": cgroup_version(mounts.read_mounts(root)),
+        "block_devices": {name: describe_device(name, root) for name in devices.disk_names(root)},
+        "mounts": {str(place): _describe_mount(mounts.mount_holding(place)) for place in places},
+    }
+
+
+def distribution(root: Path = ROOT) -> str | None:
+    """PRETTY_NAME of os-release(5)."""
+    text = read_attribute(root / "etc/os-release") or read_attribute(root / "usr/lib/os-release")
+    match = re.search(r"^PRETTY_NAME=(.*)$", text or "", re.MULTILINE)
+    return " ".join(shlex.split(match[1])) if match else None
+
+
+def parse_cpuinfo(text: str) -> dict[str, Any]:
+    """Model and number of logical CPUs in ``/proc/cpuinfo``; ARM kernels tell no model."""
+    model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return {
+        "model": model[1] if model else None,
+        "count": len(re.findall(r"^processor\s*:", text, re.MULTILINE)),
+    }
+
+
+def parse_memory_bytes(text: str) -> int | None:
+    """MemTotal of ``/proc/meminfo``, which the kernel gives in KiB."""
+    match = re.search(r"^MemTotal:\s*(\d+) kB$", text, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
+
+
+def virtualisation(root: Path = ROOT) -> str | None:
+    """What the firmware calls the machine if it is a virtual one; None on bare metal."""
+    dmi = root / "sys/class/dmi/id"
+    names = (read_attribute(dmi / name) for name in ("sys_vendor", "product_name"))
+    flags = re.search(r"^flags\s*:(.*)$", read_attribute(root / "proc/cpuinfo") or "", re.MULTILINE)
+    if flags is None or "hypervisor" not in flags[1].split():
+        return None
+    return " ".join(filter(None, names)) or "a virtual machine of unknown make"
+
+
+def cgroup_version(mounted: Iterable[Mount]) -> str | None:
+    """``v1``, ``v2`` or ``hybrid`` (controllers on v1, a v2 tree beside them); None without."""
+    found = {mount.filesystem for mount in mounted} & {"cgroup", "cgroup2"}
+    return {1: "v1" if "cgroup" in found else "v2", 2: "hybrid"}.get(len(found))
+
+
+def describe_device(name: str, root: Path = ROOT) -> dict[str, Any]:
+    """A device's own values and every queue attribute as found."""
+    device = devices.read_device(name, root)
+    values = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(device).items()}
+    return {**values, "queue": read_queue(device, root)}
+
+
+def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
+    """Every readable attribute of the device's queue, its scheduler's tunables included."""
+    folder = devices.queue_folder(device, root)
+    files = (path for path in sorted(folder.glob("**/*")) if path.is_file())
+    found = {str(path.relative_to(folder)): read_attribute(path) for path in files}
+    return {name: text.strip() for name, text in found.items() if text is not None}
+
+
+def _describe_mount(mount: Mount) -> dict[str, Any]:
+    return {
+        "point": str(mount.point),
+        "source": mount.source,
+        "filesystem": mount.filesystem,
+        "options": [*mount.options, *mount.super_options],
+    }

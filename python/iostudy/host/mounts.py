@@ -1,0 +1,112 @@
+"""What is mounted where: ``/proc/self/mountinfo``, ``/proc/swaps``, and the mount under a path.
+
+Source: proc_pid_mountinfo(5), proc_pid_fdinfo(5), proc_swaps(5), proc.rst of the kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host.files import ROOT, decode
+
+_ESCAPE = re.compile(rb"\\([0-7]{3})")
+
+
+@dataclass(frozen=True)
+class Mount:
+    """One mount as this process sees it.
+
+    ``device`` is major:minor of what is mounted (of an anonymous device for btrfs, NFS, tmpfs ...),
+    ``root`` the folder inside that file system which appears at ``point``; ``options`` belong to
+    the mount, ``super_options`` to the file system.
+    """
+
+    id: int
+    parent: int
+    device: str
+    root: str
+    point: Path
+    options: tuple[str, ...]
+    filesystem: str
+    source: str
+    super_options: tuple[str, ...]
+
+
+def parse_mountinfo(data: bytes) -> tuple[Mount, ...]:
+    """Every mount in the order the kernel gives them; ValueError names a line of another form."""
+    return tuple(_mount(line) for line in data.split(b"\n") if line)
+
+
+def parse_swaps(data: bytes) -> tuple[Path, ...]:
+    """The files and devices that are swapped to."""
+    lines = [line for line in data.split(b"\n")[1:] if line]
+    return tuple(Path(_unescape(line.split()[0])) for line in lines)
+
+
+def parse_mount_id(fdinfo: str) -> int:
+    """The ``mnt_id`` in the text of ``/proc/self/fdinfo/N``."""
+    fields = dict(line.split(":", 1) for line in fdinfo.splitlines() if ":" in line)
+    return int(fields["mnt_id"])
+
+
+def read_mounts(root: Path = ROOT) -> tuple[Mount, ...]:
+    """What is mounted now, in the mount namespace of this process."""
+    return parse_mountinfo((root / "proc/self/mountinfo").read_bytes())
+
+
+def read_swaps(root: Path = ROOT) -> tuple[Path, ...]:
+    """What is swapped to now; nothing on a kernel without swap."""
+    path = root / "proc/swaps"
+    return parse_swaps(path.read_bytes()) if path.exists() else ()
+
+
+def mount_holding(path: Path) -> Mount:
+    """The mount that ``path`` is on; OSError if there is no such path.
+
+    The kernel is asked which mount an open file came through, so that mounts which hide one
+    another need no guessing from the longest prefix.
+    """
+    descriptor = os.open(path, os.O_PATH)
+    try:
+        number = parse_mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text())
+    finally:
+        os.close(descriptor)
+    return next(mount for mount in read_mounts() if mount.id == number)
+
+
+def mounts_at(point: Path) -> tuple[Mount, ...]:
+    """The mounts on the folder ``point`` itself, the topmost last."""
+    return tuple(mount for mount in read_mounts() if mount.point == point)
+
+
+def _mount(line: bytes) -> Mount:
+    fields = line.split(b" ")
+    try:
+        separator = fields.index(b"-", 6)
+        filesystem, source, super_options = fields[separator + 1 : separator + 4]
+        identifier, parent = int(fields[0]), int(fields[1])
+    except ValueError as error:
+        raise ValueError(f"not a line of mountinfo: {decode(line)!r}") from error
+    return Mount(
+        id=identifier,
+        parent=parent,
+        device=decode(fields[2]),
+        root=_unescape(fields[3]),
+        point=Path(_unescape(fields[4])),
+        options=_options(fields[5]),
+        filesystem=_unescape(filesystem),
+        source=_unescape(source),
+        super_options=_options(super_options),
+    )
+
+
+def _options(field: bytes) -> tuple[str, ...]:
+    return tuple(_unescape(option) for option in field.split(b","))
+
+
+def _unescape(field: bytes) -> str:
+    """Blank, tab, newline, backslash and # come as a backslash and three octal digits."""
+    return decode(_ESCAPE.sub(lambda match: bytes([int(match[1], 8)]), field))

@@ -1,0 +1,157 @@
+"""How block devices stack: from a path or a name down to the queues that schedule.
+
+A partition lies on its disk; a device-mapper or md volume on its slaves, which may be several; a
+loop device on whatever holds its backing file; btrfs on all of its devices. Two answers matter: the
+TOP devices (the whole disk or volume that a file system sits on) and the SCHEDULING ones (the first
+queues on the way down that offer more than ``none``).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from iostudy.errors import TargetError
+from iostudy.host import devices, mounts
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT
+
+_WITHOUT_DEVICE = {
+    "tmpfs": "it lives in memory; give a directory on a disk",
+    "ramfs": "it lives in memory; give a directory on a disk",
+    "overlay": "it is a container's overlay; give a directory of a mounted volume, or a device",
+    "zfs": "zfs does not say which disks it uses; name one of them, such as /dev/sda",
+    "nfs": "the disks are the server's; vary mount or workload options, or run it on the server",
+}
+_NETWORK = ("nfs4", "cifs", "smb3", "ceph", "9p", "lustre", "gpfs", "beegfs", "fuse.sshfs")
+_WITHOUT_DEVICE |= dict.fromkeys(_NETWORK, _WITHOUT_DEVICE["nfs"])
+
+
+def devices_of(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The devices that ``place`` names, or that the file system under it lies on.
+
+    ``place`` is a kernel name (``loop0``), a node or a link to one (``/dev/disk/by-id/...``), or
+    any file or directory. One device, but for btrfs on several. TargetError if there is none.
+    """
+    name = os.fspath(place)
+    if "/" not in name and devices.device_exists(name, root):
+        return (devices.read_device(name, root),)
+    path = Path(place)
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise TargetError(
+            "a directory, a device node or a device name",
+            found=error.strerror or str(error),
+            where=name,
+            remedy="create the directory, or see `lsblk` for the devices there are",
+        ) from error
+    if stat.S_ISBLK(status.st_mode):
+        return _known(_number(status.st_rdev), path, root)
+    device = devices.read_device_by_number(_number(status.st_dev), root)
+    return (device,) if device else _of_anonymous(path, root)
+
+
+def top_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The whole disks or volumes that the file system of ``place`` sits on."""
+    return _each_once(devices.read_device(d.disk, root) for d in devices_of(place, root))
+
+
+def scheduling_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The first devices below ``place`` whose queue offers more than ``none``.
+
+    All of them are one level of the stack (the disks below a striped volume, say) and want the same
+    setting. TargetError if no queue down to the last device schedules.
+    """
+    top = top_devices(place, root)
+    found = _each_once(device for each in top for device in _scheduling(each, root))
+    if not found:
+        raise TargetError(
+            "a queue with a choice of schedulers",
+            found="every queue below it offers only none",
+            where=f"{place} on {', '.join(device.name for device in top)}",
+            remedy="load a scheduler (modprobe mq-deadline, kyber-iosched or bfq), or vary others",
+        )
+    return found
+
+
+def whole_stack(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """Every device from the one under ``place`` to the last, from the top, each once."""
+    return _each_once(_walk(devices_of(place, root), root))
+
+
+def below(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The devices that this one lies on directly; none for a disk.
+
+    A loop device whose backing file cannot be found (unlinked, in another mount namespace, in
+    memory or on a network) ends the stack.
+    """
+    if device.partition_of:
+        return (devices.read_device(device.partition_of, root),)
+    if device.backing_file is None:
+        return tuple(devices.read_device(name, root) for name in device.slaves)
+    try:
+        return devices_of(device.backing_file, root)
+    except TargetError:
+        return ()
+
+
+def _walk(level: Iterable[BlockDevice], root: Path) -> Iterator[BlockDevice]:
+    for device in level:
+        yield device
+        yield from _walk(below(device, root), root)
+
+
+def _scheduling(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
+    scheduler = devices.read_scheduler(device, root)
+    if scheduler and scheduler.schedules and not device.partition_of:
+        yield device
+    else:
+        for lower in below(device, root):
+            yield from _scheduling(lower, root)
+
+
+def _of_anonymous(path: Path, root: Path) -> tuple[BlockDevice, ...]:
+    """The devices of a file system with a device number of its own, through its mount's source."""
+    mount = mounts.mount_holding(path)
+    source = Path(mount.source)
+    if mount.filesystem not in _WITHOUT_DEVICE and source.is_block_device():
+        (device,) = _known(_number(source.stat().st_rdev), source, root)
+        return btrfs_members(device, root) if mount.filesystem == "btrfs" else (device,)
+    raise TargetError(
+        "a file system on a block device",
+        found=f"{mount.filesystem} ({mount.source}), which has no block device below it",
+        where=str(path),
+        remedy=_WITHOUT_DEVICE.get(mount.filesystem, "give a directory on a disk, or a device"),
+    )
+
+
+def btrfs_members(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """All devices of the btrfs that ``device`` belongs to (``/sys/fs/btrfs/UUID/devices``)."""
+    for folder in (root / "sys/fs/btrfs").glob("*/devices"):
+        names = sorted(link.name for link in folder.iterdir())
+        if device.name in names:
+            return tuple(devices.read_device(name, root) for name in names)
+    return (device,)
+
+
+def _known(number: str, path: Path, root: Path) -> tuple[BlockDevice, ...]:
+    device = devices.read_device_by_number(number, root)
+    if device is None:
+        raise TargetError(
+            "a block device",
+            found=f"a node with the number {number}, which no device has",
+            where=str(path),
+            remedy="see `lsblk` for the devices there are",
+        )
+    return (device,)
+
+
+def _each_once(found: Iterable[BlockDevice]) -> tuple[BlockDevice, ...]:
+    return tuple({device.name: device for device in found}.values())
+
+
+def _number(device: int) -> str:
+    return f"{os.major(device)}:{os.minor(device)}"
