@@ -6,17 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Layer(StrEnum):
-    """Which block device of a stack a setting belongs to.
-
-    SCHEDULING is the first queue on the way down that schedules requests (the disk below a
-    device-mapper volume, say); TOP the whole disk or volume that the file system sits on.
-    """
-
-    SCHEDULING = "scheduling"
-    TOP = "top"
-
-
 class Cost(StrEnum):
     """How costly a change is: CHEAP ones take milliseconds and can change in every trial."""
 
@@ -25,35 +14,33 @@ class Cost(StrEnum):
     REFORMAT = "reformat"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SettingDefinition:
-    """A setting's name, unit, range, documentation and source, apart from any device.
+    """A setting's name, unit, range, documentation and source, apart from any place.
 
-    ``attribute`` is the file below ``/sys/block/DEVICE/queue``. With ``choices`` the values are
-    names (the host may offer fewer, or others); otherwise whole numbers from ``minimum`` to
-    ``maximum`` in ``unit``. ``disturbs`` lists attributes (globs) that the kernel resets when this
-    one is written, which are therefore saved and restored with it.
+    With ``choices`` the values are names (the host may offer fewer); otherwise whole numbers from
+    ``minimum`` to ``maximum`` in ``unit``, in multiples of ``step``. Each kind of setting adds to
+    this what it takes to find the setting on a host.
     """
 
     name: str
-    attribute: str
     unit: str
     default: str
     documentation: str
     source: str
-    layer: Layer
     cost: Cost
     choices: tuple[str, ...] = ()
     minimum: int = 0
     maximum: int = 0
-    disturbs: tuple[str, ...] = ()
+    step: int = 1
 
     @property
     def allowed(self) -> str:
         """What may be written, in words."""
         if self.choices:
             return ", ".join(self.choices)
-        return f"{self.minimum} to {self.maximum} {self.unit}".strip()
+        steps = f", a multiple of {self.step}" if self.step > 1 else ""
+        return f"{self.minimum} to {self.maximum} {self.unit}".strip() + steps
 
     def parse(self, text: str) -> str:
         """The value in the kernel's own form; ValueError says what is allowed."""
@@ -66,4 +53,6 @@ class SettingDefinition:
             raise ValueError(f"not a whole number; allowed: {self.allowed}")
         if not self.minimum <= int(value) <= self.maximum:
             raise ValueError(f"out of range; allowed: {self.allowed}")
+        if int(value) % self.step:
+            raise ValueError(f"not a multiple of {self.step}; allowed: {self.allowed}")
         return str(int(value))

@@ -1,0 +1,188 @@
+"""Making a disk ready and taking it away again: allocate, attach, format, mount, and back.
+
+The ways forth fail with TargetError. The ways back do nothing where nothing is to be done, have
+patience with what is busy for a moment, and fail with RestoreError.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from iostudy import units
+from iostudy.errors import RestoreError, TargetError
+from iostudy.host import devices, mounts, stack, usage
+from iostudy.settings import commands
+from iostudy.settings.commands import CommandError
+
+_MKFS = {
+    # The kernel would write inode tables and journal in the background, into the measurements.
+    # No discard: it would punch holes into an image, and make an SSD faster than it is in use.
+    "ext4": ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"),
+    "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
+}
+FILESYSTEMS = tuple(_MKFS)
+
+_PATIENCE_SECONDS = 5.0
+"""How long a mount or a loop device may stay busy: udev and blkid look at new ones for a moment."""
+
+
+def require_tools(filesystem: str, *more: str) -> None:
+    """TargetError for a file system that is not made here, or a tool that is missing."""
+    if filesystem not in _MKFS:
+        raise TargetError(
+            f"a scratch disk with {filesystem}",
+            found="a file system that iostudy does not make",
+            where="target.filesystem",
+            remedy=f"choose {' or '.join(FILESYSTEMS)}",
+        )
+    commands.require("setpriv", "mount", "umount", _MKFS[filesystem][0], *more)
+
+
+def check_space(parent: Path, size_bytes: int) -> None:
+    """TargetError unless the file system of ``parent`` has that many bytes free."""
+    try:
+        room = os.statvfs(parent)
+    except OSError as error:
+        raise _failed("a folder for a scratch disk", error, parent) from error
+    free_bytes = room.f_bavail * room.f_frsize
+    if free_bytes < size_bytes:
+        raise TargetError(
+            f"{units.format_size(size_bytes)} for a scratch disk",
+            found=f"{free_bytes / units.GIB:.2f} GiB free",
+            where=str(parent),
+            remedy="give a smaller size, or an output folder on another file system (--out)",
+        )
+
+
+def check_unused(path: Path) -> None:
+    """TargetError unless ``path`` is a device that can be written to and that nobody uses."""
+    if not path.is_block_device():
+        raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
+    (device,) = stack.devices_of(path)
+    if device.read_only:
+        raise _unsafe(path, "it is read only", "name another device, or `blockdev --setrw` this")
+    uses = usage.uses_of(device)
+    if uses:
+        raise _unsafe(
+            path, "; ".join(uses), "free it (umount, swapoff ...), or name another device"
+        )
+    try:
+        claimed = usage.is_claimed(path)
+    except OSError as error:
+        raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
+    if claimed:
+        raise _unsafe(
+            path,
+            "the kernel says that it is in use (another mount namespace, a volume or a pool)",
+            "free it (lsblk, zpool status, lsns -t mnt), or name another device",
+        )
+
+
+def make_folder(folder: Path) -> None:
+    """A new folder."""
+    try:
+        folder.mkdir()
+    except OSError as error:
+        raise _failed("to make a folder for a scratch disk", error, folder) from error
+
+
+def allocate(image: Path, size_bytes: int) -> None:
+    """A new file with all its blocks."""
+    try:
+        descriptor = os.open(image, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.posix_fallocate(descriptor, 0, size_bytes)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise _failed("to allocate the image of a scratch disk", error, image) from error
+
+
+def attach(image: Path) -> None:
+    """Attach the image to a free loop device, with direct I/O where its file system allows it."""
+    _run(image, "losetup", "--find", "--direct-io=on", str(image))
+
+
+def format_and_mount(device: Path, filesystem: str, point: Path) -> None:
+    """Destroy what is on the device, and mount a new file system on ``point``, which is made."""
+    make_folder(point)
+    _run(device, *_MKFS[filesystem], str(device))
+    _run(device, "mount", "-t", filesystem, "-o", "nodev,nosuid", str(device), str(point))
+
+
+def unmount(point: Path) -> None:
+    """Unmount whatever is on the folder."""
+
+    def act() -> None:
+        for _ in mounts.mounts_at(point):
+            commands.run("umount", str(point))
+
+    _patiently(act, point)
+
+
+def detach(image: Path) -> None:
+    """Detach every loop device of the image, also when that has been unlinked."""
+
+    def act() -> None:
+        for device in devices.loops_of(image):
+            commands.run("losetup", "--detach", str(device.path))
+        for device in devices.loops_of(image):
+            raise CommandError(f"{device.name} is still in use")
+
+    _patiently(act, image)
+
+
+def remove(image: Path | None, *folders: Path) -> None:
+    """Remove the file and the empty folders, as far as they are there."""
+    try:
+        if image is not None:
+            image.unlink(missing_ok=True)
+        for folder in folders:
+            if folder.exists():
+                folder.rmdir()
+    except OSError as error:
+        raise RestoreError(
+            "to remove the scratch disk",
+            found=error.strerror or str(error),
+            where=str(error.filename),
+            remedy="see what is in there; then `iostudy restore`",
+        ) from error
+
+
+def _run(where: Path, *command: str) -> None:
+    try:
+        commands.run(*command)
+    except CommandError as error:
+        raise _failed(f"to make a scratch disk ({command[0]})", error, where) from error
+
+
+def _patiently(act: Callable[[], None], where: Path) -> None:
+    """Try again while a tool complains; RestoreError when patience ends."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return act()
+        except CommandError as error:
+            if time.monotonic() > deadline:
+                raise RestoreError(
+                    "to remove the scratch disk",
+                    found=str(error),
+                    where=str(where),
+                    remedy=f"end what uses it (fuser -vm {where}), then `iostudy restore`",
+                ) from error
+        time.sleep(0.05)
+
+
+def _unsafe(path: Path, found: str, remedy: str) -> TargetError:
+    return TargetError(
+        "a scratch device that nobody uses", found=found, where=str(path), remedy=remedy
+    )
+
+
+def _failed(wanted: str, error: Exception, where: Path) -> TargetError:
+    found = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    remedy = "run as root, with room on the file system; see dmesg and `losetup -l`"
+    return TargetError(wanted, found=found, where=str(where), remedy=remedy)

@@ -1,0 +1,217 @@
+"""The journal: what was there, durable before it is changed.
+
+One file per owner, one line per event: a checksum, a blank, JSON. The owner, and every command
+that it runs on the host, holds the file's lock; a journal whose lock can be taken has lost its
+owner, and what it lists is to be undone. Lines are appended only. A change is announced and synced
+before it begins; that it was undone need not be synced, for to undo twice does no harm.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sys
+import time
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from iostudy.errors import IostudyError, RestoreError, SettingError
+from iostudy.settings import state
+from iostudy.settings.change import Change, Record
+
+SUFFIX = ".journal"
+
+
+class Mode(StrEnum):
+    """What becomes of a journal without an owner.
+
+    STUDY: it is undone by the next command. SET: so it is unless it was committed, and then held on
+    purpose until `iostudy restore`.
+    """
+
+    STUDY = "study"
+    SET = "set"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Who writes a journal: process, command line, and Unix time of the start."""
+
+    mode: Mode
+    pid: int
+    command: str
+    started_at: float
+
+    def __str__(self) -> str:
+        return f"process {self.pid} ({self.command})"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One announced change."""
+
+    number: int
+    kind: str
+    record: Record
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a journal says: the changes not known to be undone, in the order they were made.
+
+    ``committed`` changes stay until `iostudy restore`. ``damaged`` counts complete lines (from 1)
+    whose checksum is wrong. A last line that was cut short is none of them: the change it was to
+    announce had not begun.
+    """
+
+    owner: Owner | None = None
+    pending: tuple[Entry, ...] = ()
+    committed: bool = False
+    damaged: tuple[int, ...] = ()
+    next_number: int = 1
+
+
+def parse(data: bytes) -> Contents:
+    """What the bytes of a journal say, as far as checksums reach."""
+    lines = data.split(b"\n")[:-1]
+    events = [_decode(line) for line in lines]
+    known = [event for event in events if event is not None]
+    undone = {event["undone"] for event in known if "undone" in event}
+    entries = [Entry(**event["change"]) for event in known if "change" in event]
+    owners = [event["owner"] for event in known if "owner" in event]
+    return Contents(
+        owner=Owner(**{**owners[0], "mode": Mode(owners[0]["mode"])}) if owners else None,
+        pending=tuple(entry for entry in entries if entry.number not in undone),
+        committed=any("committed" in event for event in known),
+        damaged=tuple(n for n, event in enumerate(events, 1) if event is None),
+        # Numbers of damaged lines are not used again: a later "undone" must not hit them.
+        next_number=len(lines) + 1,
+    )
+
+
+@dataclass
+class Journal:
+    """A journal whose lock this process holds."""
+
+    path: Path
+    descriptor: int
+    next_number: int = field(default=1)
+
+    @classmethod
+    def create(cls, directory: Path, mode: Mode, command: str) -> Journal:
+        """A new, empty one. UsageError if the state directory cannot be used."""
+        state.make_directory(directory)
+        while True:
+            path = directory / f"{time.time_ns():020d}-{os.getpid()}{SUFFIX}"
+            descriptor = state.open_locked(path, create=True)
+            if descriptor is not None:
+                break
+        # Commands that change the host inherit it: until the last has ended, the owner lives.
+        os.set_inheritable(descriptor, True)
+        journal = cls(path, descriptor)
+        owner = Owner(mode, os.getpid(), command, time.time())
+        journal._append({"owner": asdict(owner)}, sync=True)
+        state.fsync_directory(directory)
+        return journal
+
+    @classmethod
+    def take(cls, path: Path) -> Journal | None:
+        """The journal of an owner who is gone; None if there is an owner, or no journal."""
+        try:
+            descriptor = state.open_locked(path, create=False)
+        except FileNotFoundError:
+            return None
+        if descriptor is None:
+            return None
+        os.set_inheritable(descriptor, True)
+        data = state.read_all(descriptor)
+        # What is appended from now on must not run into a line that was cut short.
+        os.ftruncate(descriptor, data.rfind(b"\n") + 1)
+        return cls(path, descriptor, parse(data).next_number)
+
+    def contents(self) -> Contents:
+        """What it says now."""
+        return parse(state.read_all(self.descriptor))
+
+    def announce(self, changes: Sequence[Change]) -> tuple[int, ...]:
+        """Make the changes durable before they begin; their numbers."""
+        numbers = tuple(range(self.next_number, self.next_number + len(changes)))
+        entries = [
+            {"change": {"number": number, "kind": change.kind, "record": dict(change.record())}}
+            for number, change in zip(numbers, changes, strict=True)
+        ]
+        self._append(*entries, sync=True)
+        self.next_number += len(changes)
+        return numbers
+
+    def undone(self, number: int) -> None:
+        """Note that a change has been put back; RestoreError if that cannot be noted."""
+        self._append({"undone": number}, sync=False, failure=RestoreError)
+
+    def commit(self) -> None:
+        """Hold the changes on purpose, from now on."""
+        self._append({"committed": True}, sync=True)
+
+    def remove(self) -> None:
+        """All has been put back."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def set_aside(self) -> Path:
+        """Keep a damaged journal under another name, where no command looks for work."""
+        aside = self.path.with_suffix(".damaged")
+        self.path.rename(aside)
+        self.close()
+        return aside
+
+    def close(self) -> None:
+        """Leave the journal, and its lock with it."""
+        os.close(self.descriptor)
+
+    def _append(
+        self, *events: Record, sync: bool, failure: type[IostudyError] = SettingError
+    ) -> None:
+        data = b"".join(map(_encode, events))
+        size = os.fstat(self.descriptor).st_size
+        try:
+            if os.write(self.descriptor, data) != len(data):
+                os.ftruncate(self.descriptor, size)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if sync:
+                os.fdatasync(self.descriptor)
+        except OSError as error:
+            raise failure(
+                "to keep in the journal what is changed",
+                found=error.strerror or str(error),
+                where=str(self.path),
+                remedy=f"make room there, or name another folder in {state.STATE_DIR}",
+            ) from error
+
+
+def journal_paths(directory: Path) -> tuple[Path, ...]:
+    """All journals, the newest first."""
+    return tuple(sorted(directory.glob(f"*{SUFFIX}"), reverse=True))
+
+
+def command_line() -> str:
+    """How this process was called, for the journal and for those who wait for it."""
+    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+
+
+def _encode(event: Record) -> bytes:
+    text = json.dumps(event, separators=(",", ":")).encode()
+    return b"%08x %b\n" % (zlib.crc32(text), text)
+
+
+def _decode(line: bytes) -> dict[str, Any] | None:
+    """The event, None if the checksum is not that of the text."""
+    checksum, _, text = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text):
+        return None
+    event: dict[str, Any] = json.loads(text)
+    return event

@@ -1,0 +1,87 @@
+"""Where iostudy keeps what must outlive it, and files whose lock tells whether their owner lives.
+
+A lock is flock(2)'s: the kernel gives it up with the last descriptor, also after SIGKILL.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from iostudy.errors import UsageError
+
+STATE_DIR = "IOSTUDY_STATE_DIR"
+
+
+def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
+    """``IOSTUDY_STATE_DIR``; else /var/lib/iostudy as root, else below ``XDG_STATE_HOME``.
+
+    Source: XDG Base Directory Specification: ~/.local/state by default, relative paths are ignored.
+    """
+    if environ.get(STATE_DIR):
+        return Path(environ[STATE_DIR]).absolute()
+    if os.geteuid() == 0:
+        return Path("/var/lib/iostudy")
+    home = Path(environ.get("XDG_STATE_HOME", ""))
+    return (home if home.is_absolute() else Path.home() / ".local/state") / "iostudy"
+
+
+def make_directory(directory: Path) -> None:
+    """Make it, readable by its owner alone; UsageError if it cannot be written to."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        writable = os.access(directory, os.W_OK, effective_ids=True)
+    except OSError as error:
+        raise _unusable(directory, error.strerror or str(error)) from error
+    if not writable:
+        raise _unusable(directory, "it is read only")
+
+
+def open_locked(path: Path, *, create: bool) -> int | None:
+    """A descriptor of the file with its lock held; None while somebody else holds it.
+
+    FileNotFoundError if it is missing and not to be created. Whoever holds the lock may remove the
+    file, hence the second look: a lock on a removed file is worth nothing.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT if create else 0), 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        if _is_still(path, descriptor):
+            return descriptor
+        os.close(descriptor)
+
+
+def read_all(descriptor: int) -> bytes:
+    """The whole file, whatever the position of the descriptor."""
+    return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+
+
+def fsync_directory(directory: Path) -> None:
+    """Make names created in it durable."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_still(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _unusable(directory: Path, why: str) -> UsageError:
+    return UsageError(
+        "a folder for journals and locks, without which nothing is changed",
+        found=why,
+        where=str(directory),
+        remedy=f"make it writable, or name another folder in {STATE_DIR}",
+    )
