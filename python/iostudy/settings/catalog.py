@@ -8,7 +8,7 @@ from pathlib import Path
 
 from iostudy.settings import block
 from iostudy.settings.block import BlockQueueSetting
-from iostudy.settings.change import Change
+from iostudy.settings.change import Change, Setting
 from iostudy.settings.definition import SettingDefinition
 
 _ALL = {definition.name: definition for definition in block.DEFINITIONS}
@@ -24,7 +24,7 @@ def get(name: str) -> SettingDefinition:
     return _ALL[name]
 
 
-def bind(name: str, place: str | Path) -> tuple[BlockQueueSetting, ...]:
+def bind(name: str, place: str | Path) -> tuple[Setting, ...]:
     """The setting wherever it holds for ``place``: a path, a device node or a device name.
 
     Several where several disks make up one level below ``place``; all want the same value. KeyError
@@ -33,9 +33,16 @@ def bind(name: str, place: str | Path) -> tuple[BlockQueueSetting, ...]:
     return block.bind(_ALL[name], os.fspath(place))
 
 
-def changes(wanted: Mapping[BlockQueueSetting, str]) -> tuple[Change, ...]:
+def changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
     """What has to be changed so that every setting has its value; reads what is there now.
 
     SettingError where a setting cannot be changed. Values must have passed ``definition.parse``.
     """
-    return block.changes(wanted)
+    queues: dict[BlockQueueSetting, str] = {}
+    for setting, value in wanted.items():
+        match setting:
+            case BlockQueueSetting():
+                queues[setting] = value
+            case _:
+                raise TypeError(f"no kind of change belongs to {setting.label}")
+    return block.changes(queues)

@@ -1,4 +1,4 @@
-"""One study per device: locks on every device of the stack below a place."""
+"""One study at a time: on an output folder, and on every device of the stack below a place."""
 
 from __future__ import annotations
 
@@ -14,34 +14,47 @@ from iostudy.settings.journal import command_line
 
 
 @contextmanager
-def study_lock(place: str | Path, directory: Path | None = None) -> Iterator[None]:
-    """Nobody else studies what lies below ``place`` inside this context.
+def lock_directory(folder: Path, directory: Path | None = None) -> Iterator[None]:
+    """Nobody else holds this folder meanwhile; BusyError names who does.
+
+    ``directory`` is the state directory, here and below.
+    """
+    with _lock(_identity("folder", folder), str(folder), directory):
+        yield
+
+
+@contextmanager
+def lock_devices(place: str | Path, directory: Path | None = None) -> Iterator[None]:
+    """Nobody else holds a device below ``place`` meanwhile; BusyError names who does.
 
     All devices down to the disk are locked, so that two partitions of one disk, or a volume and its
-    disk, are not studied at once; without a block device, the file system's folder is. BusyError
-    names who holds it.
+    disk, are not studied at once. A place without a block device is locked itself.
     """
-    folder = (directory or state.state_directory()) / "locks"
-    state.make_directory(folder)
     with ExitStack() as held:
-        for identity, name in _identities(place).items():
-            held.enter_context(_lock(folder / f"{identity}.lock", name))
+        for identity, name in sorted(_identities(place).items()):
+            held.enter_context(_lock(identity, name, directory))
         yield
 
 
 def _identities(place: str | Path) -> dict[str, str]:
-    """Lock name -> what a person calls it."""
+    """Name of the lock -> what a person calls it."""
     try:
         return {f"device-{d.number}": d.name for d in stack.whole_stack(place)}
     except TargetError:
         if not Path(place).exists():
             raise
-        status = Path(place).stat()
-        return {f"folder-{status.st_dev}:{status.st_ino}": str(place)}
+        return {_identity("place", Path(place)): str(place)}
+
+
+def _identity(kind: str, path: Path) -> str:
+    status = path.stat()
+    return f"{kind}-{status.st_dev}:{status.st_ino}"
 
 
 @contextmanager
-def _lock(path: Path, name: str) -> Iterator[None]:
+def _lock(identity: str, name: str, directory: Path | None) -> Iterator[None]:
+    path = (directory or state.state_directory()) / "locks" / f"{identity}.lock"
+    state.make_directory(path.parent)
     descriptor = state.open_locked(path, create=True)
     if descriptor is None:
         raise BusyError(
