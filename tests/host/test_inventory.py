@@ -1,0 +1,68 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from iostudy.host import inventory as host
+from iostudy.host.mounts import parse_mountinfo
+from tests.host.sysfs import SINGLE_QUEUE, add_disk, write
+
+CPUINFO = """processor\t: 0
+model name\t: AMD EPYC 7763
+flags\t\t: fpu hypervisor lm
+
+processor\t: 1
+model name\t: AMD EPYC 7763
+flags\t\t: fpu hypervisor lm
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    add_disk(
+        tmp_path, "sda", "8:0", scheduler=SINGLE_QUEUE,
+        queue__nr_requests="256\n", queue__iosched__read_expire="500\n",
+    )  # fmt: skip
+    write(tmp_path / "proc/sys/kernel/osrelease", "6.1.0-18-amd64\n")
+    write(tmp_path / "proc/sys/kernel/version", "#1 SMP Debian 6.1.76-1\n")
+    write(tmp_path / "proc/cpuinfo", CPUINFO)
+    write(tmp_path / "proc/meminfo", "MemTotal:       16384 kB\nMemFree: 1 kB\n")
+    write(tmp_path / "proc/self/mountinfo", "1 0 0:9 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+    write(tmp_path / "etc/os-release", 'NAME="Debian"\nPRETTY_NAME="Debian GNU/Linux 12"\n')
+    write(tmp_path / "sys/class/dmi/id/sys_vendor", "QEMU\n")
+    return tmp_path
+
+
+def test_what_a_host_is(root: Path) -> None:
+    found = host.inventory(root=root)
+    assert found["kernel"]["release"] == "6.1.0-18-amd64"
+    assert found["distribution"] == "Debian GNU/Linux 12"
+    assert found["cpu"] == {"model": "AMD EPYC 7763", "count": 2}
+    assert found["memory_bytes"] == 16384 * 1024
+    assert (found["virtualisation"], found["cgroups"]) == ("QEMU", "v2")
+    queue = found["block_devices"]["sda"]["queue"]
+    assert queue["scheduler"] == SINGLE_QUEUE.strip()
+    assert queue["iosched/read_expire"] == "500"
+
+
+def test_what_a_host_does_not_tell(tmp_path: Path) -> None:
+    write(tmp_path / "proc/self/mountinfo", "")
+    found = host.inventory(root=tmp_path)
+    assert found["distribution"] is found["memory_bytes"] is found["virtualisation"] is None
+    assert found["cpu"] == {"model": None, "count": 0}
+    assert found["block_devices"] == {}
+
+
+@pytest.mark.parametrize(
+    ("mounted", "version"),
+    [(("cgroup",), "v1"), (("cgroup2",), "v2"), (("cgroup", "cgroup2"), "hybrid"), ((), None)],
+)
+def test_cgroup_version(mounted: tuple[str, ...], version: str | None) -> None:
+    lines = "".join(f"1 0 0:9 / /sys/fs/cgroup rw - {each} none rw\n" for each in mounted)
+    assert host.cgroup_version(parse_mountinfo(lines.encode())) == version
+
+
+def test_this_host_as_json() -> None:
+    found = json.loads(json.dumps(host.inventory([Path("/")])))
+    assert found["mounts"]["/"]["point"] == "/"
+    assert found["cpu"]["count"] > 0

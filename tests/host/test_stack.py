@@ -1,0 +1,97 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import TargetError
+from iostudy.host import stack
+from iostudy.host.devices import BlockDevice, read_device
+from tests.fixtures_loop import loop_disk
+from tests.host.sysfs import ONLY_NONE, SINGLE_QUEUE, add_disk, add_partition, link, stack_on
+
+
+def named(devices: tuple[BlockDevice, ...]) -> list[str]:
+    return [device.name for device in devices]
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Path:
+    """LVM (dm-0) striped over a partition of sda and over md0, which mirrors sdb and sdc."""
+    for index, name in enumerate(["sda", "sdb", "sdc"]):
+        add_disk(tmp_path, name, f"8:{index * 16}", scheduler=SINGLE_QUEUE)
+    add_partition(tmp_path, "sda", "sda2", "8:2")
+    add_disk(tmp_path, "md0", "9:0", scheduler=ONLY_NONE)
+    add_disk(tmp_path, "dm-0", "253:0", scheduler=None)
+    stack_on(tmp_path, "md0", "sdb", "sdc")
+    stack_on(tmp_path, "dm-0", "sda2", "md0")
+    return tmp_path
+
+
+def test_a_partition_lies_on_its_disk(host: Path) -> None:
+    assert named(stack.top_devices("sda2", host)) == ["sda"]
+    assert named(stack.scheduling_devices("sda2", host)) == ["sda"]
+
+
+def test_a_volume_is_on_top_and_its_disks_schedule(host: Path) -> None:
+    assert named(stack.top_devices("dm-0", host)) == ["dm-0"]
+    assert named(stack.scheduling_devices("dm-0", host)) == ["sdb", "sdc", "sda"]
+    assert named(stack.whole_stack("dm-0", host)) == ["dm-0", "md0", "sdb", "sdc", "sda2", "sda"]
+
+
+def test_a_volume_that_schedules_hides_what_is_below(host: Path) -> None:
+    add_disk(host, "dm-1", "253:1", scheduler="[mq-deadline] none\n")
+    stack_on(host, "dm-1", "sdb", "sdc")
+    assert named(stack.scheduling_devices("dm-1", host)) == ["dm-1"]
+
+
+def test_nothing_schedules(tmp_path: Path) -> None:
+    add_disk(tmp_path, "nvme0n1", "259:0", scheduler="[none]\n")
+    with pytest.raises(TargetError, match="offers only none"):
+        stack.scheduling_devices("nvme0n1", tmp_path)
+
+
+def test_btrfs_on_several_disks(host: Path) -> None:
+    for name in ("sdb", "sdc"):
+        link(host / "sys/fs/btrfs/8d3c/devices" / name, host / "sys/class/block" / name)
+    (host / "sys/fs/btrfs/features").mkdir()
+    assert named(stack.btrfs_members(read_device("sdc", host), host)) == ["sdb", "sdc"]
+    assert named(stack.btrfs_members(read_device("sda", host), host)) == ["sda"]
+
+
+@pytest.mark.parametrize("place", ["/no/such/place", "sdz9"])
+def test_no_such_place(place: str) -> None:
+    with pytest.raises(TargetError, match="No such file"):
+        stack.devices_of(place)
+
+
+def test_a_file_system_without_a_device() -> None:
+    with pytest.raises(TargetError, match="no block device below it") as caught:
+        stack.devices_of("/proc")
+    assert "give a directory on a disk" in caught.value.remedy
+
+
+def test_memory_has_its_own_remedy() -> None:
+    if not Path("/dev/shm").is_mount():
+        pytest.skip("no tmpfs on /dev/shm")
+    with pytest.raises(TargetError, match="it lives in memory"):
+        stack.top_devices("/dev/shm")
+
+
+@pytest.mark.root
+def test_a_loop_device_by_name_node_link_and_mount(tmp_path: Path) -> None:
+    with loop_disk() as name:
+        (tmp_path / "by-id").symlink_to(f"/dev/{name}")
+        below = tmp_path.stat().st_dev
+        for place in (name, f"/dev/{name}", tmp_path / "by-id"):
+            assert named(stack.top_devices(place)) == [name]
+            assert named(stack.scheduling_devices(place)) == [name]
+            assert stack.whole_stack(place)[1].number == f"{os.major(below)}:{os.minor(below)}"
+        point = tmp_path / "mount"
+        point.mkdir()
+        subprocess.run(["mkfs.ext4", "-q", f"/dev/{name}"], check=True)
+        subprocess.run(["mount", f"/dev/{name}", point], check=True)
+        try:
+            assert named(stack.scheduling_devices(point)) == [name]
+        finally:
+            subprocess.run(["umount", point], check=True)
