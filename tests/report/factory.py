@@ -7,9 +7,10 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.report.model import build
-from iostudy.report.values import Report
+from iostudy.report.values import Report, Result, Span
 from iostudy.study.model import (
     Decision,
     Factor,
@@ -201,3 +202,13 @@ def report(**options: object) -> Report:
     """The report of the standard study; ``options`` as of rows."""
     asked = study()
     return build(asked, study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
+
+
+def result(label: str, verdict: Verdict | None = None, **told: object) -> Result:
+    """One row of a table; the baseline where there is no verdict."""
+    fields = {"blocks": 8, "value": 400.0, "baseline": verdict is None, "verdict": verdict, **told}
+    return Result(configuration=label, **fields)  # type: ignore[arg-type]
+
+
+def span(low: float, high: float) -> Span:
+    return Span(low=low, high=high)

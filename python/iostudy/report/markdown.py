@@ -20,7 +20,7 @@ def render(report: Report) -> str:
         "\n".join(f"- {_text(note)}" for note in report.notes),
         *(_workload(workload, report) for workload in report.workloads),
         f"## Method\n\n{_text(report.method.text)}",
-        f"## Host\n\n{_fenced(json.dumps(report.circumstances, indent=2), 'json')}",
+        f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
         f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
         "## Reproduce\n\n" + "\n".join(f"{n}. {s}" for n, s in enumerate(report.reproduce, 1)),
         _origin(report),
@@ -98,6 +98,11 @@ def _line(cells: Iterable[str]) -> str:
 def _text(text: str) -> str:
     """Text of others as text: nothing in it is markup, or ends a line."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _folded(summary: str, text: str, language: str) -> str:
+    """A code block that GitHub and others keep shut until it is asked for."""
+    return f"<details><summary>{summary}</summary>\n\n{_fenced(text, language)}\n\n</details>"
 
 
 def _fenced(text: str, language: str) -> str:

@@ -54,7 +54,7 @@ def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report
         workloads=workloads,
         trials=trials,
         telemetry=telemetry.means(study, in_order),
-        device=telemetry.device_under_test(study_row, in_order),
+        device=telemetry.device_under_test(in_order),
         notes=(*study.notes, *_trial_notes(in_order)),
         method=method.told(study, study_row.seed, trials),
         reproduce=method.reproduce(study, study_row),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import finite
 from iostudy.report.values import TelemetryTold
 from iostudy.study.model import Study
@@ -24,12 +24,9 @@ def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
     return tuple(_told(*pair, own) for pair, own in counted.items() if own)
 
 
-def device_under_test(study_row: StudyRow, rows: Sequence[TrialRow]) -> str:
-    """The target's device if it was recorded, else the first that was."""
-    recorded = dict.fromkeys(name for row in rows for name in row.devices or {})
-    target = study_row.circumstances.get("target")
-    named = target.get("device") if isinstance(target, Mapping) else None
-    return named if named in recorded else next(iter(recorded), "")
+def device_under_test(rows: Sequence[TrialRow]) -> str:
+    """The first that was recorded, since recorders begin at the top of the target's stack."""
+    return next((name for row in rows for name in row.devices or {}), "")
 
 
 def _told(workload: str, configuration: str, rows: Sequence[TrialRow]) -> TelemetryTold:

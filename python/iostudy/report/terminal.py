@@ -5,8 +5,6 @@ Colour only repeats what a symbol and a word say already; rich leaves it out whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -14,11 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing
-from iostudy.report import answer, wording
-from iostudy.report.model import workloads_told
+from iostudy.report import wording
 from iostudy.report.values import Report, Result, WorkloadTold
-from iostudy.study.model import Study
 
 _STYLES = {
     Verdict.BETTER: "green",
@@ -28,22 +23,16 @@ _STYLES = {
 }
 
 
-def live(study: Study, found: Sequence[Standing]) -> RenderableType:
-    """The tables of a study under way."""
-    noun = answer.noun_of(study.factors)
-    return Group(*(verdict_table(workload, noun) for workload in workloads_told(study, found)))
-
-
-def final(report: Report) -> RenderableType:
+def render(report: Report) -> RenderableType:
     """A table per workload, then the sentences that answer the question."""
-    tables = [verdict_table(workload, report.noun) for workload in report.workloads]
+    tables = [workload_table(workload) for workload in report.workloads]
     sentences = [Padding(Text(sentence), (0, 1)) for sentence in report.answer]
     notes = [Padding(Text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
     return Group(*tables, *sentences, *notes)
 
 
-def verdict_table(workload: WorkloadTold, noun: str) -> Table:
-    """One workload: configuration, figure, change with its interval, verdict, blocks."""
+def workload_table(workload: WorkloadTold) -> Table:
+    """Configuration, figure, change with its interval, verdict and blocks, done or under way."""
     table = Table(
         title=Text(_title(workload), style="bold"),
         title_justify="left",
@@ -51,11 +40,11 @@ def verdict_table(workload: WorkloadTold, noun: str) -> Table:
         pad_edge=False,
     )
     baseline = workload.results[0].configuration
-    table.add_column(Text(noun), overflow="fold")
+    table.add_column("configuration", overflow="fold")
     table.add_column(Text(workload.figure.unit), justify="right", no_wrap=True)
     table.add_column(Text(f"against {baseline}"), justify="right", no_wrap=True)
-    table.add_column("verdict", min_width=14)
-    table.add_column("blocks", justify="right", no_wrap=True)
+    table.add_column("verdict", overflow="fold")
+    table.add_column("blocks", justify="right", overflow="fold")
     for result in workload.results:
         table.add_row(*_cells(result))
     return table

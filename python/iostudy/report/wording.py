@@ -115,9 +115,9 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def fact_name(name: str) -> str:
-    """The name of a circumstance: ``memory_bytes`` -> ``memory``, since its text has the unit."""
-    return name.removesuffix(_BYTES).replace("_", " ")
+def fact_name(name: str, value: JsonValue) -> str:
+    """The name of a circumstance: ``memory_bytes`` -> ``memory`` where its text has the unit."""
+    return (name.removesuffix(_BYTES) if isinstance(value, int) else name).replace("_", " ")
 
 
 def fact_text(value: JsonValue, name: str) -> str:

@@ -1,0 +1,177 @@
+"""The report in a real browser: drawn, silent, at home on a phone, deaf to hostile strings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from iostudy.report.model import build
+from iostudy.report.values import Report
+from iostudy.report.write import write_all
+from tests.report.factory import (
+    disturbed,
+    factor,
+    outlying,
+    report,
+    rows,
+    study,
+    study_row,
+)
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DRAWN = "html[data-charts=drawn]"
+HOSTILE = "</script><script>window.ran=1</script><img src=x onerror='window.ran=1'>\"'`${1}{{7*7}}"
+
+_MEASURE = """(charts) => charts.map((chart) => [
+  chart.getBoundingClientRect().width,
+  chart.querySelector("svg").getBoundingClientRect().width,
+  chart.querySelectorAll(".mark-symbol path").length,
+])"""
+
+
+@dataclass
+class Seen:
+    """What a page did that it should not, and every address it asked for."""
+
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("needs Chromium")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+def full_report() -> Report:
+    asked = study()
+    return build(asked, study_row(asked), disturbed(outlying(rows(asked))))
+
+
+def hostile_report() -> Report:
+    """Hostile strings wherever a string of others can come in."""
+    asked = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
+    circumstances = {HOSTILE: {HOSTILE: [HOSTILE], "host_name": HOSTILE}}
+    trials = [
+        replace(row, reason=HOSTILE, notes=(HOSTILE,), devices={HOSTILE: {"%util": 50.0}})
+        for row in rows(asked)
+    ]
+    trials[0] = replace(trials[0], counts=False)
+    return build(asked, study_row(asked, circumstances), trials)
+
+
+def opened(browser: Browser, told: Report, folder: Path, width: int = 1280) -> tuple[Page, Seen]:
+    write_all(told, folder)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    seen = Seen()
+    page.on("console", lambda message: seen.errors.append(message.text))
+    page.on("pageerror", lambda error: seen.errors.append(str(error)))
+    page.on("request", lambda request: seen.requests.append(request.url))
+    page.goto((folder / "report.html").as_uri())
+    page.wait_for_selector(DRAWN, state="attached")
+    return page, seen
+
+
+@pytest.fixture(scope="module", params=[360, 1280])
+def full(
+    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Page, Seen]]:
+    """A report with everything in it, on a phone and on a screen; for tests that only look."""
+    page, seen = opened(browser, full_report(), tmp_path_factory.mktemp("full"), request.param)
+    yield page, seen
+    page.close()
+
+
+def test_it_opens_silently_and_asks_for_nothing(full: tuple[Page, Seen]) -> None:
+    page, seen = full
+    assert seen.errors == []
+    assert seen.requests == [page.url]
+
+
+def test_every_chart_is_drawn_within_its_place(full: tuple[Page, Seen]) -> None:
+    page, _ = full
+    charts = page.locator(".chart")
+    assert charts.count() >= 6
+    for place, drawing, marks in charts.evaluate_all(_MEASURE):
+        assert 0.9 * place < drawing <= place
+        assert marks > 1
+
+
+def test_every_trial_is_a_point(full: tuple[Page, Seen]) -> None:
+    page, _ = full
+    trials = [t for t in full_report().trials if t.workload == "dfsio-write"]
+    points = page.locator("#run-order-1 .mark-symbol path[aria-roledescription=point]")
+    crosses = sum(not t.counts for t in trials)
+    rings = sum(t.outlier for t in trials)
+    assert points.count() == sum(t.value is not None for t in trials) + crosses + rings
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, Seen], scheme: str) -> None:
+    page, _ = full
+    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    ink = page.evaluate("getComputedStyle(document.body).color")
+    label = page.locator("#intervals-1 .role-axis-label text").first
+    assert label.evaluate("(text) => getComputedStyle(text).fill") == ink
+
+
+@pytest.mark.parametrize("told", [full_report(), hostile_report(), report(blocks=0)])
+def test_the_page_does_not_scroll_sideways_on_a_phone(
+    browser: Browser, tmp_path: Path, told: Report
+) -> None:
+    page, _ = opened(browser, told, tmp_path, width=360)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.close()
+
+
+def test_hostile_strings_are_shown_and_do_not_run(browser: Browser, tmp_path: Path) -> None:
+    page, seen = opened(browser, hostile_report(), tmp_path)
+    page.locator(".chart .mark-symbol path").first.hover(force=True)
+    assert page.evaluate("window.ran") is None
+    assert page.locator("h1").inner_text() == HOSTILE
+    assert page.locator("img").count() == 0
+    assert seen.errors == []
+    assert seen.requests == [page.url]
+    page.close()
+
+
+def test_the_policy_stops_a_script_that_got_in(browser: Browser, tmp_path: Path) -> None:
+    page, seen = opened(browser, full_report(), tmp_path)
+    page.evaluate(
+        "const s = document.createElement('script'); s.textContent = 'window.ran = 1';"
+        "document.body.append(s)"
+    )
+    assert page.evaluate("window.ran") is None
+    assert any("Content Security Policy" in error for error in seen.errors)
+    page.close()
+
+
+def test_the_download_is_the_json_report(browser: Browser, tmp_path: Path) -> None:
+    page, _ = opened(browser, full_report(), tmp_path)
+    with page.expect_download() as download:
+        page.click("#download")
+    got = json.loads(Path(download.value.path()).read_text("utf-8"))
+    assert got == json.loads((tmp_path / "report.json").read_text("utf-8"))
+    page.close()

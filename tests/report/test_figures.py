@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report import figures, palette
+from iostudy.report.model import build
+from iostudy.report.values import Report
+from tests.report.factory import disturbed, outlying, report, rows, study, study_row
+
+PAGES = ("#ffffff", "#14171c")
+
+
+def points(spec: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The rows of every layer's data."""
+    data = spec.get("datasets", {})
+    layers = (layer["data"] for layer in spec["layer"])
+    return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
+
+
+def told() -> Report:
+    asked = study()
+    return build(asked, study_row(asked), disturbed(outlying(rows(asked))))
+
+
+def test_the_interval_plot_shows_every_comparison_in_percent() -> None:
+    made = report()
+    spec = figures.intervals(made.workloads[0], made)
+    assert spec is not None
+    rows_shown = points(spec)[-1]
+    assert [row["configuration"] for row in rows_shown] == ["mq-deadline", "kyber", "bfq"]
+    assert rows_shown[-1]["change"] == pytest.approx(-12, abs=1.5)
+
+
+def test_the_shaded_zone_is_the_margin_as_a_ratio() -> None:
+    made = report()
+    spec = figures.intervals(made.workloads[0], made)
+    assert spec is not None
+    assert points(spec)[0] == [{"low": pytest.approx(100 / 1.03 - 100), "high": 3.0}]
+
+
+def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
+    for blocks in (0, 1):
+        made = report(blocks=blocks)
+        assert figures.intervals(made.workloads[0], made) is None
+
+
+def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() -> None:
+    made = told()
+    for workload in made.workloads:
+        spec = figures.run_order(workload, made)
+        assert spec is not None
+        shown = {row["number"] for layer in points(spec) for row in layer}
+        assert shown == {t.number for t in made.trials if t.workload == workload.label}
+
+
+def test_there_is_no_run_order_plot_without_a_figure() -> None:
+    made = report(blocks=0)
+    assert figures.run_order(made.workloads[0], made) is None
+
+
+def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
+    made = report()
+    write, read = (figures.telemetry(workload, made) for workload in made.workloads)
+    assert "written (wkB/s), in MiB/s" in [spec["title"] for spec in write]
+    assert "r_await, ms" in [spec["title"] for spec in read]
+    assert "r_await, ms" not in [spec["title"] for spec in write]
+
+
+def test_charts_take_the_width_they_are_given() -> None:
+    made = told()
+    for workload in made.workloads:
+        specs = [figures.intervals(workload, made), figures.run_order(workload, made)]
+        for spec in (*specs, *figures.telemetry(workload, made)):
+            assert spec is not None
+            assert spec["width"] == "container"
+
+
+def test_every_verdict_has_a_colour_and_a_shape_of_its_own() -> None:
+    marks = [palette.verdict_mark(verdict) for verdict in Verdict]
+    assert len({colour for colour, _ in marks}) == len({shape for _, shape in marks}) == len(marks)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("colour", palette.COLOURS)
+def test_colours_stand_out_on_light_and_dark_pages(colour: str, page: str) -> None:
+    lighter, darker = sorted((_luminance(colour), _luminance(page)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def test_more_configurations_than_shapes_begin_again() -> None:
+    assert palette.in_turn(("a", "b"), 3) == ["a", "b", "a"]
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from iostudy.report import html, json_
+from iostudy.report.values import Report
+from tests.report.factory import report
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, and the text of scripts by id."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: dict[str, str] = {}
+        self._script: str | None = None
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._script = dict(attrs).get("id") or "main" if tag == "script" else None
+
+    def handle_data(self, data: str) -> None:
+        if self._script is not None:
+            self.scripts[self._script] = self.scripts.get(self._script, "") + data
+
+    def handle_endtag(self, tag: str) -> None:
+        self._script = None
+
+
+@pytest.fixture(scope="module")
+def told() -> Report:
+    return report()
+
+
+@pytest.fixture(scope="module")
+def text(told: Report) -> str:
+    return html.render(told)
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> Page:
+    return Page(text)
+
+
+def test_it_is_small_enough_to_send(text: str) -> None:
+    assert len(text.encode()) < 1_500_000
+
+
+def test_it_asks_for_nothing_from_elsewhere(page: Page) -> None:
+    for tag, attributes in page.elements:
+        assert "src" not in attributes, tag
+        if tag == "link":
+            assert attributes["href"] == "data:,"
+        if tag == "a":
+            assert (attributes["href"] or "").startswith("#")
+
+
+def test_only_its_own_script_may_run(page: Page) -> None:
+    policy = next(
+        attributes["content"] or ""
+        for tag, attributes in page.elements
+        if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
+    )
+    digest = base64.b64encode(hashlib.sha256(page.scripts["main"].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "default-src 'none'" in policy
+    assert "unsafe-eval" not in policy
+
+
+def test_the_raw_data_are_the_json_report(page: Page, told: Report) -> None:
+    assert json.loads(page.scripts["data"]) == json.loads(json_.render(told))
+
+
+def test_every_chart_has_its_place_and_a_text_for_those_who_cannot_see_it(page: Page) -> None:
+    places = {
+        attributes["id"]: attributes.get("aria-label")
+        for _, attributes in page.elements
+        if attributes.get("class") == "chart"
+    }
+    assert set(places) == set(json.loads(page.scripts["charts"]))
+    assert all(places.values())
+    assert "worse" in (places["intervals-1"] or "")
+
+
+def test_the_answer_stands_before_the_first_table(text: str) -> None:
+    assert text.index("bfq costs") < text.index("<table")
+
+
+def test_headings_go_down_one_level_at_a_time(page: Page) -> None:
+    levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+
+def test_every_header_cell_has_a_scope(page: Page) -> None:
+    headers = [attributes for tag, attributes in page.elements if tag == "th"]
+    assert headers
+    assert all("scope" in attributes for attributes in headers)
+
+
+@pytest.mark.parametrize(
+    "field", ["question", "study_text", "name", "noun", "baseline", "device", "iostudy_version"]
+)
+def test_markup_in_the_texts_of_others_stays_text(told: Report, field: str) -> None:
+    hostile = "\"'></script></style><script>alert(1)</script><img src=x onerror=alert(1)>"
+    made = Page(html.render(told.model_copy(update={field: hostile})))
+    assert [tag for tag, _ in made.elements].count("script") == 3
+    assert "img" not in [tag for tag, _ in made.elements]
+    assert hostile in json.loads(made.scripts["data"])[field]
+
+
+def test_a_study_without_trials_makes_a_page_too() -> None:
+    page = Page(html.render(report(blocks=0)))
+    assert json.loads(page.scripts["charts"]) == {}

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from syrupy.assertion import SnapshotAssertion
+
+from iostudy.report import markdown
+from iostudy.report.model import build
+from tests.report.factory import disturbed, report, rows, study, study_row
+
+
+def test_a_report(snapshot: SnapshotAssertion) -> None:
+    asked = study()
+    told = build(asked, study_row(asked), disturbed(rows(asked, blocks=6)))
+    assert markdown.render(told) == snapshot
+
+
+def test_the_answer_comes_before_every_table() -> None:
+    text = markdown.render(report())
+    assert text.index("bfq costs") < text.index("| scheduler")
+
+
+def test_text_of_others_stays_text() -> None:
+    hostile = "<script>alert(1)</script> | [x](javascript:1)\n# heading `code` *bold*"
+    told = markdown.render(report().model_copy(update={"question": hostile}))
+    first = told.splitlines()[0]
+    assert "\\<script\\>" in first
+    assert "\\| [x\\](javascript:1) \\# heading \\`code\\` \\*bold\\*" in first
+
+
+def test_a_study_text_with_fences_stays_in_its_block() -> None:
+    told = markdown.render(report().model_copy(update={"study_text": "a\n````\nb\n"}))
+    assert "`````yaml\na\n````\nb\n`````" in told
