@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Annotated, assert_never
+from typing import Annotated
 
 import typer
 
 from iostudy.cli.console import out, print_table
 from iostudy.conduct.session import for_user
-from iostudy.study import library
 from iostudy.node.expected import with_expected_levels
+from iostudy.study import library
 from iostudy.study.model import (
     DirectoryTarget,
     FactorKind,
@@ -21,7 +21,7 @@ from iostudy.study.model import (
 )
 from iostudy.study.requests import configured
 from iostudy.study.schema import load
-from iostudy.units import GIB, MIB, format_percent, format_seconds, format_size
+from iostudy.units import GIB, MIB, format_percent, format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import as_written
 
@@ -43,10 +43,12 @@ def check(
 
 def _what(study: Study) -> list[tuple[str, str]]:
     levels = [(f.name, ", ".join(v.label for v in f.levels) or "offered") for f in study.factors]
-    workloads = [("workload", f"{w.label}: {_pairs(as_written(w.options))}") for w in study.workloads]
+    workloads = [
+        ("workload", f"{w.label}: {_pairs(as_written(w.options))}") for w in study.workloads
+    ]
     decide = study.decide
     return [
-        ("target", _target(study)),
+        ("target", study.target.describe()),
         *levels,
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
@@ -82,29 +84,12 @@ def _effort(study: Study) -> list[tuple[str, str]]:
     )
     fewest, most = study.decide.min_blocks, study.decide.max_blocks
     seconds = moved / (ASSUMED_MIB_PER_SECOND * MIB)
+    times = f"{format_seconds(fewest * seconds)} to {format_seconds(most * seconds)}"
     return [
         ("baseline", study.baseline.label),
         ("blocks", f"{fewest} to {most} of {trials} trials, {_about(moved)} each"),
-        (
-            "time",
-            f"{format_seconds(fewest * seconds)} to {format_seconds(most * seconds)}, "
-            f"if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s; `run` tells as it goes",
-        ),
+        ("time", f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s"),
     ]
-
-
-def _target(study: Study) -> str:
-    match study.target:
-        case DirectoryTarget(None):
-            return "a folder in the output folder"
-        case DirectoryTarget(path):
-            return f"a folder in {path}"
-        case LoopbackTarget(size_bytes, filesystem):
-            return f"a loop-back disk of {format_size(size_bytes)} in the output folder, {filesystem}"
-        case ScratchTarget(device, filesystem):
-            return f"{device}, formatted as {filesystem}"
-        case unreachable:
-            assert_never(unreachable)
 
 
 def _about(size_bytes: int) -> str:

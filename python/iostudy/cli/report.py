@@ -8,7 +8,7 @@ from typing import Annotated, assert_never
 
 import typer
 
-from iostudy.cli.console import out, print_json
+from iostudy.cli.console import out
 from iostudy.conduct.session import recorded_study
 from iostudy.ledger.store import Ledger
 from iostudy.report import html, json_, markdown, terminal

@@ -86,7 +86,8 @@ def _carry_out(
             write_report(folder)
         raise
     except (KeyboardInterrupt, Terminated):
-        say(f"\nstopped; finished trials are kept. Go on with: {_resume_command(study_path, folder)}")
+        go_on = shlex.join(["iostudy", "run", study_path, "--resume", "--out", str(folder)])
+        say(f"\nstopped; finished trials are kept. Go on with: {go_on}")
         raise
 
     print_terminal(write_report(folder))
@@ -138,10 +139,6 @@ def _confirm_destruction(study: Study, *, yes: bool) -> None:
         where=study.name,
         remedy="give --yes, or type the device's name when asked",
     )
-
-
-def _resume_command(study: str, folder: Path) -> str:
-    return shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
 
 
 def _exit_code(final: Sequence[Standing], fail_on: Sequence[FailOn]) -> int:

@@ -29,7 +29,7 @@ def _show(definition: SettingDefinition) -> None:
     lines = {
         "allowed": definition.allowed,
         "default": definition.default,
-        "applies to": f"the {definition.layer} device, {definition.cost} to change",
+        "cost": f"{definition.cost} to change",
         "meaning": definition.documentation,
         "source": definition.source,
     }

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from iostudy.units import format_size
+
 
 class FactorKind(StrEnum):
     """What a factor varies: a setting of the host, or an option of the workloads."""
@@ -75,6 +77,10 @@ class DirectoryTarget:
 
     path: Path | None
 
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return "a folder in the output folder" if self.path is None else str(self.path)
+
 
 @dataclass(frozen=True)
 class LoopbackTarget:
@@ -83,6 +89,10 @@ class LoopbackTarget:
     size_bytes: int
     filesystem: str
 
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return f"a loop-back disk of {format_size(self.size_bytes)} with {self.filesystem}"
+
 
 @dataclass(frozen=True)
 class ScratchTarget:
@@ -90,6 +100,10 @@ class ScratchTarget:
 
     device: Path
     filesystem: str
+
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return f"{self.device} with a new {self.filesystem}"
 
 
 Target = DirectoryTarget | LoopbackTarget | ScratchTarget

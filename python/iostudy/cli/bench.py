@@ -1,0 +1,114 @@
+"""``iostudy bench``: one workload, once, with telemetry."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import BaseModel, ValidationError
+
+from iostudy.cli.console import print_json, print_table, say
+from iostudy.errors import UsageError
+from iostudy.node.local import LocalNode
+from iostudy.node.protocol import TrialResult
+from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
+from iostudy.study.names import UnknownNameError
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import WorkloadDefinition, as_written
+
+_SEED_BITS = 63
+
+
+def bench(
+    workload: Annotated[str, typer.Argument(help="One of `iostudy workloads`.")],
+    target: Annotated[Path, typer.Option(help="The directory to work in.")] = Path(),
+    option: Annotated[
+        list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="An option of the workload.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Run one workload once in a directory and print its figures. It compares nothing."""
+    definition = _definition(workload)
+    options = _options(definition, option or [])
+    request = WorkloadRequest(workload, workload, options)
+    alone = Configuration("as it is", {}, {})
+    with LocalNode(DirectoryTarget(target), target) as node:
+        node.preflight([request], [alone])
+        with node.block(request, secrets.randbits(_SEED_BITS)) as session:
+            result = session.trial(alone)
+    if json:
+        print_json(_as_json(definition, options, result))
+    else:
+        _show(definition, result)
+
+
+def _definition(name: str) -> WorkloadDefinition:
+    if name in catalog.names():
+        return catalog.get(name)
+    unknown = UnknownNameError("workload", name, catalog.names())
+    hint = f"did you mean {unknown.suggestion}? " if unknown.suggestion else ""
+    raise _refused(
+        "a workload that iostudy knows",
+        f"{name} is none of {unknown.allowed}",
+        f"{hint}`iostudy workloads` describes them all",
+    )
+
+
+def _options(definition: WorkloadDefinition, given: list[str]) -> BaseModel:
+    values = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise _refused("options as KEY=VALUE", f"{text} has no value", f"write -o {key}=VALUE")
+        values[key] = value
+    try:
+        return definition.options.model_validate(values)
+    except ValidationError as error:
+        found = "; ".join(
+            f"{'.'.join(map(str, detail['loc'])) or 'together'}: {detail['msg']}"
+            for detail in error.errors()
+        )
+        allowed = ", ".join(definition.options.model_fields)
+        remedy = f"the options are {allowed}; `iostudy workloads` describes them"
+        raise _refused(f"options of {definition.name}", found, remedy) from error
+
+
+def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
+    figures = [
+        (figure.name, f"{result.figures[figure.name]:.6g}", figure.unit, figure.documentation)
+        for figure in definition.figures
+        if figure.name in result.figures
+    ]
+    print_table("", ("figure", "value", "unit", "meaning"), figures)
+    telemetry = result.telemetry.devices.get(result.device, {})
+    print_table(
+        "", (result.device or "no device", ""), [(n, f"{v:.4g}") for n, v in telemetry.items()]
+    )
+    for note in result.notes:
+        say(f"note: {note}")
+    say("one run, which says nothing about differences; `iostudy run` compares")
+
+
+def _as_json(
+    definition: WorkloadDefinition, options: BaseModel, result: TrialResult
+) -> dict[str, Any]:
+    return {
+        "workload": definition.name,
+        "options": as_written(options),
+        "figures": {
+            figure.name: {"value": result.figures[figure.name], "unit": figure.unit}
+            for figure in definition.figures
+            if figure.name in result.figures
+        },
+        "device": result.device,
+        "devices": dict(result.telemetry.devices),
+        "machine": dict(result.telemetry.machine),
+        "phases_seconds": dict(result.phases),
+        "notes": list(result.notes),
+    }
+
+
+def _refused(wanted: str, found: str, remedy: str) -> UsageError:
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

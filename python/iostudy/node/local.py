@@ -1,0 +1,189 @@
+"""The machine that iostudy runs on, as a node."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, assert_never
+
+from iostudy.errors import TargetError
+from iostudy.host import stack, usage
+from iostudy.host.inventory import inventory
+from iostudy.node.levels import Levels
+from iostudy.node.local_block import LocalBlock
+from iostudy.settings.locks import lock_devices, lock_directory
+from iostudy.settings.scratch import LoopbackDisk, ScratchDevice, ScratchDisk
+from iostudy.settings.transaction import Transaction
+from iostudy.settings.work_folder import WorkFolder
+from iostudy.study.model import (
+    Configuration,
+    DirectoryTarget,
+    LoopbackTarget,
+    ScratchTarget,
+    Target,
+    WorkloadRequest,
+)
+from iostudy.study.requests import configured
+from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.units import GIB
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import Place
+
+LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
+# What a file system needs beside the files themselves: inodes, extents, its journal.
+_ROOM_TO_SPARE = 1.02
+
+
+class LocalNode:
+    """The local machine with one target, for as long as the context is open.
+
+    Entering locks output folder and device and makes the scratch disk; leaving puts back
+    everything, also after an error. ``folder`` is the output folder; it must exist.
+    """
+
+    def __init__(self, target: Target, folder: Path) -> None:
+        self._target = target
+        self._folder = folder
+        self._held = ExitStack()
+        self._notes: tuple[str, ...] = ()
+
+    def __enter__(self) -> Self:
+        with ExitStack() as held:
+            held.enter_context(lock_directory(self._folder))
+            held.enter_context(lock_devices(self._place()))
+            transaction = held.enter_context(Transaction())
+            self._directory = self._make_directory(transaction)
+            self._levels = Levels(transaction, self._directory)
+            self._held = held.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._held.__exit__(kind, error, traceback)
+
+    def offered(self, setting: str) -> tuple[str, ...]:
+        """The setting's levels on the device below the target, in catalogue order."""
+        return self._levels.offered(setting)
+
+    def preflight(
+        self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+    ) -> None:
+        """Check the room; write, read back and restore every level once."""
+        self._require_room(_largest(requests, configurations))
+        for configuration in configurations:
+            with self._levels.applied(configuration):
+                pass
+
+    def circumstances(self) -> Mapping[str, Any]:
+        """Host, versions, and the target with the devices below it."""
+        return {
+            "host": dict(inventory([self._directory])),
+            "versions": {
+                "iostudy": version("iostudy"),
+                "python": platform.python_version(),
+                **{name: version(name) for name in LIBRARIES},
+            },
+            "target": {
+                "description": self._target.describe(),
+                "devices": list(self._devices()),
+                "notes": list(self._notes),
+            },
+        }
+
+    @contextmanager
+    def block(self, request: WorkloadRequest, seed: int) -> Iterator[LocalBlock]:
+        """A session in the work folder, which is empty before and after."""
+        devices = self._devices()
+        session = LocalBlock(
+            request=request,
+            place=Place(self._directory, seed),
+            levels=self._levels,
+            device=stack.top_devices(self._directory)[0].name if devices else "",
+            make_recorder=partial(ProcRecorder, devices),
+        )
+        try:
+            yield session
+        finally:
+            session.clean()
+
+    def _place(self) -> Path:
+        """Where the target is, or will be made."""
+        match self._target:
+            case LoopbackTarget() | DirectoryTarget(None):
+                return self._folder
+            case ScratchTarget(device):
+                return device
+            case DirectoryTarget(Path() as path):
+                return path
+            case _:
+                raise AssertionError(self._target)
+
+    def _make_directory(self, transaction: Transaction) -> Path:
+        """The folder that trials work in: on a disk that is made for it, or of its own."""
+        match self._target:
+            case LoopbackTarget(size_bytes, filesystem):
+                disk: ScratchDisk = LoopbackDisk.prepare(self._folder, size_bytes, filesystem)
+            case ScratchTarget(device, filesystem):
+                disk = ScratchDevice.prepare(device, self._folder, filesystem)
+            case DirectoryTarget():
+                _refuse_device(self._place())
+                work_folder = WorkFolder.prepare(self._place())
+                transaction.perform(work_folder)
+                return work_folder.path
+            case unreachable:
+                assert_never(unreachable)
+        transaction.perform(disk)
+        self._notes = disk.notes()
+        work_folder = WorkFolder.prepare(disk.mount_point)
+        transaction.perform(work_folder)
+        return work_folder.path
+
+    def _devices(self) -> tuple[str, ...]:
+        """The devices below the target, from the top; none for a target in memory or far away."""
+        try:
+            return tuple(device.name for device in stack.whole_stack(self._directory))
+        except TargetError:
+            return ()
+
+    def _require_room(self, needed_bytes: int) -> None:
+        room = os.statvfs(self._directory)
+        free_bytes = room.f_bavail * room.f_frsize
+        if free_bytes < needed_bytes * _ROOM_TO_SPARE:
+            raise TargetError(
+                f"{needed_bytes / GIB:.2f} GiB for the files of the largest workload",
+                found=f"{free_bytes / GIB:.2f} GiB are free",
+                where=self._target.describe(),
+                remedy="give fewer or smaller files, or a larger target",
+            )
+
+
+def _largest(requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]) -> int:
+    """Bytes of the workload that needs most; blocks follow one another and clean up."""
+    return max(
+        catalog.get(request.name).make(configured(request, configuration)).space_bytes()
+        for request in requests
+        for configuration in configurations
+    )
+
+
+def _refuse_device(place: Path) -> None:
+    """A device that is named as a directory is not taken for a scratch device."""
+    if place.is_block_device():
+        uses = usage.uses_of(stack.devices_of(place)[0])
+        raise TargetError(
+            "a directory",
+            found="a block device" + (f" ({'; '.join(uses)})" if uses else ""),
+            where=str(place),
+            remedy="name the directory it is mounted on; or, if all data on it may be destroyed, "
+            f"write target: {{scratch: {{device: {place}}}}}",
+        )

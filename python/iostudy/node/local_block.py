@@ -1,0 +1,82 @@
+"""One block on this machine: its data are made once, its trials all begin alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from iostudy.node import caches
+from iostudy.node.levels import Levels, read_back
+from iostudy.node.protocol import TrialResult
+from iostudy.node.stopwatch import Stopwatch
+from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.requests import configured
+from iostudy.telemetry.recorder import Recorder, Telemetry
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import Place, Workload
+
+
+@dataclass
+class LocalBlock:
+    """The session of one block. ``device`` is the one under test, empty if there is none.
+
+    Data are prepared before any level is applied: all configurations share what the host's own
+    settings made.
+    """
+
+    request: WorkloadRequest
+    place: Place
+    levels: Levels
+    device: str
+    make_recorder: Callable[[], Recorder]
+    _prepared: dict[str, Workload] = field(default_factory=dict)
+
+    def trial(self, configuration: Configuration) -> TrialResult:
+        """Prepare if need be, apply, reset, run under telemetry, read back, restore."""
+        watch = Stopwatch()
+        definition = catalog.get(self.request.name)
+        workload = definition.make(configured(self.request, configuration))
+        self._prepare(workload, watch)
+        watch.begin("apply")
+        with self.levels.applied(configuration) as wanted:
+            note = self._make_alike(workload, watch, drop=definition.reads)
+            watch.begin("run")
+            figures, telemetry = self._measure(workload)
+            watch.begin("restore")
+            settings = read_back(wanted)
+        return TrialResult(figures, settings, telemetry, self.device, watch.end(), note)
+
+    def clean(self) -> None:
+        """Remove what the trials have made."""
+        for workload in self._prepared.values():
+            workload.clean(self.place)
+
+    def _prepare(self, workload: Workload, watch: Stopwatch) -> None:
+        """Make the data, unless an earlier trial of the block has made the same."""
+        key = workload.preparation()
+        if key not in self._prepared:
+            self.clean()
+            # Noted first, so that half-made data are cleaned as well.
+            self._prepared = {key: workload}
+            watch.begin("prepare")
+            workload.prepare(self.place)
+
+    def _make_alike(self, workload: Workload, watch: Stopwatch, *, drop: bool) -> tuple[str, ...]:
+        """Bring files, dirty pages and page cache into the state that every trial begins with."""
+        watch.begin("reset")
+        workload.reset(self.place)
+        watch.begin("sync")
+        caches.write_out()
+        if not drop:
+            return ("dirty pages written before",)
+        watch.begin("drop")
+        return ("dirty pages written before", caches.drop(self.place.directory))
+
+    def _measure(self, workload: Workload) -> tuple[Mapping[str, float], Telemetry]:
+        recorder = self.make_recorder()
+        recorder.start()
+        try:
+            figures = workload.run(self.place)
+        finally:
+            telemetry = recorder.stop()
+        return figures, telemetry
