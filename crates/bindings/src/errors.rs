@@ -23,7 +23,7 @@ pyo3::create_exception!(
 pub fn from_engine(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::File { path, fault } => from_fault(py, path, *fault),
-        Error::Thread(source) => PyOSError::new_err((source.raw_os_error(), error.to_string())),
+        Error::Thread(source) => EngineError::new_err((source.raw_os_error(), error.to_string())),
         Error::Stopped => PyRuntimeError::new_err(error.to_string()),
     }
 }
@@ -38,7 +38,7 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
             let note = format!("{call} at byte {offset}");
             os_error(py, errno.raw_os_error(), path, &note).unwrap_or_else(|failed| failed)
         }
-        Fault::EndsEarly { .. } | Fault::Differs { .. } | Fault::Stopped => {
+        Fault::EndsEarly { .. } | Fault::Differs { .. } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
         }
     }

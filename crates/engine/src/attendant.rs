@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Halt};
 use crate::file::FileTimes;
 use crate::result::JobResult;
 use crate::run::Shared;
@@ -17,11 +17,8 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 pub(crate) enum Event {
     /// Its buffers are made; it waits at the gate.
     Ready,
-    /// It has done all it will do.
-    Ended {
-        file: usize,
-        outcome: Result<FileTimes, Fault>,
-    },
+    /// The thread of that file has done all it will do.
+    Ended(usize, Result<FileTimes, Halt>),
 }
 
 pub(crate) struct Attendant<'a> {
@@ -74,18 +71,9 @@ impl<'a> Attendant<'a> {
     fn note(&mut self, event: Event) {
         match event {
             Event::Ready => self.waiting += 1,
-            Event::Ended {
-                file,
-                outcome: Ok(times),
-            } => self.times[file] = Some(times),
-            Event::Ended {
-                outcome: Err(Fault::Stopped),
-                ..
-            } => {}
-            Event::Ended {
-                file,
-                outcome: Err(fault),
-            } => {
+            Event::Ended(file, Ok(times)) => self.times[file] = Some(times),
+            Event::Ended(_, Err(Halt::Told)) => {}
+            Event::Ended(file, Err(Halt::Fault(fault))) => {
                 self.first_fault.get_or_insert((file, fault));
             }
         }

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use iostudy_pattern::Record;
 
-use crate::error::Fault;
+use crate::error::Halt;
 use crate::meter::Meter;
 
 /// Moves all records of a file. A backend owns its buffers and may keep several records under way.
@@ -15,7 +15,7 @@ pub(crate) trait Backend {
         file: BorrowedFd,
         records: impl Iterator<Item = Record>,
         meter: &mut Meter,
-    ) -> Result<(), Fault>;
+    ) -> Result<(), Halt>;
 
     /// Read every record and verify it.
     fn read(
@@ -23,5 +23,5 @@ pub(crate) trait Backend {
         file: BorrowedFd,
         records: impl Iterator<Item = Record>,
         meter: &mut Meter,
-    ) -> Result<(), Fault>;
+    ) -> Result<(), Halt>;
 }

@@ -33,9 +33,19 @@ pub enum Fault {
         /// The first wrong byte.
         at: u64,
     },
-    /// Nothing: it was told to stop.
-    #[error("stopped before its end")]
-    Stopped,
+}
+
+/// Why a thread ended before its file did.
+pub(crate) enum Halt {
+    Fault(Fault),
+    /// Another thread failed, or the caller asked to stop.
+    Told,
+}
+
+impl From<Fault> for Halt {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
 }
 
 /// Why a job did not come to its end.

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, fsync, open};
 use rustix::io::{Errno, retry_on_intr, try_close};
 
 use crate::backend::Backend;
-use crate::error::Fault;
+use crate::error::{Fault, Halt};
 use crate::job::{Job, Operation};
 use crate::meter::{Latencies, Meter};
 
@@ -26,7 +26,7 @@ pub(crate) fn move_file(
     path: &Path,
     backend: &mut impl Backend,
     mut meter: Meter,
-) -> Result<FileTimes, Fault> {
+) -> Result<FileTimes, Halt> {
     meter.go_on()?;
     let started = Instant::now();
     let file = open_for(job, path).map_err(fault("open", 0))?;
@@ -58,7 +58,7 @@ fn move_records(
     file: &OwnedFd,
     backend: &mut impl Backend,
     meter: &mut Meter,
-) -> Result<(), Fault> {
+) -> Result<(), Halt> {
     let records = sequential(job.file_bytes, job.record_bytes);
     meter.start();
     match job.operation {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
-use crate::error::Fault;
+use crate::error::Halt;
 
 /// Latencies in nanoseconds to three significant digits.
 pub(crate) type Latencies = Histogram<u64>;
@@ -37,9 +37,9 @@ impl<'a> Meter<'a> {
     }
 
     /// To be asked before every record.
-    pub(crate) fn go_on(&self) -> Result<(), Fault> {
+    pub(crate) fn go_on(&self) -> Result<(), Halt> {
         if self.stop.load(Ordering::Relaxed) {
-            Err(Fault::Stopped)
+            Err(Halt::Told)
         } else {
             Ok(())
         }

@@ -7,7 +7,7 @@ use iostudy_pattern::{AlignedBuffer, Content, Record};
 use rustix::io::{Errno, pread, pwrite, retry_on_intr};
 
 use crate::backend::Backend;
-use crate::error::Fault;
+use crate::error::{Fault, Halt};
 use crate::job::{Job, Operation};
 use crate::meter::Meter;
 
@@ -38,7 +38,7 @@ impl Backend for Psync {
         file: BorrowedFd,
         records: impl Iterator<Item = Record>,
         meter: &mut Meter,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Halt> {
         for record in records {
             meter.go_on()?;
             write_all(file, self.content.record(record), record.offset)?;
@@ -52,19 +52,20 @@ impl Backend for Psync {
         file: BorrowedFd,
         records: impl Iterator<Item = Record>,
         meter: &mut Meter,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), Halt> {
         for Record { offset, len } in records {
             meter.go_on()?;
             let data = &mut self.incoming[..len];
             let found = read_all(file, data, offset)?;
             if let Some(at) = self.content.first_difference(offset, &data[..found]) {
-                return Err(Fault::Differs { at });
+                return Err(Fault::Differs { at }.into());
             }
             if found < len {
                 return Err(Fault::EndsEarly {
                     at: offset + found as u64,
                     expected: self.file_bytes,
-                });
+                }
+                .into());
             }
             meter.record_ends();
         }

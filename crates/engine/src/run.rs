@@ -9,7 +9,7 @@ use std::thread::{Builder, Scope};
 use rustix::io::Errno;
 
 use crate::attendant::{Attendant, Event};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, Halt};
 use crate::file::{FileTimes, move_file};
 use crate::job::Job;
 use crate::meter::Meter;
@@ -78,14 +78,14 @@ fn tend_file(shared: &Shared, file: usize, sender: &Sender<Event>) {
     if outcome.is_err() {
         shared.stop.store(true, Ordering::Relaxed);
     }
-    let _ = sender.send(Event::Ended { file, outcome });
+    let _ = sender.send(Event::Ended(file, outcome));
 }
 
 fn prepare_and_move(
     shared: &Shared,
     file: usize,
     sender: &Sender<Event>,
-) -> Result<FileTimes, Fault> {
+) -> Result<FileTimes, Halt> {
     let job = shared.job;
     let mut backend = Psync::new(job, file as u64).map_err(|error| no_memory(&error))?;
     let meter = Meter::new(&shared.stop);
