@@ -31,7 +31,7 @@ def lock_devices(place: str | Path, directory: Path | None = None) -> Iterator[N
     disk, are not studied at once. A place without a block device is locked itself.
     """
     with ExitStack() as held:
-        for identity, name in sorted(_identities(place).items()):
+        for identity, name in _identities(place).items():
             held.enter_context(_lock(identity, name, directory))
         yield
 

@@ -1,0 +1,47 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.settings import catalog
+from iostudy.settings.block import NR_REQUESTS, READ_AHEAD, SCHEDULER_OF_QUEUE
+
+
+def test_the_catalogue() -> None:
+    assert catalog.names() == ("block.scheduler", "block.read_ahead_kb", "block.nr_requests")
+    with pytest.raises(KeyError):
+        catalog.get("block.nonesuch")
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_every_definition_tells_everything(name: str) -> None:
+    definition = catalog.get(name)
+    assert definition.name == name
+    assert all((definition.documentation, definition.source, definition.default))
+    assert definition.choices or definition.minimum < definition.maximum
+
+
+@pytest.mark.parametrize("text", ["none", " bfq\n", "cfq"])
+def test_a_scheduler_by_name(text: str) -> None:
+    assert SCHEDULER_OF_QUEUE.parse(text) == text.strip()
+
+
+@pytest.mark.parametrize(
+    ("definition", "text", "why"),
+    [
+        (SCHEDULER_OF_QUEUE, "BFQ", "not a value of block.scheduler"),
+        (SCHEDULER_OF_QUEUE, "", "not a value"),
+        (NR_REQUESTS, "3", "out of range; allowed: 4 to 10240 requests"),
+        (NR_REQUESTS, "١٢", "not a whole number"),
+        (NR_REQUESTS, "-4", "not a whole number"),
+        (READ_AHEAD, "77", "not a multiple of 4; allowed: 0 to 1048576 KiB, a multiple of 4"),
+        (READ_AHEAD, "128.0", "not a whole number"),
+    ],
+)
+def test_what_is_refused(definition: type, text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        definition.parse(text)  # type: ignore[attr-defined]
+
+
+@given(st.integers(4, 10240), st.integers(0, 3))
+def test_numbers_come_out_as_the_kernel_writes_them(number: int, zeros: int) -> None:
+    assert NR_REQUESTS.parse("0" * zeros + str(number)) == str(number)

@@ -1,0 +1,119 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from iostudy.settings import kinds
+from iostudy.settings.journal import Journal, Mode, journal_paths
+from iostudy.settings.recovery import Recovery, restore_all, restore_stale
+from tests.settings.note import Note
+
+
+@pytest.fixture(autouse=True)
+def _notes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds._ALL, Note.kind, Note.from_record)
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    path = tmp_path / "note"
+    path.write_text("original")
+    return path
+
+
+def leave(directory: Path, *changes: Note, mode: Mode = Mode.STUDY, commit: bool = False) -> Path:
+    """A journal as an owner leaves it who is killed after the changes."""
+    journal = Journal.create(directory, mode, "iostudy run old")
+    journal.announce(changes)
+    for change in changes:
+        change.apply()
+    if commit:
+        journal.commit()
+    journal.close()
+    return journal.path
+
+
+def test_nothing_to_do(state_dir: Path) -> None:
+    assert restore_stale() == restore_all() == Recovery()
+    assert not state_dir.exists()
+
+
+def test_what_a_killed_owner_left_is_put_back(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "new"))
+    recovery = restore_stale()
+    assert recovery.undoing.put_back == ("note: new -> original",)
+    assert note.read_text() == "original"
+    assert restore_stale() == Recovery()
+    assert journal_paths(state_dir) == ()
+
+
+def test_killed_before_the_change_nothing_is_put_back(note: Path, state_dir: Path) -> None:
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([Note.prepare(note, "new")])
+    journal.close()
+    assert restore_stale() == Recovery()
+    assert journal_paths(state_dir) == ()
+
+
+def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> None:
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run now")
+    change = Note.prepare(note, "new")
+    journal.announce([change])
+    change.apply()
+    for recovery in (restore_stale(), restore_all(force=True)):
+        assert [str(owner) for owner in recovery.live] == [
+            f"process {os.getpid()} (iostudy run now)"
+        ]
+    assert note.read_text() == "new"
+    journal.remove()
+
+
+def test_what_is_held_waits_for_restore(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "one"), mode=Mode.SET, commit=True)
+    leave(state_dir, Note.prepare(note, "two"), mode=Mode.SET, commit=True)
+    assert restore_stale() == Recovery()
+    assert note.read_text() == "two"
+    assert restore_all().undoing.put_back == ("note: two -> one", "note: one -> original")
+    assert journal_paths(state_dir) == ()
+
+
+def test_a_set_that_was_killed_before_it_committed_is_stale(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "new"), mode=Mode.SET)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
+
+
+def test_a_foreign_change_is_reported_until_force_decides(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "new"))
+    note.write_text("theirs")
+    for _ in range(2):
+        (failure,) = restore_stale().undoing.failures
+        assert failure.found == "theirs"
+    assert restore_all(force=True).undoing.put_back == ("note: theirs -> original",)
+    assert journal_paths(state_dir) == ()
+
+
+def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir: Path) -> None:
+    notes = [tmp_path / name for name in ("a", "b", "c")]
+    for note in notes:
+        note.write_text("original")
+    path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"original", b"0riginal"), lines[3]]))
+    recovery = restore_stale()
+    assert [note.read_text() for note in notes] == ["original", "new", "original"]
+    (failure,) = recovery.undoing.failures
+    assert "damaged lines (3)" in failure.found
+    assert Path(failure.where).read_bytes().count(b"0riginal") == 1
+    assert restore_stale() == Recovery()
+
+
+def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
+    class Future(Note):
+        kind = "from-the-future"
+
+    leave(state_dir, Note.prepare(note, "new"), Future(str(note), "new", "newer"))
+    note.write_text("new")
+    (failure,) = restore_stale().undoing.failures
+    assert "from-the-future" in failure.wanted
+    assert note.read_text() == "original"
+    assert len(journal_paths(state_dir)) == 1

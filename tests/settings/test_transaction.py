@@ -1,0 +1,123 @@
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import RestoreError, SettingError
+from iostudy.settings.journal import Mode, journal_paths, parse
+from iostudy.settings.transaction import Transaction
+from tests.settings.note import Note
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> list[Path]:
+    paths = [tmp_path / name for name in ("a", "b", "c")]
+    for path in paths:
+        path.write_text("original")
+    return paths
+
+
+def texts(notes: list[Path]) -> list[str]:
+    return [path.read_text() for path in notes]
+
+
+def test_everything_is_back_and_the_journal_gone(notes: list[Path], state_dir: Path) -> None:
+    with Transaction() as transaction:
+        transaction.perform(Note.prepare(notes[0], "one"), Note.prepare(notes[1], "two"))
+        assert texts(notes) == ["one", "two", "original"]
+        assert len(journal_paths(state_dir)) == 1
+    assert texts(notes) == ["original"] * 3
+    assert journal_paths(state_dir) == ()
+
+
+def test_without_a_change_nothing_is_written(state_dir: Path) -> None:
+    with Transaction() as transaction:
+        transaction.perform()
+    assert not state_dir.exists()
+
+
+def test_it_is_announced_before_it_is_done(notes: list[Path], state_dir: Path) -> None:
+    class Watched(Note):
+        def apply(self) -> None:
+            (path,) = journal_paths(state_dir)
+            announced.append([entry.record["path"] for entry in parse(path.read_bytes()).pending])
+            super().apply()
+
+    announced: list[list[str]] = []
+    both = [Watched(str(path), "original", "new") for path in notes[:2]]
+    with Transaction() as transaction:
+        transaction.perform(*both)
+    assert announced == [[str(path) for path in notes[:2]]] * 2
+
+
+def test_undone_in_reverse_so_that_one_change_may_build_on_another(notes: list[Path]) -> None:
+    with Transaction() as transaction:
+        transaction.perform(Note.prepare(notes[0], "one"))
+        transaction.perform(Note.prepare(notes[0], "two"))
+        put_back = transaction.restore()
+    assert put_back == ("a: two -> one", "a: one -> original")
+    assert texts(notes[:1]) == ["original"]
+
+
+def test_a_trial_inside_a_study(notes: list[Path], state_dir: Path) -> None:
+    with Transaction() as transaction:
+        transaction.perform(Note.prepare(notes[0], "scratch"))
+        for level in ("one", "two"):
+            with transaction.applied(Note.prepare(notes[1], level)):
+                assert texts(notes) == ["scratch", level, "original"]
+            assert texts(notes) == ["scratch", "original", "original"]
+        (path,) = journal_paths(state_dir)
+        assert len(parse(path.read_bytes()).pending) == 1
+
+
+def test_a_refused_change_undoes_those_before_it(notes: list[Path], state_dir: Path) -> None:
+    changes = [Note.prepare(notes[0], "one"), Note.prepare(notes[1], "never")]
+    with Transaction() as transaction:
+        with pytest.raises(SettingError), transaction.applied(*changes):
+            pytest.fail("the body must not run")
+        assert texts(notes) == ["original"] * 3
+    assert journal_paths(state_dir) == ()
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_error_inside_restores(notes: list[Path], error: type[BaseException]) -> None:
+    with pytest.raises(error), Transaction() as transaction:
+        transaction.perform(Note.prepare(notes[0], "one"))
+        raise error
+    assert texts(notes) == ["original"] * 3
+
+
+def test_what_somebody_else_changed_is_reported_and_the_rest_restored(
+    notes: list[Path], state_dir: Path
+) -> None:
+    with pytest.raises(RestoreError) as caught, Transaction() as transaction:
+        transaction.perform(*(Note.prepare(path, "new") for path in notes))
+        notes[1].write_text("theirs")
+    assert caught.value.exit_code == 4
+    assert texts(notes) == ["original", "theirs", "original"]
+    (path,) = journal_paths(state_dir)
+    assert [entry.record["path"] for entry in parse(path.read_bytes()).pending] == [str(notes[1])]
+
+
+def test_several_failures_are_one_error(notes: list[Path]) -> None:
+    with pytest.raises(RestoreError, match="2 changes") as caught, Transaction() as transaction:
+        transaction.perform(*(Note.prepare(path, "new") for path in notes[:2]))
+        for path in notes[:2]:
+            path.write_text("theirs")
+    assert all(str(path) in str(caught.value) for path in notes[:2])
+
+
+def test_force_decides(notes: list[Path], state_dir: Path) -> None:
+    with Transaction() as transaction:
+        transaction.perform(Note.prepare(notes[0], "new"))
+        notes[0].write_text("theirs")
+        assert transaction.restore(force=True) == ("a: theirs -> original",)
+    assert journal_paths(state_dir) == ()
+
+
+def test_committed_changes_stay(notes: list[Path], state_dir: Path) -> None:
+    with Transaction(mode=Mode.SET) as transaction:
+        transaction.perform(Note.prepare(notes[0], "kept"))
+        transaction.commit()
+    assert texts(notes[:1]) == ["kept"]
+    (path,) = journal_paths(state_dir)
+    assert parse(path.read_bytes()).committed
