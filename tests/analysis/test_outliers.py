@@ -15,7 +15,7 @@ def test_the_rules_can_differ():
     # Quartiles 2 and 4 put the fence at 7; median 3 and MAD 1 put the limit at 8.19.
     assert flag_outliers([1.0, 2.0, 3.0, 4.0, 7.5]) == (Outlier(4, frozenset({OutlierRule.TUKEY})),)
     # Quartiles 1.2 and 3.4 put the fence at 6.7; median 1.4 and MAD 0.4 put the limit at 3.48.
-    values = [1.0, 1.1, 1.2, 1.3, 1.4, 3.0, 3.4, 5.0, 6.0]
+    values = [1.0, 1.1, 1.2, 1.3, 1.4, 3.0, 3.4, 4.0, 6.0]
     assert flag_outliers(values) == (
         Outlier(7, frozenset({OutlierRule.MAD})),
         Outlier(8, frozenset({OutlierRule.MAD})),

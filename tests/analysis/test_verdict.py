@@ -79,9 +79,12 @@ def test_a_clear_gain_and_loss():
     assert (worse.verdict, worse.by_margin, worse.blocks_needed) == (Verdict.WORSE, True, None)
 
 
-def test_better_but_perhaps_by_less_than_the_margin():
-    comparison = of_ratios([0.03, 0.05, 0.04, 0.02, 0.04, 0.03])
-    assert (comparison.verdict, comparison.by_margin) == (Verdict.BETTER, False)
+def test_better_or_worse_but_perhaps_by_less_than_the_margin():
+    ratios = [0.03, 0.05, 0.04, 0.02, 0.04, 0.03]
+    better = of_ratios(ratios)
+    assert (better.verdict, better.by_margin) == (Verdict.BETTER, False)
+    worse = of_ratios([-ratio for ratio in ratios])
+    assert (worse.verdict, worse.by_margin) == (Verdict.WORSE, False)
 
 
 def test_equal_ratios_decide_at_the_first_look():

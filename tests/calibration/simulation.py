@@ -116,15 +116,15 @@ def pairs(shape: Shape, rule: Rule, studies: int, *, difference: float = 0.0) ->
     return figures[:, :, 1] - figures[:, :, 0] + difference
 
 
-def lopsided(rule: Rule, studies: int) -> Array:
-    """Ratios with a true mean of zero, where only the other configuration has slow spikes.
+def lopsided(shape: Shape, rule: Rule, studies: int) -> Array:
+    """Ratios with a true mean of zero, where only the other configuration has any noise.
 
-    Its trials are 5 sd slower in 10 % of blocks and 0.5 sd faster in all, the baseline is quiet:
-    unlike equal configurations, whose ratios are symmetric whatever the noise, these are skewed.
+    Unlike those of equal configurations, which are symmetric whatever the noise, these are as
+    skewed as the noise itself.
     """
-    draw = np.random.default_rng([SEED, 3])
-    spiked = noise(Shape.SPIKES, draw, studies, rule.max_blocks)
-    return NOISE * (spiked + 0.5)
+    draw = np.random.default_rng([SEED, 3, list(Shape).index(shape)])
+    mean = -0.5 if shape is Shape.SPIKES else 0.0
+    return NOISE * (noise(shape, draw, studies, rule.max_blocks) - mean)
 
 
 def families(

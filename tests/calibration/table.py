@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
 
 from iostudy.analysis.noise import reachable_margin
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import (
     NOISE,
+    SEED,
     Shape,
     carry_out,
     families,
     lopsided,
+    noise,
     pairs,
-    standard_error,
 )
 
 STUDIES = 40_000
@@ -59,6 +65,23 @@ def rates() -> list[Row]:
     return rows
 
 
+def usual_ways() -> list[Row]:
+    """How often the ways this program avoids name a winner between equal configurations."""
+    draw = np.random.default_rng([SEED, 4])
+    rows = [("way", "false winner")]
+    for shape in (Shape.NORMAL, Shape.AR1, Shape.DRIFT):
+        series = noise(shape, draw, STUDIES, 60)
+        found = stats.ttest_ind(series[:, :30], series[:, 30:], axis=1).pvalue < 0.05
+        rows.append((f"30 runs of A, then 30 of B; {shape}", percent(float(found.mean()))))
+    differences = noise(Shape.NORMAL, draw, STUDIES, 20)
+    looks = [stats.ttest_1samp(differences[:, :n], 0, axis=1).pvalue < 0.05 for n in range(5, 21)]
+    found = np.any(looks, axis=0)
+    rows.append(
+        ("5 to 20 pairs, stopping at the first p < 0.05; normal", percent(float(found.mean())))
+    )
+    return rows
+
+
 def power() -> list[Row]:
     """How often the reachable difference is found, and after how many blocks on average."""
     rows = [("most blocks", "reachable difference", "found", "blocks on average")]
@@ -78,13 +101,22 @@ def markdown(rows: list[Row]) -> str:
     return "\n".join([head, "|" + " --- |" * len(rows[0]), *body, ""])
 
 
+def lopsided_rates() -> list[Row]:
+    """False winners where one configuration is noisy, the other quiet, and their means equal."""
+    rows = [("noise of one side", "first look at 5 blocks", "first look at 10 blocks")]
+    rules = [replace(OPEN_ENDED, min_blocks=fewest) for fewest in (5, 10)]
+    for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
+        wrong = [carry_out(lopsided(shape, rule, STUDIES), rule).wrong for rule in rules]
+        rows.append((str(shape), *map(percent, wrong)))
+    return rows
+
+
+TABLES: tuple[Callable[[], list[Row]], ...] = (usual_ways, levels, rates, power, lopsided_rates)
+
+
 def main() -> None:
-    """Print every table, in the order of docs/method.md."""
-    error = percent(standard_error(0.05, STUDIES))
-    skewed = percent(carry_out(lopsided(OPEN_ENDED, STUDIES), OPEN_ENDED).wrong)
-    parts = [markdown(rows) for rows in (levels(), rates(), power())]
-    closing = f"{STUDIES} studies a figure; standard error at 5 %: {error}; lopsided: {skewed}\n"
-    sys.stdout.write("\n".join([*parts, closing]))
+    """Print every table."""
+    sys.stdout.write("\n".join(markdown(table()) for table in TABLES))
 
 
 if __name__ == "__main__":

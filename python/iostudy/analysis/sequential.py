@@ -7,7 +7,7 @@ asked for: repeated confidence intervals (Jennison & Turnbull 1989).
 
 a* is computed, not simulated. Let x_1, x_2, ... be independent N(0, sigma^2) and
 r_n = sum(x_i) / sqrt(n * sum(x_i^2)); the t statistic is T_n = sqrt(n-1) r_n / sqrt(1 - r_n^2).
-(r_2 .. r_n) does not depend on sigma, hence is independent of the complete sufficient statistic
+Their distribution does not depend on sigma, so they are independent of the sufficient statistic
 sum(x_i^2) (Basu), and so of the angle phi = atan(x_{n+1} / sqrt(sum(x_i^2))). That makes r_n a
 Markov chain,
 
