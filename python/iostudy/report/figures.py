@@ -193,7 +193,7 @@ def _trial_row(trial: TrialTold) -> dict[str, Any]:
         "status": trial.status.value,
         "counts": trial.counts,
         "outlier": trial.outlier,
-        "remark": wording.remark(trial),
+        "remark": wording.remark(trial) or wording.UNKNOWN,
     }
 
 

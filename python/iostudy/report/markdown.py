@@ -53,8 +53,9 @@ def _verdicts(workload: WorkloadTold, report: Report) -> str:
         f"against {report.baseline}",
         "verdict",
         "blocks",
+        "by ranks, %",
     )
-    return _table(heads, [_verdict_row(result) for result in workload.results], "lrrlr")
+    return _table(heads, [_verdict_row(result) for result in workload.results], "lrrlrr")
 
 
 def _verdict_row(result: Result) -> tuple[str, ...]:
@@ -64,6 +65,7 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
         "" if result.baseline else wording.change(result),
         wording.verdict(result),
         wording.blocks(result),
+        "" if result.baseline else wording.signed_span(result.robust_interval),
     )
 
 
