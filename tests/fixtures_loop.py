@@ -27,7 +27,7 @@ def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
         image = Path(folder) / "disk"
         image.touch()
         os.truncate(image, size_bytes)
-        command = ["losetup", "--find", "--show", "--direct-io=on", image]
+        command = ["losetup", "--find", "--show", "--direct-io=on", str(image)]
         name = Path(subprocess.check_output(command, text=True).strip()).name
         scheduler = Path("/sys/block") / name / "queue/scheduler"
         try:

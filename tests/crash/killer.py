@@ -1,0 +1,188 @@
+"""Kill a process at any line of `iostudy.settings`, or at any moment, and let another recover.
+
+Runs in a process of its own (``python -m tests.crash.killer``), which forks a victim and a rescuer
+for every point: to start an interpreter for each would take most of the time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import iostudy.settings
+from iostudy.host import mounts
+from iostudy.host.files import read_attribute
+from iostudy.settings import catalog
+from iostudy.settings.change import Setting
+from iostudy.settings.recovery import restore_stale
+from iostudy.settings.scratch import LoopbackDisk
+from iostudy.settings.state import state_directory
+from iostudy.settings.transaction import Transaction
+from tests.fixtures_loop import MIB, queue_state
+
+WATCHED = str(Path(iostudy.settings.__file__).parent)
+Act = Callable[[], None]
+
+
+def change_settings(loop: str) -> None:
+    """Two trials with the scheduler and what hangs on it."""
+    with Transaction() as transaction:
+        for level in ("bfq", "mq-deadline"):
+            values = {"scheduler": level, "nr_requests": "512", "read_ahead_kb": "64"}
+            wanted: dict[Setting, str] = {}
+            for name, value in values.items():
+                wanted |= dict.fromkeys(catalog.bind(f"block.{name}", loop), value)
+            with transaction.applied(*catalog.changes(wanted)):
+                pass
+
+
+def use_scratch_disk(folder: Path) -> None:
+    """A scratch disk with a scheduler of its own."""
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(folder, 16 * MIB, "ext4")
+        transaction.perform(disk)
+        wanted = dict.fromkeys(catalog.bind("block.scheduler", disk.mount_point), "kyber")
+        with transaction.applied(*catalog.changes(wanted)):
+            (disk.mount_point / "file").write_bytes(bytes(MIB))
+
+
+def leave_settings(loop: str) -> None:
+    """Changes whose owner is gone, for a rescuer to be killed over."""
+    transaction = Transaction()
+    settings = catalog.bind("block.scheduler", loop) + catalog.bind("block.nr_requests", loop)
+    values = ("kyber", "300")
+    transaction.perform(*catalog.changes(dict(zip(settings, values, strict=True))))
+    kill_me()
+
+
+def rescue() -> None:
+    """What every command does first; waits for a command of the victim that has not ended yet."""
+    deadline = time.monotonic() + 10
+    while True:
+        recovery = restore_stale()
+        recovery.undoing.check()
+        if not recovery.live:
+            return
+        assert time.monotonic() < deadline, recovery.live
+        time.sleep(0.01)
+
+
+def kill_me() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def killed_at_line(number: int, act: Act) -> bool:
+    """Whether the act ended before that line (from 1) executed in `iostudy.settings`."""
+    left = number
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal left
+        if not frame.f_code.co_filename.startswith(WATCHED):
+            return None
+        if event == "line":
+            left -= 1
+            if not left:
+                kill_me()
+        return trace
+
+    def traced() -> None:
+        sys.settrace(trace)
+        act()
+
+    return fork(traced)
+
+
+def killed_at_moment(seconds: float, act: Act) -> bool:
+    """Kill the act after that time, should it last so long; False, to go on in any case."""
+    fork(act, kill_after_seconds=seconds)
+    return False
+
+
+def fork(act: Act, *, kill_after_seconds: float | None = None) -> bool:
+    """Whether the act came to its end in a process of its own, and was not killed."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            act()
+            status = 0
+        finally:
+            os._exit(status)
+    if kill_after_seconds is not None:
+        time.sleep(kill_after_seconds)
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return False
+    assert os.waitstatus_to_exitcode(status) == 0, "the act failed by itself"
+    return True
+
+
+def host_state(loop: str, folder: Path) -> dict[str, Any]:
+    """Everything that must be as it was."""
+    backing = Path("/sys/block").glob("loop*/loop/backing_file")
+    own = str(folder)
+    return {
+        "queue": queue_state(loop),
+        "loops": [text for path in backing if (text := read_attribute(path) or "").startswith(own)],
+        "mounts": [str(m.point) for m in mounts.read_mounts() if str(m.point).startswith(own)],
+        "files": sorted(map(str, folder.rglob("*"))),
+        "journals": sorted(map(str, state_directory().glob("*.*"))),
+    }
+
+
+def kills(arguments: argparse.Namespace, act: Act) -> Iterator[Callable[[], bool]]:
+    """One way to be killed after the other; each tells whether the act ended before it."""
+    if arguments.moments:
+        draw = random.Random(arguments.start)
+        for _ in range(arguments.moments):
+            yield partial(killed_at_moment, draw.uniform(0, arguments.within), act)
+    else:
+        for number in itertools.count(arguments.start, arguments.stride):
+            yield partial(killed_at_line, number, act)
+
+
+def main() -> None:
+    """Kill and rescue, point after point; the number of points on stdout."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("scenario", choices=("settings", "scratch", "rescue"))
+    parser.add_argument("loop")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--start", type=int, default=1)
+    parser.add_argument("--stride", type=int, default=1)
+    parser.add_argument("--moments", type=int, default=0)
+    parser.add_argument("--within", type=float, default=0.2)
+    arguments = parser.parse_args()
+    loop, folder = arguments.loop, arguments.folder
+    acts: dict[str, Act] = {
+        "settings": lambda: change_settings(loop),
+        "scratch": lambda: use_scratch_disk(folder),
+        "rescue": rescue,
+    }
+    before = host_state(loop, folder)
+    points = 0
+    for kill in kills(arguments, acts[arguments.scenario]):
+        if arguments.scenario == "rescue":
+            fork(lambda: leave_settings(loop))
+        ended = kill()
+        assert fork(rescue)
+        after = host_state(loop, folder)
+        assert after == before, f"point {points}: {before} became {after}"
+        if ended:
+            break
+        points += 1
+    print(points)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

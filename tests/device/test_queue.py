@@ -1,0 +1,188 @@
+"""Queue settings on a real kernel: what is disturbed is mended, what is foreign is left alone."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import RestoreError, SettingError
+from iostudy.host.devices import read_device
+from iostudy.settings import catalog
+from iostudy.settings.change import Setting
+from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.queue import QueueChange
+from iostudy.settings.transaction import Transaction
+from tests.fixtures_loop import queue_state
+
+pytestmark = pytest.mark.root
+
+
+def put(name: str, attribute: str, value: str) -> None:
+    (Path("/sys/block") / name / "queue" / attribute).write_text(value)
+
+
+def bound(setting: str, place: str) -> Setting:
+    (found,) = catalog.bind(setting, place)
+    return found
+
+
+def wanted(place: str, values: Mapping[str, str]) -> dict[Setting, str]:
+    return {bound(f"block.{name}", place): value for name, value in values.items()}
+
+
+@pytest.fixture
+def unusual(loop: str) -> Iterator[str]:
+    """No scheduler, and what a switch would reset is not as the kernel makes it."""
+    put(loop, "scheduler", "none")
+    put(loop, "nr_requests", "64")
+    put(loop, "wbt_lat_usec", "12345")
+    yield loop
+    put(loop, "wbt_lat_usec", "-1")
+
+
+def test_read_and_offered(loop: str) -> None:
+    scheduler = bound("block.scheduler", loop)
+    assert scheduler.label == f"block.scheduler@{loop}"
+    assert scheduler.read() == "mq-deadline"
+    assert {"none", "mq-deadline"} <= set(scheduler.offered())
+    read_ahead = bound("block.read_ahead_kb", f"/dev/{loop}")
+    assert read_ahead.read() == queue_state(loop)["read_ahead_kb"]
+    assert read_ahead.offered() == ()
+
+
+def test_the_kernel_does_disturb(unusual: str) -> None:
+    """Why all this is needed; if it fails, the kernel has become kinder."""
+    put(unusual, "scheduler", "mq-deadline")
+    put(unusual, "scheduler", "none")
+    assert queue_state(unusual)["nr_requests"] != "64"
+
+
+@pytest.mark.parametrize("scheduler", ["none", "mq-deadline", "kyber", "bfq"])
+def test_every_scheduler_and_back_byte_for_byte(unusual: str, scheduler: str) -> None:
+    before = queue_state(unusual)
+    values = {"nr_requests": "32", "scheduler": scheduler, "read_ahead_kb": "64"}
+    with Transaction() as transaction:
+        transaction.perform(*catalog.changes(wanted(unusual, values)))
+        for setting, value in wanted(unusual, values).items():
+            assert setting.read() == value
+    assert queue_state(unusual) == before
+
+
+@pytest.mark.parametrize("scheduler", ["none", "kyber", "bfq"])
+def test_tunables_of_the_scheduler_that_was_there_come_back(loop: str, scheduler: str) -> None:
+    put(loop, "iosched/read_expire", "120")
+    put(loop, "nr_requests", "100")
+    before = queue_state(loop)
+    with Transaction() as transaction:
+        transaction.perform(*catalog.changes(wanted(loop, {"scheduler": scheduler})))
+    assert queue_state(loop) == before
+    assert before["iosched/read_expire"] == "120"
+
+
+def test_what_the_administrator_set_in_bfq_comes_back(loop: str) -> None:
+    put(loop, "scheduler", "bfq")
+    put(loop, "iosched/slice_idle_us", "2500")
+    put(loop, "iosched/low_latency", "0")
+    before = queue_state(loop)
+    with Transaction() as transaction:
+        transaction.perform(*catalog.changes(wanted(loop, {"scheduler": "mq-deadline"})))
+    assert queue_state(loop) == before
+
+
+def test_changes_one_upon_another(unusual: str) -> None:
+    before = queue_state(unusual)
+    with Transaction() as transaction:
+        transaction.perform(*catalog.changes(wanted(unusual, {"nr_requests": "32"})))
+        transaction.perform(*catalog.changes(wanted(unusual, {"scheduler": "bfq"})))
+        transaction.perform(*catalog.changes(wanted(unusual, {"nr_requests": "512"})))
+    assert queue_state(unusual) == before
+
+
+def test_a_scheduler_that_the_kernel_does_not_have(loop: str) -> None:
+    before = queue_state(loop)
+    change = QueueChange.prepare(bound("block.scheduler", loop).device, {"scheduler": "cfq"})  # type: ignore[attr-defined]
+    with pytest.raises(SettingError) as caught, Transaction() as transaction:
+        transaction.perform(change)
+    assert caught.value.wanted == f"to set scheduler of {loop} to cfq"
+    assert "it offers none, mq-deadline" in caught.value.found
+    assert "modprobe cfq-iosched" in caught.value.remedy
+    assert queue_state(loop) == before
+
+
+def test_a_value_that_the_kernel_rounds_is_refused_and_put_back(loop: str) -> None:
+    before = queue_state(loop)
+    change = catalog.changes(wanted(loop, {"read_ahead_kb": "77", "scheduler": "bfq"}))
+    with pytest.raises(SettingError, match="the kernel made it 76"), Transaction() as transaction:
+        transaction.perform(*change)
+    assert queue_state(loop) == before
+
+
+def test_a_value_out_of_the_devices_range(unusual: str) -> None:
+    before = queue_state(unusual)
+    with pytest.raises(SettingError), Transaction() as transaction:
+        transaction.perform(*catalog.changes(wanted(unusual, {"nr_requests": "10240"})))
+    assert queue_state(unusual) == before
+
+
+def test_an_attribute_that_this_queue_does_not_have(loop: str) -> None:
+    device = bound("block.scheduler", loop).device  # type: ignore[attr-defined]
+    for attribute in ("nonesuch", "hw_sector_size"):
+        with pytest.raises(SettingError, match="no such attribute, or none that can be changed"):
+            QueueChange.prepare(device, {attribute: "1"})
+
+
+def test_a_foreign_scheduler_is_left_alone_with_its_tunables(loop: str) -> None:
+    ours = {"scheduler": "bfq", "read_ahead_kb": "64"}
+    original = queue_state(loop)
+    with pytest.raises(RestoreError) as caught, Transaction() as transaction:
+        transaction.perform(*catalog.changes(wanted(loop, ours)))
+        put(loop, "scheduler", "kyber")
+        put(loop, "nr_requests", "99")
+    assert "scheduler is kyber: somebody else has changed it" in caught.value.found
+    assert "--force" in caught.value.remedy
+    now = queue_state(loop)
+    assert now["nr_requests"] == "99"
+    assert now["read_ahead_kb"] == original["read_ahead_kb"]
+    put(loop, "scheduler", "mq-deadline")
+
+
+def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
+    (change,) = catalog.changes(wanted(loop, {"read_ahead_kb": "64"}))
+    original = queue_state(loop)["read_ahead_kb"]
+    change.apply()
+    put(loop, "read_ahead_kb", "32")
+    with pytest.raises(RestoreError, match="read_ahead_kb is 32"):
+        change.undo()
+    assert change.undo(force=True) == (f"read_ahead_kb of {loop}: 32 -> {original}",)
+    assert change.undo() == ()
+
+
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        ({"boot": "another"}, "the host has been started anew"),
+        ({"diskseq": 1}, "another device has its name now"),
+        ({"unique": "/another/file"}, "another device has its name now"),
+        ({"name": "loop4095"}, "the device is gone"),
+    ],
+)
+def test_a_device_that_is_not_there_any_more(loop: str, loss: dict[str, str], why: str) -> None:
+    """Its settings went with it; one that got its name is not touched."""
+    device = replace(bound("block.scheduler", loop).device, **loss)  # type: ignore[attr-defined]
+    change = QueueChange(device, {"scheduler": "mq-deadline"}, {"scheduler": "bfq"})
+    put(loop, "scheduler", "bfq")
+    (said,) = change.undo(force=True)
+    assert why in said
+    assert queue_state(loop)["scheduler"].count("[bfq]") == 1
+
+
+def test_a_reattached_loop_device_is_another(loop: str) -> None:
+    before = DeviceIdentity.of(read_device(loop))
+    image = read_device(loop).backing_file
+    subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
+    subprocess.run(["losetup", f"/dev/{loop}", str(image)], check=True)
+    assert before.loss() == "another device has its name now"

@@ -1,0 +1,156 @@
+"""Scratch disks on a real kernel."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import RestoreError, TargetError
+from iostudy.host import devices, mounts
+from iostudy.settings import commands, disks
+from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
+from iostudy.settings.transaction import Transaction
+from tests.fixtures_loop import MIB
+
+pytestmark = pytest.mark.root
+
+SIZE = 32 * MIB
+
+
+def test_a_loopback_disk_comes_and_goes(tmp_path: Path) -> None:
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
+        transaction.perform(disk)
+        (mount,) = mounts.mounts_at(disk.mount_point)
+        assert (mount.filesystem, mount.source) == ("ext4", str(disk.device.path))
+        assert {"nodev", "nosuid"} <= set(mount.options)
+        assert disk.device.size_bytes == SIZE
+        dio = Path("/sys/block") / disk.device.name / "loop/dio"
+        assert bool(disk.notes()) == (dio.read_text() != "1\n")
+        # All blocks are still the image's own: formatting has not punched holes into it.
+        assert disk.image.stat().st_blocks * 512 >= SIZE
+        (disk.mount_point / "file").write_text("data")
+        put_back = transaction.restore()
+    assert put_back == (f"{disk.describe()}: removed",)
+    assert gone(disk, tmp_path)
+
+
+def gone(disk: LoopbackDisk, parent: Path) -> bool:
+    mounted = mounts.mounts_at(disk.mount_point)
+    left = [path for path in parent.iterdir() if path.name != "state"]
+    return not (mounted or devices.loops_of(disk.image) or left)
+
+
+def test_xfs(tmp_path: Path) -> None:
+    if shutil.which("mkfs.xfs") is None:
+        pytest.skip("no mkfs.xfs")
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(tmp_path, 320 * MIB, "xfs")
+        transaction.perform(disk)
+        assert [mount.filesystem for mount in mounts.mounts_at(disk.mount_point)] == ["xfs"]
+    assert gone(disk, tmp_path)
+
+
+def test_undo_whatever_has_been_undone_by_hand(tmp_path: Path) -> None:
+    disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
+    with Transaction() as transaction:
+        transaction.perform(disk)
+        subprocess.run(["umount", disk.mount_point], check=True)
+        disk.image.unlink()
+    assert gone(disk, tmp_path)
+    assert disk.undo() == ()
+
+
+def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disks, "_PATIENCE_SECONDS", 0.2)
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
+        transaction.perform(disk)
+        with (disk.mount_point / "open").open("w"), pytest.raises(RestoreError) as caught:
+            disk.undo()
+    assert "busy" in caught.value.found
+    assert "fuser" in caught.value.remedy
+    assert gone(disk, tmp_path)
+
+
+def test_a_mount_that_is_busy_for_a_moment(tmp_path: Path) -> None:
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
+        transaction.perform(disk)
+        with subprocess.Popen(["sleep", "0.3"], cwd=disk.mount_point):
+            transaction.restore()
+    assert gone(disk, tmp_path)
+
+
+def test_no_room_is_said_beforehand(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match=r"1PiB|1024TiB") as caught:
+        LoopbackDisk.prepare(tmp_path, 1 << 50, "ext4")
+    assert "GiB free" in caught.value.found
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_such_folder_and_no_such_file_system(tmp_path: Path) -> None:
+    with pytest.raises(TargetError, match="No such file"):
+        LoopbackDisk.prepare(tmp_path / "missing", SIZE, "ext4")
+    with pytest.raises(TargetError, match="choose ext4 or xfs"):
+        LoopbackDisk.prepare(tmp_path, SIZE, "ntfs")
+
+
+def test_a_disk_too_small_to_format_leaves_nothing(tmp_path: Path) -> None:
+    disk = LoopbackDisk.prepare(tmp_path, 4096, "ext4")
+    with pytest.raises(TargetError, match=r"mkfs\.ext4|mount"), Transaction() as transaction:
+        transaction.perform(disk)
+    assert gone(disk, tmp_path)
+
+
+def test_missing_tools_are_named_with_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "_SEARCH", "/nonexistent")
+    with pytest.raises(TargetError) as caught:
+        disks.require_tools("xfs", "losetup")
+    assert caught.value.remedy == "apt-get install mount util-linux xfsprogs"
+    with pytest.raises(commands.CommandError, match="setpriv is not installed"):
+        commands.run("umount", "/nonexistent")
+
+
+def test_a_scratch_device_is_formatted_and_only_unmounted(loop: str, tmp_path: Path) -> None:
+    with Transaction() as transaction:
+        disk = ScratchDevice.prepare(Path("/dev") / loop, tmp_path, "ext4")
+        transaction.perform(disk)
+        assert disk.device.name == loop
+        assert [mount.source for mount in mounts.mounts_at(disk.mount_point)] == [f"/dev/{loop}"]
+        with pytest.raises(TargetError, match=f"{loop} is mounted on {disk.mount_point}"):
+            ScratchDevice.prepare(Path("/dev") / loop, tmp_path, "ext4")
+    assert mounts.mounts_at(disk.mount_point) == ()
+    assert not disk.folder.exists()
+    assert b"ext4" in subprocess.check_output(["blkid", f"/dev/{loop}"])
+
+
+def test_devices_that_are_refused(loop: str, tmp_path: Path) -> None:
+    node = Path("/dev") / loop
+    with pytest.raises(TargetError, match="no block device"):
+        disks.check_unused(tmp_path)
+    subprocess.run(["blockdev", "--setro", node], check=True)
+    with pytest.raises(TargetError, match="read only"):
+        disks.check_unused(node)
+    subprocess.run(["blockdev", "--setrw", node], check=True)
+    held = os.open(node, os.O_RDONLY | os.O_EXCL)
+    try:
+        with pytest.raises(TargetError, match="in use"):
+            disks.check_unused(node)
+    finally:
+        os.close(held)
+    disks.check_unused(node)
+
+
+def test_swap_is_refused(loop: str) -> None:
+    subprocess.run(["mkswap", f"/dev/{loop}"], check=True, capture_output=True)
+    subprocess.run(["swapon", f"/dev/{loop}"], check=True)
+    try:
+        with pytest.raises(TargetError, match=f"{loop} is swap space"):
+            disks.check_unused(Path("/dev") / loop)
+    finally:
+        subprocess.run(["swapoff", f"/dev/{loop}"], check=True)
