@@ -125,6 +125,17 @@ def test_a_state_directory_that_cannot_be(tmp_path: Path, kind: str) -> None:
         create(directory)
 
 
+@pytest.mark.root
+def test_a_state_directory_on_a_read_only_file_system(tmp_path: Path) -> None:
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "ro", "none", tmp_path], check=True)
+    try:
+        for directory in (tmp_path, tmp_path / "below"):
+            with pytest.raises(UsageError, match="Read-only file system"):
+                create(directory)
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
 def test_no_room_for_the_journal(tmp_path: Path) -> None:
     """A descriptor of /dev/full refuses every write as a full disk does."""
     journal = create(tmp_path)

@@ -13,6 +13,7 @@ from pathlib import Path
 from iostudy.errors import UsageError
 
 STATE_DIR = "IOSTUDY_STATE_DIR"
+_FLAGS = os.O_RDWR | os.O_APPEND
 
 
 def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
@@ -29,24 +30,22 @@ def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def make_directory(directory: Path) -> None:
-    """Make it, readable by its owner alone; UsageError if it cannot be written to."""
+    """Make it, readable by its owner alone; UsageError if it cannot be made."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        writable = os.access(directory, os.W_OK, effective_ids=True)
     except OSError as error:
         raise _unusable(directory, error.strerror or str(error)) from error
-    if not writable:
-        raise _unusable(directory, "it is read only")
 
 
 def open_locked(path: Path, *, create: bool) -> int | None:
     """A descriptor of the file with its lock held; None while somebody else holds it.
 
-    FileNotFoundError if it is missing and not to be created. Whoever holds the lock may remove the
-    file, hence the second look: a lock on a removed file is worth nothing.
+    FileNotFoundError if it is missing and not to be created, UsageError if it cannot be. Whoever
+    holds the lock may remove the file, hence the second look: a lock on a removed file is worth
+    nothing.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | (os.O_CREAT if create else 0), 0o600)
+        descriptor = _create(path) if create else os.open(path, _FLAGS)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -69,6 +68,13 @@ def fsync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _create(path: Path) -> int:
+    try:
+        return os.open(path, _FLAGS | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise _unusable(path.parent, error.strerror or str(error)) from error
 
 
 def _is_still(path: Path, descriptor: int) -> bool:
