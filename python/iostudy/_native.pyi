@@ -95,8 +95,9 @@ class Samples:
     def seconds(self) -> list[float]:
         """CLOCK_MONOTONIC at each sample."""
     def disk(self, device: str) -> dict[str, list[int | None]]:
-        """Counters of one of the Sampler's devices (else KeyError), by the names of the kernel's Documentation/admin-guide/iostats.rst.
+        """Counters of one of the Sampler's devices; KeyError for any other.
 
+        By the names of the kernel's Documentation/admin-guide/iostats.rst:
         reads, reads_merged, sectors_read, read_ms, writes, writes_merged, sectors_written,
         write_ms, in_flight, io_ms, weighted_io_ms, discards, discards_merged, sectors_discarded,
         discard_ms, flushes, flush_ms (the last six 0 on kernels without them).

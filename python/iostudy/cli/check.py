@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import out, print_table
-from iostudy.conduct.session import for_user
 from iostudy.node.expected import with_expected_levels
 from iostudy.study import library
 from iostudy.study.model import (
@@ -21,6 +20,7 @@ from iostudy.study.model import (
 )
 from iostudy.study.requests import configured
 from iostudy.study.schema import load
+from iostudy.study.user import for_user
 from iostudy.units import GIB, MIB, format_percent, format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import as_written

@@ -6,23 +6,16 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from iostudy.analysis.verdict import Verdict
 from iostudy.cli.console import say
-from iostudy.cli.progress import listener
-from iostudy.cli.report import print_terminal, write_report
 from iostudy.cli.signals import Terminated
-from iostudy.conduct.session import Assignment, assign
-from iostudy.conduct.standing import Standing
-from iostudy.errors import TrialError, UsageError
+from iostudy.errors import UsageError
 from iostudy.ledger.store import FILE_NAME
-from iostudy.node.local import LocalNode
 from iostudy.study import library
 from iostudy.study.model import ScratchTarget, Study
 from iostudy.study.schema import load
@@ -59,6 +52,10 @@ def run(
     ] = None,
 ) -> None:
     """Carry a study out; write report.html, report.md, report.json and the ledger."""
+    # Here and not above: statistics and charts take most of a second to load.
+    from iostudy.cli.carry_out import carry_out
+    from iostudy.conduct.session import assign
+
     asked = load(library.find(study))
     if resume and seed is not None:
         raise _seed_is_fixed()
@@ -69,30 +66,14 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     for note in assignment.study.notes:
         say(f"note: {note}")
-    final = _carry_out(study, assignment, root=root, seed=seed)
-    raise typer.Exit(_exit_code(final, fail_on or []))
-
-
-def _carry_out(
-    study_path: str, assignment: Assignment, *, root: bool, seed: int | None
-) -> Sequence[Standing]:
-    folder = assignment.folder
     try:
-        with listener() as listening, LocalNode(assignment.study.target, folder) as node:
-            final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
-    except TrialError:
-        # What was finished is worth reading, beside the error too.
-        if (folder / FILE_NAME).exists():
-            write_report(folder)
-        raise
+        verdicts = carry_out(assignment, root=root, seed=seed)
     except (KeyboardInterrupt, Terminated):
-        go_on = shlex.join(["iostudy", "run", study_path, "--resume", "--out", str(folder)])
-        say(f"\nstopped; finished trials are kept. Go on with: {go_on}")
+        go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
+        say(f"stopped; finished trials are kept. Go on with: {go_on}")
         raise
-
-    print_terminal(write_report(folder))
-    say(f"\nreport: {folder / 'report.html'}")
-    return final
+    if verdicts & {wanted.value for wanted in fail_on or ()}:
+        raise typer.Exit(VERDICT_EXIT)
 
 
 def _folder(name: str, asked: Path | None, *, resume: bool) -> Path:
@@ -139,8 +120,3 @@ def _confirm_destruction(study: Study, *, yes: bool) -> None:
         where=study.name,
         remedy="give --yes, or type the device's name when asked",
     )
-
-
-def _exit_code(final: Sequence[Standing], fail_on: Sequence[FailOn]) -> int:
-    verdicts = {standing.comparison.verdict for standing in final}
-    return VERDICT_EXIT if verdicts & {Verdict(wanted) for wanted in fail_on} else 0

@@ -16,9 +16,10 @@ from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.store import Ledger, refuse_occupied
 from iostudy.node.protocol import Node
-from iostudy.study.model import FactorKind, Study
+from iostudy.study.model import Study
 from iostudy.study.plan import make_plan
 from iostudy.study.schema import parse
+from iostudy.study.user import for_user
 
 _SEED_BITS = 63
 
@@ -71,23 +72,6 @@ def assign(study: Study, folder: Path, *, root: bool, resume: bool) -> Assignmen
     if not resume:
         refuse_occupied(folder)
     return Assignment(for_user(study, root=root), folder, recorded)
-
-
-def for_user(study: Study, *, root: bool) -> Study:
-    """The study as this user can run it; UsageError where only root can."""
-    if root:
-        return study
-    study = study.without_root()
-    settings = [f.name for f in study.factors if f.kind is FactorKind.SETTING]
-    if settings:
-        raise UsageError(
-            f"to change {', '.join(settings)}",
-            found="you are not root",
-            where=study.name,
-            remedy="run it as root, or give the file a without_root: section "
-            "whose factors are workload options",
-        )
-    return study
 
 
 def recorded_study(row: StudyRow) -> Study:

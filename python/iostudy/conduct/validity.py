@@ -45,4 +45,5 @@ def _steal(result: TrialResult, limit: float) -> str:
     share = result.telemetry.machine.get("%steal", 0.0) / 100
     if share <= limit:
         return ""
-    return f"the hypervisor took {format_percent(share)} of the CPU time, limit {format_percent(limit)}"
+    taken = format_percent(share)
+    return f"the hypervisor took {taken} of the CPU time, limit {format_percent(limit)}"

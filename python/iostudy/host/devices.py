@@ -82,8 +82,8 @@ def parse_scheduler(text: str) -> Scheduler:
 
 
 def device_exists(name: str, root: Path = ROOT) -> bool:
-    """Whether the kernel knows a block device of that name."""
-    return _class_folder(name, root).exists()
+    """Whether the kernel knows a block device of that name; ``.`` and ``..`` are directories."""
+    return name not in (".", "..") and _class_folder(name, root).exists()
 
 
 def read_device(name: str, root: Path = ROOT) -> BlockDevice:

@@ -54,11 +54,17 @@ class LocalNode:
         self._notes: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
+        disk = self._prepared_disk()
         with ExitStack() as held:
             held.enter_context(lock_directory(self._folder))
             held.enter_context(lock_devices(self._place()))
             transaction = held.enter_context(Transaction())
-            self._directory = self._make_directory(transaction)
+            if disk is not None:
+                transaction.perform(disk)
+                self._notes = disk.notes()
+            work_folder = WorkFolder.prepare(disk.mount_point if disk else self._place())
+            transaction.perform(work_folder)
+            self._directory = work_folder.path
             self._levels = Levels(transaction, self._directory)
             self._held = held.pop_all()
         return self
@@ -128,25 +134,19 @@ class LocalNode:
             case _:
                 raise AssertionError(self._target)
 
-    def _make_directory(self, transaction: Transaction) -> Path:
-        """The folder that trials work in: on a disk that is made for it, or of its own."""
+    def _prepared_disk(self) -> ScratchDisk | None:
+        """The disk that is to be made, or none; TargetError where the target cannot be used."""
         match self._target:
             case LoopbackTarget(size_bytes, filesystem):
-                disk: ScratchDisk = LoopbackDisk.prepare(self._folder, size_bytes, filesystem)
+                return LoopbackDisk.prepare(self._folder, size_bytes, filesystem)
             case ScratchTarget(device, filesystem):
-                disk = ScratchDevice.prepare(device, self._folder, filesystem)
+                return ScratchDevice.prepare(device, self._folder, filesystem)
             case DirectoryTarget():
                 _refuse_device(self._place())
-                work_folder = WorkFolder.prepare(self._place())
-                transaction.perform(work_folder)
-                return work_folder.path
+                WorkFolder.prepare(self._place())
+                return None
             case unreachable:
                 assert_never(unreachable)
-        transaction.perform(disk)
-        self._notes = disk.notes()
-        work_folder = WorkFolder.prepare(disk.mount_point)
-        transaction.perform(work_folder)
-        return work_folder.path
 
     def _devices(self) -> tuple[str, ...]:
         """The devices below the target, from the top; none for a target in memory or far away."""

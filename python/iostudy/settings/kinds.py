@@ -8,11 +8,13 @@ from iostudy.errors import RestoreError
 from iostudy.settings.change import Change, Record
 from iostudy.settings.queue import QueueChange
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
+from iostudy.settings.work_folder import WorkFolder
 
 _ALL: dict[str, Callable[[Record], Change]] = {
     QueueChange.kind: QueueChange.from_record,
     LoopbackDisk.kind: LoopbackDisk.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
+    WorkFolder.kind: WorkFolder.from_record,
 }
 
 

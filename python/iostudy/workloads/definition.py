@@ -92,7 +92,7 @@ class WorkloadDefinition:
 
 
 def as_written(options: BaseModel) -> dict[str, str]:
-    """Options as a study file writes them: ``{"files": "4", "size": "256MiB", "direct": "true"}``."""
+    """Options as a study file writes them: ``{"size": "256MiB", "direct": "true"}``."""
     written = options.model_dump(mode="json")
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)

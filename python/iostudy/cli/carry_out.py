@@ -1,0 +1,29 @@
+"""What ``run`` does once its arguments are settled: progress while it goes, then the report."""
+
+from __future__ import annotations
+
+from iostudy.cli.console import say
+from iostudy.cli.progress import listener
+from iostudy.cli.tell import print_terminal, write_report
+from iostudy.conduct.session import Assignment
+from iostudy.errors import TrialError
+from iostudy.ledger.store import FILE_NAME
+from iostudy.node.local import LocalNode
+
+
+def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
+    """Run the study and print its report; the verdicts that it came to.
+
+    A study that fails still gets its report, of what was finished before.
+    """
+    folder = assignment.folder
+    try:
+        with listener() as listening, LocalNode(assignment.study.target, folder) as node:
+            final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
+    except TrialError:
+        if (folder / FILE_NAME).exists():
+            write_report(folder)
+        raise
+    print_terminal(write_report(folder))
+    say(f"report: {folder / 'report.html'}")
+    return {standing.comparison.verdict.value for standing in final}

@@ -1,0 +1,76 @@
+"""The folder that a study works in, below a directory of the user's."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import RestoreError, TargetError
+from iostudy.settings.change import Record
+
+PREFIX = "iostudy-work-"
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """A folder of a name that nobody else has, gone with all that is in it when it is undone."""
+
+    kind: ClassVar[str] = "work-folder"
+
+    path: Path
+
+    @classmethod
+    def prepare(cls, parent: Path) -> WorkFolder:
+        """One below ``parent``; TargetError if that is no directory."""
+        if not parent.is_dir():
+            raise TargetError(
+                "a directory to work in",
+                found="that is no directory" if parent.exists() else "there is nothing there",
+                where=str(parent),
+                remedy="create it, or name another target",
+            )
+        return cls(parent.resolve() / f"{PREFIX}{secrets.token_hex(8)}")
+
+    @classmethod
+    def from_record(cls, record: Record) -> WorkFolder:
+        """What the journal has kept."""
+        return cls(Path(record["path"]))
+
+    def record(self) -> Record:
+        """The path."""
+        return {"path": str(self.path)}
+
+    def describe(self) -> str:
+        """Where it is."""
+        return f"work folder {self.path}"
+
+    def apply(self) -> None:
+        """Make it; TargetError where that cannot be."""
+        try:
+            self.path.mkdir()
+        except OSError as error:
+            raise TargetError(
+                "to make a folder to work in",
+                found=error.strerror or str(error),
+                where=str(self.path.parent),
+                remedy="name a target that can be written to and has room",
+            ) from error
+
+    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+        """Remove it with its files."""
+        del force
+        if not self.path.exists():
+            return ()
+        try:
+            shutil.rmtree(self.path)
+        except OSError as error:
+            raise RestoreError(
+                "to remove the folder that the study worked in",
+                found=error.strerror or str(error),
+                where=str(error.filename),
+                remedy="see what keeps it, then `iostudy restore`",
+            ) from error
+        return (f"{self.describe()}: removed",)

@@ -1,0 +1,118 @@
+"""Runs the program as a user does: in a process of its own, with a state directory of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host import devices
+from iostudy.ledger.rows import TrialRow, TrialStatus
+from iostudy.ledger.store import FILE_NAME, Ledger
+
+LOOPBACK = """\
+question: Which?
+target: {loopback: {size: 64MiB}}
+factors: {block.scheduler: [none, bfq]}
+workloads:
+  - dfsio-write: {files: 2, size: 4MiB}
+decide: {margin: 3%, risk: 5%, blocks: [5, BLOCKS]}
+validity: {foreign_io: 1000%, steal: 90%}
+"""
+HANG_GUARD_SECONDS = 120
+
+
+def study(text: str = LOOPBACK, blocks: int = 6) -> str:
+    """A study of a few seconds; with hundreds of blocks one that lasts until it is ended."""
+    return text.replace("BLOCKS", str(blocks))
+
+
+@dataclass
+class Program:
+    """iostudy in a folder; ``study.yaml`` there is the study, ``out`` the output folder."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self.env = {
+            **os.environ,
+            "IOSTUDY_STATE_DIR": str(self.folder / "state"),
+            "NO_COLOR": "1",
+            "COLUMNS": "160",
+        }
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "out"
+
+    def write(self, text: str) -> None:
+        (self.folder / "study.yaml").write_text(text)
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self._command(arguments),
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=HANG_GUARD_SECONDS,
+            check=False,
+        )
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command(arguments),
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def run_study(self, *more: str) -> subprocess.CompletedProcess[str]:
+        return self("run", "study.yaml", "--out", "out", *more)
+
+    def start_study(self, *more: str) -> subprocess.Popen[str]:
+        return self.start("run", "study.yaml", "--out", "out", *more)
+
+    def rows(self) -> tuple[TrialRow, ...]:
+        ledger = Ledger.open(self.out)
+        try:
+            return ledger.rows()
+        finally:
+            ledger.close()
+
+    def wait_for_trials(self, process: subprocess.Popen[str], count: int) -> None:
+        """Until that many trials are finished; a failure if the process ends before."""
+        while process.poll() is None:
+            if (self.out / FILE_NAME).exists():
+                finished = [r for r in self.rows() if r.status is TrialStatus.FINISHED]
+                if len(finished) >= count:
+                    return
+            time.sleep(0.02)
+        raise AssertionError(process.communicate())
+
+    def leftovers(self) -> list[str]:
+        """Images, work folders, mounts and loop devices below the folder."""
+        places = [
+            str(p)
+            for p in self.folder.rglob("*")
+            if p.name.startswith(("scratch-", "iostudy-work-"))
+        ]
+        mounts = [
+            m for m in Path("/proc/self/mounts").read_text().splitlines() if str(self.folder) in m
+        ]
+        loops = [
+            name
+            for name in devices.disk_names()
+            if str(self.folder) in str(devices.read_device(name).backing_file)
+        ]
+        return [*places, *mounts, *loops]
+
+    def _command(self, arguments: tuple[str, ...]) -> list[str]:
+        return [sys.executable, "-m", "iostudy", *arguments]

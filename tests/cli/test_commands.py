@@ -1,0 +1,154 @@
+"""Every command as a user calls it: what it prints where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.program import LOOPBACK, study
+
+WITHOUT_ROOT = """\
+question: Which?
+target: .
+factors: {workload.record_size: [1MiB, 64KiB]}
+workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
+validity: {foreign_io: 9000%, steal: 90%}
+"""
+
+
+def test_check_prints_the_plan_and_changes_nothing(program):
+    done = program("check", "quickstart")
+    assert done.returncode == 0, done.stderr
+    assert "loop-back disk of 2GiB" in done.stdout or "without" in done.stdout
+    assert "block.scheduler" in done.stdout
+    assert list(program.folder.iterdir()) == []
+
+
+def test_a_study_runs_and_tells_its_results_in_every_form(program):
+    program.write(WITHOUT_ROOT)
+    done = program.run_study("--seed", "7")
+    assert done.returncode == 0, done.stderr
+    assert "1MiB" in done.stdout
+    assert "dfsio-read" in done.stdout
+    assert "seed 7" in done.stderr
+    assert {"report.html", "report.md", "report.json", "ledger.sqlite"} <= {
+        path.name for path in program.out.iterdir()
+    }
+    told = json.loads(program("report", "out", "--format", "json").stdout)
+    assert told == json.loads((program.out / "report.json").read_text())
+    assert told["method"]["seed"] == 7
+    assert program("report", "out").stdout == done.stdout
+    assert "<html" in program("report", "out", "--format", "html").stdout
+    assert "| verdict |" in program("report", "out", "--format", "markdown").stdout
+    assert program.leftovers() == []
+
+
+def test_the_same_seed_gives_the_same_order(program):
+    program.write(WITHOUT_ROOT)
+    orders = []
+    for out in ("one", "two"):
+        assert program("run", "study.yaml", "--out", out, "--seed", "3").returncode == 0
+        told = json.loads((program.folder / out / "report.json").read_text())
+        orders.append([(trial["block"], trial["configuration"]) for trial in told["trials"]])
+    shortest = min(map(len, orders))
+    assert orders[0][:shortest] == orders[1][:shortest]
+
+
+def test_a_verdict_is_a_failure_only_if_asked_for(program):
+    program.write(WITHOUT_ROOT.replace("99%", "0.001%").replace("49%", "0.1%"))
+    assert program.run_study().returncode == 0
+    done = program("run", "study.yaml", "--out", "other", "--fail-on", "inconclusive")
+    assert done.returncode == 1
+    assert "inconclusive" in done.stdout
+
+
+def test_bench_prints_figures_with_units(program):
+    options = ["-o", "files=1", "-o", "size=1MiB"]
+    done = program("bench", "dfsio-write", *options)
+    assert done.returncode == 0, done.stderr
+    assert "MiB/s" in done.stdout
+    told = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
+    assert told["figures"]["aggregate"]["unit"] == "MiB/s"
+    assert told["figures"]["bytes"]["value"] == 1 << 20
+    assert program.leftovers() == []
+
+
+@pytest.mark.parametrize("command", ["settings", "workloads"])
+def test_catalogues(program, command):
+    assert program(command).returncode == 0
+    names = [entry["name"] for entry in json.loads(program(command, "--json").stdout)]
+    assert names
+    assert all(name in program(command).stdout for name in names)
+
+
+def test_doctor_shows_the_host(program):
+    told = json.loads(program("doctor", "--json").stdout)
+    assert told["cpu"]["count"] >= 1
+    assert "cpu.count" in program("doctor").stdout
+
+
+@pytest.mark.root
+def test_get_set_and_restore(program, loop):
+    get = ("get", "block.scheduler", "--on", loop, "--json")
+    before = json.loads(program(*get).stdout)[f"block.scheduler@{loop}"]["value"]
+    wanted = "none" if before != "none" else "bfq"
+    done = program("set", f"block.scheduler={wanted}", "--on", loop)
+    assert done.returncode == 0, done.stderr
+    assert "until `iostudy restore`" in done.stderr
+    assert json.loads(program(*get).stdout)[f"block.scheduler@{loop}"]["value"] == wanted
+    restored = program("restore")
+    assert restored.returncode == 0
+    assert "restored" in restored.stderr
+    assert json.loads(program(*get).stdout)[f"block.scheduler@{loop}"]["value"] == before
+    assert "nothing to restore" in program("restore").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("get", "block.sheduler"), "did you mean block.scheduler?"),
+        (("set", "block.scheduler"), "has no value"),
+        (("set", "block.scheduler=fast"), "none, mq-deadline"),
+        (("set", "block.read_ahead_kb=-1"), "0 to 1048576"),
+        (("bench", "dfsio-wirte"), "did you mean dfsio-write?"),
+        (("bench", "dfsio-write", "-o", "size=1 gigabyte"), "not a size"),
+        (("bench", "dfsio-write", "-o", "sise=1GiB"), "the options are files, size"),
+        (("bench", "dfsio-write", "-o", "files"), "has no value"),
+        (("bench", "dfsio-write", "--target", "/no/such/place"), "nothing there"),
+        (("report", "/no/such/place"), "no ledger.sqlite"),
+        (("run", "no-such-study"), "quickstart"),
+        (("run", "quickstart", "--resume"), "there is none in results/"),
+        (("run", "quickstart", "--resume", "--seed", "1", "--out", "x"), "leave --seed out"),
+        (("doctor", "/no/such/place"), "No such file"),
+        (("get", "block.scheduler", "--on", "/proc"), "no block device"),
+    ],
+)
+def test_a_mistake_is_told_with_its_remedy_and_exit_code_2(program, arguments, words):
+    done = program(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert "remedy: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_every_problem_of_a_study_file_is_told_at_once(program):
+    program.write(LOOPBACK.replace("bfq", "bqf").replace("3%", "300%").replace("BLOCKS", "2"))
+    for command in (("check", "study.yaml"), ("run", "study.yaml")):
+        done = program(*command)
+        assert done.returncode == 2
+        assert "study.yaml: 3 problems" in done.stderr
+        assert "did you mean bfq?" in done.stderr
+    assert not (program.folder / "results").exists()
+
+
+@pytest.mark.root
+def test_one_value_under_two_labels_is_compared(program):
+    program.write(study().replace("[none, bfq]", "{first: none, second: none}"))
+    done = program.run_study()
+    assert done.returncode == 0, done.stderr
+    assert {row.configuration for row in program.rows()} == {"first", "second"}
+    settings = [row.settings for row in program.rows()]
+    assert all("none" in s.values() for s in settings)

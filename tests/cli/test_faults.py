@@ -1,0 +1,230 @@
+"""What goes wrong ends with a clear error, everything put back, and every finished trial kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+import pytest
+
+from iostudy.ledger.rows import TrialStatus
+from iostudy.ledger.store import FILE_NAME
+from tests.cli.program import LOOPBACK, study
+from tests.fixtures_loop import queue_state
+
+pytestmark = pytest.mark.root
+ENDLESS = study(blocks=900).replace("3%", "0.01%")
+ON_DEVICE = LOOPBACK.replace("{loopback: {size: 64MiB}}", "PLACE")
+
+
+@pytest.fixture
+def mounted(loop, tmp_path):
+    """A small ext4 on a loop device: (device name, mount point)."""
+    point = tmp_path / "mounted"
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", f"/dev/{loop}"], check=True)
+    subprocess.run(["mount", f"/dev/{loop}", point], check=True)
+    try:
+        yield loop, point
+    finally:
+        subprocess.run(["umount", point], check=True)
+
+
+def finished(program):
+    return [row for row in program.rows() if row.status is TrialStatus.FINISHED]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"]
+)
+def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
+    program.write(ENDLESS)
+    process = program.start_study()
+    program.wait_for_trials(process, 3)
+    process.send_signal(number)
+    _, stderr = process.communicate()
+    assert process.returncode == code
+    assert "--resume" in stderr
+    assert "Traceback" not in stderr
+    assert program.leftovers() == []
+    assert len(finished(program)) >= 3
+
+
+def test_two_signals_do_not_keep_it_from_putting_everything_back(program):
+    program.write(ENDLESS)
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
+    process.communicate()
+    assert process.returncode in (130, 143)
+    assert program.leftovers() == []
+
+
+def test_after_kill_9_the_next_command_restores_and_says_so_and_the_study_goes_on(program):
+    program.write(study(blocks=12).replace("3%", "0.01%"))
+    process = program.start_study()
+    program.wait_for_trials(process, 4)
+    process.kill()
+    process.communicate()
+    assert program.leftovers() != []
+    kept = finished(program)
+    told = program("settings")
+    assert "restored: " in told.stderr
+    assert "scratch disk" in told.stderr
+    assert program.leftovers() == []
+    done = program.run_study("--resume")
+    assert done.returncode == 0, done.stderr
+    assert [row.id for row in finished(program)][: len(kept)] == [row.id for row in kept]
+    assert sum(row.status is TrialStatus.INTERRUPTED for row in program.rows()) <= 1
+    assert program.leftovers() == []
+
+
+def test_a_device_that_the_user_owns_gets_its_settings_back_after_kill_9(program, mounted):
+    loop, point = mounted
+    before = queue_state(loop)
+    program.write(study(ON_DEVICE.replace("PLACE", str(point)), 900).replace("3%", "0.01%"))
+    process = program.start_study()
+    program.wait_for_trials(process, 2)
+    process.kill()
+    process.communicate()
+    program("workloads")
+    assert queue_state(loop) == before
+    assert [path.name for path in point.iterdir()] == ["lost+found"]
+
+
+def test_no_space_left_in_mid_trial(program, mounted):
+    _, point = mounted
+    text = study(ON_DEVICE.replace("PLACE", str(point)), 900).replace("3%", "0.01%")
+    program.write(text)
+    process = program.start_study()
+    program.wait_for_trials(process, 2)
+    free = os.statvfs(point)
+    with (point / "somebody-elses-data").open("wb") as file:
+        room = free.f_bavail * free.f_frsize
+        while room > 4096:
+            try:
+                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), room)
+            except OSError:
+                room //= 2
+    _, stderr = process.communicate()
+    assert process.returncode == 3
+    assert "No space left" in stderr
+    assert "remedy: " in stderr
+    assert len(finished(program)) >= 2
+    assert (program.out / "report.html").exists()
+    assert sorted(p.name for p in point.iterdir()) == ["lost+found", "somebody-elses-data"]
+
+
+def test_a_level_that_the_kernel_refuses_is_found_before_the_first_trial(program):
+    program.write(study().replace("bfq", "cfq"))
+    done = program.run_study()
+    assert done.returncode == 3
+    assert "cfq" in done.stderr
+    assert "bfq" in done.stderr  # what is offered instead
+    assert "remedy: " in done.stderr
+    assert not (program.out / FILE_NAME).exists()
+    assert program.leftovers() == []
+
+
+def test_two_runs_on_one_device(program, mounted):
+    _, point = mounted
+    program.write(study(ON_DEVICE.replace("PLACE", str(point)), 900).replace("3%", "0.01%"))
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    second = program("run", "study.yaml", "--out", "other")
+    process.terminate()
+    process.communicate()
+    assert second.returncode == 2
+    assert "is at work" in second.stderr
+    assert str(process.pid) in second.stderr
+
+
+def test_the_output_folder_of_another_study(program):
+    program.write(study())
+    assert program.run_study().returncode == 0
+    kept = program.rows()
+    assert "holds one already" in program.run_study().stderr
+    program.write(study().replace("Which?", "Which else?"))
+    done = program.run_study("--resume")
+    assert done.returncode == 2
+    assert "another study" in done.stderr
+    assert program.rows() == kept
+
+
+def test_a_ledger_cut_short(program):
+    program.write(study())
+    assert program.run_study().returncode == 0
+    path = program.out / FILE_NAME
+    path.write_bytes(path.read_bytes()[:9000])
+    for arguments in (("report", "out"), ("run", "study.yaml", "--out", "out", "--resume")):
+        done = program(*arguments)
+        assert done.returncode == 2
+        assert "a whole ledger" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert path.stat().st_size == 9000
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("/no/such/place", "there is nothing there"),
+        ("/proc", "a folder to work in"),
+        ("/etc/passwd", "that is no directory"),
+        ("{scratch: {device: /etc/passwd}}", "no block device"),
+        ("{loopback: {size: 900TiB}}", "free"),
+    ],
+)
+def test_a_target_that_cannot_be_used(program, target, words):
+    program.write(study(ON_DEVICE.replace("PLACE", target)))
+    done = program.run_study("--yes")
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert "remedy: " in done.stderr
+    assert not (program.out / FILE_NAME).exists()
+
+
+def test_a_target_that_is_read_only(program, mounted):
+    loop, point = mounted
+    subprocess.run(["mount", "-o", "remount,ro", f"/dev/{loop}", point], check=True)
+    program.write(study(ON_DEVICE.replace("PLACE", str(point))))
+    done = program.run_study()
+    assert done.returncode == 2
+    assert "Read-only file system" in done.stderr
+
+
+def test_a_target_that_is_full(program, mounted):
+    _, point = mounted
+    text = ON_DEVICE.replace("PLACE", str(point)).replace("size: 4MiB", "size: 1GiB")
+    program.write(study(text))
+    done = program.run_study()
+    assert done.returncode == 2
+    assert "GiB are free" in done.stderr
+    assert [path.name for path in point.iterdir()] == ["lost+found"]
+
+
+@pytest.mark.parametrize("form", ["{scratch: {device: PLACE}}", "PLACE"])
+def test_a_device_that_holds_a_mounted_file_system_is_never_written_to(program, mounted, form):
+    loop, point = mounted
+    (point / "precious").write_text("data")
+    program.write(study(ON_DEVICE.replace("PLACE", form.replace("PLACE", f"/dev/{loop}"))))
+    done = program.run_study("--yes")
+    assert done.returncode == 2
+    assert str(point) in done.stderr
+    assert (point / "precious").read_text() == "data"
+
+
+def test_a_scratch_device_is_only_destroyed_after_leave(program, loop):
+    text = ON_DEVICE.replace("PLACE", f"{{scratch: {{device: /dev/{loop}}}}}")
+    program.write(study(text))
+    before = queue_state(loop)
+    done = program.run_study()
+    assert done.returncode == 2
+    assert "--yes" in done.stderr
+    assert not program.out.exists()
+    done = program.run_study("--yes")
+    assert done.returncode == 0, done.stderr
+    assert queue_state(loop) == before
+    assert program.leftovers() == []
