@@ -29,7 +29,7 @@ def test_sizes_are_read_with_binary_and_decimal_units_apart(text, size_bytes):
     "text", ["1 gigabyte", "", "-1MiB", "1KB", "1.0001B", "GiB", "1e3", "0x10"]
 )
 def test_what_is_not_a_size_says_what_one_is(text):
-    with pytest.raises(ValueError, match="size|whole number"):
+    with pytest.raises(ValueError, match=r"size|whole number"):
         units.parse_size(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.session import assign

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, Ledger

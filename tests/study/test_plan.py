@@ -6,6 +6,7 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from iostudy.study.plan import make_plan
 from iostudy.study.schema import parse
 

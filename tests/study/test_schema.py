@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
 from iostudy.study.model import DirectoryTarget, LoopbackTarget, ScratchTarget

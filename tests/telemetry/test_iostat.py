@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from iostudy.telemetry.iostat import cpu_shares, device_figures, difference
 
-ZERO = dict.fromkeys(
-    (
-        "reads reads_merged sectors_read read_ms writes writes_merged sectors_written write_ms "
-        "in_flight io_ms weighted_io_ms discards discards_merged sectors_discarded discard_ms "
-        "flushes flush_ms"
-    ).split(),
-    0,
+COUNTERS = (
+    *("reads", "reads_merged", "sectors_read", "read_ms"),
+    *("writes", "writes_merged", "sectors_written", "write_ms"),
+    *("in_flight", "io_ms", "weighted_io_ms"),
+    *("discards", "discards_merged", "sectors_discarded", "discard_ms"),
+    *("flushes", "flush_ms"),
 )
+ZERO = dict.fromkeys(COUNTERS, 0)
 
 
 def test_the_figures_of_a_known_second():

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from iostudy.telemetry.iostat import SECTOR_BYTES
 from iostudy.telemetry.recorder import ProcRecorder
 

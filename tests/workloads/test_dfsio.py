@@ -6,11 +6,12 @@ import math
 import statistics
 
 import pytest
+from pydantic import ValidationError
+
 from iostudy import _native
 from iostudy.errors import WorkloadError
 from iostudy.workloads import catalog, dfsio
 from iostudy.workloads.definition import Place, as_written
-from pydantic import ValidationError
 
 MIB = 1 << 20
 

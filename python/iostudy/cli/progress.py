@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 from rich.console import Group, RenderableType
 from rich.live import Live
-from rich.text import Text
 
-from iostudy.cli.console import err
+from iostudy.analysis.verdict import Verdict
+from iostudy.cli.console import err, say
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing
@@ -35,15 +35,15 @@ class PlainProgress(Listener):
 
     def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
         """How much there is, and what was there already."""
-        err.print(_beginning(study, plan, recorded))
+        say(_beginning(study, plan, recorded))
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Why the block does not count."""
-        err.print(_repeated(block, attempt, reason), soft_wrap=True)
+        say(_repeated(block, attempt, reason))
 
     def block_ended(self, progress: Progress) -> None:
         """How far the study is."""
-        err.print(_line(progress), soft_wrap=True)
+        _print_lines(progress)
 
 
 class LiveProgress(Listener):
@@ -56,16 +56,16 @@ class LiveProgress(Listener):
     def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
         """How much there is, and what was there already."""
         self._study = study
-        err.print(_beginning(study, plan, recorded))
+        say(_beginning(study, plan, recorded))
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Why the block does not count."""
-        err.print(_repeated(block, attempt, reason))
+        say(_repeated(block, attempt, reason))
 
     def block_ended(self, progress: Progress) -> None:
         """How far the study is, and where its comparisons stand."""
         assert self._study is not None
-        err.print(_line(progress))
+        _print_lines(progress)
         self._live.update(_table(self._study, progress.standings), refresh=True)
 
 
@@ -73,23 +73,25 @@ def _table(study: Study, current: Sequence[Standing]) -> RenderableType:
     return Group(*map(terminal.workload_table, workloads_told(study, current)))
 
 
-def _beginning(study: Study, plan: Plan, recorded: int) -> Text:
+def _beginning(study: Study, plan: Plan, recorded: int) -> str:
     trials = f"{len(study.configurations())} configurations x {len(study.workloads)} workloads"
     text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {plan.seed}"
-    return Text(f"{text}; {recorded} trials are recorded already" if recorded else text)
+    return f"{text}; {recorded} trials are recorded already" if recorded else text
 
 
-def _repeated(block: Block, attempt: int, reason: str) -> Text:
-    return Text(
-        f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})"
+def _repeated(block: Block, attempt: int, reason: str) -> str:
+    return f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})"
+
+
+def _print_lines(progress: Progress) -> None:
+    decided = sum(
+        standing.comparison.verdict is not Verdict.INCONCLUSIVE for standing in progress.standings
     )
-
-
-def _line(progress: Progress) -> Text:
-    still = sum(s.comparison.verdict == "inconclusive" for s in progress.standings)
-    left = format_seconds(progress.seconds_left)
-    return Text(
+    text = (
         f"block {progress.block.index}/{progress.blocks} {progress.block.workload}: "
-        f"{len(progress.standings) - still} of {len(progress.standings)} comparisons decided, "
-        f"at most {left} left"
+        f"{decided} of {len(progress.standings)} comparisons decided, "
+        f"at most {format_seconds(progress.seconds_left)} left"
     )
+    say(text)
+    if progress.outlook:
+        say(progress.outlook)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from iostudy.conduct.listeners import Listener
-from iostudy.conduct.progress import Progress, open_configurations, trials_left
+from iostudy.conduct.progress import Progress, open_configurations, outlook, trials_left
 from iostudy.conduct.standing import Standing, standings
 from iostudy.conduct.trial import carry_out
 from iostudy.errors import TrialError
@@ -116,11 +116,13 @@ class Conductor:
     def _tell(self, block: Block) -> None:
         current = standings(self._study, self._rows)
         left = trials_left(self._study, self._plan, block, current)
+        first_look = block.index == self._study.decide.min_blocks
         progress = Progress(
             block=block,
             blocks=self._study.decide.max_blocks,
             seconds_left=left * self._seconds / self._trials,
             standings=current,
+            outlook=outlook(self._study, block.workload, current) if first_look else "",
         )
         for listener in self._listeners:
             listener.block_ended(progress)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iostudy.analysis.noise import pooled_sd, reachable_margin
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing
+from iostudy.conduct.standing import Standing, rule_of
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
+from iostudy.units import format_percent
 
 
 @dataclass(frozen=True)
@@ -16,13 +18,15 @@ class Progress:
     """What a listener hears after every block.
 
     ``seconds_left`` is an upper bound: the time that the comparisons still open would take if
-    each of them needed every block that is allowed. Most are decided sooner.
+    each of them needed every block that is allowed. Most are decided sooner. ``outlook`` says, once
+    a workload, what its noise lets the study decide; empty otherwise.
     """
 
     block: Block
     blocks: int
     seconds_left: float
     standings: tuple[Standing, ...]
+    outlook: str
 
 
 def open_configurations(study: Study, workload: str, current: Sequence[Standing]) -> frozenset[str]:
@@ -48,3 +52,17 @@ def trials_left(study: Study, plan: Plan, after: Block, current: Sequence[Standi
     }
     rest = plan.blocks[plan.blocks.index(after) + 1 :]
     return sum(still_open[block.workload] for block in rest)
+
+
+def outlook(study: Study, workload: str, current: Sequence[Standing]) -> str:
+    """What the noise so far lets the study decide, in words; empty where that is the margin."""
+    own = [s.comparison for s in current if s.workload == workload]
+    noise = pooled_sd((comparison.sd, comparison.blocks) for comparison in own)
+    reachable = reachable_margin(noise, rule_of(study))
+    if not reachable > study.decide.margin:
+        return ""
+    return (
+        f"{workload}: paired runs differ by {format_percent(noise)} (standard deviation), so "
+        f"differences under {format_percent(reachable)} will probably stay inconclusive in "
+        f"{study.decide.max_blocks} blocks; longer runs or more blocks tell finer ones"
+    )
