@@ -186,3 +186,5 @@ def test_a_reattached_loop_device_is_another(loop: str) -> None:
     subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
     subprocess.run(["losetup", f"/dev/{loop}", str(image)], check=True)
     assert before.loss() == "another device has its name now"
+    with pytest.raises(SettingError, match="another device has its name now since"):
+        QueueChange.prepare(before, {"scheduler": "bfq"})

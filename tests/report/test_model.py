@@ -121,8 +121,8 @@ def test_options_are_told_as_a_study_file_writes_them() -> None:
         "files": "2",
         "size": "256MiB",
         "record_size": "1MiB",
-        "direct": "off",
-        "fsync": "on",
+        "direct": "false",
+        "fsync": "true",
     }
 
 

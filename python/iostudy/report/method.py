@@ -89,5 +89,5 @@ def _left_in(trials: Sequence[TrialTold]) -> str:
     left_out = sum(not trial.counts for trial in trials)
     outliers = sum(trial.outlier for trial in trials)
     excepted = f"all but {left_out} count" if left_out else "all count"
-    flagged = f"{outliers or 'none'} flagged as outlying (Tukey fences, MAD), and kept"
+    flagged = f"{outliers or 'none'} flagged as outlying (by Tukey fences and MAD both), kept"
     return f"Of {wording.counted(len(trials), 'trial')}, {excepted}; {flagged}."

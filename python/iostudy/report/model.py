@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 
-from iostudy import units
-from iostudy.analysis.outliers import flag_outliers
+from iostudy.analysis.outliers import OutlierRule, flag_outliers
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import Standing, standings, verdict_values
@@ -28,7 +27,7 @@ from iostudy.report.values import (
 )
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Figure
+from iostudy.workloads.definition import Figure, as_written
 
 __all__ = ["Report", "build", "workloads_told"]
 
@@ -97,7 +96,7 @@ def _workload(
         name=request.name,
         models=definition.models,
         leaves_out=definition.leaves_out,
-        options=_options(request.options),
+        options=as_written(request.options),
         figure=figure,
         results=results,
         answer=answer.sentences({request.label: _predicate(study, results, figure)})[0],
@@ -180,21 +179,6 @@ def _configurations(study: Study) -> tuple[ConfigurationTold, ...]:
     )
 
 
-def _options(options: BaseModel) -> dict[str, str]:
-    """Options as a study file writes them: ``256MiB``, ``on``."""
-    return {name: _as_written(options, name) for name in type(options).model_fields}
-
-
-def _as_written(options: BaseModel, name: str) -> str:
-    value = getattr(options, name)
-    validators = type(options).model_fields[name].metadata
-    if any(getattr(validator, "func", None) is units.parse_size for validator in validators):
-        return units.format_size(value)
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)
-
-
 def _trials(study: Study, rows: Sequence[TrialRow]) -> tuple[TrialTold, ...]:
     outlying = _outlying(study, rows)
     figures = {w.label: catalog.get(w.name).verdict_figure for w in study.workloads}
@@ -225,11 +209,15 @@ def _trials(study: Study, rows: Sequence[TrialRow]) -> tuple[TrialTold, ...]:
 
 
 def _outlying(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int]]:
-    """(workload, configuration, block) of the counted trials that stand apart."""
+    """(workload, configuration, block) of the counted trials that stand apart by both rules.
+
+    Either alone points at one in twenty of nine normal values: more than a reader should look at.
+    """
     return {
         (workload, configuration, list(values)[outlier.index])
         for (workload, configuration), values in verdict_values(study, rows).items()
         for outlier in flag_outliers(list(values.values()))
+        if outlier.rules == frozenset(OutlierRule)
     }
 
 

@@ -87,8 +87,16 @@ class QueueChange:
 
     @classmethod
     def prepare(cls, device: DeviceIdentity, after: Mapping[str, str]) -> QueueChange:
-        """Read what is there. SettingError if the queue has no such attribute."""
+        """Read what is there. SettingError if device or attribute is not there."""
         queue = Queue(device.name)
+        loss = device.loss()
+        if loss:
+            raise SettingError(
+                f"to set {', '.join(after)} of {device.name}",
+                found=f"{loss} since the setting was looked up",
+                where=str(queue.folder),
+                remedy="see dmesg for what became of the device, and start again",
+            )
         disturbed = RESET_BY_SCHEDULER if SCHEDULER in after else ()
         before = queue.writable((*after, *disturbed))
         for attribute in after.keys() - before.keys():
@@ -188,7 +196,8 @@ class QueueChange:
                 queue.write(name, original)
             except OSError as error:
                 trouble[name] = f"the kernel refused to restore it ({error.strerror})"
-            done.append(f"{name} of {queue.device}: {found} -> {original}")
+            else:
+                done.append(f"{name} of {queue.device}: {found} -> {original}")
         lost = [name for name in attributes if queue.read(name) != self.before[name]]
         return tuple(done), dict.fromkeys(lost, "the kernel did not keep it") | trouble
 
