@@ -6,7 +6,7 @@ from iostudy.cli.console import say
 from iostudy.cli.progress import listener
 from iostudy.cli.tell import print_terminal, write_report
 from iostudy.conduct.session import Assignment
-from iostudy.errors import TrialError
+from iostudy.errors import RestoreError, TrialError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.local import LocalNode
 
@@ -20,7 +20,7 @@ def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[st
     try:
         with listener() as listening, LocalNode(assignment.study.target, folder) as node:
             final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
-    except TrialError:
+    except (TrialError, RestoreError):
         if (folder / FILE_NAME).exists():
             write_report(folder)
         raise

@@ -27,8 +27,8 @@ def set_(
     wanted: dict[Setting, str] = {}
     for assignment in assignments:
         wanted |= _wanted(assignment, on)
-    changes = catalog.changes(wanted)
     with lock_devices(on), Transaction(mode=Mode.SET) as transaction:
+        changes = catalog.changes(wanted)
         transaction.perform(*changes)
         transaction.commit()
     for change in changes:

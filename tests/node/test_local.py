@@ -1,0 +1,197 @@
+"""The local node on a real loop-back disk."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.conduct.validity import disturbance
+from iostudy.errors import RestoreError, SettingError, TargetError, WorkloadError
+from iostudy.node.local import LocalNode
+from iostudy.settings import catalog as settings
+from iostudy.study.model import (
+    Configuration,
+    DirectoryTarget,
+    LoopbackTarget,
+    Validity,
+    WorkloadRequest,
+)
+from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.units import MIB
+from iostudy.workloads import catalog
+
+AS_IT_IS = Configuration("as it is", {}, {})
+BFQ = Configuration("bfq", {"block.scheduler": "bfq"}, {})
+NONE = Configuration("none", {"block.scheduler": "none"}, {})
+LIMITS = Validity(foreign_io=0.10, steal=0.99, attempts=3)
+
+
+def request(name="dfsio-write", **options):
+    given = {"files": 1, "size": "8MiB", "direct": True, **options}
+    return WorkloadRequest(name, name, catalog.get(name).options.model_validate(given))
+
+
+@pytest.fixture
+def own_state(tmp_path, monkeypatch):
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def node(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with LocalNode(LoopbackTarget(64 * MIB, "ext4"), folder) as node:
+        yield node
+    assert list(folder.iterdir()) == []
+
+
+def scheduler_of(device):
+    (setting,) = settings.bind("block.scheduler", device)
+    return setting.read()
+
+
+@pytest.mark.root
+def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
+    with node.block(request(), seed=1) as session:
+        before = scheduler_of(session.device)
+        result = session.trial(BFQ)
+        assert result.settings == {f"block.scheduler@{session.device}": "bfq"}
+        assert scheduler_of(session.device) == before
+        assert result.figures["bytes"] == 8 * MIB
+        assert list(result.phases) == ["prepare", "apply", "reset", "sync", "run", "restore"]
+        written = result.telemetry.devices[session.device]["kB_wrtn"]
+        assert written >= 8 * 1024
+        assert disturbance(result, LIMITS) == ""
+
+
+@pytest.mark.root
+def test_levels_are_those_that_the_device_offers_with_none_first(node):
+    assert node.offered("block.scheduler")[0] == "none"
+    assert "bfq" in node.offered("block.scheduler")
+
+
+@pytest.mark.root
+def test_data_are_made_once_a_block_and_removed_after_it(node):
+    with node.block(request("dfsio-read"), seed=1) as session:
+        first = session.trial(NONE)
+        (path,) = session.place.directory.iterdir()
+        inode = path.stat().st_ino
+        second = session.trial(BFQ)
+        assert path.stat().st_ino == inode
+        assert "prepare" in first.phases
+        assert "prepare" not in second.phases
+        assert any("page cache dropped" in note for note in second.notes)
+        # All of it came from the disk: the cache held nothing.
+        assert second.telemetry.devices[session.device]["kB_read"] >= 8 * 1024
+    assert not path.exists()
+
+
+@pytest.mark.root
+def test_a_setting_that_somebody_changes_in_mid_trial_is_told_and_not_overwritten(node):
+    class Meddler(ProcRecorder):
+        def stop(self):
+            scheduler.write_text("kyber")
+            return super().stop()
+
+    with node.block(request(), seed=1) as session:
+        scheduler = Path(f"/sys/block/{session.device}/queue/scheduler")
+        meddled = replace(session, make_recorder=lambda: Meddler([session.device]))
+        with pytest.raises(RestoreError, match="somebody else has changed it") as caught:
+            meddled.trial(BFQ)
+        assert "bfq for the whole trial" in str(caught.value.__context__)
+        assert scheduler_of(session.device) == "kyber"
+        scheduler.write_text("bfq")
+
+
+@pytest.mark.root
+def test_foreign_io_on_the_device_is_noticed(node):
+    class WithForeigner(ProcRecorder):
+        def stop(self):
+            foreign = Path(place) / "foreign"
+            command = ["dd", "if=/dev/zero", f"of={foreign}", "bs=1M", "count=4", "oflag=direct"]
+            subprocess.run(command, check=True, capture_output=True)
+            foreign.unlink()
+            return super().stop()
+
+    with node.block(request(), seed=1) as session:
+        place, device = session.place.directory.parent, session.device
+        disturbed = replace(session, make_recorder=lambda: WithForeigner([device]))
+        reason = disturbance(disturbed.trial(AS_IT_IS), LIMITS)
+    assert f"foreign I/O on {device}: 5" in reason
+
+
+@pytest.mark.root
+def test_a_workload_that_fails_leaves_the_settings_as_they_were(node):
+    with node.block(request("dfsio-read"), seed=1) as session:
+        before = scheduler_of(session.device)
+        session.trial(NONE)
+        next(session.place.directory.iterdir()).write_bytes(bytes(8 * MIB))
+        with pytest.raises(WorkloadError):
+            session.trial(BFQ)
+        assert scheduler_of(session.device) == before
+
+
+@pytest.mark.root
+def test_preflight_refuses_what_has_no_room_and_what_the_kernel_has_not(node):
+    with pytest.raises(TargetError, match="are free"):
+        node.preflight([request(size="1GiB")], [AS_IT_IS])
+    with pytest.raises(SettingError, match="cfq"):
+        node.preflight([request()], [Configuration("cfq", {"block.scheduler": "cfq"}, {})])
+
+
+@pytest.mark.root
+def test_circumstances_name_host_versions_and_target(node):
+    told = node.circumstances()
+    assert told["host"]["kernel"]["release"] == os.uname().release
+    assert told["versions"]["python"]
+    assert told["target"]["devices"][0].startswith("loop")
+
+
+def test_a_directory_needs_no_root_and_is_left_as_it_was(tmp_path, own_state):
+    (tmp_path / "precious").write_text("data")
+    with (
+        LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
+        node.block(request(direct=False), seed=1) as session,
+    ):
+        session.trial(AS_IT_IS)
+        assert len(list(session.place.directory.iterdir())) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"precious", "state"}
+
+
+@pytest.mark.root
+def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(tmp_path):
+    """In a process that gives root up, after importing from folders that only root may read."""
+    tmp_path.chmod(0o777)
+    for folder in list(tmp_path.parents)[:2]:
+        folder.chmod(0o755)
+    script = textwrap.dedent(f"""
+        import os, sys, polars, vl_convert
+        import iostudy.cli.carry_out, iostudy.report.html
+        from iostudy.cli.main import main
+        os.chdir({str(tmp_path)!r})
+        os.setgid(65534); os.setuid(65534)
+        sys.argv = ["iostudy", *{ARGUMENTS!r}]
+        main()
+    """)
+    study = Path("studies/quickstart.yaml").read_text()
+    small = study.replace("640MiB", "2MiB").replace("[5, 25]", "[3, 3]")
+    (tmp_path / "quickstart.yaml").write_text(
+        f"{small}\nvalidity: {{foreign_io: 9000%, steal: 99%}}\n"
+    )
+    env = {**os.environ, "IOSTUDY_STATE_DIR": str(tmp_path / "state")}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not root: block.scheduler cannot be changed" in done.stderr
+    assert "direct=true, record_size=1MiB" in done.stdout
+    assert (tmp_path / "out" / "report.html").stat().st_uid == 65534
+
+
+ARGUMENTS = ("run", "quickstart.yaml", "--out", "out")
