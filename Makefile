@@ -31,7 +31,7 @@ bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of
 	$(BIN)/python -m benches.trial_cost
 
 calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics
-	$(BIN)/pytest -m slow tests/calibration
+	$(BIN)/pytest -m slow tests/analysis tests/calibration
 
 crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 	$(BIN)/pytest -m slow tests/crash

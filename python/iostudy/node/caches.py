@@ -25,11 +25,11 @@ def drop(directory: Path) -> str:
     """
     if os.geteuid() == 0:
         DROP_CACHES.write_text(_PAGE_CACHE)
-        return f"page cache dropped by {DROP_CACHES}"
+        return f"page cache dropped before every trial that reads, by {DROP_CACHES}"
     for path in directory.iterdir():
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         finally:
             os.close(descriptor)
-    return "page cache of the files dropped by posix_fadvise (not root)"
+    return "page cache dropped before every trial that reads, by posix_fadvise (not root)"

@@ -15,6 +15,8 @@ from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place, Workload
 
+_WRITTEN_OUT = "dirty pages written out before every trial"
+
 
 @dataclass
 class LocalBlock:
@@ -68,9 +70,9 @@ class LocalBlock:
         watch.begin("sync")
         caches.write_out()
         if not drop:
-            return ("dirty pages written before",)
+            return (_WRITTEN_OUT,)
         watch.begin("drop")
-        return ("dirty pages written before", caches.drop(self.place.directory))
+        return (_WRITTEN_OUT, caches.drop(self.place.directory))
 
     def _measure(self, workload: Workload) -> tuple[Mapping[str, float], Telemetry]:
         recorder = self.make_recorder()

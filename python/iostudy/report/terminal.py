@@ -22,6 +22,8 @@ _STYLES = {
     Verdict.INCONCLUSIVE: "dim",
 }
 
+_CAPTION = "{unit}: mean of its own blocks; against {baseline}: paired, in the blocks both have run"
+
 
 def render(report: Report) -> RenderableType:
     """A table per workload, then the sentences that answer the question."""
@@ -47,6 +49,9 @@ def workload_table(workload: WorkloadTold) -> Table:
     table.add_column("blocks", justify="right", overflow="fold")
     for result in workload.results:
         table.add_row(*_cells(result))
+    if len({result.blocks for result in workload.results}) > 1:
+        table.caption = Text(_CAPTION.format(unit=workload.figure.unit, baseline=baseline))
+        table.caption_justify = "left"
     return table
 
 

@@ -162,10 +162,7 @@ _FIGURES = (
     Figure("latency_p99.9", "us", f"99.9th percentile {_LATENCY}", False),
     Figure("latency_max", "us", f"longest {_LATENCY}", False),
 )
-_LEAVES_OUT = (
-    "HDFS and its replication, checksums, network and JVM, and the start of map tasks; "
-    "use hadoop.dfsio for those"
-)
+_LEAVES_OUT = "HDFS with its replication, checksums, network and JVM, and the start of map tasks"
 
 WRITE = WorkloadDefinition(
     name="dfsio-write",

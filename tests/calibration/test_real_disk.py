@@ -1,0 +1,44 @@
+"""The whole program on a real disk: what is the same is not called different."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.conduct.session import assign
+from iostudy.node.local import LocalNode
+from iostudy.study.schema import parse
+
+STUDIES, RISK = 20, 0.05
+TEXT = """
+question: Is a scheduler different from itself?
+target: {loopback: {size: 256MiB}}
+factors: {block.scheduler: {first: none, second: none}}
+workloads: [{dfsio-write: {files: 2, size: 64MiB, direct: true}}]
+decide: {margin: 3%, risk: 5%, blocks: [5, 10]}
+validity: {foreign_io: 100%, steal: 50%, attempts: 10}
+"""
+
+
+def verdict(folder: Path, seed: int) -> Verdict:
+    folder.mkdir()
+    study = parse(TEXT, where="study.yaml", name="study")
+    assignment = assign(study, folder, root=True, resume=False)
+    with LocalNode(study.target, folder) as node:
+        (standing,) = assignment.carry_out(node, root=True, seed=seed, listeners=[])
+    return standing.comparison.verdict
+
+
+@pytest.mark.slow
+@pytest.mark.root
+def test_twenty_studies_of_one_scheduler_under_two_labels(tmp_path, monkeypatch, record_property):
+    """More than ``allowed`` of 20 would name a winner with a probability under 1 %."""
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+    verdicts = [verdict(tmp_path / f"study-{seed}", seed) for seed in range(STUDIES)]
+    named = sum(v in (Verdict.BETTER, Verdict.WORSE) for v in verdicts)
+    allowed = int(stats.binom.ppf(0.99, STUDIES, RISK))
+    record_property("studies that named a winner", named)
+    assert named <= allowed, sorted(verdicts)
