@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -36,7 +37,9 @@ def finished(program):
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)], ids=["TERM", "INT"]
+    ("number", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)],
+    ids=["TERM", "INT", "HUP"],
 )
 def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
     program.write(ENDLESS)
@@ -51,13 +54,15 @@ def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
     assert len(finished(program)) >= 3
 
 
-def test_two_signals_do_not_keep_it_from_putting_everything_back(program):
+def test_a_hail_of_signals_does_not_keep_it_from_putting_everything_back(program):
     program.write(ENDLESS)
     process = program.start_study()
     program.wait_for_trials(process, 1)
     process.send_signal(signal.SIGINT)
-    process.send_signal(signal.SIGTERM)
-    process.send_signal(signal.SIGINT)
+    while process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.001)
     process.communicate()
     assert process.returncode in (130, 143)
     assert program.leftovers() == []

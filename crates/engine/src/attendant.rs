@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Fault, Halt};
 use crate::file::FileTimes;
 use crate::result::JobResult;
-use crate::run::Shared;
+use crate::shared::Shared;
 
 /// How often the caller is asked whether to go on.
 const ASK_EVERY: Duration = Duration::from_millis(50);

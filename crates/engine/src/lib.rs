@@ -14,6 +14,7 @@ mod meter;
 mod psync;
 mod result;
 mod run;
+mod shared;
 
 pub use error::{Error, Fault};
 pub use job::{Invalid, Job, Operation};

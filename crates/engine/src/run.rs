@@ -15,15 +15,7 @@ use crate::job::Job;
 use crate::meter::Meter;
 use crate::psync::Psync;
 use crate::result::JobResult;
-
-/// What all threads of a job share.
-pub(crate) struct Shared<'a> {
-    pub(crate) job: &'a Job,
-    /// Told to everyone by the first error, or by the caller.
-    pub(crate) stop: AtomicBool,
-    /// Held for writing until every thread is ready to start.
-    pub(crate) gate: RwLock<()>,
-}
+use crate::shared::Shared;
 
 /// Carry out a job. `keep_going` is asked every 50 ms on the calling thread; once it says no,
 /// every thread stops at the end of its record.

@@ -14,7 +14,7 @@ from iostudy.errors import UsageError
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import known
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition, as_written
 
@@ -30,7 +30,9 @@ def bench(
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Run one workload once in a directory and print its figures. It compares nothing."""
-    definition = _definition(workload)
+    see = "`iostudy workloads` describes them all"
+    known("workload", workload, catalog.names(), where="the command line", see=see)
+    definition = catalog.get(workload)
     options = _options(definition, option or [])
     request = WorkloadRequest(workload, workload, options)
     alone = Configuration("as it is", {}, {})
@@ -42,18 +44,6 @@ def bench(
         print_json(_as_json(definition, options, result))
     else:
         _show(definition, result)
-
-
-def _definition(name: str) -> WorkloadDefinition:
-    if name in catalog.names():
-        return catalog.get(name)
-    unknown = UnknownNameError("workload", name, catalog.names())
-    hint = f"did you mean {unknown.suggestion}? " if unknown.suggestion else ""
-    raise _refused(
-        "a workload that iostudy knows",
-        f"{name} is none of {unknown.allowed}",
-        f"{hint}`iostudy workloads` describes them all",
-    )
 
 
 def _options(definition: WorkloadDefinition, given: list[str]) -> BaseModel:

@@ -12,11 +12,8 @@ from iostudy.cli import bench, check, doctor, get, report, restore, run, setting
 from iostudy.cli import set as set_
 from iostudy.cli.console import say
 from iostudy.cli.leftovers import mend
-from iostudy.cli.signals import Terminated, install
+from iostudy.cli.signals import EndedBySignal, install
 from iostudy.errors import IostudyError
-
-SIGINT_EXIT = 130
-SIGTERM_EXIT = 143
 
 app = typer.Typer(
     name="iostudy",
@@ -57,17 +54,15 @@ def before_every_command(
 
 
 def main() -> None:
-    """Run a command and end with its exit code (see errors.py; 130 and 143 for signals)."""
+    """Run a command and end with its exit code (see errors.py; 128 and its number for a signal)."""
     install()
     try:
         app()
     except IostudyError as error:
         say(f"iostudy: {error}")
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        sys.exit(SIGINT_EXIT)
-    except Terminated:
-        sys.exit(SIGTERM_EXIT)
+    except EndedBySignal as ended:
+        sys.exit(ended.exit_code)
     except BrokenPipeError:
         # The reader of stdout has gone (`iostudy ... | head`); there is nobody to tell.
         sys.stderr.close()

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.signals import Terminated
+from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.study import library
@@ -68,7 +68,7 @@ def run(
         say(f"note: {note}")
     try:
         verdicts = carry_out(assignment, root=root, seed=seed)
-    except (KeyboardInterrupt, Terminated):
+    except EndedBySignal:
         go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
         say(f"stopped; finished trials are kept. Go on with: {go_on}")
         raise

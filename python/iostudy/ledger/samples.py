@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from iostudy.durable import write_whole
 
 if TYPE_CHECKING:
     import polars
@@ -20,8 +21,5 @@ def write_samples(folder: Path, trial_id: int, samples: polars.DataFrame) -> str
     name = f"{FOLDER}/{trial_id:06d}.parquet"
     path = folder / name
     path.parent.mkdir(exist_ok=True)
-    with path.open("wb") as file:
-        file.write(buffer.getbuffer())
-        file.flush()
-        os.fsync(file.fileno())
+    write_whole(path, buffer.getvalue())
     return name

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from iostudy.durable import fsync_directory
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 
@@ -210,7 +210,7 @@ def _write_new(path: Path, study: StudyRow) -> None:
         connection.commit()
         connection.close()
     unfinished.rename(path)
-    _sync_folder(path.parent)
+    fsync_directory(path.parent)
 
 
 @contextmanager
@@ -237,14 +237,6 @@ def _damaged(path: Path, found: str) -> LedgerError:
         remedy="nothing was written to it; `sqlite3 FILE .recover` saves what can be read. "
         "Begin anew in another folder with --out",
     )
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _encoded(study: StudyRow) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from iostudy.durable import fsync_directory
 from iostudy.errors import IostudyError, RestoreError, SettingError
 from iostudy.settings import state
 from iostudy.settings.change import Change, Record
@@ -116,7 +117,7 @@ class Journal:
         journal = cls(path, descriptor)
         owner = Owner(mode, os.getpid(), command, time.time())
         journal._append({"owner": asdict(owner)}, sync=True)
-        state.fsync_directory(directory)
+        fsync_directory(directory)
         return journal
 
     @classmethod

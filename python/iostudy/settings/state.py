@@ -61,15 +61,6 @@ def read_all(descriptor: int) -> bytes:
     return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
 
 
-def fsync_directory(directory: Path) -> None:
-    """Make names created in it durable."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _create(path: Path) -> int:
     try:
         return os.open(path, _FLAGS | os.O_CREAT, 0o600)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostudy.errors import UsageError
-from iostudy.study.names import UnknownNameError
+from iostudy.study.names import known
 
 FOLDER = Path(__file__).parent.parent / "studies"
 
@@ -23,13 +22,5 @@ def find(study: str) -> Path:
     path = Path(study)
     if path.is_file():
         return path
-    if study in names():
-        return FOLDER / f"{study}.yaml"
-    unknown = UnknownNameError("study", study, names())
-    hint = f"; did you mean {unknown.suggestion}?" if unknown.suggestion else ""
-    raise UsageError(
-        "a study file, or the name of a ready-made study",
-        found=f"there is no such file, and the ready-made ones are {unknown.allowed}{hint}",
-        where=study,
-        remedy="give the path of a study file, or one of those names",
-    )
+    see = "or give the path of a study file"
+    return FOLDER / f"{known('study', study, names(), where='the command line', see=see)}.yaml"

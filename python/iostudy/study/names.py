@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from iostudy.errors import UsageError
+
 
 class UnknownNameError(ValueError):
     """A name that is not in a catalogue: what was found, what is allowed, what was meant."""
@@ -15,3 +17,18 @@ class UnknownNameError(ValueError):
         self.found = found
         self.allowed = ", ".join(names)
         self.suggestion = next(iter(difflib.get_close_matches(found, names, n=1, cutoff=0.5)), "")
+
+
+def known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
+    """The name itself; UsageError if it is none of ``names``. ``see`` tells where they stand."""
+    names = tuple(names)
+    if name in names:
+        return name
+    error = UnknownNameError(what, name, names)
+    meant = f"did you mean {error.suggestion}? " if error.suggestion else ""
+    raise UsageError(
+        f"a {what} that iostudy knows",
+        found=f"{name} is none of {error.allowed}",
+        where=where,
+        remedy=f"{meant}{see}",
+    )

@@ -1,0 +1,36 @@
+"""Files that are whole and on disk, or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def fsync_directory(directory: Path) -> None:
+    """Make the names in it durable: those that were created, renamed and removed."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write into a file beside it that then takes its name: a reader sees old or new, never half.
+
+    OSError as it comes; then ``path`` is as it was.
+    """
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    beside = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.chmod(0o644)  # mkstemp's own mode would keep it from everyone but its owner
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    fsync_directory(path.parent)
