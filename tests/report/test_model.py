@@ -126,11 +126,10 @@ def test_options_are_told_as_a_study_file_writes_them() -> None:
     }
 
 
-def test_reproducing_a_study_without_a_seed_names_the_one_it_drew() -> None:
+def test_reproducing_a_study_names_the_seed_that_it_drew() -> None:
     asked = replace(study(), seed=None)
     told = build(asked, study_row(asked), [])
-    assert any("`seed: 7`" in step for step in told.reproduce)
-    assert not any("`seed: 7`" in step for step in report().reproduce)
+    assert any("--seed 7`" in step for step in told.reproduce)
 
 
 def test_notes_of_the_study_come_first_and_each_remark_once() -> None:

@@ -32,13 +32,13 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[st
 
 def reproduce(study: Study, row: StudyRow) -> tuple[str, ...]:
     """The steps that repeat the study with the same plan."""
-    seed = "" if study.seed is not None else f", and add the line `seed: {row.seed}`"
     who = "as root" if row.root else "without root"
     return (
         f"Install iostudy {row.iostudy_version}.",
-        f"Save the study file as `{study.name}.yaml`{seed}: the same seed gives the same plan.",
+        f"Save the study file as `{study.name}.yaml`.",
         f"Run `iostudy check {study.name}.yaml` to see what will be done and changed.",
-        f"Run `iostudy run {study.name}.yaml` {who}.",
+        f"Run `iostudy run {study.name}.yaml --seed {row.seed}` {who}: "
+        "the same seed gives the same plan and data.",
     )
 
 
