@@ -11,6 +11,7 @@ The tree::
     ├── TrialError               3    a trial could not be carried out
     │   ├── SettingError         3    the kernel refused a setting or did not keep it
     │   └── WorkloadError        3    the workload stopped early, or read back wrong data
+    ├── RecordError              3    a result could not be written down
     └── RestoreError             4    something could not be put back
 
 The number is the exit code of the command line. Every error says what was wanted, what was found,
@@ -70,6 +71,12 @@ class SettingError(TrialError):
 
 class WorkloadError(TrialError):
     """The workload stopped early, or read back data that it had not written."""
+
+
+class RecordError(IostudyError):
+    """A result could not be written down; what was recorded before is safe."""
+
+    exit_code = TRIAL_FAILED
 
 
 class RestoreError(IostudyError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -13,6 +14,7 @@ import pytest
 
 from iostudy.conduct.validity import disturbance
 from iostudy.errors import RestoreError, SettingError, TargetError, WorkloadError
+from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
 from iostudy.settings import catalog as settings
 from iostudy.study.model import (
@@ -51,6 +53,11 @@ def node(tmp_path, own_state):
     assert list(folder.iterdir()) == []
 
 
+def on_its_own_disk(session):
+    """The session without telemetry of the disk below, where other programs are at work."""
+    return replace(session, make_recorder=lambda: ProcRecorder([session.device]))
+
+
 def scheduler_of(device):
     (setting,) = settings.bind("block.scheduler", device)
     return setting.read()
@@ -60,7 +67,7 @@ def scheduler_of(device):
 def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
     with node.block(request(), seed=1) as session:
         before = scheduler_of(session.device)
-        result = session.trial(BFQ)
+        result = on_its_own_disk(session).trial(BFQ)
         assert result.settings == {f"block.scheduler@{session.device}": "bfq"}
         assert scheduler_of(session.device) == before
         assert result.figures["bytes"] == 8 * MIB
@@ -110,20 +117,32 @@ def test_a_setting_that_somebody_changes_in_mid_trial_is_told_and_not_overwritte
 
 
 @pytest.mark.root
-def test_foreign_io_on_the_device_is_noticed(node):
+@pytest.mark.parametrize("where", ["the scratch disk", "the disk below it"])
+def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, where):
     class WithForeigner(ProcRecorder):
         def stop(self):
-            foreign = Path(place) / "foreign"
+            foreign = (mounted if where == "the scratch disk" else tmp_path) / "foreign"
             command = ["dd", "if=/dev/zero", f"of={foreign}", "bs=1M", "count=4", "oflag=direct"]
             subprocess.run(command, check=True, capture_output=True)
             foreign.unlink()
             return super().stop()
 
     with node.block(request(), seed=1) as session:
-        place, device = session.place.directory.parent, session.device
-        disturbed = replace(session, make_recorder=lambda: WithForeigner([device]))
+        mounted = session.place.directory.parent
+        stack = [device.name for device in whole_stack(mounted)]
+        if where != "the scratch disk" and len(stack) < 2:
+            pytest.skip("the folder of this test lies on no block device")
+        disturbed = replace(session, make_recorder=lambda: WithForeigner(stack))
         reason = disturbance(disturbed.trial(AS_IT_IS), LIMITS)
-    assert f"foreign I/O on {device}: 5" in reason
+    # What is written to the scratch disk arrives at the disk below it too.
+    seen_on = stack if where == "the scratch disk" else stack[1:]
+    assert re.search(rf"foreign I/O on ({'|'.join(seen_on)}): [5-9]\d", reason)
+
+
+@pytest.mark.root
+def test_the_metadata_of_the_file_system_are_not_foreign(node):
+    with node.block(request(size="64KiB", record_size="64KiB"), seed=1) as session:
+        assert disturbance(on_its_own_disk(session).trial(AS_IT_IS), LIMITS) == ""
 
 
 @pytest.mark.root

@@ -145,6 +145,7 @@ def _row(
         started_at=STARTED_AT + 3.0 * number,
         figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
         settings={"block.scheduler@loop0": configuration},
+        device="loop0",
         devices=_devices(value, reads="read" in workload),
         machine={
             "%user": 1.5,

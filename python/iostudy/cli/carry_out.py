@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from iostudy.cli.console import say
 from iostudy.cli.progress import listener
 from iostudy.cli.tell import print_terminal, write_report
 from iostudy.conduct.session import Assignment
-from iostudy.errors import RestoreError, TrialError
+from iostudy.errors import IostudyError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.local import LocalNode
 
@@ -14,15 +16,17 @@ from iostudy.node.local import LocalNode
 def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
     """Run the study and print its report; the verdicts that it came to.
 
-    A study that fails still gets its report, of what was finished before.
+    A study that fails still gets its report, of what was finished before, where that can be
+    written.
     """
     folder = assignment.folder
     try:
         with listener() as listening, LocalNode(assignment.study.target, folder) as node:
             final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
-    except (TrialError, RestoreError):
+    except IostudyError:
         if (folder / FILE_NAME).exists():
-            write_report(folder)
+            with suppress(IostudyError):  # the one that ended the study is the one to tell
+                write_report(folder)
         raise
     print_terminal(write_report(folder))
     say(f"report: {folder / 'report.html'}")

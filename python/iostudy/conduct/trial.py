@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from iostudy.conduct.validity import disturbance, foreign_share
-from iostudy.errors import IostudyError, RestoreError, TrialError
+from iostudy.errors import IostudyError, RecordError, RestoreError, TrialError
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
@@ -23,7 +24,7 @@ def carry_out(
     """Run the trial that ``row`` describes; the row as the ledger has it at the end.
 
     A trial that fails, or that was disturbed, is INVALID with its reason and does not raise. What
-    must stop the study - RestoreError, a signal - is recorded and goes on up.
+    must stop the study - RestoreError, RecordError, a signal - is recorded and goes on up.
     """
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
     try:
@@ -35,7 +36,9 @@ def carry_out(
         ended = _invalid(row, error)
     except BaseException as error:
         reason = f"ended by {type(error).__name__}"
-        ledger.finish(replace(row, status=TrialStatus.INTERRUPTED, reason=reason))
+        # A ledger that cannot be written to must not hide what ended the trial.
+        with suppress(RecordError):
+            ledger.finish(replace(row, status=TrialStatus.INTERRUPTED, reason=reason))
         raise
     ledger.finish(ended)
     return ended
@@ -49,6 +52,7 @@ def _ended(row: TrialRow, result: TrialResult, limits: Validity, ledger: Ledger)
         reason=reason,
         figures=dict(result.figures),
         settings=dict(result.settings),
+        device=result.device,
         devices=dict(result.telemetry.devices),
         machine={**result.telemetry.machine, "%foreign": 100 * foreign_share(result)},
         phases=dict(result.phases),

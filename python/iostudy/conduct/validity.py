@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
-from iostudy.units import format_percent
+from iostudy.units import KIB, MIB, format_percent
+
+FLOOR_BYTES = MIB
+"""So much a file system may write for itself in a trial: inodes, bitmaps, its journal."""
 
 
 def disturbance(result: TrialResult, limits: Validity) -> str:
@@ -18,27 +21,38 @@ def disturbance(result: TrialResult, limits: Validity) -> str:
 
 
 def foreign_share(result: TrialResult) -> float:
-    """Bytes on the device that the workload did not cause, as a share of its own.
+    """The largest share, over the devices below the target, of bytes that are not the workload's.
 
-    0 where the workload moved fewer through the device than it asked for (the page cache served
-    them), where it does not tell its bytes, or where there is no device.
+    On each device: what moved beyond the bytes that the workload reports, as a share of these.
+    0 where the page cache served part of them, where the workload does not tell its bytes, or
+    where there is no device. Up to FLOOR_BYTES are put down to the file system's own metadata.
     """
-    own = result.figures.get("bytes", 0.0)
-    device = result.telemetry.devices.get(result.device)
-    if not own or device is None:
-        return 0.0
-    moved = (device["kB_read"] + device["kB_wrtn"]) * 1024
-    return max(0.0, moved - own) / own
+    return max((share for _, share in _shares(result)), default=0.0)
 
 
 def _foreign_io(result: TrialResult, limit: float) -> str:
-    share = foreign_share(result)
+    device, share = max(_shares(result), key=lambda found: found[1], default=("", 0.0))
     if share <= limit:
         return ""
     return (
-        f"foreign I/O on {result.device}: {format_percent(share)} of the workload's own bytes, "
+        f"foreign I/O on {device}: {format_percent(share)} of the workload's own bytes, "
         f"limit {format_percent(limit)}"
     )
+
+
+def _shares(result: TrialResult) -> list[tuple[str, float]]:
+    """Each device of the stack with its share: a neighbour may be at work on any of them."""
+    own = result.figures.get("bytes", 0.0)
+    if not own:
+        return []
+    moved = {
+        device: (figures["kB_read"] + figures["kB_wrtn"]) * KIB
+        for device, figures in result.telemetry.devices.items()
+    }
+    return [
+        (device, (total - own) / own if total - own > FLOOR_BYTES else 0.0)
+        for device, total in moved.items()
+    ]
 
 
 def _steal(result: TrialResult, limit: float) -> str:

@@ -22,10 +22,11 @@ class TrialRow:
     """One trial: one workload under one configuration in one attempt at one block.
 
     ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
-    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``); ``devices`` hold iostat's
-    figures by device; ``machine`` CPU shares and pressure; ``phases`` seconds spent in each phase.
-    ``started_at`` is Unix time. ``telemetry`` names the Parquet file with the samples. ``counts``
-    tells that its whole block was finished and valid, so that verdicts use it.
+    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``devices`` hold iostat's
+    figures by device, of which ``device`` is the one under test; ``machine`` CPU shares and
+    pressure; ``phases`` seconds spent in each phase. ``started_at`` is Unix time. ``telemetry``
+    names the Parquet file with the samples. ``counts`` tells that its whole block was finished and
+    valid, so that verdicts use it.
     """
 
     id: int
@@ -39,6 +40,7 @@ class TrialRow:
     started_at: float = 0.0
     figures: Mapping[str, float] | None = None
     settings: Mapping[str, str] | None = None
+    device: str = ""
     devices: Mapping[str, Mapping[str, float]] | None = None
     machine: Mapping[str, float] | None = None
     phases: Mapping[str, float] | None = None

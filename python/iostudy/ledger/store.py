@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from iostudy.durable import fsync_directory
-from iostudy.errors import LedgerError
+from iostudy.errors import IostudyError, LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 
 FILE_NAME = "ledger.sqlite"
@@ -26,7 +26,8 @@ CREATE TABLE trial (
   id INTEGER PRIMARY KEY, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
   position INTEGER NOT NULL, workload TEXT NOT NULL, configuration TEXT NOT NULL,
   status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', started_at REAL NOT NULL,
-  figures TEXT, settings TEXT, devices TEXT, machine TEXT, phases TEXT,
+  figures TEXT, settings TEXT, device TEXT NOT NULL DEFAULT '', devices TEXT, machine TEXT,
+  phases TEXT,
   notes TEXT NOT NULL DEFAULT '[]', telemetry TEXT NOT NULL DEFAULT '',
   UNIQUE (workload, block, attempt, position)
 );
@@ -44,8 +45,8 @@ LEFT JOIN complete_block USING (workload, block, attempt) ORDER BY trial.id
 class Ledger:
     """The durable record of one study. Every method returns after its change is on disk.
 
-    Raises LedgerError for a file that is missing, of another version or damaged; a damaged file
-    is never written to.
+    Raises LedgerError for a file that is missing, of another version or damaged (a damaged file is
+    never written to), RecordError for what cannot be written down.
     """
 
     def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
@@ -61,8 +62,11 @@ class Ledger:
         return cls(folder, _connect(path))
 
     @classmethod
-    def open(cls, folder: Path) -> Ledger:
-        """Open the ledger of a folder and check that it is whole."""
+    def open(cls, folder: Path, *, read_only: bool = False) -> Ledger:
+        """Open the ledger of a folder and check that it is whole.
+
+        ``read_only`` works for those who may only read it, and on media that cannot be written.
+        """
         path = folder / FILE_NAME
         if not path.is_file():
             raise LedgerError(
@@ -71,7 +75,7 @@ class Ledger:
                 where=str(folder),
                 remedy="give the folder that `iostudy run` wrote, or run the study first",
             )
-        ledger = cls(folder, _connect(path))
+        ledger = cls(folder, _connect_read_only(path) if read_only else _connect(path))
         with ledger._reading() as connection:
             check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -139,13 +143,14 @@ class Ledger:
             *(_json(v) for v in (row.figures, row.settings, row.devices, row.machine, row.phases)),
             json.dumps(row.notes),
             row.telemetry,
+            row.device,
             row.id,
             TrialStatus.STARTED,
         )
         with self._changing() as connection:
             cursor = connection.execute(
                 "UPDATE trial SET status=?, reason=?, figures=?, settings=?, devices=?, machine=?,"
-                " phases=?, notes=?, telemetry=? WHERE id=? AND status=?",
+                " phases=?, notes=?, telemetry=?, device=? WHERE id=? AND status=?",
                 values,
             )
         assert cursor.rowcount == 1, f"trial {row.id} ended twice"
@@ -156,6 +161,12 @@ class Ledger:
             connection.execute(
                 "INSERT INTO complete_block VALUES (?, ?, ?)", (workload, block, attempt)
             )
+
+    def resume(self, started_at: float, circumstances: Mapping[str, Any]) -> None:
+        """Record that the study goes on after a stop, and under which circumstances."""
+        with self._changing() as connection:
+            values = (started_at, json.dumps(circumstances))
+            connection.execute("INSERT INTO resumption VALUES (?, ?)", values)
 
     def interrupt(self, reason: str) -> int:
         """Mark the trials that were begun and never ended; how many there were."""
@@ -168,12 +179,13 @@ class Ledger:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with _named_errors(self.folder / FILE_NAME), self._connection:
+        path = self.folder / FILE_NAME
+        with _named_errors(path, _not_recorded), self._connection:
             yield self._connection
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        with _named_errors(self.folder / FILE_NAME):
+        with _named_errors(self.folder / FILE_NAME, _not_readable):
             yield self._connection
 
 
@@ -189,11 +201,24 @@ def refuse_occupied(folder: Path) -> None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    with _named_errors(path):
+    with _named_errors(path, _not_readable):
         connection = sqlite3.connect(path)
         connection.row_factory = sqlite3.Row
         # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
         connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """Without a log beside it nobody writes to the file, and SQLite may take it for immutable.
+
+    Then it needs to make no file of its own (sqlite.org/wal.html, "Read-Only Databases").
+    """
+    is_written_to = path.with_name(f"{path.name}-wal").exists()
+    mode = "mode=ro" if is_written_to else "mode=ro&immutable=1"
+    with _named_errors(path, _not_readable):
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
+        connection.row_factory = sqlite3.Row
     return connection
 
 
@@ -202,7 +227,7 @@ def _write_new(path: Path, study: StudyRow) -> None:
     unfinished = path.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
     connection = _connect(unfinished)
-    with _named_errors(path):
+    with _named_errors(path, _not_recorded):
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -214,19 +239,33 @@ def _write_new(path: Path, study: StudyRow) -> None:
 
 
 @contextmanager
-def _named_errors(path: Path) -> Iterator[None]:
+def _named_errors(path: Path, refused: Callable[[Path, str], IostudyError]) -> Iterator[None]:
+    """``refused`` names what the system does not allow (room, permissions, locks)."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise LedgerError(
-            "to read and write the ledger",
-            found=f"SQLite says: {error}",
-            where=str(path),
-            remedy="see to room, permissions and other programs that hold the file; "
-            "what was recorded before is kept, and --resume goes on from there",
-        ) from error
+        raise refused(path, f"SQLite says: {error}") from error
     except sqlite3.DatabaseError as error:
         raise _damaged(path, str(error)) from error
+
+
+def _not_recorded(path: Path, found: str) -> RecordError:
+    return RecordError(
+        "to record what was done",
+        found=found,
+        where=str(path),
+        remedy="make room on that file system; what was recorded before is kept, "
+        "and --resume goes on from there",
+    )
+
+
+def _not_readable(path: Path, found: str) -> LedgerError:
+    return LedgerError(
+        "to open the ledger",
+        found=found,
+        where=str(path),
+        remedy="see to its permissions, and to other programs that hold the file",
+    )
 
 
 def _damaged(path: Path, found: str) -> LedgerError:
@@ -272,6 +311,7 @@ def _trial_row(row: sqlite3.Row) -> TrialRow:
         started_at=row["started_at"],
         figures=decoded("figures"),
         settings=decoded("settings"),
+        device=row["device"],
         devices=decoded("devices"),
         machine=decoded("machine"),
         phases=decoded("phases"),

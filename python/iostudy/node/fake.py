@@ -15,6 +15,7 @@ from iostudy.telemetry.recorder import Telemetry
 from iostudy.workloads import catalog
 
 DEVICE = "fake0"
+_MOVED_KB = 64.0 * 1024
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,11 @@ class FakeNode:
         effect = self.effects.get((request.label, label), self.effects.get(label, 0.0))
         deviation = random.Random(f"{self.seed} {number}").gauss(0.0, self.noise)
         value = self.base * (1 + effect) * math.exp(deviation)
-        moved_kb = 1024.0 * (1 + disturbance.foreign_io)
+        moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
         definition = catalog.get(request.name)
-        figures = {figure.name: value for figure in definition.figures} | {"bytes": 1024.0 * 1024}
+        figures = {figure.name: value for figure in definition.figures} | {
+            "bytes": _MOVED_KB * 1024
+        }
         telemetry = Telemetry(
             seconds=1.0,
             devices={DEVICE: {"kB_read": 0.0, "kB_wrtn": moved_kb, "%util": 50.0}},

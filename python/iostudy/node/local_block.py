@@ -16,6 +16,7 @@ from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place, Workload
 
 _WRITTEN_OUT = "dirty pages written out before every trial"
+_NO_DEVICE = "no block device below the target, so foreign I/O cannot be noticed"
 
 
 @dataclass
@@ -41,12 +42,12 @@ class LocalBlock:
         self._prepare(workload, watch)
         watch.begin("apply")
         with self.levels.applied(configuration) as wanted:
-            note = self._make_alike(workload, watch, drop=definition.reads)
+            notes = self._make_alike(workload, watch, drop=definition.reads)
             watch.begin("run")
             figures, telemetry = self._measure(workload)
             watch.begin("restore")
             settings = read_back(wanted)
-        return TrialResult(figures, settings, telemetry, self.device, watch.end(), note)
+        return TrialResult(figures, settings, telemetry, self.device, watch.end(), notes)
 
     def clean(self) -> None:
         """Remove what the trials have made."""
@@ -69,10 +70,11 @@ class LocalBlock:
         workload.reset(self.place)
         watch.begin("sync")
         caches.write_out()
-        if not drop:
-            return (_WRITTEN_OUT,)
-        watch.begin("drop")
-        return (_WRITTEN_OUT, caches.drop(self.place.directory))
+        notes = [_WRITTEN_OUT] if self.device else [_WRITTEN_OUT, _NO_DEVICE]
+        if drop:
+            watch.begin("drop")
+            notes.append(caches.drop(self.place.directory))
+        return tuple(notes)
 
     def _measure(self, workload: Workload) -> tuple[Mapping[str, float], Telemetry]:
         recorder = self.make_recorder()

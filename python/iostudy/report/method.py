@@ -37,8 +37,7 @@ def reproduce(study: Study, row: StudyRow) -> tuple[str, ...]:
         f"Install iostudy {row.iostudy_version}.",
         f"Save the study file as `{study.name}.yaml`.",
         f"Run `iostudy check {study.name}.yaml` to see what will be done and changed.",
-        f"Run `iostudy run {study.name}.yaml --seed {row.seed}` {who}: "
-        "the same seed gives the same plan and data.",
+        f"Run `iostudy run {study.name}.yaml --seed {row.seed}` {who}.",
     )
 
 

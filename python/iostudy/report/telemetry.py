@@ -25,8 +25,8 @@ def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
 
 
 def device_under_test(rows: Sequence[TrialRow]) -> str:
-    """The first that was recorded, since recorders begin at the top of the target's stack."""
-    return next((name for row in rows for name in row.devices or {}), "")
+    """The one that the trials name; empty if there is none."""
+    return next((row.device for row in rows if row.device), "")
 
 
 def _told(workload: str, configuration: str, rows: Sequence[TrialRow]) -> TelemetryTold:

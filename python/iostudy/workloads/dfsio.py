@@ -148,7 +148,7 @@ def _figures(result: _native.JobResult, options: DfsioOptions) -> dict[str, floa
     }
 
 
-_LATENCY = "of one record, from call to return"
+_LATENCY = "of one record: its system call, with making its data before or verifying it after"
 _FIGURES = (
     Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
     Figure("throughput", "MiB/s", "total MiB over the sum of the files' times", True),
