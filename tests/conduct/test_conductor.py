@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import math
+import random
+from dataclasses import replace
+
 import pytest
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.conduct.conductor import _data_seed
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.session import assign
-from iostudy.errors import LedgerError, RestoreError, SettingError, TrialError, WorkloadError
+from iostudy.errors import (
+    LedgerError,
+    RecordError,
+    RestoreError,
+    SettingError,
+    TrialError,
+    UsageError,
+    WorkloadError,
+)
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.fake import Disturbance, FakeNode
+from iostudy.study.plan import Block, make_plan
 from iostudy.study.schema import parse
 
 TEXT = """
@@ -65,8 +79,6 @@ def test_each_comparison_stops_as_soon_as_it_is_decided(tmp_path):
 
 
 def test_a_block_is_prepared_run_in_the_planned_order_and_cleaned(tmp_path):
-    from iostudy.study.plan import make_plan
-
     node = FakeNode()
     conduct(tmp_path, node, seed=7)
     first = make_plan(study(), 7).blocks[0]
@@ -118,36 +130,55 @@ def test_what_cannot_be_restored_ends_the_study_at_once(tmp_path):
     assert node.log[-1].startswith("clean")
 
 
-@pytest.mark.parametrize("stop_after", [1, 4, 7, 11])
+@pytest.mark.parametrize("stop_after", [0, 4, 16, 23, 40, 55])
 def test_a_resumed_study_decides_the_same(tmp_path, stop_after):
     """Also when it was stopped in the middle of a block, which is then run again whole."""
-    plain = conduct(tmp_path / "plain", keyed())
+    plain = conduct(tmp_path / "plain", NoisyNode())
     with pytest.raises(KeyboardInterrupt):
-        conduct(tmp_path / "stopped", keyed(stop_after))
+        conduct(tmp_path / "stopped", NoisyNode(stop_after))
     assert rows(tmp_path / "stopped")[-1].status is TrialStatus.INTERRUPTED
-    resumed = conduct(tmp_path / "stopped", keyed(), resume=True, seed=None)
-    assert [(s.workload, s.configuration, s.comparison.blocks) for s in resumed] == [
-        (s.workload, s.configuration, s.comparison.blocks) for s in plain
-    ]
-    assert [s.comparison.verdict for s in resumed] == [s.comparison.verdict for s in plain]
+    resumed = conduct(tmp_path / "stopped", NoisyNode(), resume=True, seed=None)
+    assert len({standing.comparison.blocks for standing in plain}) > 1
+    assert resumed == plain
 
 
-class KeyedNode(FakeNode):
-    """Its noise follows workload, configuration and visit, so that a repeated block is alike."""
+def test_a_study_that_ended_before_its_block_was_marked_whole_decides_the_same(
+    tmp_path, monkeypatch
+):
+    plain = conduct(tmp_path / "plain", NoisyNode())
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Ledger, "complete", killed)
+        conduct(tmp_path / "stopped", NoisyNode())
+    assert conduct(tmp_path / "stopped", NoisyNode(), resume=True, seed=None) == plain
+
+
+class NoisyNode(FakeNode):
+    """Its noise follows workload, configuration and block, so that a repeated block is alike."""
+
+    def __init__(self, stop_after=None):
+        stop = {} if stop_after is None else {stop_after: Disturbance(error=KeyboardInterrupt())}
+        super().__init__(script=stop)
+        self.blocks = {
+            _data_seed(1, Block(index, workload, ()), attempt): index
+            for index in range(1, 13)
+            for workload in ("dfsio-write", "dfsio-read")
+            for attempt in (1, 2)
+        }
+
+    def block(self, request, seed):
+        self.index = self.blocks[seed]
+        return super().block(request, seed)
 
     def run(self, request, configuration):
-        from dataclasses import replace
-
         result = super().run(request, configuration)
-        key = f"{request.label} {configuration.label}"
-        effect = {"kyber": 1.0, "bfq": 0.93, "none": 1.0}[configuration.label]
-        figures = {**result.figures, "aggregate": 1000 * effect + len(key)}
+        draw = random.Random(f"{request.label} {configuration.label} {self.index}")
+        slow = {"kyber": 1.0, "bfq": 0.93, "none": 1.0}[configuration.label]
+        figures = {**result.figures, "aggregate": 1000 * slow * math.exp(draw.gauss(0, 0.03))}
         return replace(result, figures=figures)
-
-
-def keyed(stop_after=None):
-    script = {} if stop_after is None else {stop_after: Disturbance(error=KeyboardInterrupt())}
-    return KeyedNode(script=script)
 
 
 def test_a_finished_study_resumed_runs_nothing_more(tmp_path):
@@ -203,3 +234,27 @@ def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
     resumed = FakeNode(levels=("none", "bfq", "kyber"))
     conduct(tmp_path, resumed, text=text, resume=True, seed=None)
     assert {r.configuration for r in rows(tmp_path)} == {"none", "bfq"}
+
+
+def test_a_study_is_not_resumed_under_other_circumstances(tmp_path):
+    class Elsewhere(FakeNode):
+        def circumstances(self):
+            return {"target": {"identity": ["another disk"]}}
+
+    conduct(tmp_path, FakeNode())
+    before = rows(tmp_path)
+    with pytest.raises(UsageError, match="target identity was None"):
+        conduct(tmp_path, Elsewhere(), resume=True, seed=None)
+    assert rows(tmp_path) == before
+
+
+def test_a_ledger_that_cannot_be_written_ends_the_study_and_is_told(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("iostudy.ledger.samples.write_whole", full)
+    with pytest.raises(RecordError, match="No space left") as caught:
+        conduct(tmp_path, FakeNode())
+    assert caught.value.exit_code == 3
+    (row,) = rows(tmp_path)
+    assert row.status is TrialStatus.INTERRUPTED

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.errors import LedgerError
+from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, Ledger
 
@@ -125,3 +125,35 @@ def test_a_ledger_of_another_version_is_refused(ledger, tmp_path):
     ledger._connection.execute("PRAGMA user_version = 99")
     with pytest.raises(LedgerError, match="version 99"):
         Ledger.open(tmp_path)
+
+
+def test_a_study_can_be_read_by_those_who_may_not_write(ledger, tmp_path):
+    """Also where SQLite may not make the files that it likes to keep beside a WAL database."""
+    ledger.finish(replace(ENDED, id=ledger.begin(TRIAL)))
+    ledger.close()
+    folder = tmp_path / "read only"
+    folder.mkdir()
+    (folder / FILE_NAME).write_bytes((tmp_path / FILE_NAME).read_bytes())
+    before = (folder / FILE_NAME).stat().st_mtime_ns
+    reader = Ledger.open(folder, read_only=True)
+    assert len(reader.rows()) == 1
+    with pytest.raises(RecordError, match="readonly"):
+        reader.begin(TRIAL)
+    reader.close()
+    assert [path.name for path in folder.iterdir()] == [FILE_NAME]
+    assert (folder / FILE_NAME).stat().st_mtime_ns == before
+
+
+def test_a_running_study_can_be_read(ledger, tmp_path):
+    ledger.begin(TRIAL)
+    reader = Ledger.open(tmp_path, read_only=True)
+    assert len(reader.rows()) == 1
+    reader.close()
+
+
+def test_no_room_for_a_trial_is_told_as_such(ledger):
+    ledger._connection.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(RecordError, match="full") as caught:
+        for position in range(1, 1000):
+            ledger.begin(replace(TRIAL, position=position))
+    assert caught.value.exit_code == 3

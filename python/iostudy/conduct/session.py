@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from iostudy.conduct.conductor import Conductor
 from iostudy.conduct.listeners import Listener
@@ -23,6 +25,9 @@ from iostudy.study.user import for_user
 
 _SEED_BITS = 63
 
+MUST_AGREE = (("host", "kernel", "release"), ("versions", "iostudy"), ("target", "identity"))
+"""What a resumed study may not mix, as ways into the circumstances."""
+
 
 @dataclass(frozen=True)
 class Assignment:
@@ -36,18 +41,25 @@ class Assignment:
         self, node: Node, *, root: bool, seed: int | None, listeners: Sequence[Listener]
     ) -> tuple[Standing, ...]:
         """Record what is fixed before the first trial, then let the Conductor do it."""
+        circumstances = node.circumstances()
+        if self.recorded is not None:
+            refuse_other_circumstances(self.recorded.circumstances, circumstances)
         study = _with_levels(self.study, node, self.recorded)
         node.preflight(study.workloads, study.configurations())
-        ledger = self._ledger(study, node, root=root, seed=seed)
+        ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
             plan = make_plan(study, ledger.study().seed)
             return Conductor(study, plan, node, ledger, listeners).run()
         finally:
             ledger.close()
 
-    def _ledger(self, study: Study, node: Node, *, root: bool, seed: int | None) -> Ledger:
+    def _ledger(
+        self, study: Study, circumstances: Mapping[str, Any], *, root: bool, seed: int | None
+    ) -> Ledger:
         if self.recorded is not None:
-            return Ledger.open(self.folder)
+            ledger = Ledger.open(self.folder)
+            ledger.resume(time.time(), circumstances)
+            return ledger
         offered = {f.name: tuple(v.value for v in f.levels) for f in study.factors if f.offered}
         row = StudyRow(
             name=study.name,
@@ -57,7 +69,7 @@ class Assignment:
             seed=_seed(study, seed),
             started_at=time.time(),
             iostudy_version=version("iostudy"),
-            circumstances=node.circumstances(),
+            circumstances=circumstances,
         )
         return Ledger.create(self.folder, row)
 
@@ -80,8 +92,25 @@ def recorded_study(row: StudyRow) -> Study:
     return for_user(study, root=row.root).with_offered(row.offered)
 
 
+def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """UsageError where a resumed study would mix what cannot be compared."""
+    for way in MUST_AGREE:
+        before, after = (reduce(_inner, way, told) for told in (began, now))
+        if before != after:
+            raise UsageError(
+                "to resume the study under the circumstances it began in",
+                found=f"{' '.join(way)} was {before} and is {after}",
+                where="--resume",
+                remedy="bring them back, or begin anew in another folder",
+            )
+
+
+def _inner(told: Any, key: str) -> Any:
+    return told.get(key) if isinstance(told, Mapping) else None
+
+
 def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
-    ledger = Ledger.open(folder)
+    ledger = Ledger.open(folder, read_only=True)
     try:
         row = ledger.study()
     finally:

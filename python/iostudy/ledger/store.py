@@ -22,6 +22,7 @@ CREATE TABLE study (
   seed TEXT NOT NULL, started_at REAL NOT NULL, iostudy_version TEXT NOT NULL,
   circumstances TEXT NOT NULL
 );
+CREATE TABLE resumption (started_at REAL NOT NULL, circumstances TEXT NOT NULL);
 CREATE TABLE trial (
   id INTEGER PRIMARY KEY, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
   position INTEGER NOT NULL, workload TEXT NOT NULL, configuration TEXT NOT NULL,

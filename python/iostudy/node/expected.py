@@ -1,34 +1,25 @@
-"""What this host will probably offer, for a study that is only looked at."""
+"""What this host will probably offer and refuse, for a study that is only looked at."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import assert_never
 
-from iostudy.errors import IostudyError
+from iostudy.errors import IostudyError, TargetError
+from iostudy.host import stack
 from iostudy.node.levels import Levels
+from iostudy.settings import catalog
+from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
-from iostudy.study.model import DirectoryTarget, LoopbackTarget, ScratchTarget, Study, Target
-
-_ANY_LOOP_DEVICE = Path("/dev/loop0")
-
-
-def with_expected_levels(study: Study) -> Study:
-    """Fill in the levels that wait for the host's; as it is where they cannot be told yet.
-
-    Loop devices are alike, so any of them tells what one that is still to be made will offer.
-    """
-    levels = Levels(Transaction(), _place(study.target))
-    try:
-        return study.with_offered({f.name: levels.offered(f.name) for f in study.awaiting_offer()})
-    except IostudyError:
-        return study
-
-
-def _place(target: Target) -> Path:
-    match target:
-        case LoopbackTarget():
-            return _ANY_LOOP_DEVICE
-        case ScratchTarget(device):
-            return device
-        case DirectoryTarget(path):
-            return path or Path()
+from iostudy.settings.work_folder import WorkFolder
+from iostudy.study.cross_check import with_offered
+from iostudy.study.model import (
+    DirectoryTarget,
+    FactorKind,
+    LoopbackTarget,
+    ScratchTarget,
+    Study,
+    Target,
+)

@@ -31,7 +31,7 @@ from iostudy.study.model import (
 )
 from iostudy.study.requests import configured
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.units import GIB
+from iostudy.units import GIB, format_size
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place
 
@@ -102,6 +102,7 @@ class LocalNode:
             "target": {
                 "description": self._target.describe(),
                 "devices": list(self._devices()),
+                "identity": self._identity(),
                 "notes": list(self._notes),
             },
         }
@@ -147,6 +148,14 @@ class LocalNode:
                 return None
             case unreachable:
                 assert_never(unreachable)
+
+    def _identity(self) -> list[str]:
+        """The devices that the target is on, or is made on, by what does not change with a boot."""
+        try:
+            below = stack.whole_stack(self._place())
+        except TargetError:
+            return []
+        return [f"{d.wwid or d.serial or d.name}, {format_size(d.size_bytes)}" for d in below]
 
     def _devices(self) -> tuple[str, ...]:
         """The devices below the target, from the top; none for a target in memory or far away."""
