@@ -56,7 +56,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 $(VENV)/.run: requirements/run.txt requirements/build.txt
-	@command -v cargo >/dev/null || { echo "Rust 1.85 or newer is needed; see https://rustup.rs" >&2; exit 1; }
+	tools/need-rust
 	PYTHON=$(PYTHON) tools/need $(TO_RUN)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt

@@ -61,7 +61,7 @@ def measure(case: Case, folder: Path) -> Rates:
         for name in draw.sample(list(PROGRAMS), len(PROGRAMS)):
             if case.operation == "write":
                 _remove(paths)
-            settle(folder, paths if case.operation == "read" else [])
+            settle(folder)
             rates[name].append(PROGRAMS[name](case, paths))
     _remove(paths)
     return rates

@@ -52,28 +52,44 @@ def run(
     ] = None,
 ) -> None:
     """Carry a study out; write report.html, report.md, report.json and the ledger."""
-    # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.carry_out import carry_out
-    from iostudy.conduct.session import assign
-
-    asked = load(library.find(study))
     if resume and seed is not None:
         raise _seed_is_fixed()
+    asked = load(library.find(study))
     folder = _folder(asked.name, out, resume=resume)
-    root = os.geteuid() == 0
-    assignment = assign(asked, folder, root=root, resume=resume)
-    _confirm_destruction(assignment.study, yes=yes)
-    folder.mkdir(parents=True, exist_ok=True)
-    for note in assignment.study.notes:
-        say(f"note: {note}")
     try:
-        verdicts = carry_out(assignment, root=root, seed=seed)
+        verdicts = _run(asked, folder, resume=resume, yes=yes, seed=seed)
     except EndedBySignal:
         go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
         say(f"stopped; finished trials are kept. Go on with: {go_on}")
         raise
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
+
+
+def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None) -> set[str]:
+    # Here and not above: statistics and charts take most of a second to load.
+    from iostudy.cli.carry_out import carry_out
+    from iostudy.conduct.session import assign
+
+    root = os.geteuid() == 0
+    assignment = assign(asked, folder, root=root, resume=resume)
+    _confirm_destruction(assignment.study, yes=yes)
+    _make(folder)
+    for note in assignment.study.notes:
+        say(f"note: {note}")
+    return carry_out(assignment, root=root, seed=seed)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            "an output folder",
+            found=error.strerror or str(error),
+            where=str(folder),
+            remedy="name a folder that is there or can be made, with --out",
+        ) from error
 
 
 def _folder(name: str, asked: Path | None, *, resume: bool) -> Path:
