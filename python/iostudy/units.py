@@ -7,6 +7,7 @@ the two are never mixed up, and a bare number is bytes.
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from fractions import Fraction
 
 KIB = 1 << 10
@@ -60,8 +61,11 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_percent(fraction: float) -> str:
-    """A fraction as a plain percentage without needless digits: 0.03 -> ``3 %``."""
-    return f"{fraction * 100:.3g} %"
+    """A fraction as a percentage of three significant digits: 0.03 -> ``3 %``, 10.14 -> ``1010 %``.
+
+    Never with an exponent, as ``g`` alone would have it.
+    """
+    return f"{Decimal(f'{fraction * 100:.3g}'):f} %"
 
 
 def format_seconds(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,12 +12,12 @@ from iostudy.cli.console import print_json, print_table, say
 from iostudy.errors import UsageError
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
+from iostudy.study.collector import reason
 from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
 from iostudy.study.names import known
+from iostudy.study.plan import draw_seed
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition, as_written
-
-_SEED_BITS = 63
 
 
 def bench(
@@ -38,7 +37,7 @@ def bench(
     alone = Configuration("as it is", {}, {})
     with LocalNode(DirectoryTarget(target), target) as node:
         node.preflight([request], [alone])
-        with node.block(request, secrets.randbits(_SEED_BITS)) as session:
+        with node.block(request, draw_seed()) as session:
             result = session.trial(alone)
     if json:
         print_json(_as_json(definition, options, result))
@@ -57,7 +56,7 @@ def _options(definition: WorkloadDefinition, given: list[str]) -> BaseModel:
         return definition.options.model_validate(values)
     except ValidationError as error:
         found = "; ".join(
-            f"{'.'.join(map(str, detail['loc'])) or 'together'}: {detail['msg']}"
+            f"{'.'.join(map(str, detail['loc'])) or 'together'}: {reason(detail)}"
             for detail in error.errors()
         )
         allowed = ", ".join(definition.options.model_fields)

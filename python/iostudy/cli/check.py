@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from iostudy.cli.console import out, print_table
-from iostudy.node.expected import with_expected_levels
+from iostudy.cli.console import print_line, print_table
+from iostudy.node.expected import check_target, with_expected_levels
 from iostudy.study import library
 from iostudy.study.model import (
     DirectoryTarget,
@@ -18,11 +19,10 @@ from iostudy.study.model import (
     ScratchTarget,
     Study,
 )
-from iostudy.study.requests import configured
+from iostudy.study.requests import space_bytes
 from iostudy.study.schema import load
 from iostudy.study.user import for_user
 from iostudy.units import GIB, MIB, format_percent, format_seconds
-from iostudy.workloads import catalog
 from iostudy.workloads.definition import as_written
 
 # An estimate needs some speed. This is a modest SSD's; the output says that it is assumed.
@@ -35,9 +35,10 @@ def check(
     """Validate a study; print its plan, what it changes and how long it takes. Changes nothing."""
     asked = for_user(load(library.find(study)), root=os.geteuid() == 0)
     asked = with_expected_levels(asked)
-    out.print(asked.question, markup=False)
+    check_target(asked, Path())
+    print_line(asked.question)
     for note in asked.notes:
-        out.print(f"note: {note}", markup=False)
+        print_line(f"note: {note}")
     print_table("", ("", ""), [*_what(asked), *_changes(asked), *_effort(asked)])
 
 
@@ -77,11 +78,7 @@ def _effort(study: Study) -> list[tuple[str, str]]:
         return [("effort", "known when the host has been asked what it offers")]
     configurations = study.configurations()
     trials = len(configurations) * len(study.workloads)
-    moved = sum(
-        catalog.get(w.name).make(configured(w, configuration)).space_bytes()
-        for w in study.workloads
-        for configuration in configurations
-    )
+    moved = sum(space_bytes(study.workloads, configurations))
     fewest, most = study.decide.min_blocks, study.decide.max_blocks
     seconds = moved / (ASSUMED_MIB_PER_SECOND * MIB)
     times = f"{format_seconds(fewest * seconds)} to {format_seconds(most * seconds)}"

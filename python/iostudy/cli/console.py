@@ -1,45 +1,76 @@
-"""Where the command line prints: data on stdout, progress and errors on stderr."""
+"""Where the command line prints: data on stdout, progress and errors on stderr.
+
+What is printed comes from outside as often as not: from a study file, from sysfs, from file names.
+It is text, whatever it holds; control characters in it are shown and not obeyed.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
+from rich.text import Text
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
+# Wider than any table; off a terminal nothing is folded, so that grep finds whole lines.
+_UNLIMITED = 1_000_000
+
 
 def say(text: str) -> None:
-    """A line of progress. Markup in it is text."""
-    err.print(text, markup=False, soft_wrap=True)
+    """Progress or an error, on stderr; it may have several lines."""
+    err.print(Text(visible(text, keep="\n")), soft_wrap=True)
 
 
-def print_json(value: Any) -> None:
-    """One JSON document, and nothing else, on stdout."""
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
-    sys.stdout.write("\n")
-    sys.stdout.flush()
+def print_line(text: str = "", style: str = "") -> None:
+    """A line on stdout, wrapped at words on a terminal."""
+    out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; cells are text, whatever they hold."""
+    """A table on stdout."""
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(_plain(cell) for cell in row))
-    out.print(table)
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    show(table)
 
 
-def print_fields(fields: Mapping[str, str]) -> None:
-    """Names and values below one another, on stdout."""
-    print_table("", ("", ""), [*fields.items()])
+def show(renderable: RenderableType) -> None:
+    """Print on stdout: as wide as the terminal, or off a terminal as wide as it needs."""
+    if not out.is_terminal:
+        options = out.options.update(max_width=_UNLIMITED)
+        out.width = Measurement.get(out, options, renderable).maximum
+    out.print(renderable)
 
 
-def _plain(cell: str) -> str:
-    return cell.replace("[", r"\[")
+def print_json(value: Any) -> None:
+    """One JSON document, and nothing else, on stdout; in ASCII, which every reader takes."""
+    json.dump(value, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""The text with control characters as escapes (``\x1b``), but for those to ``keep``.
+
+    So are format characters, which can turn the order of what is read around, line separators, and
+    the halves of characters that a file name may hold.
+    """
+    return "".join(c if c in keep or not _controls(c) else _escaped(c) for c in text)
+
+
+def _controls(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.console import out, print_json
+from iostudy.cli.console import print_json, print_line
 from iostudy.settings import catalog
 from iostudy.settings.definition import SettingDefinition
 
@@ -25,7 +25,7 @@ def settings(
 
 
 def _show(definition: SettingDefinition) -> None:
-    out.print(definition.name, style="bold", markup=False)
+    print_line(definition.name, style="bold")
     lines = {
         "allowed": definition.allowed,
         "default": definition.default,
@@ -34,5 +34,5 @@ def _show(definition: SettingDefinition) -> None:
         "source": definition.source,
     }
     for name, text in lines.items():
-        out.print(f"  {name:<11} {text}", markup=False)
-    out.print()
+        print_line(f"  {name:<11} {text}")
+    print_line()

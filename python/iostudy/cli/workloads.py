@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.console import out, print_json, print_table
+from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import WorkloadDefinition
+from iostudy.workloads.definition import WorkloadDefinition, as_written
 
 
 def workloads(
@@ -24,12 +24,13 @@ def workloads(
 
 
 def _show(definition: WorkloadDefinition) -> None:
-    out.print(f"{definition.name}", style="bold", markup=False)
-    out.print(f"  models      {definition.models}", markup=False)
-    out.print(f"  leaves out  {definition.leaves_out}", markup=False)
-    out.print(f"  source      {definition.source}", markup=False)
+    print_line(definition.name, style="bold")
+    print_line(f"  models      {definition.models}")
+    print_line(f"  leaves out  {definition.leaves_out}")
+    print_line(f"  source      {definition.source}")
+    defaults = as_written(definition.options())
     options = [
-        (f"  {name}", str(field.default), str(field.description))
+        (f"  {name}", defaults[name], str(field.description))
         for name, field in definition.options.model_fields.items()
     ]
     print_table("", ("  option", "default", "meaning"), options)
@@ -37,7 +38,7 @@ def _show(definition: WorkloadDefinition) -> None:
         (f"  {figure.name}", figure.unit, figure.documentation) for figure in definition.figures
     ]
     print_table("", ("  figure", "unit", "meaning"), figures)
-    out.print()
+    print_line()
 
 
 def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import assert_never
 
@@ -23,3 +22,76 @@ from iostudy.study.model import (
     Study,
     Target,
 )
+from iostudy.study.requests import space_bytes
+from iostudy.units import GIB
+
+_ANY_LOOP_DEVICE = Path("/dev/loop0")
+# What a file system needs beside the files themselves: inodes, extents, its journal.
+_ROOM_TO_SPARE = 1.02
+
+
+def with_expected_levels(study: Study) -> Study:
+    """Fill in the levels that wait for the host's; as it is where they cannot be told yet.
+
+    Loop devices are alike, so any of them tells what one that is still to be made will offer.
+    StudyError where they do not go with the rest of the study.
+    """
+    levels = Levels(Transaction(), _place(study.target))
+    try:
+        offered = {f.name: levels.offered(f.name) for f in study.awaiting_offer()}
+    except IostudyError:
+        return study
+    return with_offered(study, offered)
+
+
+def check_target(study: Study, folder: Path) -> None:
+    """TargetError where the target cannot be used, has no such settings or too little room.
+
+    ``folder`` stands for the output folder. Changes nothing.
+    """
+    room_bytes = _room_bytes(study.target, folder)
+    if not isinstance(study.target, LoopbackTarget):
+        for factor in study.factors:
+            if factor.kind is FactorKind.SETTING:
+                catalog.bind(factor.name, _place(study.target))
+    if not study.awaiting_offer():
+        needed_bytes = max(space_bytes(study.workloads, study.configurations()))
+        require_room(needed_bytes, room_bytes, study.target)
+
+
+def require_room(needed_bytes: int, free_bytes: int, target: Target) -> None:
+    """TargetError unless files of that size fit, with what the file system needs for itself."""
+    if free_bytes < needed_bytes * _ROOM_TO_SPARE:
+        raise TargetError(
+            f"{needed_bytes / GIB:.2f} GiB for the files of the largest workload",
+            found=f"{free_bytes / GIB:.2f} GiB are free",
+            where=target.describe(),
+            remedy="give fewer or smaller files, or a larger target",
+        )
+
+
+def _room_bytes(target: Target, folder: Path) -> int:
+    """The room on the target, for a disk to be made: all of it. TargetError if it is unusable."""
+    match target:
+        case LoopbackTarget(size_bytes, filesystem):
+            LoopbackDisk.prepare(folder, size_bytes, filesystem)
+            return size_bytes
+        case ScratchTarget(device, filesystem):
+            ScratchDevice.prepare(device, folder, filesystem)
+            return stack.devices_of(device)[0].size_bytes
+        case DirectoryTarget(path):
+            WorkFolder.prepare(path or folder)
+            room = os.statvfs(path or folder)
+            return room.f_bavail * room.f_frsize
+        case unreachable:
+            assert_never(unreachable)
+
+
+def _place(target: Target) -> Path:
+    match target:
+        case LoopbackTarget():
+            return _ANY_LOOP_DEVICE
+        case ScratchTarget(device):
+            return device
+        case DirectoryTarget(path):
+            return path or Path()

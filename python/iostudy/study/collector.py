@@ -75,7 +75,14 @@ class Collector:
         elif isinstance(cause, ValueError):
             self.note(place, cause, detail["input"])
         else:
-            self.add(place, detail["msg"], found=shown(detail["input"]))
+            self.add(place, reason(detail), found=shown(detail["input"]))
+
+
+def reason(detail: ErrorDetails) -> str:
+    """What pydantic has against a value, in words for the author of a study."""
+    if detail["type"] == "bool_parsing":
+        return "write true or false"
+    return detail["msg"].removeprefix("Value error, ")
 
 
 def shown(value: Any) -> str:

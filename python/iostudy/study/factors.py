@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import SettingDefinition
+from iostudy.study.collector import reason
+from iostudy.study.labels import as_text, parse_label, repeated
 from iostudy.study.model import Factor, FactorKind, Level
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog as workloads
 
 OFFERED = "offered"
 OPTION_PREFIX = "workload."
+
+Parser = Callable[[str], str]
+"""A level as it is written -> as kernel or workload take it, equal for ``1MiB`` and ``1024KiB``."""
 
 
 def factor_names() -> tuple[str, ...]:
@@ -25,58 +32,89 @@ def factor_names() -> tuple[str, ...]:
     return (*settings.names(), *sorted(options))
 
 
-def parse_factor(name: str, levels: Any) -> Factor:
+def parse_factor(name: str, levels: Any, models: Sequence[type[BaseModel]]) -> Factor:
     """One line of the section; ValueError says what is wrong with it.
 
-    ``levels`` is a list of values, a mapping of labels to values, or the word ``offered``.
+    ``levels`` is a list of values, a mapping of labels to values, or the word ``offered``;
+    ``models`` are the options of the study's workloads, whose types the levels of an option need.
     """
     if name not in factor_names():
         raise UnknownNameError("factor", name, factor_names())
-    kind = FactorKind.SETTING
     if name.startswith(OPTION_PREFIX):
-        kind = FactorKind.WORKLOAD_OPTION
-    definition = settings.get(name) if kind is FactorKind.SETTING else None
-    if levels == OFFERED:
-        return _offered(name, definition)
-    return Factor(name, kind, _levels(levels, definition))
-
-
-def _offered(name: str, definition: SettingDefinition | None) -> Factor:
-    if definition is None or not definition.choices:
-        raise ValueError(f"{name} has no levels that a host offers; list the ones to compare")
+        option = name.removeprefix(OPTION_PREFIX)
+        if levels == OFFERED:
+            raise _nothing_offered(name)
+        return Factor(name, FactorKind.WORKLOAD_OPTION, _levels(levels, _of_option(option, models)))
+    definition = settings.get(name)
+    if levels != OFFERED:
+        return Factor(name, FactorKind.SETTING, _levels(levels, _of_setting(definition)))
+    if not definition.choices:
+        raise _nothing_offered(name)
     return Factor(name, FactorKind.SETTING, (), offered=True)
 
 
-def _levels(given: Any, definition: SettingDefinition | None) -> tuple[Level, ...]:
+def _nothing_offered(name: str) -> ValueError:
+    return ValueError(f"{name} has no levels that a host offers; list the ones to compare")
+
+
+def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
     if isinstance(given, Mapping):
-        labels = [str(label) for label in given]
-        values = [_value(value, definition) for value in given.values()]
+        levels = tuple(_level(label, value, parse) for label, value in given.items())
+        _refuse_same_labels(levels)
     elif isinstance(given, list):
-        values = [_value(value, definition) for value in given]
-        labels = values
-        _refuse_duplicates(values)
+        levels = tuple(_level(value, value, parse) for value in given)
+        _refuse_same_values(levels)
     else:
         raise ValueError("levels are a list such as [a, b], or labels such as {first: a}")
-    if not values:
+    if not levels:
         raise ValueError("the list of levels is empty; name at least one")
-    return tuple(Level(label, value) for label, value in zip(labels, values, strict=True))
+    return levels
 
 
-def _value(value: Any, definition: SettingDefinition | None) -> str:
-    if isinstance(value, list | Mapping) or value is None:
-        raise ValueError("a level is a single value")
-    text = str(value).lower() if isinstance(value, bool) else str(value)
-    if definition is None:
+def _level(label: Any, value: Any, parse: Parser) -> Level:
+    parsed = parse(as_text(value))
+    return Level(parse_label(label), parsed)
+
+
+def _of_setting(definition: SettingDefinition) -> Parser:
+    def parse(text: str) -> str:
+        if definition.choices and text not in definition.choices:
+            raise UnknownNameError(f"level of {definition.name}", text, definition.choices)
+        return definition.parse(text)
+
+    return parse
+
+
+def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
+    """By the type that the option has in each of the models that know it."""
+    fields = [model.model_fields[option] for model in models if option in model.model_fields]
+    adapters = [TypeAdapter[Any](field.rebuild_annotation()) for field in fields]
+
+    def parse(text: str) -> str:
+        for adapter in adapters:
+            try:
+                value = adapter.validate_python(text)
+            except ValidationError as error:
+                raise ValueError(f"level {text}: {reason(error.errors()[0])}") from error
+            text = as_text(adapter.dump_python(value, mode="json"))
         return text
-    if definition.choices and text not in definition.choices:
-        raise UnknownNameError(f"level of {definition.name}", text, definition.choices)
-    return definition.parse(text)
+
+    return parse
 
 
-def _refuse_duplicates(values: list[str]) -> None:
-    twice = sorted({value for value in values if values.count(value) > 1})
+def _refuse_same_labels(levels: Sequence[Level]) -> None:
+    """YAML tells ``1`` from ``"1"``; a report would not."""
+    twice = repeated(level.label for level in levels)
     if twice:
+        raise ValueError(f"label {', '.join(twice)} stands twice; give each level its own")
+
+
+def _refuse_same_values(levels: Sequence[Level]) -> None:
+    twice = repeated(level.value for level in levels)
+    if twice:
+        labels = [level.label for level in levels if level.value == twice[0]]
+        same = " and ".join(dict.fromkeys(labels))
         raise ValueError(
-            f"level {', '.join(twice)} stands twice; to compare a value with itself, "
+            f"level {same} stands twice; to compare a value with itself, "
             f"label it: {{first: {twice[0]}, second: {twice[0]}}}"
         )

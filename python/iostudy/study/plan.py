@@ -7,9 +7,13 @@ leaves out what has been decided meanwhile; leaving out keeps the order of the r
 from __future__ import annotations
 
 import random
+import secrets
 from dataclasses import dataclass
 
 from iostudy.study.model import Study
+
+_SEED_BITS = 63
+"""What fits a signed 64-bit integer, as the ledger keeps it."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,11 @@ class Plan:
 
     seed: int
     blocks: tuple[Block, ...]
+
+
+def draw_seed() -> int:
+    """A fresh seed, for those who give none."""
+    return secrets.randbits(_SEED_BITS)
 
 
 def make_plan(study: Study, seed: int) -> Plan:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from iostudy.study.collector import Collector, Path, shown
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.collector import Collector, Path, reason, shown
+from iostudy.study.labels import parse_label, repeated
+from iostudy.study.model import Configuration, FactorKind, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog
 
@@ -44,16 +46,16 @@ def _request(collector: Collector, path: Path, entry: Any) -> WorkloadRequest | 
     if name not in catalog.names():
         collector.note(path, UnknownNameError("workload", str(name), catalog.names()), name)
         return None
-    label = options.get("label", name) if isinstance(options, Mapping) else name
-    if isinstance(options, Mapping):
+    label: str | None = name
+    if isinstance(options, Mapping) and "label" in options:
+        label = collector.attempt((*path, "label"), parse_label, options["label"])
         options = {key: value for key, value in options.items() if key != "label"}
     valid = collector.model(path, catalog.get(name).options, options)
-    return None if valid is None else WorkloadRequest(str(label), name, valid)
+    return None if valid is None or label is None else WorkloadRequest(label, name, valid)
 
 
 def _refuse_same_labels(collector: Collector, requests: tuple[WorkloadRequest, ...]) -> None:
-    labels = [request.label for request in requests]
-    for label in sorted({label for label in labels if labels.count(label) > 1}):
+    for label in repeated(request.label for request in requests):
         message = "the workload stands twice; give one of them a label of its own"
         collector.add(("workloads",), message, found=label)
 
@@ -70,21 +72,28 @@ def configured(request: WorkloadRequest, configuration: Configuration) -> BaseMo
     return model.model_validate({**request.options.model_dump(), **varied})
 
 
-def check_options(
-    collector: Collector,
-    path: Path,
-    requests: tuple[WorkloadRequest, ...],
-    configurations: tuple[Configuration, ...],
-) -> None:
-    """Note every combination of a workload and a configuration that cannot work."""
-    for request in requests:
-        for configuration in configurations:
+def check_options(collector: Collector, path: Path, study: Study) -> None:
+    """Note every combination of options that a workload cannot run with, whatever the settings."""
+    options = tuple(f for f in study.factors if f.kind is FactorKind.WORKLOAD_OPTION)
+    for configuration in replace(study, factors=options, baseline_label=None).configurations():
+        for request in study.workloads:
             try:
                 configured(request, configuration)
             except ValidationError as error:
-                reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-                message = f"{request.label} cannot run with {configuration.label}: {reason}"
-                collector.add(path, message)
+                levels = ", ".join(f"{name}={v}" for name, v in configuration.options.items())
+                message = f"{request.label} cannot run with {levels}"
+                collector.add(path, f"{message}: {reason(error.errors()[0])}")
+
+
+def space_bytes(
+    requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+) -> tuple[int, ...]:
+    """The room that the files of each trial of a round take."""
+    return tuple(
+        catalog.get(request.name).make(configured(request, configuration)).space_bytes()
+        for request in requests
+        for configuration in configurations
+    )
 
 
 def _allowed() -> str:

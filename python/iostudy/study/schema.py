@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
-from iostudy.study import requests
 from iostudy.study.collector import Collector, shown
 from iostudy.study.collector import Path as Way
+from iostudy.study.cross_check import cross_check
 from iostudy.study.factors import parse_factor
-from iostudy.study.model import Factor, FactorKind, Fallback, Study, Target
+from iostudy.study.labels import as_text
+from iostudy.study.model import Factor, FactorKind, Fallback, Study, Target, WorkloadRequest
 from iostudy.study.names import UnknownNameError
+from iostudy.study.requests import parse_requests
 from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
 from iostudy.study.source import read
 
@@ -56,12 +58,13 @@ def parse(text: str, *, where: str, name: str) -> Study:
     _refuse_unknown_keys(collector, (), values, KEYS)
     question = _question(collector, values)
     target = _target(collector, ("target",), values.get("target"))
-    factors = _factors(collector, ("factors",), values.get("factors"))
-    asked = requests.parse_requests(collector, values.get("workloads"))
+    asked = parse_requests(collector, values.get("workloads"))
+    factors = _factors(collector, ("factors",), values.get("factors"), asked)
     decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
     validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
-    fallback = _fallback(collector, values)
+    fallback = _fallback(collector, values, asked)
     seed = _seed(collector, values)
+    baseline = _baseline(collector, values)
     collector.finish()
     assert target is not None and decide is not None and validity is not None
     study = Study(
@@ -73,47 +76,19 @@ def parse(text: str, *, where: str, name: str) -> Study:
         workloads=asked,
         decide=decide.decision(),
         validity=validity.validity(),
-        baseline_label=_text(values.get("baseline")),
+        baseline_label=baseline,
         seed=seed,
         fallback=fallback,
     )
-    _cross_check(collector, study)
+    cross_check(collector, study)
     collector.finish()
     return study
-
-
-def _cross_check(collector: Collector, study: Study) -> None:
-    """What can only be judged when every section is right on its own."""
-    ways: list[tuple[Way, Study]] = [(("factors",), study)]
-    if study.fallback is not None:
-        ways.append((("without_root", "factors"), study.without_root()))
-    for way, variant in ways:
-        _refuse_idle_options(collector, way, variant)
-        if not variant.awaiting_offer():
-            requests.check_options(collector, way, variant.workloads, variant.configurations())
-    if not study.awaiting_offer():
-        _check_baseline(collector, study)
-
-
-def _refuse_idle_options(collector: Collector, way: Way, study: Study) -> None:
-    """An option that no workload of the study has would make all its levels the same."""
-    from_workloads = {field for w in study.workloads for field in type(w.options).model_fields}
-    for factor in study.factors:
-        if factor.kind is FactorKind.WORKLOAD_OPTION and factor.option not in from_workloads:
-            collector.add((*way, factor.name), "no workload of this study has that option")
-
-
-def _check_baseline(collector: Collector, study: Study) -> None:
-    labels = [configuration.label for configuration in study.configurations()]
-    label = study.baseline_label
-    if label is not None and label not in labels:
-        collector.note(("baseline",), UnknownNameError("configuration", label, labels), label)
 
 
 def _question(collector: Collector, values: Mapping[str, Any]) -> str:
     question = values.get("question")
     if isinstance(question, str) and question.strip():
-        return question.strip()
+        return " ".join(question.split())
     message = "a question is wanted, in a sentence; the report answers it"
     collector.add(("question",), message, found=shown(question))
     return ""
@@ -128,19 +103,24 @@ def _target(collector: Collector, way: Way, value: Any) -> Target | None:
     return collector.attempt(way, directory_target, value)
 
 
-def _factors(collector: Collector, way: Way, section: Any) -> tuple[Factor, ...]:
+def _factors(
+    collector: Collector, way: Way, section: Any, workloads: tuple[WorkloadRequest, ...]
+) -> tuple[Factor, ...]:
     if not isinstance(section, Mapping) or not section:
         message = "factors are a mapping of at least one name to its levels"
         collector.add(way, message, found=shown(section))
         return ()
+    models = [type(request.options) for request in workloads]
     found = [
-        collector.attempt((*way, name), partial(parse_factor, str(name)), levels)
+        collector.attempt((*way, name), partial(parse_factor, str(name), models=models), levels)
         for name, levels in section.items()
     ]
     return tuple(factor for factor in found if factor is not None)
 
 
-def _fallback(collector: Collector, values: Mapping[str, Any]) -> Fallback | None:
+def _fallback(
+    collector: Collector, values: Mapping[str, Any], workloads: tuple[WorkloadRequest, ...]
+) -> Fallback | None:
     if "without_root" not in values:
         return None
     section = values["without_root"]
@@ -149,7 +129,7 @@ def _fallback(collector: Collector, values: Mapping[str, Any]) -> Fallback | Non
         collector.add(("without_root",), message, found=shown(section))
         return None
     _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
-    factors = _factors(collector, ("without_root", "factors"), section.get("factors"))
+    factors = _factors(collector, ("without_root", "factors"), section.get("factors"), workloads)
     for factor in factors:
         if factor.kind is FactorKind.SETTING:
             way = ("without_root", "factors", factor.name)
@@ -158,6 +138,11 @@ def _fallback(collector: Collector, values: Mapping[str, Any]) -> Fallback | Non
     if "target" in section:
         target = _target(collector, ("without_root", "target"), section["target"])
     return Fallback(factors, target)
+
+
+def _baseline(collector: Collector, values: Mapping[str, Any]) -> str | None:
+    label = values.get("baseline")
+    return None if label is None else collector.attempt(("baseline",), as_text, label)
 
 
 def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:
@@ -176,10 +161,6 @@ def _refuse_unknown_keys(
     for key in section:
         if key not in allowed:
             collector.note((*way, key), UnknownNameError("key", str(key), allowed), key)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
 
 
 def _name_of(path: Path) -> str:

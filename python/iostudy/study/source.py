@@ -10,8 +10,17 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    NodeEvent,
+    ScalarEvent,
+)
 
 from iostudy.errors import Problem, StudyError
+
+MAX_DEPTH = 20
 
 Step = str | int
 
@@ -36,10 +45,13 @@ class Source:
 def read(text: str, where: str) -> Source:
     """Parse YAML 1.2 (so that ``none``, ``on`` and ``off`` are strings); StudyError if it is not.
 
-    A key that stands twice is an error, as is anything but a mapping at the top.
+    A key that stands twice is an error, as is anything but a mapping at the top, and YAML's ways to
+    say more than is written: a few lines of aliases can stand for gigabytes, and what an alias or
+    a merge key brings in has no line of its own.
     """
     try:
-        values = YAML(typ="rt", pure=True).load(text)
+        _refuse_more_than_is_written(text, where)
+        values = _yaml().load(text)
     except DuplicateKeyError as error:
         raise StudyError(where, (_problem(error, "a key stands twice"),)) from error
     except MarkedYAMLError as error:
@@ -51,6 +63,38 @@ def read(text: str, where: str) -> Source:
         problem = Problem(1, "", "a study is a mapping of keys such as target and factors", found)
         raise StudyError(where, (problem,))
     return Source(values)
+
+
+def _refuse_more_than_is_written(text: str, where: str) -> None:
+    """StudyError at the first alias, merge key or tag, or where values are nested too deeply."""
+    depth = 0
+    for event in _yaml().parse(text):
+        depth += isinstance(event, CollectionStartEvent)
+        depth -= isinstance(event, CollectionEndEvent)
+        refused = _refused(event) if depth <= MAX_DEPTH else f"more than {MAX_DEPTH} levels deep"
+        if refused:
+            line = event.start_mark.line + 1
+            allowed = "plain mappings, lists and values"
+            problem = Problem(line, "", "no study needs this", found=refused, allowed=allowed)
+            raise StudyError(where, (problem,))
+
+
+def _refused(event: Any) -> str:
+    match event:
+        case AliasEvent(anchor=anchor):
+            return f"the alias *{anchor}"
+        case NodeEvent(anchor=str(anchor)):
+            return f"the anchor &{anchor}"
+        case CollectionStartEvent(tag=str(tag)) | ScalarEvent(tag=str(tag)):
+            return f"the tag {tag}"
+        case ScalarEvent(value="<<"):
+            return "the merge key <<"
+        case _:
+            return ""
+
+
+def _yaml() -> YAML:
+    return YAML(typ="rt", pure=True)
 
 
 def _problem(error: MarkedYAMLError, message: str) -> Problem:

@@ -1,0 +1,74 @@
+"""What of a study can only be judged when every section is right on its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from iostudy.study.collector import Collector, Path
+from iostudy.study.labels import repeated
+from iostudy.study.model import FactorKind, Study
+from iostudy.study.names import UnknownNameError
+from iostudy.study.requests import check_options
+from iostudy.study.source import read
+
+MAX_CONFIGURATIONS = 1000
+
+
+def cross_check(collector: Collector, study: Study) -> None:
+    """Note what does not go together in the study, and in what it is without root.
+
+    What depends on levels that the host has yet to offer waits for `with_offered`.
+    """
+    _check(collector, ("factors",), study)
+    if study.fallback is not None:
+        _check(collector, ("without_root", "factors"), study.without_root())
+
+
+def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
+    """The study with the host's levels in the factors that wait for them, checked with them.
+
+    StudyError with the lines of the study's text where they do not go with the rest of it.
+    """
+    if not study.awaiting_offer():
+        return study
+    filled = study.with_offered(offered)
+    where = f"the study {study.name}"
+    collector = Collector(read(study.text, where), where)
+    for factor in filled.awaiting_offer():
+        collector.add(("factors", factor.name), "the host offers no level of it")
+    _check(collector, ("factors",), filled)
+    collector.finish()
+    return filled
+
+
+def _check(collector: Collector, way: Path, study: Study) -> None:
+    _refuse_idle_options(collector, way, study)
+    known = [factor for factor in study.factors if factor.levels]
+    count = math.prod(len(factor.levels) for factor in known)
+    if count > MAX_CONFIGURATIONS:
+        message = "the factors make too many configurations; leave out levels, or split the study"
+        collector.add(way, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
+        return
+    check_options(collector, way, study)
+    if not study.awaiting_offer():
+        _check_labels(collector, way, study)
+
+
+def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:
+    """An option that no workload of the study has would make all its levels the same."""
+    from_workloads = {field for w in study.workloads for field in type(w.options).model_fields}
+    for factor in study.factors:
+        if factor.kind is FactorKind.WORKLOAD_OPTION and factor.option not in from_workloads:
+            collector.add((*way, factor.name), "no workload of this study has that option")
+
+
+def _check_labels(collector: Collector, way: Path, study: Study) -> None:
+    labels = [configuration.label for configuration in study.configurations()]
+    for label in repeated(labels):
+        message = "two configurations have the same label; label their levels otherwise"
+        collector.add(way, message, found=label)
+    baseline = study.baseline_label
+    if baseline is not None and baseline not in labels:
+        error = UnknownNameError("configuration", baseline, labels)
+        collector.note(("baseline",), error, baseline)

@@ -1,0 +1,29 @@
+"""Labels: how levels and workloads are called, in a study file and in everything told of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+MAX_LENGTH = 60
+
+
+def as_text(value: Any) -> str:
+    """A single value as the file has it; ValueError for anything else."""
+    if isinstance(value, list | tuple | Mapping) or value is None:
+        raise ValueError("a single value is wanted here")
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def parse_label(value: Any) -> str:
+    """A label that a terminal, a table and a file name can show as it stands; else ValueError."""
+    text = as_text(value).strip()
+    if not text or len(text) > MAX_LENGTH or not text.isprintable():
+        raise ValueError(f"a label is one line of 1 to {MAX_LENGTH} printable characters")
+    return text
+
+
+def repeated(labels: Iterable[str]) -> tuple[str, ...]:
+    """Those that stand more than once, in their order."""
+    return tuple(label for label, count in Counter(labels).items() if count > 1)
