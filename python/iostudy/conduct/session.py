@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,11 +18,9 @@ from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.store import Ledger, refuse_occupied
 from iostudy.node.protocol import Node
 from iostudy.study.model import Study
-from iostudy.study.plan import make_plan
+from iostudy.study.plan import draw_seed, make_plan
 from iostudy.study.schema import parse
 from iostudy.study.user import for_user
-
-_SEED_BITS = 63
 
 MUST_AGREE = (("host", "kernel", "release"), ("versions", "iostudy"), ("target", "identity"))
 """What a resumed study may not mix, as ways into the circumstances."""
@@ -156,4 +153,4 @@ def _seed(study: Study, asked: int | None) -> int:
     """The seed of the command line, else of the file, else a fresh one."""
     if asked is not None:
         return asked
-    return study.seed if study.seed is not None else secrets.randbits(_SEED_BITS)
+    return study.seed if study.seed is not None else draw_seed()
