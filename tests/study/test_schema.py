@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -13,33 +12,7 @@ from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
 from iostudy.study.model import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.study.schema import load, parse
-
-GOOD = textwrap.dedent("""\
-    question: Does the scheduler matter?
-    target: /data/scratch
-    factors:
-      block.scheduler: [none, bfq]
-    workloads:
-      - dfsio-write: {files: 2, size: 64MiB}
-      - dfsio-read
-    decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
-    """)
-
-
-def read(text: str):
-    return parse(textwrap.dedent(text), where="study.yaml", name="study")
-
-
-def problems(text: str):
-    with pytest.raises(StudyError) as caught:
-        read(text)
-    return caught.value.problems
-
-
-def only_problem(old: str, new: str):
-    assert old in GOOD
-    (problem,) = problems(GOOD.replace(old, new))
-    return problem
+from tests.study.files import GOOD, only_problem, problems, read
 
 
 def test_a_good_file_becomes_a_study():

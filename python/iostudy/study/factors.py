@@ -72,7 +72,13 @@ def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
 
 
 def _level(label: Any, value: Any, parse: Parser) -> Level:
-    parsed = parse(as_text(value))
+    text = as_text(value)
+    try:
+        parsed = parse(text)
+    except UnknownNameError:
+        raise
+    except ValueError as error:
+        raise ValueError(f"level {text}: {error}") from error
     return Level(parse_label(label), parsed)
 
 
@@ -95,7 +101,7 @@ def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
             try:
                 value = adapter.validate_python(text)
             except ValidationError as error:
-                raise ValueError(f"level {text}: {reason(error.errors()[0])}") from error
+                raise ValueError(reason(error.errors()[0])) from error
             text = as_text(adapter.dump_python(value, mode="json"))
         return text
 

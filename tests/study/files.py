@@ -1,0 +1,38 @@
+"""A study file that is right, and what is found in one that is not."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from iostudy.errors import Problem, StudyError
+from iostudy.study.model import Study
+from iostudy.study.schema import parse
+
+GOOD = textwrap.dedent("""\
+    question: Does the scheduler matter?
+    target: /data/scratch
+    factors:
+      block.scheduler: [none, bfq]
+    workloads:
+      - dfsio-write: {files: 2, size: 64MiB}
+      - dfsio-read
+    decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
+    """)
+
+
+def read(text: str) -> Study:
+    return parse(textwrap.dedent(text), where="study.yaml", name="study")
+
+
+def problems(text: str) -> tuple[Problem, ...]:
+    with pytest.raises(StudyError) as caught:
+        read(text)
+    return caught.value.problems
+
+
+def only_problem(old: str, new: str) -> Problem:
+    assert old in GOOD
+    (problem,) = problems(GOOD.replace(old, new))
+    return problem

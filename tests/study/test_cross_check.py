@@ -1,0 +1,64 @@
+"""What only the sections together can get wrong, also once the host has told its levels."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.errors import StudyError
+from iostudy.study.cross_check import with_offered
+from tests.study.files import GOOD, problems, read
+
+OFFERED = GOOD.replace("[none, bfq]", "offered")
+HERE = {"block.scheduler": ("none", "bfq")}
+
+
+def test_offered_levels_make_the_configurations():
+    study = with_offered(read(OFFERED + "baseline: bfq\n"), HERE)
+    assert [c.label for c in study.configurations()] == ["bfq", "none"]
+
+
+def test_a_study_that_waits_for_no_levels_is_left_as_it_is():
+    study = read(GOOD)
+    assert with_offered(study, {}) is study
+
+
+def test_a_baseline_that_the_host_does_not_offer_is_refused_at_its_line():
+    with pytest.raises(StudyError) as caught:
+        with_offered(read(OFFERED + "baseline: bogus\n"), HERE)
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.found, problem.allowed) == (9, "bogus", "none, bfq")
+
+
+def test_a_host_that_offers_nothing_is_told_at_the_factor():
+    with pytest.raises(StudyError, match=r"line 4: factors\.block\.scheduler: the host offers no"):
+        with_offered(read(OFFERED), {"block.scheduler": ()})
+
+
+def test_options_are_checked_before_the_host_is_asked():
+    text = OFFERED.replace("offered", "offered\n  workload.record_size: [1MiB, 512MiB]")
+    first, second = problems(text)
+    assert "dfsio-write cannot run with record_size=512MiB: record_size is larger" in first.message
+    assert "dfsio-read" in second.message
+
+
+def test_a_bad_option_is_told_once_and_not_for_every_setting():
+    text = GOOD.replace("bfq]", "bfq]\n  workload.record_size: [1MiB, 128MiB]")
+    assert len(problems(text)) == 1
+
+
+@pytest.mark.parametrize("levels", ["[none, bfq]", "offered"])
+def test_more_configurations_than_anybody_can_run_are_refused(levels):
+    sizes = [4096 * n for n in range(1, 1002)]
+    text = GOOD.replace("[none, bfq]", f"{levels}\n  workload.record_size: {sizes}")
+    (problem,) = problems(text)
+    assert problem.line == 3
+    assert "too many configurations" in problem.message
+    assert problem.allowed == "up to 1000"
+
+
+def test_an_explosion_of_configurations_is_refused_before_it_happens():
+    hundred = {n: n for n in range(64, 464, 4)}
+    names = ("block.read_ahead_kb", "block.nr_requests", "workload.files", "workload.size")
+    factors = "\n  ".join(f"{name}: {hundred}" for name in names)
+    text = GOOD.replace("block.scheduler: [none, bfq]", factors)
+    assert "found 100000000" in str(problems(text)[0])

@@ -1,0 +1,53 @@
+"""Levels of an option are read with the option's own type."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.study.files import GOOD, only_problem, read
+
+FACTOR = "block.scheduler: [none, bfq]"
+
+
+@pytest.mark.parametrize(
+    ("factor", "same"),
+    [
+        ("workload.record_size: [1MiB, 1024KiB]", "level 1MiB and 1024KiB stands twice"),
+        ("workload.record_size: [1048576, 4KiB, 1MiB]", "level 1048576 and 1MiB stands twice"),
+        ("workload.direct: [true, on]", "level true and on stands twice"),
+        ("workload.files: [2, '02']", "level 2 and 02 stands twice"),
+        ("block.nr_requests: [64, '064']", "level 64 and 064 stands twice"),
+    ],
+)
+def test_one_value_in_two_notations_stands_twice(factor, same):
+    problem = only_problem(FACTOR, factor)
+    assert problem.line == 4
+    assert same in problem.message
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("workload.record_size: [1MiB, fast]", "level fast: not a size; write a number and B, KiB"),
+        ("workload.record_size: {slow: 1MiB, fast: 0}", "level 0: Input should be greater than 0"),
+        ("workload.direct: [true, maybe]", "level maybe: write true or false"),
+        ("workload.files: [1, 5000]", "level 5000: Input should be less than or equal to 4096"),
+        ("workload.files: [1, [2]]", "a single value is wanted"),
+        ("workload.files: offered", "no levels that a host offers"),
+    ],
+)
+def test_a_level_that_the_option_does_not_take_is_told_at_the_factor(factor, words):
+    problem = only_problem(FACTOR, factor)
+    assert problem.line == 4
+    assert words in problem.message
+
+
+def test_a_level_is_called_as_it_is_written_and_has_one_form():
+    study = read(GOOD.replace(FACTOR, "workload.record_size: [1024KiB, 65536]"))
+    assert [c.label for c in study.configurations()] == ["1024KiB", "65536"]
+    assert [c.options["record_size"] for c in study.configurations()] == ["1MiB", "64KiB"]
+
+
+def test_one_value_in_two_notations_under_two_labels_is_an_a_a_study():
+    study = read(GOOD.replace(FACTOR, "workload.record_size: {a: 1MiB, b: 1024KiB}"))
+    assert [c.options["record_size"] for c in study.configurations()] == ["1MiB", "1MiB"]

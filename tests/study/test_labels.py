@@ -1,0 +1,68 @@
+"""Labels are one line of text that is the same everywhere, and no two are the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.study.labels import MAX_LENGTH, parse_label
+from tests.study.files import GOOD, only_problem, problems, read
+
+printable = st.characters(categories=("L", "N", "P", "S"))
+
+
+@given(st.text(printable, min_size=1, max_size=MAX_LENGTH))
+def test_printable_text_is_a_label_as_it_stands(text):
+    assert parse_label(text) == text
+
+
+@pytest.mark.parametrize("text", ["", " ", "two\nlines", "\x1b[31mred", "\u202eright", "x" * 61])
+def test_what_a_terminal_would_obey_or_a_table_not_hold_is_no_label(text):
+    with pytest.raises(ValueError, match="one line of 1 to 60"):
+        parse_label(text)
+
+
+@pytest.mark.parametrize(
+    "labels", ['{1: none, "1": bfq}', '{true: none, "true": bfq}', "{a: none, 'a ': bfq}"]
+)
+def test_two_keys_of_yaml_that_read_the_same_are_refused(labels):
+    problem = only_problem("[none, bfq]", labels)
+    assert problem.line == 4
+    assert "stands twice" in problem.message
+
+
+@pytest.mark.parametrize("label", [r'"\e[31mred"', r'"a\nb"', "x" * 61, "~", "[a]"])
+def test_a_level_without_a_proper_label_is_refused_at_its_line(label):
+    problem = only_problem("[none, bfq]", f"{{? {label} : none, b: bfq}}")
+    assert problem.line == 4
+
+
+def test_a_workload_without_a_proper_label_is_refused_at_its_line():
+    problem = only_problem("size: 64MiB}", 'size: 64MiB, label: "\\e[31m"}')
+    assert problem.line == 6
+    assert "one line" in problem.message
+
+
+def test_workloads_whose_labels_read_the_same_are_refused():
+    text = GOOD.replace("size: 64MiB}", "label: 1}") + '  - dfsio-read: {label: "1"}\n'
+    text = text.replace("decide: {margin: 3%, risk: 5%, blocks: [5, 30]}\n", "")
+    assert "stands twice" in str(problems(text)[0])
+
+
+def test_configurations_of_two_factors_that_read_the_same_are_refused():
+    text = GOOD.replace(
+        "block.scheduler: [none, bfq]",
+        "block.scheduler: {x: none, 'x, direct=y': bfq}\n"
+        "  workload.direct: {'y, direct=z': true, z: false}",
+    )
+    (problem,) = problems(text)
+    assert problem.line == 3
+    assert "scheduler=x, direct=y, direct=z" in str(problem)
+
+
+def test_a_baseline_is_named_as_its_level_is_written():
+    text = GOOD.replace("block.scheduler: [none, bfq]", "workload.direct: [false, true]")
+    assert read(text + "baseline: true\n").baseline.options == {"direct": "true"}
+    text = text.replace("[false, true]", "[off, on]")
+    assert read(text + "baseline: on\n").baseline.options == {"direct": "true"}
