@@ -6,8 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-TO_RUN := cc:gcc losetup:mount mkfs.ext4:e2fsprogs
-TO_TEST := chromium:chromium fio:fio iostat:sysstat mkfs.xfs:xfsprogs ip:iproute2
+TO_BUILD := cc:gcc cc:libc6-dev
+TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
+TO_TEST := fio:fio mkfs.xfs:xfsprogs
+# Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
+TO_BROWSE := chromium:chromium
 
 .PHONY: quickstart test check bench calibrate crash wheel format lock clean help
 
@@ -39,7 +42,7 @@ crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 wheel: $(VENV)/.dev ## an abi3 wheel in dist/, and a test of it without Rust
 	rm -rf dist
 	$(BIN)/maturin build --release --locked --out dist
-	tools/try-wheel dist/*.whl
+	tools/try-wheel $(PYTHON) dist/*.whl
 
 format: $(VENV)/.dev ## put all sources into their form
 	cargo fmt --all
@@ -57,8 +60,9 @@ help: ## this list
 
 $(VENV)/.run: requirements/run.txt requirements/build.txt
 	tools/need-rust
-	PYTHON=$(PYTHON) tools/need $(TO_RUN)
-	$(PYTHON) -m venv $(VENV)
+	tools/need $(TO_BUILD) $(TO_RUN)
+	tools/need-python $(PYTHON)
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/build.txt
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	touch $@
@@ -69,5 +73,6 @@ $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES)
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
 	tools/need $(TO_TEST)
+	tools/need --optional $(TO_BROWSE)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
 	touch $@

@@ -40,7 +40,14 @@ class IostudyError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.wanted}, but {self.found}\n  remedy: {self.remedy}"
+        return "\n".join(
+            (
+                self.where,
+                f"  wanted: {self.wanted}",
+                f"  found:  {self.found}",
+                f"  remedy: {self.remedy}",
+            )
+        )
 
 
 class UsageError(IostudyError):

@@ -17,7 +17,7 @@ from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.study import library
-from iostudy.study.model import ScratchTarget, Study
+from iostudy.study.model import DirectoryTarget, ScratchTarget, Study
 from iostudy.study.schema import load
 
 RESULTS = Path("results")
@@ -59,8 +59,11 @@ def run(
     try:
         verdicts = _run(asked, folder, resume=resume, yes=yes, seed=seed)
     except EndedBySignal:
-        go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
-        say(f"stopped; finished trials are kept. Go on with: {go_on}")
+        if (folder / FILE_NAME).exists():
+            go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
+            say(f"stopped; finished trials are kept. Go on with: {go_on}")
+        else:
+            say("stopped before the first trial")
         raise
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
@@ -77,6 +80,8 @@ def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | Non
     _make(folder)
     for note in assignment.study.notes:
         say(f"note: {note}")
+    if not isinstance(assignment.study.target, DirectoryTarget):
+        say(f"making {assignment.study.target.describe()} in {folder}")
     return carry_out(assignment, root=root, seed=seed)
 
 

@@ -135,10 +135,11 @@ class Validity:
 
 @dataclass(frozen=True)
 class Fallback:
-    """What the same file asks for where there is no root: its factors, and perhaps its target."""
+    """What the same file asks where there is no root: factors, and perhaps question and target."""
 
     factors: tuple[Factor, ...]
     target: Target | None
+    question: str | None
 
 
 @dataclass(frozen=True)
@@ -201,6 +202,7 @@ class Study:
         note = f"not root: {wanted} cannot be changed, so the study varies {instead} instead"
         return replace(
             self,
+            question=self.fallback.question or self.question,
             factors=self.fallback.factors,
             target=self.fallback.target or _target_without_root(self.target),
             baseline_label=None,

@@ -31,7 +31,7 @@ KEYS = (
     "without_root",
     "seed",
 )
-_FALLBACK_KEYS = ("factors", "target")
+_FALLBACK_KEYS = ("factors", "target", "question")
 _MAX_SEED = 2**63
 
 
@@ -56,7 +56,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     collector = Collector(source, where)
     values = source.values
     _refuse_unknown_keys(collector, (), values, KEYS)
-    question = _question(collector, values)
+    question = _question(collector, ("question",), values.get("question"))
     target = _target(collector, ("target",), values.get("target"))
     asked = parse_requests(collector, values.get("workloads"))
     factors = _factors(collector, ("factors",), values.get("factors"), asked)
@@ -85,12 +85,11 @@ def parse(text: str, *, where: str, name: str) -> Study:
     return study
 
 
-def _question(collector: Collector, values: Mapping[str, Any]) -> str:
-    question = values.get("question")
+def _question(collector: Collector, way: Way, question: Any) -> str:
     if isinstance(question, str) and question.strip():
         return " ".join(question.split())
     message = "a question is wanted, in a sentence; the report answers it"
-    collector.add(("question",), message, found=shown(question))
+    collector.add(way, message, found=shown(question))
     return ""
 
 
@@ -125,7 +124,7 @@ def _fallback(
         return None
     section = values["without_root"]
     if not isinstance(section, Mapping):
-        message = "without_root is a mapping of factors and, if need be, a target"
+        message = "without_root is a mapping of factors and, if need be, a target and a question"
         collector.add(("without_root",), message, found=shown(section))
         return None
     _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
@@ -137,7 +136,10 @@ def _fallback(
     target = None
     if "target" in section:
         target = _target(collector, ("without_root", "target"), section["target"])
-    return Fallback(factors, target)
+    question = None
+    if "question" in section:
+        question = _question(collector, ("without_root", "question"), section["question"])
+    return Fallback(factors, target, question)
 
 
 def _baseline(collector: Collector, values: Mapping[str, Any]) -> str | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from iostudy import units
+from iostudy.settings.filesystems import FILESYSTEMS
 from iostudy.study.model import (
     Decision,
     DirectoryTarget,
@@ -18,7 +19,6 @@ from iostudy.study.model import (
 )
 from iostudy.study.names import UnknownNameError
 
-FILESYSTEMS = ("ext4", "xfs")
 MIN_LOOPBACK_BYTES = 16 * units.MIB
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
 
