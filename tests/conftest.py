@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
+
+# Locks are for the whole host: those of the tests must not meet those of real studies.
+_LOCKS = tempfile.TemporaryDirectory(prefix="iostudy-test-locks-")
+os.environ["IOSTUDY_LOCK_DIR"] = _LOCKS.name
 
 pytest_plugins = ["tests.fixtures_loop"]
 

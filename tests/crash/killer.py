@@ -22,7 +22,7 @@ from typing import Any
 import iostudy.settings
 from iostudy.host import mounts
 from iostudy.host.files import read_attribute
-from iostudy.settings import catalog
+from iostudy.settings import kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.recovery import restore_stale
 from iostudy.settings.scratch import LoopbackDisk
@@ -41,8 +41,8 @@ def change_settings(loop: str) -> None:
             values = {"scheduler": level, "nr_requests": "512", "read_ahead_kb": "64"}
             wanted: dict[Setting, str] = {}
             for name, value in values.items():
-                wanted |= dict.fromkeys(catalog.bind(f"block.{name}", loop), value)
-            with transaction.applied(*catalog.changes(wanted)):
+                wanted |= dict.fromkeys(kinds.bind(f"block.{name}", loop), value)
+            with transaction.applied(*kinds.changes(wanted)):
                 pass
 
 
@@ -51,17 +51,17 @@ def use_scratch_disk(folder: Path) -> None:
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(folder, 16 * MIB, "ext4")
         transaction.perform(disk)
-        wanted = dict.fromkeys(catalog.bind("block.scheduler", disk.mount_point), "kyber")
-        with transaction.applied(*catalog.changes(wanted)):
+        wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
+        with transaction.applied(*kinds.changes(wanted)):
             (disk.mount_point / "file").write_bytes(bytes(MIB))
 
 
 def leave_settings(loop: str) -> None:
     """Changes whose owner is gone, for a rescuer to be killed over."""
     transaction = Transaction()
-    settings = catalog.bind("block.scheduler", loop) + catalog.bind("block.nr_requests", loop)
+    settings = kinds.bind("block.scheduler", loop) + kinds.bind("block.nr_requests", loop)
     values = ("kyber", "300")
-    transaction.perform(*catalog.changes(dict(zip(settings, values, strict=True))))
+    transaction.perform(*kinds.changes(dict(zip(settings, values, strict=True))))
     kill_me()
 
 
@@ -71,9 +71,9 @@ def rescue() -> None:
     while True:
         recovery = restore_stale()
         recovery.undoing.check()
-        if not recovery.live:
+        if not recovery.left_alone:
             return
-        assert time.monotonic() < deadline, recovery.live
+        assert time.monotonic() < deadline, recovery.left_alone
         time.sleep(0.01)
 
 

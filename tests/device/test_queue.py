@@ -11,8 +11,8 @@ import pytest
 
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host.devices import read_device
-from iostudy.settings import catalog
-from iostudy.settings.change import Setting
+from iostudy.settings import kinds
+from iostudy.settings.change import Foreign, Setting
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.queue import QueueChange
 from iostudy.settings.transaction import Transaction
@@ -26,7 +26,7 @@ def put(name: str, attribute: str, value: str) -> None:
 
 
 def bound(setting: str, place: str) -> Setting:
-    (found,) = catalog.bind(setting, place)
+    (found,) = kinds.bind(setting, place)
     return found
 
 
@@ -66,7 +66,7 @@ def test_every_scheduler_and_back_byte_for_byte(unusual: str, scheduler: str) ->
     before = queue_state(unusual)
     values = {"nr_requests": "32", "scheduler": scheduler, "read_ahead_kb": "64"}
     with Transaction() as transaction:
-        transaction.perform(*catalog.changes(wanted(unusual, values)))
+        transaction.perform(*kinds.changes(wanted(unusual, values)))
         for setting, value in wanted(unusual, values).items():
             assert setting.read() == value
     assert queue_state(unusual) == before
@@ -78,7 +78,7 @@ def test_tunables_of_the_scheduler_that_was_there_come_back(loop: str, scheduler
     put(loop, "nr_requests", "100")
     before = queue_state(loop)
     with Transaction() as transaction:
-        transaction.perform(*catalog.changes(wanted(loop, {"scheduler": scheduler})))
+        transaction.perform(*kinds.changes(wanted(loop, {"scheduler": scheduler})))
     assert queue_state(loop) == before
     assert before["iosched/read_expire"] == "120"
 
@@ -89,16 +89,16 @@ def test_what_the_administrator_set_in_bfq_comes_back(loop: str) -> None:
     put(loop, "iosched/low_latency", "0")
     before = queue_state(loop)
     with Transaction() as transaction:
-        transaction.perform(*catalog.changes(wanted(loop, {"scheduler": "mq-deadline"})))
+        transaction.perform(*kinds.changes(wanted(loop, {"scheduler": "mq-deadline"})))
     assert queue_state(loop) == before
 
 
 def test_changes_one_upon_another(unusual: str) -> None:
     before = queue_state(unusual)
     with Transaction() as transaction:
-        transaction.perform(*catalog.changes(wanted(unusual, {"nr_requests": "32"})))
-        transaction.perform(*catalog.changes(wanted(unusual, {"scheduler": "bfq"})))
-        transaction.perform(*catalog.changes(wanted(unusual, {"nr_requests": "512"})))
+        transaction.perform(*kinds.changes(wanted(unusual, {"nr_requests": "32"})))
+        transaction.perform(*kinds.changes(wanted(unusual, {"scheduler": "bfq"})))
+        transaction.perform(*kinds.changes(wanted(unusual, {"nr_requests": "512"})))
     assert queue_state(unusual) == before
 
 
@@ -115,7 +115,7 @@ def test_a_scheduler_that_the_kernel_does_not_have(loop: str) -> None:
 
 def test_a_value_that_the_kernel_rounds_is_refused_and_put_back(loop: str) -> None:
     before = queue_state(loop)
-    change = catalog.changes(wanted(loop, {"read_ahead_kb": "77", "scheduler": "bfq"}))
+    change = kinds.changes(wanted(loop, {"read_ahead_kb": "77", "scheduler": "bfq"}))
     with pytest.raises(SettingError, match="the kernel made it 76"), Transaction() as transaction:
         transaction.perform(*change)
     assert queue_state(loop) == before
@@ -124,7 +124,7 @@ def test_a_value_that_the_kernel_rounds_is_refused_and_put_back(loop: str) -> No
 def test_a_value_out_of_the_devices_range(unusual: str) -> None:
     before = queue_state(unusual)
     with pytest.raises(SettingError), Transaction() as transaction:
-        transaction.perform(*catalog.changes(wanted(unusual, {"nr_requests": "10240"})))
+        transaction.perform(*kinds.changes(wanted(unusual, {"nr_requests": "10240"})))
     assert queue_state(unusual) == before
 
 
@@ -139,7 +139,7 @@ def test_a_foreign_scheduler_is_left_alone_with_its_tunables(loop: str) -> None:
     ours = {"scheduler": "bfq", "read_ahead_kb": "64"}
     original = queue_state(loop)
     with pytest.raises(RestoreError) as caught, Transaction() as transaction:
-        transaction.perform(*catalog.changes(wanted(loop, ours)))
+        transaction.perform(*kinds.changes(wanted(loop, ours)))
         put(loop, "scheduler", "kyber")
         put(loop, "nr_requests", "99")
     assert "scheduler is kyber: somebody else has changed it" in caught.value.found
@@ -151,13 +151,13 @@ def test_a_foreign_scheduler_is_left_alone_with_its_tunables(loop: str) -> None:
 
 
 def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
-    (change,) = catalog.changes(wanted(loop, {"read_ahead_kb": "64"}))
+    (change,) = kinds.changes(wanted(loop, {"read_ahead_kb": "64"}))
     original = queue_state(loop)["read_ahead_kb"]
     change.apply()
     put(loop, "read_ahead_kb", "32")
     with pytest.raises(RestoreError, match="read_ahead_kb is 32"):
         change.undo()
-    assert change.undo(force=True) == (f"read_ahead_kb of {loop}: 32 -> {original}",)
+    assert change.undo(Foreign.OVERWRITE) == (f"read_ahead_kb of {loop}: 32 -> {original}",)
     assert change.undo() == ()
 
 
@@ -175,7 +175,7 @@ def test_a_device_that_is_not_there_any_more(loop: str, loss: dict[str, str], wh
     device = replace(bound("block.scheduler", loop).device, **loss)  # type: ignore[attr-defined]
     change = QueueChange(device, {"scheduler": "mq-deadline"}, {"scheduler": "bfq"})
     put(loop, "scheduler", "bfq")
-    (said,) = change.undo(force=True)
+    (said,) = change.undo(Foreign.OVERWRITE)
     assert why in said
     assert queue_state(loop)["scheduler"].count("[bfq]") == 1
 

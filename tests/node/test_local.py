@@ -16,7 +16,7 @@ from iostudy.conduct.validity import disturbance
 from iostudy.errors import RestoreError, SettingError, TargetError, WorkloadError
 from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
-from iostudy.settings import catalog as settings
+from iostudy.settings import kinds as settings
 from iostudy.study.model import (
     Configuration,
     DirectoryTarget,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from iostudy.errors import RestoreError, SettingError
+from iostudy.settings.change import Foreign
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,16 @@ class Note:
             raise SettingError("to write", found="refused", where=self.path, remedy="another text")
         Path(self.path).write_text(self.after)
 
-    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
+        return ()
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         now = Path(self.path).read_text()
         if now == self.before:
             return ()
-        if now != self.after and not force:
+        if now != self.after and foreign is Foreign.REPORT:
             raise RestoreError("to restore", found=now, where=self.path, remedy="--force")
+        if now != self.after and foreign is Foreign.ACCEPT:
+            return (f"{Path(self.path).name}: left at {now}",)
         Path(self.path).write_text(self.before)
         return (f"{Path(self.path).name}: {now} -> {self.before}",)

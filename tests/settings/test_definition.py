@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.settings import catalog
-from iostudy.settings.block import NR_REQUESTS, READ_AHEAD, SCHEDULER_OF_QUEUE
+from iostudy.settings.queue_definitions import NR_REQUESTS, READ_AHEAD, SCHEDULER_OF_QUEUE
 
 
 def test_the_catalogue() -> None:

@@ -1,9 +1,10 @@
 import os
+import stat
 from pathlib import Path
 
 import pytest
 
-from iostudy.errors import BusyError, TargetError
+from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host.stack import whole_stack
 from iostudy.settings.locks import lock_devices, lock_directory
 from tests.fixtures_loop import loop_disk
@@ -18,18 +19,55 @@ def test_a_folder_has_one_holder(tmp_path: Path) -> None:
         pass
 
 
-def test_a_lock_leaves_nothing_behind(tmp_path: Path, state_dir: Path) -> None:
-    with pytest.raises(ValueError, match="inside"), lock_directory(tmp_path):
-        raise ValueError("inside")
-    assert list((state_dir / "locks").iterdir()) == []
+def test_a_lock_is_free_after_an_error_inside(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(ValueError, match="inside"), lock_directory(tmp_path):
+            raise ValueError("inside")
 
 
-def test_a_place_without_a_device_is_locked_itself() -> None:
+def test_a_file_system_without_a_device_is_one_place() -> None:
     with lock_devices("/proc"):
-        with pytest.raises(BusyError, match="/proc"), lock_devices("/proc"):
+        with pytest.raises(BusyError, match="/proc/sys"), lock_devices("/proc/sys"):
             pytest.fail("locked twice")
         with lock_devices("/sys"):
             pass
+
+
+def test_all_users_and_state_directories_see_one_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locks = tmp_path / "locks"
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(locks))
+    with lock_directory(tmp_path):
+        monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "other"))
+        with pytest.raises(BusyError), lock_directory(tmp_path):
+            pytest.fail("locked twice")
+    assert stat.S_IMODE(locks.stat().st_mode) == 0o1777
+    (file,) = locks.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o666
+
+
+def test_without_a_folder_for_the_host_locks_are_in_the_state_directory(
+    tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", "/proc/nonesuch")
+    with lock_directory(tmp_path):
+        assert len(list((state_dir / "locks").iterdir())) == 1
+
+
+def test_a_link_in_the_place_of_a_lock_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(tmp_path / "locks"))
+    precious = tmp_path / "precious"
+    precious.write_text("data")
+    with lock_directory(tmp_path):
+        (file,) = (tmp_path / "locks").iterdir()
+    file.unlink()
+    file.symlink_to(precious)
+    with pytest.raises(UsageError, match="IOSTUDY_LOCK_DIR"), lock_directory(tmp_path):
+        pytest.fail("locked")
+    assert precious.read_text() == "data"
 
 
 def test_no_such_place() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.settings import kinds
+from iostudy.settings.change import Foreign
 from iostudy.settings.journal import Journal, Mode, journal_paths
 from iostudy.settings.recovery import Recovery, restore_all, restore_stale
 from tests.settings.note import Note
@@ -11,7 +12,7 @@ from tests.settings.note import Note
 
 @pytest.fixture(autouse=True)
 def _notes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds._ALL, Note.kind, Note.from_record)
+    monkeypatch.setitem(kinds._CHANGES, Note.kind, Note.from_record)
 
 
 @pytest.fixture
@@ -60,10 +61,8 @@ def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> No
     change = Note.prepare(note, "new")
     journal.announce([change])
     change.apply()
-    for recovery in (restore_stale(), restore_all(force=True)):
-        assert [str(owner) for owner in recovery.live] == [
-            f"process {os.getpid()} (iostudy run now)"
-        ]
+    for recovery in (restore_stale(), restore_all(foreign=Foreign.OVERWRITE)):
+        assert recovery.left_alone == (f"process {os.getpid()} (iostudy run now) is at work",)
     assert note.read_text() == "new"
     journal.remove()
 
@@ -88,7 +87,7 @@ def test_a_foreign_change_is_reported_until_force_decides(note: Path, state_dir:
     for _ in range(2):
         (failure,) = restore_stale().undoing.failures
         assert failure.found == "theirs"
-    assert restore_all(force=True).undoing.put_back == ("note: theirs -> original",)
+    assert restore_all(foreign=Foreign.OVERWRITE).undoing.put_back == ("note: theirs -> original",)
     assert journal_paths(state_dir) == ()
 
 

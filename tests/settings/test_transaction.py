@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import RestoreError, SettingError
+from iostudy.settings.change import Foreign
 from iostudy.settings.journal import Mode, journal_paths, parse
 from iostudy.settings.transaction import Transaction
 from tests.settings.note import Note
@@ -110,7 +111,7 @@ def test_force_decides(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
         transaction.perform(Note.prepare(notes[0], "new"))
         notes[0].write_text("theirs")
-        assert transaction.restore(force=True) == ("a: theirs -> original",)
+        assert transaction.restore(Foreign.OVERWRITE) == ("a: theirs -> original",)
     assert journal_paths(state_dir) == ()
 
 

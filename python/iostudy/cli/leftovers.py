@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from iostudy.cli.console import say
+from iostudy.errors import RestoreError
 from iostudy.settings.recovery import Recovery, restore_stale
 
+CHANGING = ("run", "bench", "set")
+"""The commands that change the host: not on top of what could not be put back."""
 
-def mend() -> None:
-    """Put back, and say what. RestoreError if something could not be put back."""
-    tell(restore_stale())
+
+def mend(command: str) -> None:
+    """Put back, and say what. What cannot be put back is RestoreError for CHANGING, else told."""
+    recovery = restore_stale()
+    try:
+        tell(recovery)
+    except RestoreError as error:
+        if command in CHANGING:
+            raise
+        say(f"warning: {error}")
 
 
 def tell(recovery: Recovery) -> None:

@@ -12,8 +12,9 @@ from iostudy.cli import bench, check, doctor, get, report, restore, run, setting
 from iostudy.cli import set as set_
 from iostudy.cli.console import say
 from iostudy.cli.leftovers import mend
-from iostudy.cli.signals import EndedBySignal, install
-from iostudy.errors import IostudyError
+from iostudy.cli.signals import EndedBySignal, ignore, install
+from iostudy.errors import IostudyError, RestoreError
+from iostudy.settings.transaction import restore_open
 
 app = typer.Typer(
     name="iostudy",
@@ -49,21 +50,42 @@ def before_every_command(
     ] = False,
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
-    if context.invoked_subcommand != "restore":
-        mend()
+    command = context.invoked_subcommand
+    if command is not None and command != "restore":
+        mend(command)
 
 
 def main() -> None:
-    """Run a command and end with its exit code (see errors.py; 128 and its number for a signal)."""
+    """Run a command and end with its exit code (see errors.py; 128 and its number for a signal).
+
+    What is still changed when the command has ended is put back here. What could not be put back
+    tells more than a signal that came meanwhile: the exit code is then NOT_RESTORED.
+    """
     install()
     try:
-        app()
+        try:
+            app()
+        finally:
+            ignore()
+            restore_open()
     except IostudyError as error:
         say(f"iostudy: {error}")
         sys.exit(error.exit_code)
     except EndedBySignal as ended:
-        sys.exit(ended.exit_code)
+        failure = _not_restored(ended)
+        if failure is None:
+            sys.exit(ended.exit_code)
+        say(f"iostudy: {failure}")
+        sys.exit(failure.exit_code)
     except BrokenPipeError:
         # The reader of stdout has gone (`iostudy ... | head`); there is nobody to tell.
         sys.stderr.close()
         sys.exit(1)
+
+
+def _not_restored(ended: EndedBySignal) -> RestoreError | None:
+    """The failure to put something back during which the signal came, if there is one."""
+    error: BaseException | None = ended
+    while error is not None and not isinstance(error, RestoreError):
+        error = error.__context__
+    return error

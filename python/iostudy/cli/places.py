@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.settings import catalog
+from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting
 from iostudy.study.names import known
 
@@ -19,4 +19,4 @@ def bind(name: str, place: str) -> tuple[Setting, ...]:
     """The setting on every device it concerns; UsageError for an unknown name."""
     see = "`iostudy settings` describes them all"
     known("setting", name, catalog.names(), where="the command line", see=see)
-    return catalog.bind(name, place)
+    return kinds.bind(name, place)

@@ -8,6 +8,8 @@ import typer
 
 from iostudy.cli.console import say
 from iostudy.cli.leftovers import tell
+from iostudy.errors import UsageError
+from iostudy.settings.change import Foreign
 from iostudy.settings.recovery import restore_all
 
 
@@ -16,11 +18,28 @@ def restore(
         bool,
         typer.Option("--force", help="Overwrite what somebody else has changed meanwhile."),
     ] = False,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept", help="Leave what somebody else has changed, and forget it."),
+    ] = False,
 ) -> None:
     """Put back what `set` holds and what a killed command has left; say what was put back."""
-    recovery = restore_all(force=force)
-    for owner in recovery.live:
-        say(f"left alone: {owner} is at work")
+    recovery = restore_all(foreign=_foreign(force=force, accept=accept))
+    for text in recovery.left_alone:
+        say(f"left alone: {text}")
     tell(recovery)
     if not recovery.undoing.put_back:
         say("nothing to restore")
+
+
+def _foreign(*, force: bool, accept: bool) -> Foreign:
+    if force and accept:
+        raise UsageError(
+            "one way to treat what somebody else has changed",
+            found="--force and --accept together",
+            where="the command line",
+            remedy="--force writes back what was there before, --accept leaves it: give one",
+        )
+    if force:
+        return Foreign.OVERWRITE
+    return Foreign.ACCEPT if accept else Foreign.REPORT

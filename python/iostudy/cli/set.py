@@ -9,7 +9,7 @@ import typer
 from iostudy.cli.console import say
 from iostudy.cli.places import On, bind
 from iostudy.errors import UsageError
-from iostudy.settings import catalog
+from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.journal import Mode
 from iostudy.settings.locks import lock_devices
@@ -28,7 +28,7 @@ def set_(
     for assignment in assignments:
         wanted |= _wanted(assignment, on)
     with lock_devices(on), Transaction(mode=Mode.SET) as transaction:
-        changes = catalog.changes(wanted)
+        changes = kinds.changes(wanted)
         transaction.perform(*changes)
         transaction.commit()
     for change in changes:

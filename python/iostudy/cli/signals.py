@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import signal
+import time
+from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 
+from iostudy.settings.uninterrupted import when_possible
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_ONE_WISH_SECONDS = 2.0
+"""Signals that come so soon after another one say the same once more (`timeout`, a lost ssh)."""
 
 
 class EndedBySignal(BaseException):
@@ -16,18 +24,39 @@ class EndedBySignal(BaseException):
         self.exit_code = 128 + number
 
 
-def install() -> None:
-    """From now on the first of ENDING raises EndedBySignal in the main thread.
+@dataclass
+class _Ender:
+    """Raises EndedBySignal, but not again while the first one is on its way out.
 
-    Further ones are ignored: what is put back then must not be cut short. SIGKILL still ends it;
-    the journal is there for that. A signal that was ignored from the start (nohup) stays so.
+    After that it does: should the way out hang, a second signal ends what it hangs in. Only what is
+    being put back is never cut short; SIGKILL ends that too, and the journal is there for it.
     """
+
+    heard_at: float = -_ONE_WISH_SECONDS
+
+    def handle(self, number: int, _frame: FrameType | None) -> None:
+        when_possible(partial(self._end, number))
+
+    def _end(self, number: int) -> None:
+        now = time.monotonic()
+        if now - self.heard_at < _ONE_WISH_SECONDS:
+            return
+        self.heard_at = now
+        raise EndedBySignal(number)
+
+
+def install() -> None:
+    """From now on ENDING raise EndedBySignal in the main thread.
+
+    A signal that was ignored from the start (nohup) stays so.
+    """
+    ender = _Ender()
     for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end)
+            signal.signal(number, ender.handle)
 
 
-def _end(number: int, _frame: FrameType | None) -> None:
-    for ending in ENDING:
-        signal.signal(ending, signal.SIG_IGN)
-    raise EndedBySignal(number)
+def ignore() -> None:
+    """For the last lines of the program, when nothing is left to be ended."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)

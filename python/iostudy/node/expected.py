@@ -9,7 +9,7 @@ from typing import assert_never
 from iostudy.errors import IostudyError, TargetError
 from iostudy.host import stack
 from iostudy.node.levels import Levels
-from iostudy.settings import catalog
+from iostudy.settings import kinds
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
@@ -53,7 +53,7 @@ def check_target(study: Study, folder: Path) -> None:
     if not isinstance(study.target, LoopbackTarget):
         for factor in study.factors:
             if factor.kind is FactorKind.SETTING:
-                catalog.bind(factor.name, _place(study.target))
+                kinds.bind(factor.name, _place(study.target))
     if not study.awaiting_offer():
         needed_bytes = max(space_bytes(study.workloads, study.configurations()))
         require_room(needed_bytes, room_bytes, study.target)

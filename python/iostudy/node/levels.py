@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostudy.errors import SettingError
-from iostudy.settings import catalog
+from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.transaction import Transaction
 from iostudy.study.model import Configuration
@@ -35,12 +35,12 @@ class Levels:
             for name, value in configuration.settings.items()
             for setting in self._settings(name)
         }
-        with self.transaction.applied(*catalog.changes(wanted)):
+        with self.transaction.applied(*kinds.changes(wanted)):
             yield wanted
 
     def _settings(self, name: str) -> tuple[Setting, ...]:
         if name not in self._bound:
-            self._bound[name] = catalog.bind(name, self.place)
+            self._bound[name] = kinds.bind(name, self.place)
         return self._bound[name]
 
 

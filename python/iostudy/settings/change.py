@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from iostudy.settings.definition import SettingDefinition
 
 Record = Mapping[str, Any]
 """What the journal keeps of a change: plain JSON values."""
+
+
+class Foreign(Enum):
+    """What becomes of a value that somebody else has set meanwhile.
+
+    REPORT: it is left alone, and stays to be undone. OVERWRITE: what was there before comes back.
+    ACCEPT: it is left alone for good.
+    """
+
+    REPORT = auto()
+    OVERWRITE = auto()
+    ACCEPT = auto()
 
 
 class Setting(Protocol):
@@ -27,6 +41,23 @@ class Setting(Protocol):
 
     def offered(self) -> tuple[str, ...]:
         """The names that this host offers here; empty for a number."""
+
+
+D = TypeVar("D", bound=SettingDefinition)
+S = TypeVar("S", bound=Setting)
+
+
+@dataclass(frozen=True)
+class SettingKind(Generic[D, S]):
+    """How settings of one class of definition act on a host.
+
+    ``bind`` finds a setting everywhere it holds for a place, ``changes`` gives what has to be
+    changed for the values wanted, several settings at once where they share a change.
+    """
+
+    definition: type[D]
+    bind: Callable[[D, str], tuple[S, ...]]
+    changes: Callable[[Mapping[S, str]], tuple[Change, ...]]
 
 
 class Change(Protocol):
@@ -49,9 +80,12 @@ class Change(Protocol):
     def apply(self) -> None:
         """Do it and read it back. SettingError or TargetError; it may then be half done."""
 
-    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
+        """Kernel names of the devices whose settings it changes and that others may work on."""
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Put back what was there, read it back, and say what was put back.
 
         RestoreError where that cannot be, or where somebody else has changed it meanwhile and
-        ``force`` does not overrule that; all else has been put back by then.
+        that is to be reported; all else has been put back by then.
         """

@@ -42,7 +42,8 @@ def run(*command: str) -> str:
     """What the tool printed; CommandError with its complaint if it failed.
 
     The tool inherits the lock on the journal and is killed with this process, so that whoever can
-    take the lock finds nobody at work any more.
+    take the lock finds nobody at work any more. A session of its own keeps it from the signals that
+    a terminal sends to all in the foreground: this process decides what is ended.
     """
     try:
         done = subprocess.run(
@@ -51,6 +52,7 @@ def run(*command: str) -> str:
             capture_output=True,
             check=False,
             close_fds=False,
+            start_new_session=True,
             env={**os.environ, "PATH": _SEARCH, "LC_ALL": "C"},
             errors="surrogateescape",
         )

@@ -7,11 +7,9 @@ from enum import StrEnum
 
 
 class Cost(StrEnum):
-    """How costly a change is: CHEAP ones take milliseconds and can change in every trial."""
+    """How costly a change is: a CHEAP one takes milliseconds and can be made in every trial."""
 
     CHEAP = "cheap"
-    REMOUNT = "remount"
-    REFORMAT = "reformat"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,16 +15,8 @@ from iostudy import units
 from iostudy._native import FileJob
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host import devices, mounts, stack, usage
-from iostudy.settings import commands
+from iostudy.settings import commands, filesystems
 from iostudy.settings.commands import CommandError
-
-_MKFS = {
-    # The kernel would write inode tables and journal in the background, into the measurements.
-    # No discard: it would punch holes into an image, and make an SSD faster than it is in use.
-    "ext4": ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"),
-    "xfs": ("mkfs.xfs", "-q", "-f", "-K"),
-}
-FILESYSTEMS = tuple(_MKFS)
 
 _PATIENCE_SECONDS = 5.0
 """How long a mount or a loop device may stay busy: udev and blkid look at new ones for a moment."""
@@ -32,14 +24,14 @@ _PATIENCE_SECONDS = 5.0
 
 def require_tools(filesystem: str, *more: str) -> None:
     """TargetError for a file system that is not made here, or a tool that is missing."""
-    if filesystem not in _MKFS:
+    if filesystem not in filesystems.MAKE:
         raise TargetError(
             f"a scratch disk with {filesystem}",
             found="a file system that iostudy does not make",
             where="target.filesystem",
-            remedy=f"choose {' or '.join(FILESYSTEMS)}",
+            remedy=f"choose {' or '.join(filesystems.FILESYSTEMS)}",
         )
-    commands.require("setpriv", "mount", "umount", _MKFS[filesystem][0], *more)
+    commands.require("setpriv", "mount", "umount", filesystems.MAKE[filesystem][0], *more)
 
 
 def check_space(parent: Path, size_bytes: int) -> None:
@@ -119,7 +111,7 @@ def attach(image: Path) -> None:
 def format_and_mount(device: Path, filesystem: str, point: Path) -> None:
     """Destroy what is on the device, and mount a new file system on ``point``, which is made."""
     make_folder(point)
-    _run(device, *_MKFS[filesystem], str(device))
+    _run(device, *filesystems.MAKE[filesystem], str(device))
     _run(device, "mount", "-t", filesystem, "-o", "nodev,nosuid", str(device), str(point))
 
 

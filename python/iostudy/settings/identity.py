@@ -1,10 +1,12 @@
-"""Which device a journal entry is about: a name alone may belong to another device by now."""
+"""Which device is meant: a name alone may belong to another device by now."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
-from iostudy.host import devices
+from iostudy import units
+from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings.change import Record
@@ -28,8 +30,7 @@ class DeviceIdentity:
     @classmethod
     def of(cls, device: BlockDevice) -> DeviceIdentity:
         """The identity of a device that is there now."""
-        unique = device.wwid or device.serial or str(device.backing_file or "")
-        return cls(device.name, device.number, device.diskseq, unique, _boot_id())
+        return cls(device.name, device.number, device.diskseq, _unique(device), _boot_id())
 
     @classmethod
     def from_record(cls, record: Record) -> DeviceIdentity:
@@ -49,6 +50,54 @@ class DeviceIdentity:
         except FileNotFoundError:
             return "the device is gone"
         return None if now == self else "another device has its name now"
+
+
+@dataclass(frozen=True)
+class DiskIdentity:
+    """A disk, or a part of one, by what it is and not by the name that it has today.
+
+    ``unique`` is its WWID or serial number, or the backing file of a loop device; empty where the
+    device tells none. ``part`` is the partition (``1``, ``p1``), empty for a whole disk.
+    """
+
+    name: str
+    unique: str
+    part: str
+    model: str
+    size_bytes: int
+
+    @classmethod
+    def at(cls, path: Path) -> DiskIdentity:
+        """Of the device that the node ``path`` leads to now; TargetError if there is none."""
+        (device,) = stack.devices_of(path)
+        part = device.name.removeprefix(device.disk)
+        return cls(device.name, _unique(device), part, device.model, device.size_bytes)
+
+    @classmethod
+    def from_record(cls, record: Record) -> DiskIdentity:
+        """What ``record`` has kept."""
+        return cls(**record)
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return asdict(self)
+
+    def describe(self) -> str:
+        """``sdb: SAMSUNG MZ7LH960 (naa.5002538e40a2b3c4), 894.25 GiB``, for a person to confirm."""
+        known = f" ({self.unique})" if self.unique else ""
+        size = units.format_size(self.size_bytes)
+        return f"{self.name}: {self.model or 'a device without a model name'}{known}, {size}"
+
+    def is_same(self, other: DiskIdentity) -> bool:
+        """Whether both are one disk: the name may differ if it tells what it is."""
+        mine, theirs = asdict(self), asdict(other)
+        if self.unique:
+            del mine["name"], theirs["name"]
+        return mine == theirs
+
+
+def _unique(device: BlockDevice) -> str:
+    return device.wwid or device.serial or str(device.backing_file or "")
 
 
 def _boot_id() -> str:

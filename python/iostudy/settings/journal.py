@@ -74,13 +74,11 @@ class Contents:
     pending: tuple[Entry, ...] = ()
     committed: bool = False
     damaged: tuple[int, ...] = ()
-    next_number: int = 1
 
 
 def parse(data: bytes) -> Contents:
     """What the bytes of a journal say, as far as checksums reach."""
-    lines = data.split(b"\n")[:-1]
-    events = [_decode(line) for line in lines]
+    events = [_decode(line) for line in data.split(b"\n")[:-1]]
     known = [event for event in events if event is not None]
     undone = {event["undone"] for event in known if "undone" in event}
     entries = [Entry(**event["change"]) for event in known if "change" in event]
@@ -90,8 +88,6 @@ def parse(data: bytes) -> Contents:
         pending=tuple(entry for entry in entries if entry.number not in undone),
         committed=any("committed" in event for event in known),
         damaged=tuple(n for n, event in enumerate(events, 1) if event is None),
-        # Numbers of damaged lines are not used again: a later "undone" must not hit them.
-        next_number=len(lines) + 1,
     )
 
 
@@ -122,7 +118,7 @@ class Journal:
 
     @classmethod
     def take(cls, path: Path) -> Journal | None:
-        """The journal of an owner who is gone; None if there is an owner, or no journal."""
+        """The journal of an owner who is gone, to undo what it lists; None if there is none."""
         try:
             descriptor = state.open_locked(path, create=False)
         except FileNotFoundError:
@@ -133,7 +129,7 @@ class Journal:
         data = state.read_all(descriptor)
         # What is appended from now on must not run into a line that was cut short.
         os.ftruncate(descriptor, data.rfind(b"\n") + 1)
-        return cls(path, descriptor, parse(data).next_number)
+        return cls(path, descriptor)
 
     def contents(self) -> Contents:
         """What it says now."""
@@ -159,15 +155,13 @@ class Journal:
         self._append({"committed": True}, sync=True)
 
     def remove(self) -> None:
-        """All has been put back."""
+        """All has been put back: remove the file, whose lock is still held."""
         self.path.unlink(missing_ok=True)
-        self.close()
 
     def set_aside(self) -> Path:
         """Keep a damaged journal under another name, where no command looks for work."""
         aside = self.path.with_suffix(".damaged")
         self.path.rename(aside)
-        self.close()
         return aside
 
     def close(self) -> None:

@@ -1,16 +1,26 @@
-"""Every kind of change, by the name it has in a journal."""
+"""Everything that acts on the host, by kind: the settings, and what else a journal may name.
+
+A new kind of setting is a file of definitions with a line in `iostudy.settings.catalog`, a file
+that acts with a line in SETTINGS, and a line in `_CHANGES` for the change it makes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
 from iostudy.errors import RestoreError
-from iostudy.settings.change import Change, Record
+from iostudy.settings import block, catalog
+from iostudy.settings.change import Change, Record, Setting, SettingKind
 from iostudy.settings.queue import QueueChange
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.work_folder import WorkFolder
 
-_ALL: dict[str, Callable[[Record], Change]] = {
+SETTINGS: tuple[SettingKind[Any, Any], ...] = (block.KIND,)
+
+_CHANGES: dict[str, Callable[[Record], Change]] = {
     QueueChange.kind: QueueChange.from_record,
     LoopbackDisk.kind: LoopbackDisk.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
@@ -18,13 +28,39 @@ _ALL: dict[str, Callable[[Record], Change]] = {
 }
 
 
+def bind(name: str, place: str | Path) -> tuple[Setting, ...]:
+    """The setting wherever it holds for ``place``: a path, a device node or a device name.
+
+    Several where several disks make up one level below ``place``; all want the same value. KeyError
+    for an unknown name, TargetError if there is no such place or nothing to set there.
+    """
+    definition = catalog.get(name)
+    (kind,) = (kind for kind in SETTINGS if isinstance(definition, kind.definition))
+    return kind.bind(definition, os.fspath(place))
+
+
+def changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
+    """What has to be changed so that every setting has its value; reads what is there now.
+
+    SettingError where a setting cannot be changed. Values must have passed ``definition.parse``.
+    """
+    return tuple(
+        change
+        for kind in SETTINGS
+        for change in kind.changes(
+            {s: value for s, value in wanted.items() if isinstance(s.definition, kind.definition)}
+        )
+    )
+
+
 def rebuild(kind: str, record: Record) -> Change:
-    """The change that a journal entry is about; RestoreError for a kind of another version."""
-    if kind not in _ALL:
+    """The change that a journal entry is about; RestoreError for one of another version."""
+    try:
+        return _CHANGES[kind](record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RestoreError(
             f"to undo a change of the kind {kind}",
-            found="a kind that this version of iostudy does not know",
+            found="a kind or a record that this version of iostudy does not know",
             where="the journal",
             remedy="run `iostudy restore` of the version that made the change",
-        )
-    return _ALL[kind](record)
+        ) from error

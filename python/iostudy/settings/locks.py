@@ -1,38 +1,47 @@
-"""One study at a time: on an output folder, and on every device of the stack below a place."""
+"""One study at a time: on an output folder, and on every device of the stack below a place.
+
+Locks lie in one folder for the whole host, so that all users see them, whatever state directory
+each has. Anybody may lock there, and lock files stay: in a folder with the sticky bit only their
+owner could remove them, and an empty file in /run/lock is gone with the next boot.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from iostudy.errors import BusyError, TargetError
+from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host import stack
 from iostudy.settings import state
 from iostudy.settings.journal import command_line
 
+LOCK_DIR = "IOSTUDY_LOCK_DIR"
+_HOST_WIDE = Path("/run/lock/iostudy")
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+
 
 @contextmanager
-def lock_directory(folder: Path, directory: Path | None = None) -> Iterator[None]:
-    """Nobody else holds this folder meanwhile; BusyError names who does.
-
-    ``directory`` is the state directory, here and below.
-    """
-    with _lock(_identity("folder", folder), str(folder), directory):
+def lock_directory(folder: Path) -> Iterator[None]:
+    """Nobody else holds this folder meanwhile; BusyError names who does."""
+    status = folder.stat()
+    with _lock(f"folder-{status.st_dev}:{status.st_ino}", str(folder)):
         yield
 
 
 @contextmanager
-def lock_devices(place: str | Path, directory: Path | None = None) -> Iterator[None]:
+def lock_devices(place: str | Path) -> Iterator[None]:
     """Nobody else holds a device below ``place`` meanwhile; BusyError names who does.
 
     All devices down to the disk are locked, so that two partitions of one disk, or a volume and its
-    disk, are not studied at once. A place without a block device is locked itself.
+    disk, are not studied at once. Of a place without a block device the whole file
+    system is locked: two folders of one tmpfs, overlay or NFS compete for one memory or wire.
     """
     with ExitStack() as held:
         for identity, name in _identities(place).items():
-            held.enter_context(_lock(identity, name, directory))
+            held.enter_context(_lock(identity, name))
         yield
 
 
@@ -43,37 +52,70 @@ def _identities(place: str | Path) -> dict[str, str]:
     except TargetError:
         if not Path(place).exists():
             raise
-        return {_identity("place", Path(place)): str(place)}
-
-
-def _identity(kind: str, path: Path) -> str:
-    status = path.stat()
-    return f"{kind}-{status.st_dev}:{status.st_ino}"
+        return {f"filesystem-{Path(place).stat().st_dev}": f"the file system of {place}"}
 
 
 @contextmanager
-def _lock(identity: str, name: str, directory: Path | None) -> Iterator[None]:
-    path = (directory or state.state_directory()) / "locks" / f"{identity}.lock"
-    state.make_directory(path.parent)
-    descriptor = state.open_locked(path, create=True)
-    if descriptor is None:
-        raise BusyError(
-            f"{name} for this command alone",
-            found=f"{_holder(path)} is at work on it",
-            where=str(path),
-            remedy="wait until it has ended, or end it",
-        )
+def _lock(identity: str, name: str) -> Iterator[None]:
+    path = _lock_folder() / f"{identity}.lock"
+    descriptor = _open(path)
     try:
+        if not _is_free(descriptor):
+            holder = os.fsdecode(state.read_all(descriptor)) or "another iostudy"
+            raise BusyError(
+                f"{name} for this command alone",
+                found=f"{holder} is at work on it",
+                where=str(path),
+                remedy="wait until it has ended, or end it",
+            )
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, f"process {os.getpid()} ({command_line()})".encode())
+        os.pwrite(descriptor, os.fsencode(f"process {os.getpid()} ({command_line()})"), 0)
         yield
     finally:
-        path.unlink(missing_ok=True)
         os.close(descriptor)
 
 
-def _holder(path: Path) -> str:
+def _is_free(descriptor: int) -> bool:
+    """Whether nobody had the lock; this process has it then."""
     try:
-        return path.read_text(errors="replace") or "another iostudy"
-    except FileNotFoundError:
-        return "another iostudy"
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _lock_folder() -> Path:
+    """The host's, or that of ``IOSTUDY_LOCK_DIR``; where it cannot be used, one of the user's."""
+    folder = Path(os.environ.get(LOCK_DIR) or _HOST_WIDE)
+    try:
+        folder.mkdir()
+        folder.chmod(0o1777)
+    except FileExistsError:
+        pass
+    except OSError:
+        folder = state.state_directory() / "locks"
+        state.make_directory(folder)
+    return folder
+
+
+def _open(path: Path) -> int:
+    """The lock file, for all to lock; UsageError if it cannot be opened.
+
+    Not created if it exists: the kernel refuses O_CREAT on other people's files in a folder with
+    the sticky bit, even to root (proc_sys_fs(5), protected_regular).
+    """
+    while True:
+        try:
+            with suppress(FileNotFoundError):
+                return os.open(path, _FLAGS)
+            with suppress(FileExistsError):
+                descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
+                os.fchmod(descriptor, 0o666)
+                return descriptor
+        except OSError as error:
+            raise UsageError(
+                "a lock that keeps other studies away",
+                found=error.strerror or str(error),
+                where=str(path),
+                remedy=f"make its folder usable for all, or name another one in {LOCK_DIR}",
+            ) from error

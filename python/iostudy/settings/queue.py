@@ -22,7 +22,7 @@ from typing import ClassVar
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host.devices import parse_scheduler
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings.change import Record
+from iostudy.settings.change import Foreign, Record
 from iostudy.settings.identity import DeviceIdentity
 
 SCHEDULER = "scheduler"
@@ -139,19 +139,28 @@ class QueueChange:
             for attribute, value in self.after.items():
                 self._verify(attribute, value)
         except SettingError:
-            self.undo(force=True)
+            self.undo(Foreign.OVERWRITE)
             raise
 
-    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
+        """The one."""
+        return (self.device.name,)
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Put back the scheduler, then every attribute that differs from what was there."""
         loss = self.device.loss()
         if loss:
             return (f"{self.device.name}: {loss}, and the settings changed on it with it",)
         queue = Queue(self.device.name)
-        foreign = set() if force else self._foreign(queue)
-        own = [name for name in _in_order(self.before) if name not in foreign]
-        done, trouble = self._put_back(queue, own)
-        trouble |= dict.fromkeys(foreign & self.after.keys(), _CHANGED_MEANWHILE)
+        theirs = set() if foreign is Foreign.OVERWRITE else self._foreign(queue)
+        done, trouble = self._put_back(
+            queue, [n for n in _in_order(self.before) if n not in theirs]
+        )
+        asked_for = _in_order(theirs & self.after.keys())
+        if foreign is Foreign.ACCEPT:
+            done += tuple(f"{n} of {queue.device}: left at {queue.read(n)}" for n in asked_for)
+        else:
+            trouble |= dict.fromkeys(asked_for, _CHANGED_MEANWHILE)
         if trouble:
             raise self._not_restored(queue, trouble)
         return done
@@ -217,12 +226,17 @@ class QueueChange:
         return theirs
 
     def _not_restored(self, queue: Queue, trouble: Mapping[str, str]) -> RestoreError:
-        force = "`iostudy restore --force` writes back what was there before iostudy"
+        decide = (
+            "`iostudy restore --force` writes back what was there before iostudy, "
+            "`iostudy restore --accept` leaves it as it is and forgets it"
+        )
         return RestoreError(
             "to restore " + ", ".join(f"{name} {self.before[name]}" for name in trouble),
             found="; ".join(f"{n} is {queue.read(n)}: {why}" for n, why in trouble.items()),
             where=str(queue.folder),
-            remedy=force if _CHANGED_MEANWHILE in trouble.values() else "see dmesg; write it again",
+            remedy=decide
+            if _CHANGED_MEANWHILE in trouble.values()
+            else "see dmesg; write it again",
         )
 
 

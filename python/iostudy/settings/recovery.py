@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from iostudy.errors import RestoreError
+from iostudy.errors import BusyError, RestoreError
+from iostudy.host.devices import device_exists
 from iostudy.settings import kinds
-from iostudy.settings.journal import Contents, Journal, Owner, journal_paths, parse
+from iostudy.settings.change import Foreign
+from iostudy.settings.journal import Contents, Journal, journal_paths, parse
+from iostudy.settings.locks import lock_devices
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Step, Undoing, undo
+from iostudy.settings.uninterrupted import uninterrupted
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was put back, what could not be, and the commands that are at work and left alone."""
+    """What was put back, what could not be, and what was left alone because somebody is at work."""
 
     undoing: Undoing = field(default_factory=Undoing)
-    live: tuple[Owner, ...] = ()
+    left_alone: tuple[str, ...] = ()
 
     def __add__(self, other: Recovery) -> Recovery:
-        return Recovery(self.undoing + other.undoing, self.live + other.live)
+        return Recovery(self.undoing + other.undoing, self.left_alone + other.left_alone)
 
 
 def restore_stale(directory: Path | None = None) -> Recovery:
@@ -28,58 +34,92 @@ def restore_stale(directory: Path | None = None) -> Recovery:
 
     Every command that changes something calls this first, and says what was put back.
     """
-    return _restore_all(directory, held=False, force=False)
+    return _restore_all(directory, Foreign.REPORT, held=False)
 
 
-def restore_all(directory: Path | None = None, *, force: bool = False) -> Recovery:
+def restore_all(directory: Path | None = None, foreign: Foreign = Foreign.REPORT) -> Recovery:
     """Undo everything, the newest first, also what `iostudy set` holds.
 
-    ``force`` overwrites what somebody else has changed meanwhile.
+    ``foreign`` decides what becomes of values that somebody else has set meanwhile.
     """
-    return _restore_all(directory, held=True, force=force)
+    return _restore_all(directory, foreign, held=True)
 
 
-def _restore_all(directory: Path | None, *, held: bool, force: bool) -> Recovery:
+def _restore_all(directory: Path | None, foreign: Foreign, *, held: bool) -> Recovery:
     paths = journal_paths(directory or state_directory())
-    found = (_restore(path, held=held, force=force) for path in paths)
-    return sum(found, Recovery())
+    return sum((_restore(path, foreign, held=held) for path in paths), Recovery())
 
 
-def _restore(path: Path, *, held: bool, force: bool) -> Recovery:
-    journal = Journal.take(path)
-    if journal is None:
-        return Recovery(live=_owner_of(path))
+def _restore(path: Path, foreign: Foreign, *, held: bool) -> Recovery:
+    """One journal; whatever is wrong with it does not keep the others from being restored."""
+    with uninterrupted():
+        try:
+            journal = Journal.take(path)
+            if journal is None:
+                return Recovery(left_alone=_owner_of(path))
+            with closing(journal):
+                return _restore_contents(journal, foreign, held=held)
+        except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
+            return Recovery(Undoing(failures=(_unreadable(path, error),)))
+
+
+def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Recovery:
     contents = journal.contents()
     if contents.committed and not held:
-        journal.close()
         return Recovery()
-    undoing = _undo_entries(journal, contents, force=force)
+    steps, failures = _rebuild(contents)
+    try:
+        with ExitStack() as locked:
+            # Who holds the settings is gone, but a study may be at work on the device with them.
+            for device in {name for step in steps for name in step.change.devices()}:
+                if device_exists(device):
+                    locked.enter_context(lock_devices(device))
+            undoing = undo(journal, steps, foreign) + Undoing(failures=failures)
+    except BusyError as busy:
+        changes = "; ".join(step.change.describe() for step in steps)
+        return Recovery(left_alone=(f"{changes}: {busy.found}",))
+    return Recovery(undoing + _finish(journal, contents, undoing))
+
+
+def _finish(journal: Journal, contents: Contents, undoing: Undoing) -> Undoing:
+    """Take away a journal that has nothing left to do; what is wrong with it otherwise."""
     if undoing.failures:
-        journal.close()
-    elif contents.damaged:
-        undoing += Undoing(failures=(_damaged(journal, contents),))
-    else:
-        journal.remove()
-    return Recovery(undoing)
+        return Undoing()
+    if contents.damaged:
+        return Undoing(failures=(_damaged(journal, contents),))
+    journal.remove()
+    return Undoing()
 
 
-def _undo_entries(journal: Journal, contents: Contents, *, force: bool) -> Undoing:
+def _rebuild(contents: Contents) -> tuple[Sequence[Step], tuple[RestoreError, ...]]:
+    """The steps that can be undone, and why others cannot."""
     steps, failures = [], []
     for entry in contents.pending:
         try:
             steps.append(Step(entry.number, kinds.rebuild(entry.kind, entry.record)))
         except RestoreError as error:
             failures.append(error)
-    return undo(journal, steps, force=force) + Undoing(failures=tuple(failures))
+    return steps, tuple(failures)
 
 
-def _owner_of(path: Path) -> tuple[Owner, ...]:
-    """The owner who holds the journal; none if it has ended meanwhile."""
+def _owner_of(path: Path) -> tuple[str, ...]:
+    """The owner who holds the journal is at work; none if it has ended meanwhile."""
     try:
         owner = parse(path.read_bytes()).owner
     except FileNotFoundError:
         return ()
-    return (owner,) if owner else ()
+    return (f"{owner} is at work",) if owner else ()
+
+
+def _unreadable(path: Path, error: Exception) -> RestoreError:
+    failure = RestoreError(
+        "to restore every change in the journal",
+        found=f"{type(error).__name__}: {error}",
+        where=str(path),
+        remedy="run `iostudy restore` of the version, and as the user, that made the changes",
+    )
+    failure.__cause__ = error
+    return failure
 
 
 def _damaged(journal: Journal, contents: Contents) -> RestoreError:

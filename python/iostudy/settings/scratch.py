@@ -18,7 +18,8 @@ from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import disks
-from iostudy.settings.change import Record
+from iostudy.settings.change import Foreign, Record
+from iostudy.settings.identity import DeviceIdentity, DiskIdentity
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,13 @@ class LoopbackDisk:
             return ()
         return (f"{self.device.name}: the file system of {self.folder} allows no direct I/O",)
 
-    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
+        """None: its owner alone works on it, and the owner is gone when others undo it."""
+        return ()
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Unmount, detach, and remove the folder with the image."""
-        del force
+        del foreign
         was_there = self.folder.exists() or bool(devices.loops_of(self.image))
         disks.unmount(self.mount_point)
         disks.detach(self.image)
@@ -108,6 +113,7 @@ class ScratchDevice:
     kind: ClassVar[str] = "scratch-device"
 
     path: Path
+    found: DeviceIdentity
     folder: Path
     filesystem: str
 
@@ -116,17 +122,19 @@ class ScratchDevice:
         """Mount below the folder ``parent``; TargetError if the device is used by anybody."""
         disks.require_tools(filesystem)
         disks.check_unused(path)
-        return cls(path, _new_folder(parent), filesystem)
+        return cls(path, _found_at(path), _new_folder(parent), filesystem)
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
         """What the journal has kept."""
-        return cls(Path(record["path"]), Path(record["folder"]), record["filesystem"])
+        found = DeviceIdentity.from_record(record["device"])
+        return cls(Path(record["path"]), found, Path(record["folder"]), record["filesystem"])
 
     def record(self) -> Record:
-        """Device node, folder and file system."""
+        """Device node, the device behind it, folder and file system."""
         return {
             "path": str(self.path),
+            "device": self.found.record(),
             "folder": str(self.folder),
             "filesystem": self.filesystem,
         }
@@ -147,18 +155,33 @@ class ScratchDevice:
         return device
 
     def apply(self) -> None:
-        """Format and mount."""
-        disks.check_unused(self.path)
+        """Format and mount; TargetError if the node leads to another device than it did."""
         disks.make_folder(self.folder)
+        disks.check_unused(self.path)
+        if _found_at(self.path) != self.found:
+            raise TargetError(
+                f"the device {self.found.name} that was found to be unused",
+                found=f"the name leads to another one now: {self.identity().describe()}",
+                where=str(self.path),
+                remedy="see dmesg for what became of it; name it as /dev/disk/by-id/...",
+            )
         disks.format_and_mount(self.path, self.filesystem, self.mount_point)
+
+    def identity(self) -> DiskIdentity:
+        """Which disk it is, to be confirmed, recorded and compared."""
+        return DiskIdentity.at(self.path)
 
     def notes(self) -> tuple[str, ...]:
         """Nothing to say."""
         return ()
 
-    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
+        """None: its owner alone works on it, and the owner is gone when others undo it."""
+        return ()
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Unmount, and remove the folder. The file system stays on the device."""
-        del force
+        del foreign
         was_there = self.folder.exists()
         disks.unmount(self.mount_point)
         disks.remove(None, self.mount_point, self.folder)
@@ -166,6 +189,11 @@ class ScratchDevice:
 
 
 ScratchDisk = LoopbackDisk | ScratchDevice
+
+
+def _found_at(path: Path) -> DeviceIdentity:
+    (device,) = stack.devices_of(path)
+    return DeviceIdentity.of(device)
 
 
 def _new_folder(parent: Path) -> Path:

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Self
 
 from iostudy.errors import RestoreError
-from iostudy.settings.change import Change
+from iostudy.settings.change import Change, Foreign
 from iostudy.settings.journal import Journal, Mode, command_line
 from iostudy.settings.state import state_directory
+from iostudy.settings.uninterrupted import uninterrupted
 
 
 @dataclass(frozen=True)
@@ -47,20 +48,37 @@ class Undoing:
         )
 
 
-def undo(journal: Journal, steps: Sequence[Step], *, force: bool = False) -> Undoing:
-    """Undo the steps in reverse; one that fails does not keep the others from being undone."""
+def undo(journal: Journal, steps: Sequence[Step], foreign: Foreign = Foreign.REPORT) -> Undoing:
+    """Undo the steps in reverse, which no ending signal cuts short.
+
+    One that fails, in whatever way, does not keep the others from being undone.
+    """
     put_back: list[str] = []
     failures: list[RestoreError] = []
-    for step in reversed(steps):
-        try:
-            put_back += step.change.undo(force=force)
-            journal.undone(step.number)
-        except RestoreError as error:
-            failures.append(error)
+    with uninterrupted():
+        for step in reversed(steps):
+            try:
+                put_back += step.change.undo(foreign)
+                journal.undone(step.number)
+            except RestoreError as error:
+                failures.append(error)
+            except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
+                failures.append(_unexpected(step.change, error))
     return Undoing(tuple(put_back), tuple(failures))
 
 
-@dataclass
+def _unexpected(change: Change, error: Exception) -> RestoreError:
+    failure = RestoreError(
+        f"to undo: {change.describe()}",
+        found=f"{type(error).__name__}: {error}",
+        where="this host",
+        remedy="see dmesg; `iostudy restore` tries again",
+    )
+    failure.__cause__ = error
+    return failure
+
+
+@dataclass(eq=False)
 class Transaction:
     """A context in which the host may be changed; leaving it puts everything back.
 
@@ -96,6 +114,7 @@ class Transaction:
             return
         if self._journal is None:
             self._journal = Journal.create(self.directory, self.mode, self.command)
+            _open.append(self)
         numbers = self._journal.announce(changes)
         self._steps += map(Step, numbers, changes)
         for change in changes:
@@ -117,23 +136,55 @@ class Transaction:
     def commit(self) -> None:
         """Keep the changes made so far, durably, until `iostudy restore` undoes them."""
         if self._journal is not None:
-            self._journal.commit()
-            self._journal.close()
-        self._journal, self._steps = None, []
+            with uninterrupted():
+                self._journal.commit()
+                self._leave(self._journal)
 
-    def restore(self, *, force: bool = False) -> tuple[str, ...]:
-        """Undo everything now; what was put back, in words. RestoreError names what was not."""
-        undoing = self._undo_from(0, force=force)
-        journal, self._journal = self._journal, None
-        if journal is not None:
-            journal.close() if undoing.failures else journal.remove()
-        undoing.check()
+    def restore(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+        """Undo everything now; what was put back, in words. RestoreError names what was not.
+
+        An ending signal waits until it is done.
+        """
+        if self._journal is None:
+            return ()
+        with uninterrupted():
+            undoing = self._undo_from(0, foreign)
+            if not undoing.failures:
+                self._journal.remove()
+            self._leave(self._journal)
+            undoing.check()
         return undoing.put_back
 
-    def _undo_from(self, kept: int, *, force: bool = False) -> Undoing:
+    def _leave(self, journal: Journal) -> None:
+        self._journal, self._steps = None, []
+        _open.remove(self)
+        journal.close()
+
+    def _undo_from(self, kept: int, foreign: Foreign = Foreign.REPORT) -> Undoing:
         if self._journal is None:
             return Undoing()
-        undoing = undo(self._journal, self._steps[kept:], force=force)
-        if not undoing.failures:
-            del self._steps[kept:]
+        with uninterrupted():
+            undoing = undo(self._journal, self._steps[kept:], foreign)
+            if not undoing.failures:
+                del self._steps[kept:]
         return undoing
+
+
+_open: list[Transaction] = []
+"""The transactions of this process that have changed something and have not been left."""
+
+
+def restore_open() -> None:
+    """Leave every transaction that is still open, the newest first.
+
+    For the end of a command: a signal that struck just as a context was being left has kept it from
+    being left. RestoreError if anything was not put back.
+    """
+    with uninterrupted():
+        undoing = Undoing()
+        for transaction in reversed(tuple(_open)):
+            try:
+                transaction.restore()
+            except RestoreError as error:
+                undoing += Undoing(failures=(error,))
+        undoing.check()

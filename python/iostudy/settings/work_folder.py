@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy.errors import RestoreError, TargetError
-from iostudy.settings.change import Record
+from iostudy.settings.change import Foreign, Record
 
 PREFIX = "iostudy-work-"
 
@@ -59,12 +59,16 @@ class WorkFolder:
                 remedy="name a target that can be written to and has room",
             ) from error
 
-    def undo(self, *, force: bool = False) -> tuple[str, ...]:
+    def devices(self) -> tuple[str, ...]:
+        """None: the folder is the study's own."""
+        return ()
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Remove it with its files."""
-        del force
-        if not self.path.exists():
-            return ()
+        del foreign
         try:
+            if not self.path.exists():
+                return ()
             shutil.rmtree(self.path)
         except OSError as error:
             raise RestoreError(
