@@ -191,6 +191,18 @@ def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
     return [*trials, invalid, interrupted]
 
 
+def renamed(trials: Sequence[TrialRow]) -> list[TrialRow]:
+    """The same trials, of which the first half saw the disk as loop1."""
+    before = [
+        replace(
+            row, device="loop1", devices={"loop1": row.devices["loop0"], "sda": row.devices["sda"]}
+        )
+        for row in trials[: len(trials) // 2]
+        if row.devices is not None
+    ]
+    return [*before, *trials[len(before) :]]
+
+
 def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) -> list[TrialRow]:
     """The same trials, one of them far from the rest."""
     row = trials[index]

@@ -8,7 +8,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report import figures, palette
 from iostudy.report.model import build
 from iostudy.report.values import Report
-from tests.report.factory import disturbed, outlying, report, rows, study, study_row
+from tests.report.factory import disturbed, outlying, renamed, report, rows, study, study_row
 
 PAGES = ("#ffffff", "#14171c")
 
@@ -67,6 +67,14 @@ def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
     assert "written (wkB/s), in MiB/s" in [spec["title"] for spec in write]
     assert "r_await, ms" in [spec["title"] for spec in read]
     assert "r_await, ms" not in [spec["title"] for spec in write]
+
+
+def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
+    asked = study()
+    made = build(asked, study_row(asked), renamed(rows(asked)))
+    counted = [t for t in made.trials if t.workload == "dfsio-write"]
+    chart = figures.telemetry(made.workloads[0], made)[0]
+    assert len(points(chart)[0]) == len(counted)
 
 
 def test_charts_take_the_width_they_are_given() -> None:

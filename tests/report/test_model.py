@@ -10,7 +10,16 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialStatus
 from iostudy.report.model import build
 from iostudy.report.values import Report, State
-from tests.report.factory import disturbed, factor, outlying, report, rows, study, study_row
+from tests.report.factory import (
+    disturbed,
+    factor,
+    outlying,
+    renamed,
+    report,
+    rows,
+    study,
+    study_row,
+)
 
 
 def result_of(told: Report, workload: str, configuration: str):  # type: ignore[no-untyped-def]
@@ -104,6 +113,18 @@ def test_telemetry_means_leave_out_what_does_not_count() -> None:
     assert told.telemetry == report().telemetry
     assert told.telemetry[0].machine["%user"] == pytest.approx(1.5)
     assert told.device == "loop0"
+
+
+def test_a_disk_that_was_renamed_is_one_device_under_test() -> None:
+    asked = study()
+    told = build(asked, study_row(asked), renamed(rows(asked)))
+    assert told.device == "loop1, then loop0"
+    assert {trial.device for trial in told.trials} == {"loop1", "loop0"}
+    for own, as_before in zip(told.telemetry, report().telemetry, strict=True):
+        assert own.devices == {
+            "loop1, then loop0": as_before.devices["loop0"],
+            "sda": as_before.devices["sda"],
+        }
 
 
 def test_what_is_not_a_number_is_told_as_unknown() -> None:

@@ -135,7 +135,7 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
     rows = [
         {"configuration": trial.configuration, "number": trial.number, "value": value}
         for trial in trials
-        if (value := _reading(meter, trial, report.device)) is not None
+        if (value := _reading(meter, trial)) is not None
     ]
     if not any(row["value"] for row in rows):
         return None
@@ -159,8 +159,8 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
     return _spec(layers, height=height, title=meter.title)
 
 
-def _reading(meter: Meter, trial: TrialTold, device: str) -> float | None:
-    figures = trial.devices.get(device, {}) if meter.of_device else trial.machine
+def _reading(meter: Meter, trial: TrialTold) -> float | None:
+    figures = trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
     value = figures.get(meter.key)
     return None if value is None else value / meter.divisor
 

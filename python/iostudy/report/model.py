@@ -198,6 +198,7 @@ def _trials(study: Study, rows: Sequence[TrialRow]) -> tuple[TrialTold, ...]:
             value=finite((row.figures or {}).get(figures[row.workload])),
             figures=finite_values(row.figures),
             settings=dict(row.settings or {}),
+            device=row.device,
             devices={name: finite_values(own) for name, own in (row.devices or {}).items()},
             machine=finite_values(row.machine),
             phases=finite_values(row.phases),

@@ -21,25 +21,36 @@ def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
         pair: [row for row in rows if row.counts and (row.workload, row.configuration) == pair]
         for pair in pairs
     }
-    return tuple(_told(*pair, own) for pair, own in counted.items() if own)
+    tested = device_under_test(rows)
+    return tuple(_told(*pair, own, tested) for pair, own in counted.items() if own)
 
 
 def device_under_test(rows: Sequence[TrialRow]) -> str:
-    """The one that the trials name; empty if there is none."""
-    return next((row.device for row in rows if row.device), "")
+    """The one that the trials name; empty if there is none.
+
+    A loop-back disk may have another name after --resume: ``loop1, then loop0``.
+    """
+    return ", then ".join(dict.fromkeys(row.device for row in rows if row.device))
 
 
-def _told(workload: str, configuration: str, rows: Sequence[TrialRow]) -> TelemetryTold:
-    devices = dict.fromkeys(name for row in rows for name in row.devices or {})
+def _told(
+    workload: str, configuration: str, rows: Sequence[TrialRow], tested: str
+) -> TelemetryTold:
+    by_name = [_by_name(row, tested) for row in rows]
+    devices = dict.fromkeys(name for own in by_name for name in own)
     return TelemetryTold(
         workload=workload,
         configuration=configuration,
         trials=len(rows),
-        devices={
-            name: _mean((row.devices or {}).get(name, {}) for row in rows) for name in devices
-        },
+        devices={name: _mean(own.get(name, {}) for own in by_name) for name in devices},
         machine=_mean(row.machine or {} for row in rows),
     )
+
+
+def _by_name(row: TrialRow, tested: str) -> dict[str, Figures]:
+    """The row's figures by device, with ``tested`` as the name of the one under test."""
+    devices = row.devices or {}
+    return {tested if name == row.device else name: own for name, own in devices.items()}
 
 
 def _mean(figures: Iterable[Figures]) -> dict[str, float | None]:

@@ -107,6 +107,8 @@ class TrialTold(Value):
     """The figure that verdicts use."""
     figures: dict[str, FiniteFloat | None]
     settings: dict[str, str]
+    device: str
+    """The one of ``devices`` that was under test; empty if there was none."""
     devices: dict[str, dict[str, FiniteFloat | None]]
     machine: dict[str, FiniteFloat | None]
     phases: dict[str, FiniteFloat | None]
@@ -121,6 +123,7 @@ class TelemetryTold(Value):
     configuration: str
     trials: int
     devices: dict[str, dict[str, FiniteFloat | None]]
+    """By name; the one under test by the report's ``device``, whatever each trial called it."""
     machine: dict[str, FiniteFloat | None]
 
 
@@ -163,7 +166,7 @@ class Report(Value):
     trials: tuple[TrialTold, ...]
     telemetry: tuple[TelemetryTold, ...]
     device: str
-    """The device under test, as telemetry names it; empty if there is none."""
+    """The device under test, empty if there is none; ``loop1, then loop0`` where it was renamed."""
     notes: tuple[str, ...]
     method: Method
     reproduce: tuple[str, ...]
