@@ -55,3 +55,20 @@ def test_what_is_not_a_percentage_says_what_one_is(text):
 )
 def test_durations_read_as_people_say_them(seconds, text):
     assert units.format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.03, "3 %"),
+        (0.025, "2.5 %"),
+        (0.12345, "12.3 %"),
+        (10.14, "1010 %"),
+        (1e6, "100000000 %"),
+        (1e-7, "0.00001 %"),
+        (0.0, "0 %"),
+        (-0.125, "-12.5 %"),
+    ],
+)
+def test_percentages_are_plain_digits(share, text):
+    assert units.format_percent(share) == text

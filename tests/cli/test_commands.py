@@ -83,6 +83,33 @@ def test_catalogues(program, command):
     assert all(name in program(command).stdout for name in names)
 
 
+def test_defaults_of_workloads_are_written_as_in_a_study_file(program):
+    (line, *_) = [w for w in program("workloads").stdout.splitlines() if " size " in w]
+    assert "256MiB" in line
+
+
+@pytest.mark.parametrize("command", ["settings", "workloads"])
+def test_off_a_terminal_nothing_is_folded(program, command):
+    wide = program(command).stdout
+    program.env["COLUMNS"] = "40"
+    assert program(command).stdout == wide
+
+
+def test_doctor_has_one_line_a_value_off_a_terminal(program):
+    program.env["COLUMNS"] = "40"
+    lines = program("doctor").stdout.splitlines()
+    assert all(len(line.split()) > 1 and line[0] != " " for line in lines)
+
+
+def test_what_a_study_file_says_to_the_terminal_is_not_obeyed(program):
+    program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"').replace("64KiB", '"\\e[5m"'))
+    done = program("check", "study.yaml")
+    assert done.returncode == 2
+    assert r"level \x1b[5m: not a size" in done.stderr
+    program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"'))
+    assert r"\x1b[31mWhich?" in program("check", "study.yaml").stdout
+
+
 def test_doctor_shows_the_host(program):
     told = json.loads(program("doctor", "--json").stdout)
     assert told["cpu"]["count"] >= 1

@@ -35,8 +35,8 @@ def print_line(text: str = "", style: str = "") -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout."""
-    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+    """A table on stdout, headed if any column has a name."""
+    table = Table(title=title or None, box=None, pad_edge=False, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:

@@ -35,10 +35,10 @@ def doctor(
 
 
 def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """One line a value, named by the way to it."""
+    """One line a value, named by the way to it; a dash stands for none."""
     if not isinstance(value, Mapping):
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield name, "-" if value is None else text
+        yield name, "-" if value is None or not text else text
         return
     for key, inner in value.items():
         yield from _lines(f"{name}.{key}" if name else str(key), inner)

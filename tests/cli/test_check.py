@@ -1,0 +1,85 @@
+"""``check`` refuses what ``run`` would refuse, and changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import LOOPBACK, study
+
+OPTIONS = """\
+question: Which?
+target: .
+factors: {workload.record_size: [1MiB, 64KiB]}
+workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
+"""
+
+
+def refused(program, text: str, words: str) -> None:
+    program.write(text)
+    done = program("check", "study.yaml")
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
+
+
+def test_what_is_right_is_told(program):
+    program.write(OPTIONS)
+    done = program("check", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "2 trials, 2 MiB each" in done.stdout
+    assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("/no/such/place", "there is nothing there"),
+        ("study.yaml", "that is no directory"),
+        ("/dev/null", "that is no directory"),
+    ],
+)
+def test_a_directory_that_is_none(program, target, words):
+    refused(program, OPTIONS.replace("target: .", f"target: {target}"), words)
+
+
+def test_files_that_do_not_fit_in_the_directory(program):
+    refused(program, OPTIONS.replace("files: 1, size: 1MiB", "size: 4096TiB"), "GiB are free")
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("{loopback: {size: 64MiB}}", "{scratch: {device: /no/such}}", "that is no block device"),
+        ("size: 64MiB", "size: 4096TiB", "for a scratch disk"),
+        ("files: 2, size: 4MiB", "files: 16, size: 4MiB", "0.06 GiB are free"),
+        ("{loopback: {size: 64MiB}}", "/proc", "no block device"),
+        ("[none, bfq]}", "offered}\nbaseline: bogus", "line 4: baseline: unknown configuration"),
+    ],
+)
+def test_what_a_study_of_settings_cannot_do(program, old, new, words):
+    assert old in LOOPBACK
+    refused(program, study().replace(old, new), words)
+
+
+@pytest.mark.root
+def test_a_scratch_device_that_somebody_uses(program):
+    mounted = next(
+        words[0]
+        for words in map(str.split, Path("/proc/self/mounts").read_text().splitlines())
+        if words[0].startswith("/dev/") and Path(words[0]).is_block_device()
+    )
+    text = study().replace("{loopback: {size: 64MiB}}", f"{{scratch: {{device: {mounted}}}}}")
+    refused(program, text, "is mounted on")
+
+
+@pytest.mark.root
+def test_offered_levels_are_shown(program):
+    program.write(study().replace("[none, bfq]", "offered"))
+    done = program("check", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "none, mq-deadline" in done.stdout

@@ -1,0 +1,67 @@
+"""What is printed is text, whatever it holds and wherever it goes."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from iostudy.cli import console
+
+# What turns a terminal's colour, title, line and direction; half a character; a line separator.
+HOSTILE = "a\x1b[31mb\x9b2Jc\rd\x07e\u202ef\udcffg\u2028h"
+SHOWN = r"a\x1b[31mb\x9b2Jc\rd\x07e\u202ef\udcffg\u2028h"
+
+
+@pytest.fixture(params=[True, False], ids=["terminal", "pipe"])
+def screen(request, monkeypatch) -> Console:
+    screen = Console(file=io.StringIO(), force_terminal=request.param, width=80, color_system=None)
+    monkeypatch.setattr(console, "out", screen)
+    monkeypatch.setattr(console, "err", screen)
+    return screen
+
+
+@pytest.mark.parametrize(
+    "show",
+    [
+        console.say,
+        console.print_line,
+        lambda text: console.print_table("", ("", ""), [(text, "")]),
+    ],
+)
+def test_control_characters_are_shown_and_not_obeyed(screen, show):
+    show(HOSTILE)
+    assert SHOWN in screen.file.getvalue()
+
+
+@pytest.mark.parametrize("cell", [r"a\[bold]x", "[bold]x[/bold]", "[/]", r"a\\", ":smile:"])
+def test_markup_is_text(screen, cell):
+    console.print_table("", ("",), [(cell,)])
+    console.say(cell)
+    console.print_line(cell)
+    assert screen.file.getvalue().count(cell) == 3
+
+
+def test_lines_of_an_error_stay_lines(screen):
+    console.say("iostudy: wrong\n  remedy: right")
+    assert screen.file.getvalue().splitlines() == ["iostudy: wrong", "  remedy: right"]
+
+
+def test_nothing_is_folded_off_a_terminal(screen):
+    long = " ".join(["word"] * 100)
+    console.print_line(long)
+    console.print_table("", ("", ""), [("name", long)])
+    lines = screen.file.getvalue().splitlines()
+    if screen.is_terminal:
+        assert max(map(len, lines)) <= 80
+    else:
+        assert sum(long in line for line in lines) == 2
+
+
+def test_json_is_ascii(capsys):
+    console.print_json({HOSTILE: "ü"})
+    printed = capsys.readouterr().out
+    assert printed.isascii()
+    assert json.loads(printed) == {HOSTILE: "ü"}
