@@ -161,6 +161,18 @@ def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
     assert change.undo() == ()
 
 
+def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
+    change, *_ = kinds.changes(wanted(loop, {"read_ahead_kb": "64", "nr_requests": "32"}))
+    original = queue_state(loop)
+    change.apply()
+    put(loop, "read_ahead_kb", "32")
+    done = change.undo(Foreign.ACCEPT)
+    assert done[-1] == f"read_ahead_kb of {loop}: left at 32"
+    now = queue_state(loop)
+    assert (now["read_ahead_kb"], now["nr_requests"]) == ("32", original["nr_requests"])
+    put(loop, "read_ahead_kb", original["read_ahead_kb"])
+
+
 @pytest.mark.parametrize(
     ("loss", "why"),
     [

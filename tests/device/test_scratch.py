@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,10 @@ import pytest
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host import devices, mounts
 from iostudy.settings import commands, disks
+from iostudy.settings.identity import DiskIdentity
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
-from tests.fixtures_loop import MIB
+from tests.fixtures_loop import MIB, loop_disk
 
 pytestmark = pytest.mark.root
 
@@ -127,6 +130,34 @@ def test_a_scratch_device_is_formatted_and_only_unmounted(loop: str, tmp_path: P
     assert mounts.mounts_at(disk.mount_point) == ()
     assert not disk.folder.exists()
     assert b"ext4" in subprocess.check_output(["blkid", f"/dev/{loop}"])
+
+
+def test_a_node_that_leads_to_another_device_by_now_is_not_formatted(
+    loop: str, tmp_path: Path
+) -> None:
+    node = tmp_path / "by-id"
+    with loop_disk() as other:
+        node.symlink_to(f"/dev/{loop}")
+        disk = ScratchDevice.prepare(node, tmp_path, "ext4")
+        assert ScratchDevice.from_record(json.loads(json.dumps(disk.record()))) == disk
+        node.unlink()
+        node.symlink_to(f"/dev/{other}")
+        with pytest.raises(TargetError, match=f"another one now: {other}"), Transaction() as open_:
+            open_.perform(disk)
+        assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
+        assert not disk.folder.exists()
+
+
+def test_a_disk_is_known_by_what_it_is(loop: str) -> None:
+    identity = DiskIdentity.at(Path("/dev") / loop)
+    assert DiskIdentity.from_record(json.loads(json.dumps(identity.record()))) == identity
+    assert identity.describe().startswith(f"{loop}: a device without a model name (/")
+    assert identity.describe().endswith("64MiB")
+    assert identity.is_same(replace(identity, name="loop99"))
+    assert not identity.is_same(replace(identity, unique="another"))
+    assert not identity.is_same(replace(identity, part="p1"))
+    nameless = replace(identity, unique="")
+    assert not nameless.is_same(replace(nameless, name="loop99"))
 
 
 def test_devices_that_are_refused(loop: str, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from iostudy.errors import RestoreError, SettingError
 from iostudy.settings.change import Foreign
@@ -22,11 +22,11 @@ class Note:
     refused: str = "never"
 
     @classmethod
-    def prepare(cls, path: Path, after: str) -> Note:
+    def prepare(cls, path: Path, after: str) -> Self:
         return cls(str(path), path.read_text(), after)
 
     @classmethod
-    def from_record(cls, record: Any) -> Note:
+    def from_record(cls, record: Any) -> Self:
         return cls(**record)
 
     def record(self) -> dict[str, Any]:

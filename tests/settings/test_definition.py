@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.settings import catalog
+from iostudy.settings import catalog, kinds
 from iostudy.settings.queue_definitions import NR_REQUESTS, READ_AHEAD, SCHEDULER_OF_QUEUE
 
 
@@ -10,6 +10,12 @@ def test_the_catalogue() -> None:
     assert catalog.names() == ("block.scheduler", "block.read_ahead_kb", "block.nr_requests")
     with pytest.raises(KeyError):
         catalog.get("block.nonesuch")
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_every_setting_is_acted_on_by_one_kind(name: str) -> None:
+    definition = catalog.get(name)
+    assert sum(isinstance(definition, kind.definition) for kind in kinds.SETTINGS) == 1
 
 
 @pytest.mark.parametrize("name", catalog.names())

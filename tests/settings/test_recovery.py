@@ -1,12 +1,15 @@
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from iostudy.settings import kinds
 from iostudy.settings.change import Foreign
 from iostudy.settings.journal import Journal, Mode, journal_paths
+from iostudy.settings.locks import lock_devices
 from iostudy.settings.recovery import Recovery, restore_all, restore_stale
+from iostudy.settings.transaction import Undoing
 from tests.settings.note import Note
 
 
@@ -104,6 +107,45 @@ def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_d
     assert "damaged lines (3)" in failure.found
     assert Path(failure.where).read_bytes().count(b"0riginal") == 1
     assert restore_stale() == Recovery()
+
+
+def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) -> None:
+    class Richer(Note):
+        def record(self) -> dict[str, Any]:
+            return {**super().record(), "news": 1}
+
+    leave(state_dir, Note.prepare(note, "new"))
+    leave(state_dir, Richer(str(note), "new", "newer"))
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy of tomorrow")
+    journal._append({"change": {"of": "another form"}}, sync=False)
+    journal.close()
+    note.write_text("new")
+    failures = restore_stale().undoing.failures
+    assert [type(failure.__cause__) for failure in failures] == [TypeError, TypeError]
+    assert note.read_text() == "original"
+    assert len(journal_paths(state_dir)) == 2
+    journal.remove()
+
+
+@pytest.mark.root
+def test_what_is_held_on_a_device_with_a_study_at_work_is_left_alone(
+    note: Path, state_dir: Path, loop: str
+) -> None:
+    class Held(Note):
+        def devices(self) -> tuple[str, ...]:
+            return (loop, "gone")
+
+    change = Held.prepare(note, "new")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(kinds._CHANGES, Note.kind, Held.from_record)
+        leave(state_dir, change, mode=Mode.SET, commit=True)
+        with lock_devices(loop):
+            recovery = restore_all(foreign=Foreign.OVERWRITE)
+        assert recovery.undoing == Undoing()
+        (text,) = recovery.left_alone
+        assert text.startswith(f"{note}: original -> new: process {os.getpid()}")
+        assert note.read_text() == "new"
+        assert restore_all().undoing.put_back == ("note: new -> original",)
 
 
 def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:

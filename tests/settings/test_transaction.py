@@ -107,6 +107,23 @@ def test_several_failures_are_one_error(notes: list[Path]) -> None:
     assert all(str(path) in str(caught.value) for path in notes[:2])
 
 
+def test_an_error_that_nobody_thought_of_keeps_no_other_change(notes: list[Path]) -> None:
+    with pytest.raises(RestoreError, match="FileNotFoundError") as caught, Transaction() as open_:
+        open_.perform(*(Note.prepare(path, "new") for path in notes))
+        notes[2].unlink()
+    assert isinstance(caught.value.__cause__, FileNotFoundError)
+    assert texts(notes[:2]) == ["original"] * 2
+
+
+def test_accept_decides(notes: list[Path], state_dir: Path) -> None:
+    with Transaction() as transaction:
+        transaction.perform(*(Note.prepare(path, "new") for path in notes[:2]))
+        notes[0].write_text("theirs")
+        put_back = transaction.restore(Foreign.ACCEPT)
+    assert put_back == ("b: new -> original", "a: left at theirs")
+    assert journal_paths(state_dir) == ()
+
+
 def test_force_decides(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
         transaction.perform(Note.prepare(notes[0], "new"))

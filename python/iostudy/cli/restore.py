@@ -10,7 +10,7 @@ from iostudy.cli.console import say
 from iostudy.cli.leftovers import tell
 from iostudy.errors import UsageError
 from iostudy.settings.change import Foreign
-from iostudy.settings.recovery import restore_all
+from iostudy.settings.recovery import Recovery, restore_all
 
 
 def restore(
@@ -28,7 +28,7 @@ def restore(
     for text in recovery.left_alone:
         say(f"left alone: {text}")
     tell(recovery)
-    if not recovery.undoing.put_back:
+    if recovery == Recovery():
         say("nothing to restore")
 
 

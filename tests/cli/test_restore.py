@@ -1,0 +1,110 @@
+"""What could not be put back, and what a user can do about it."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import study
+
+pytestmark = pytest.mark.root
+
+
+def read_ahead(loop: str) -> Path:
+    return Path("/sys/block") / loop / "queue/read_ahead_kb"
+
+
+@pytest.fixture
+def conflict(program, loop):
+    """`set` was killed before it committed, and somebody else has set the value since."""
+    original = read_ahead(loop).read_text()
+    assert program("set", "block.read_ahead_kb=64", "--on", loop).returncode == 0
+    (journal,) = (program.folder / "state").glob("*.journal")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(line for line in lines if b"committed" not in line))
+    read_ahead(loop).write_text("32")
+    return original
+
+
+def test_a_conflict_stops_what_changes_the_host_and_nothing_else(program, loop, conflict):
+    program.write(study())
+    for arguments in (("settings",), ("get", "block.scheduler", "--on", loop), ("doctor", loop)):
+        done = program(*arguments, "--json")
+        assert done.returncode == 0
+        assert "warning: " in done.stderr
+        assert "restore --accept" in done.stderr
+        assert done.stdout.startswith(("{", "["))
+    for arguments in (("run", "study.yaml"), ("set", "block.nr_requests=64", "--on", loop)):
+        done = program(*arguments)
+        assert done.returncode == 4
+        assert "restore --accept" in done.stderr
+    assert program("restore").returncode == 4
+    assert read_ahead(loop).read_text() == "32\n"
+
+
+def test_the_value_of_somebody_else_can_be_accepted(program, loop, conflict):
+    done = program("restore", "--accept")
+    assert done.returncode == 0
+    assert f"read_ahead_kb of {loop}: left at 32" in done.stderr
+    assert "nothing to restore" in program("restore").stderr
+    assert read_ahead(loop).read_text() == "32\n"
+
+
+def test_the_value_of_somebody_else_can_be_overwritten(program, loop, conflict):
+    assert program("restore", "--force").returncode == 0
+    assert read_ahead(loop).read_text() == conflict
+
+
+def test_one_decision_at_a_time(program):
+    done = program("restore", "--accept", "--force")
+    assert done.returncode == 2
+    assert "give one" in done.stderr
+
+
+def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):
+    """The study's own state directory is another one: locks are for the whole host."""
+    original = read_ahead(loop).read_text()
+    program("set", "block.read_ahead_kb=64", "--on", loop)
+    text = study(blocks=900).replace("3%", "0.01%")
+    program.write(
+        text.replace("{loopback: {size: 64MiB}}", f"{{scratch: {{device: /dev/{loop}}}}}")
+    )
+    mine, program.env["IOSTUDY_STATE_DIR"] = (
+        program.env["IOSTUDY_STATE_DIR"],
+        str(program.folder / "other-state"),
+    )
+    process = program.start_study("--yes")
+    program.wait_for_trials(process, 1)
+    program.env["IOSTUDY_STATE_DIR"] = mine
+    done = program("restore")
+    held = read_ahead(loop).read_text()
+    process.terminate()
+    process.communicate()
+    assert done.returncode == 0
+    assert f"left alone: read_ahead_kb of {loop}: " in done.stderr
+    assert str(process.pid) in done.stderr
+    assert held == "64\n"
+    assert program("restore").returncode == 0
+    assert read_ahead(loop).read_text() == original
+
+
+def test_not_restored_tells_more_than_the_signal_that_came_with_it(program):
+    """Somebody sits in the scratch disk, so that it cannot be unmounted."""
+    program.write(study(blocks=900).replace("3%", "0.01%"))
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    (mount,) = program.out.glob("scratch-*/mount")
+    with (mount / "open").open("w"):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            process.send_signal(number)
+            time.sleep(0.5)
+        _, stderr = process.communicate()
+    assert process.returncode == 4
+    assert "umount" in stderr or "busy" in stderr
+    assert "Traceback" not in stderr
+    done = program("restore")
+    assert done.returncode == 0, done.stderr
+    assert program.leftovers() == []
