@@ -136,7 +136,7 @@ def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, wher
         reason = disturbance(disturbed.trial(AS_IT_IS), LIMITS)
     # What is written to the scratch disk arrives at the disk below it too.
     seen_on = stack if where == "the scratch disk" else stack[1:]
-    assert re.search(rf"foreign I/O on ({'|'.join(seen_on)}): [5-9]\d", reason)
+    assert re.search(rf"foreign I/O on (X, reason)
 
 
 @pytest.mark.root
@@ -203,7 +203,11 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(tmp_path):
     (tmp_path / "quickstart.yaml").write_text(
         f"{small}\nvalidity: {{foreign_io: 9000%, steal: 99%}}\n"
     )
-    env = {**os.environ, "IOSTUDY_STATE_DIR": str(tmp_path / "state")}
+    own = {
+        "IOSTUDY_STATE_DIR": str(tmp_path / "state"),
+        "IOSTUDY_LOCK_DIR": str(tmp_path / "locks"),
+    }
+    env = {**os.environ, **own}
     done = subprocess.run(
         [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=False
     )
