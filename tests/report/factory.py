@@ -217,6 +217,16 @@ def report(**options: object) -> Report:
     return build(asked, study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
 
 
+def two_factors() -> Report:
+    """Four configurations with long labels, of which one costs much."""
+    asked = study(
+        factor("workload.direct", "true", "false"),
+        factor("workload.record_size", "1MiB", "64KiB"),
+    )
+    effects = {("dfsio-write", "direct=true, record_size=64KiB"): -0.2}
+    return build(asked, study_row(asked), rows(asked, effects=effects, noise=0.02))
+
+
 def result(label: str, verdict: Verdict | None = None, **told: object) -> Result:
     """One row of a table; the baseline where there is no verdict."""
     fields = {"blocks": 8, "value": 400.0, "baseline": verdict is None, "verdict": verdict, **told}

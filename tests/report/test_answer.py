@@ -67,14 +67,19 @@ def test_an_inconclusive_comparison_says_what_would_be_needed() -> None:
         blocks_needed=55,
     )
     assert said(undecided) == (
-        "compared with none: kyber at -1.2 % [-4.5, +2.2] could not be told in 20 blocks "
-        "(about 55 would be needed)"
+        "compared with none: kyber at -1.2 % [-4.5, +2.2] is undecided after 20 blocks "
+        "(about 55 would probably decide)"
     )
+
+
+def test_more_blocks_than_anybody_will_run_are_not_counted_out() -> None:
+    undecided = result("kyber", Verdict.INCONCLUSIVE, blocks=20, blocks_needed=6941)
+    assert said(undecided).endswith("(more than 1000 would probably decide)")
 
 
 def test_before_the_last_block_an_inconclusive_comparison_is_not_told_yet() -> None:
     undecided = result("kyber", Verdict.INCONCLUSIVE, blocks=1)
-    assert said(undecided) == "compared with none: kyber cannot be told yet after 1 block"
+    assert said(undecided) == "compared with none: kyber is not decided yet, after 1 block"
 
 
 def test_a_configuration_without_blocks_beside_others_with_some() -> None:

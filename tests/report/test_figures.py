@@ -8,7 +8,17 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report import figures, palette
 from iostudy.report.model import build
 from iostudy.report.values import Report
-from tests.report.factory import disturbed, outlying, renamed, report, rows, study, study_row
+from tests.report.factory import (
+    disturbed,
+    outlying,
+    renamed,
+    report,
+    rows,
+    span,
+    study,
+    study_row,
+    two_factors,
+)
 
 PAGES = ("#ffffff", "#14171c")
 
@@ -56,6 +66,30 @@ def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() 
         assert shown == {t.number for t in made.trials if t.workload == workload.label}
 
 
+def test_an_interval_that_tells_nothing_is_cut_and_not_left_out() -> None:
+    made = report()
+    workload = made.workloads[0]
+    first, wide, *others = workload.results
+    wide = wide.model_copy(update={"change": 0.5, "interval": span(-0.99, 1e6)})
+    workload = workload.model_copy(update={"results": (first, wide, *others)})
+    spec = figures.intervals(workload, made)
+    assert spec is not None
+    row = next(r for r in points(spec)[-1] if r["configuration"] == wide.configuration)
+    assert (row["low_cut"], row["high_cut"], row["change"]) == (True, True, None)
+    assert -30 < row["low"] < 0 < row["high"] < 30
+    arrows = {layer["mark"].get("shape") for layer in spec["layer"]}
+    assert {"triangle-left", "triangle-right"} <= arrows
+
+
+def test_levels_of_a_long_label_have_a_line_each() -> None:
+    made = two_factors()
+    spec = figures.intervals(made.workloads[0], made)
+    assert spec is not None
+    axis = spec["layer"][-1]["encoding"]["y"]["axis"]
+    assert axis["labelExpr"] == "split(datum.label, ', ')"
+    assert axis["labelOffset"] == -7
+
+
 def test_there_is_no_run_order_plot_without_a_figure() -> None:
     made = report(blocks=0)
     assert figures.run_order(made.workloads[0], made) is None
@@ -74,7 +108,8 @@ def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
     made = build(asked, study_row(asked), renamed(rows(asked)))
     counted = [t for t in made.trials if t.workload == "dfsio-write"]
     chart = figures.telemetry(made.workloads[0], made)[0]
-    assert len(points(chart)[0]) == len(counted)
+    (shown,) = chart["datasets"].values() if "datasets" in chart else [chart["data"]["values"]]
+    assert len(shown) == len(counted)
 
 
 def test_charts_take_the_width_they_are_given() -> None:

@@ -18,6 +18,17 @@ def test_the_answer_comes_before_every_table() -> None:
     assert text.index("bfq costs") < text.index("| scheduler")
 
 
+def test_telemetry_has_units_and_says_what_it_is_of() -> None:
+    text = markdown.render(report())
+    of_disk, of_machine = text.split("| telemetry of ")[1:3]
+    assert of_disk.startswith("loop0 |")
+    assert "| w_await, ms | 2.1" in of_disk
+    assert "| wkB/s, in MiB/s | 41" in of_disk
+    assert of_machine.startswith("all CPUs, and pressure |")
+    assert "%system" in of_machine
+    assert "%system" not in of_disk
+
+
 def test_text_of_others_stays_text() -> None:
     hostile = "<script>alert(1)</script> | [x](javascript:1)\n# heading `code` *bold*"
     told = markdown.render(report().model_copy(update={"question": hostile}))

@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from iostudy.report import terminal
+from iostudy.report import terminal, wording
 from iostudy.report.values import Report
-from tests.report.factory import report
+from tests.report.factory import report, two_factors
 
 
 def shown(told: Report, **options: object) -> str:
@@ -45,9 +45,21 @@ def test_labels_are_text_and_not_markup() -> None:
     assert "[bold]w" in shown(told)
 
 
-@pytest.mark.parametrize("width", [60, 80])
-def test_nothing_is_cut_off_in_a_narrow_terminal(width: int) -> None:
+@pytest.mark.parametrize("width", [40, 60, 80, 100])
+@pytest.mark.parametrize("told", [report(blocks=6), two_factors()])
+def test_nothing_is_cut_off_or_broken_in_a_narrow_terminal(told: Report, width: int) -> None:
     file = io.StringIO()
-    Console(file=file, width=width).print(terminal.render(report(blocks=6)))
-    assert "…" not in file.getvalue()
-    assert "blocks" in file.getvalue()
+    Console(file=file, width=width).print(terminal.render(told))
+    text = file.getvalue()
+    assert "…" not in text
+    for workload in told.workloads:
+        for result in workload.results:
+            assert all(level in text for level in result.configuration.split(", "))
+            assert wording.blocks(result) in text
+            assert result.baseline or wording.change(result) in text
+            assert wording.verdict(result, by_margin="by ≥ margin") in text
+
+
+def test_how_many_blocks_would_decide_is_explained_where_it_occurs() -> None:
+    assert "20 of ~55 means" in shown(report(blocks=6))
+    assert "20 of ~55 means" not in shown(report(blocks=20))

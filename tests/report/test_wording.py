@@ -46,7 +46,18 @@ def test_changes_have_one_decimal_and_no_minus_zero(fraction: float | None, text
 
 
 def test_an_interval_that_tells_nothing_is_not_told_to_ten_digits() -> None:
-    assert wording.signed_span(span(-0.9999, 1048654.6)) == "[-100.0, >+1000]"
+    assert wording.signed_span(span(-0.9999, 1048654.6)) == "[too wide to tell]"
+    assert wording.signed_span(span(0.5, 1048654.6)) == "[+50.0, >+1000]"
+
+
+def test_blocks_beyond_doing_are_capped() -> None:
+    told = result("bfq", Verdict.INCONCLUSIVE, blocks=20, blocks_needed=6941)
+    assert wording.blocks(told) == "20 of >1000"
+
+
+def test_a_long_baseline_does_not_stand_in_a_head() -> None:
+    assert wording.against("none") == "against none"
+    assert wording.against("direct=true, record_size=1MiB") == "against baseline"
 
 
 def test_the_verdict_names_the_margin_and_fragility() -> None:

@@ -112,11 +112,12 @@ def _open(result: Result, topic: Topic) -> str:
     blocks = wording.counted(result.blocks, "block")
     ended = result.blocks >= topic.max_blocks
     said = f"{_called(result)}{_figure_so_far(result)} " + (
-        f"could not be told in {blocks}" if ended else f"cannot be told yet after {blocks}"
+        f"is undecided after {blocks}" if ended else f"is not decided yet, after {blocks}"
     )
     if result.blocks_needed is None:
         return said
-    return f"{said} (about {result.blocks_needed} {'would' if ended else 'will'} be needed)"
+    needed = wording.blocks_needed(result.blocks_needed, more="more than ")
+    return f"{said} ({needed} {'would' if ended else 'will'} probably decide)"
 
 
 def _figure_so_far(result: Result) -> str:

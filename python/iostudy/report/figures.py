@@ -6,7 +6,7 @@ specification serves light, dark and print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,11 @@ Spec = dict[str, Any]
 SCHEMA_VERSION = alt.SCHEMA_VERSION.rpartition(".")[0]
 """The Vega-Lite version that the specifications are written for: ``v6.4``."""
 
-_LABEL_PIXELS = 130
+_LABEL_PIXELS = 150
+_LINE_PIXELS = 14
+_LETTER_PIXELS = 7
+_LEGEND_PIXELS = 300
+_SYMBOL_PIXELS = 30
 _ROW_PIXELS = 34
 _SMALL_ROW_PIXELS = 22
 
@@ -52,15 +56,19 @@ METERS = (
 def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
     """Change against the baseline with its interval, and the zone within the margin shaded.
 
-    None while no comparison has an interval that can be drawn beside the margin.
+    Every comparison keeps its row: what reaches beyond the axis ends in an arrow. None while no
+    comparison has an interval.
     """
-    told = [result for result in workload.results if _drawable(result)]
-    if not told:
+    told = [result for result in workload.results if not result.baseline]
+    if not any(result.interval for result in told):
         return None
-    rows = [_interval_row(result) for result in told]
     margin = report.method.margin
+    reach = _reach(told, margin)
+    rows = [_interval_row(result, reach) for result in told]
     zone = alt.InlineData(values=[{"low": 100 * (1 / (1 + margin) - 1), "high": 100 * margin}])
-    y = alt.Y("configuration:N", sort=None, title=None, axis=alt.Axis(labelLimit=_LABEL_PIXELS))
+    labels = [result.configuration for result in told]
+    y = alt.Y("configuration:N", sort=None, title=None, axis=_label_axis(labels))
+    y = y.scale(domain=labels)
     base = alt.Chart(alt.InlineData(values=rows))
     layers = (
         alt.Chart(zone).mark_rect(fill="currentColor", opacity=0.1).encode(x="low:Q", x2="high:Q"),
@@ -72,12 +80,7 @@ def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
             color=_verdict_colour(),
             tooltip=_INTERVAL_TOOLTIP,
         ),
-        *(
-            base.mark_tick(thickness=2.5, size=11).encode(
-                x=end, y=y, color=_verdict_colour(), tooltip=_INTERVAL_TOOLTIP
-            )
-            for end in ("low:Q", "high:Q")
-        ),
+        *_ends(rows, y),
         base.mark_point(filled=True, size=130, opacity=1).encode(
             x="change:Q",
             y=y,
@@ -86,7 +89,7 @@ def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
             tooltip=_INTERVAL_TOOLTIP,
         ),
     )
-    return _spec(layers, height=_ROW_PIXELS * len(rows))
+    return _spec(layers, height=_row_pixels(labels, _ROW_PIXELS) * len(rows))
 
 
 def run_order(workload: WorkloadTold, report: Report) -> Spec | None:
@@ -140,7 +143,7 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
     if not any(row["value"] for row in rows):
         return None
     order = [configuration.label for configuration in report.configurations]
-    y = alt.Y("configuration:N", title=None, sort=order, axis=alt.Axis(labelLimit=90))
+    y = alt.Y("configuration:N", title=None, sort=order, axis=_label_axis(order))
     colour, shape = _by_configuration(report, legend=False)
     x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
@@ -155,7 +158,7 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
             tooltip=["configuration:N", _rounded("value", "mean")],
         ),
     )
-    height = _SMALL_ROW_PIXELS * len({row["configuration"] for row in rows})
+    height = _row_pixels(order, _SMALL_ROW_PIXELS) * len({row["configuration"] for row in rows})
     return _spec(layers, height=height, title=meter.title)
 
 
@@ -165,23 +168,72 @@ def _reading(meter: Meter, trial: TrialTold) -> float | None:
     return None if value is None else value / meter.divisor
 
 
-def _drawable(result: Result) -> bool:
-    return result.interval is not None and result.interval.high < wording.BEYOND_TELLING
+def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:
+    """A bar across each end of an interval, and an arrow where it goes on beyond the axis."""
+    for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
+        for cut in (False, True):
+            own = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
+            chart = alt.Chart(alt.InlineData(values=own))
+            mark = (
+                chart.mark_point(shape=arrow, filled=True, size=110, opacity=1)
+                if cut
+                else chart.mark_tick(thickness=2.5, size=11)
+            )
+            if own:
+                yield mark.encode(
+                    x=f"{end}:Q", y=y, color=_verdict_colour(), tooltip=_INTERVAL_TOOLTIP
+                )
 
 
-def _interval_row(result: Result) -> dict[str, Any]:
-    assert result.change is not None
-    assert result.interval is not None
-    assert result.verdict is not None
+def _reach(told: Sequence[Result], margin: float) -> float:
+    """How far the axis goes to either side, as a fraction.
+
+    An interval that holds zero and more than doubles the figure says nothing, and would press all
+    others into a line: it does not count here.
+    """
+    spans = [result.interval for result in told if result.interval is not None]
+    telling = [s for s in spans if s.high <= 1 or (s.low > 0 and s.high < wording.BEYOND_TELLING)]
+    ends = [abs(end) for span in telling for end in (span.low, span.high)]
+    return max((2 * margin, *ends)) if telling else 1.0
+
+
+def _interval_row(result: Result, reach: float) -> dict[str, Any]:
+    """In percent, no further than ``reach``; None where there is nothing to draw."""
+    span, change = result.interval, result.change
+    low, high = (None, None) if span is None else (span.low, span.high)
     return {
         "configuration": result.configuration,
-        "change": 100 * result.change,
-        "low": 100 * result.interval.low,
-        "high": 100 * result.interval.high,
-        "verdict": result.verdict.value,
+        "change": None if change is None or abs(change) > reach else 100 * change,
+        "low": _within(low, reach),
+        "high": _within(high, reach),
+        "low_cut": low is not None and low < -reach,
+        "high_cut": high is not None and high > reach,
+        "verdict": None if result.verdict is None else result.verdict.value,
         "told": wording.change(result),
         "blocks": wording.blocks(result),
     }
+
+
+def _within(end: float | None, reach: float) -> float | None:
+    return None if end is None else 100 * min(reach, max(-reach, end))
+
+
+def _label_axis(labels: Sequence[str]) -> alt.Axis:
+    """Configurations on the axis, a level a line; Vega hangs the lines below the middle."""
+    return alt.Axis(
+        labelExpr="split(datum.label, ', ')",
+        labelLimit=_LABEL_PIXELS,
+        labelLineHeight=_LINE_PIXELS,
+        labelOffset=-(_lines(labels) - 1) * _LINE_PIXELS / 2,
+    )
+
+
+def _row_pixels(labels: Sequence[str], least: int) -> int:
+    return max(least, _LINE_PIXELS * _lines(labels) + 8)
+
+
+def _lines(labels: Sequence[str]) -> int:
+    return max(label.count(", ") + 1 for label in labels)
 
 
 def _trial_row(trial: TrialTold) -> dict[str, Any]:
@@ -198,22 +250,22 @@ def _trial_row(trial: TrialTold) -> dict[str, Any]:
 
 
 def _change_title(workload: WorkloadTold, report: Report) -> str:
-    return f"change of {workload.figure.name} against {report.baseline}, %"
+    return f"change of {workload.figure.name} {wording.against(report.baseline)}, %"
 
 
 def _verdict_colour() -> alt.Color:
     colours = [palette.verdict_mark(verdict)[0] for verdict in Verdict]
-    return alt.Color("verdict:N", legend=_legend()).scale(domain=_VERDICTS, range=colours)
+    return alt.Color("verdict:N", legend=_legend(_VERDICTS)).scale(domain=_VERDICTS, range=colours)
 
 
 def _verdict_shape() -> alt.Shape:
     shapes = [palette.verdict_mark(verdict)[1] for verdict in Verdict]
-    return alt.Shape("verdict:N", legend=_legend()).scale(domain=_VERDICTS, range=shapes)
+    return alt.Shape("verdict:N", legend=_legend(_VERDICTS)).scale(domain=_VERDICTS, range=shapes)
 
 
 def _by_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
     labels = [configuration.label for configuration in report.configurations]
-    shown = _legend() if legend else None
+    shown = _legend(labels) if legend else None
     colours = palette.in_turn(palette.COLOURS, len(labels))
     shapes = palette.in_turn(palette.SHAPES, len(labels))
     return (
@@ -222,10 +274,11 @@ def _by_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color
     )
 
 
-def _legend() -> alt.Legend:
-    """Above the chart, in two columns where a row would not fit."""
-    columns: Any = alt.ExprRef("width < 420 ? 2 : 4")
-    return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LABEL_PIXELS)
+def _legend(labels: Sequence[str]) -> alt.Legend:
+    """Above the chart, in as many columns as leave room for the longest of the labels."""
+    wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
+    columns: Any = alt.ExprRef(f"width < {2 * wide} ? 1 : width < {4 * wide} ? 2 : 4")
+    return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LEGEND_PIXELS)
 
 
 def _rounded(field: str, aggregate: str = "") -> alt.Tooltip:

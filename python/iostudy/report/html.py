@@ -122,6 +122,12 @@ def _alternating(parts: Sequence[str], element: str) -> Markup:
     )
 
 
+def _levels(label: str) -> Markup:
+    """A configuration that may wrap between its levels, and nowhere else."""
+    levels = (Markup('<span class="whole">{}</span>').format(level) for level in label.split(", "))
+    return Markup(", ").join(levels)
+
+
 @functools.cache
 def _script() -> str:
     """Vega, Vega-Lite and vega-embed with the page's own few lines, as one script."""
@@ -142,10 +148,12 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
+        "against": wording.against,
         "blocks": wording.blocks,
         "code": _code,
         "fact_name": wording.fact_name,
         "fact_text": wording.fact_text,
+        "levels": _levels,
         "meter_groups": meter_groups,
         "moment": wording.moment,
         "percent": units.format_percent,

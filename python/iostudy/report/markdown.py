@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from iostudy.report import wording
+from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
 from iostudy.report.values import Report, Result, TrialTold, WorkloadTold
 
 _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
@@ -50,7 +51,7 @@ def _verdicts(workload: WorkloadTold, report: Report) -> str:
     heads = (
         report.noun,
         f"{figure.name}, {figure.unit}",
-        f"against {report.baseline}",
+        f"{wording.against(report.baseline)}, %",
         "verdict",
         "blocks",
         "by ranks, %",
@@ -71,13 +72,14 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
 
 def _telemetry(workload: WorkloadTold, report: Report) -> str:
     told = [own for own in report.telemetry if own.workload == workload.label]
-    figures = [{**own.devices.get(report.device, {}), **own.machine} for own in told]
-    names = dict.fromkeys(name for own in figures for name in own)
-    if not names:
-        return ""
-    heads = (f"telemetry of {report.device}", *(own.configuration for own in told))
-    rows = [(name, *(wording.significant(own.get(name)) for own in figures)) for name in names]
-    return _table(heads, rows, "l" + "r" * len(told))
+    groups = [g for g in meter_groups(told) if g.title in (report.device, MACHINE)]
+    return "\n\n".join(_meters(group, [own.configuration for own in told]) for group in groups)
+
+
+def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
+    heads = (f"telemetry of {group.title}", *configurations)
+    rows = [(name, *map(wording.significant, values)) for name, values in group.rows]
+    return _table(heads, rows, "l" + "r" * len(configurations))
 
 
 def _remarks(trials: Sequence[TrialTold]) -> Iterator[str]:

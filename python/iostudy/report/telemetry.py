@@ -13,6 +13,20 @@ from iostudy.study.model import Study
 
 Figures = Mapping[str, float]
 
+MACHINE = "all CPUs, and pressure"
+
+_UNITS = {
+    "kB/s": ("in MiB/s", 1024.0),
+    "kB_read": ("in MiB", 1024.0),
+    "kB_wrtn": ("in MiB", 1024.0),
+    "_await": ("ms", 1.0),
+    "areq-sz": ("KiB", 1.0),
+    "aqu-sz": ("requests", 1.0),
+    "_some": ("% of time", 1.0),
+    "_full": ("% of time", 1.0),
+}
+"""How the name of a figure ends -> the unit that it is shown in, and what it is divided by."""
+
 
 def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
     """One for each workload and configuration with a trial that counts, in the study's order."""
@@ -76,7 +90,7 @@ def meter_groups(told: Sequence[TelemetryTold]) -> tuple[MeterGroup, ...]:
     """The telemetry of one workload turned round, so that configurations stand side by side."""
     devices = dict.fromkeys(name for own in told for name in own.devices)
     groups = [(name, [own.devices.get(name, {}) for own in told]) for name in devices]
-    groups.append(("all CPUs, and pressure", [dict(own.machine) for own in told]))
+    groups.append((MACHINE, [dict(own.machine) for own in told]))
     return tuple(MeterGroup(title, _rows(columns)) for title, columns in groups if any(columns))
 
 
@@ -84,4 +98,18 @@ def _rows(
     columns: Sequence[Mapping[str, float | None]],
 ) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
     names = dict.fromkeys(name for column in columns for name in column)
-    return tuple((name, tuple(column.get(name) for column in columns)) for name in names)
+    return tuple(
+        (_with_unit(name), tuple(_scaled(name, column.get(name)) for column in columns))
+        for name in names
+    )
+
+
+def _with_unit(name: str) -> str:
+    """iostat's name with the unit of what is shown, where the name does not tell it."""
+    units = (unit for ending, (unit, _) in _UNITS.items() if name.endswith(ending))
+    return ", ".join((name, *units))
+
+
+def _scaled(name: str, value: float | None) -> float | None:
+    divisors = [divisor for ending, (_, divisor) in _UNITS.items() if name.endswith(ending)]
+    return value if value is None else value / math.prod(divisors)

@@ -5,8 +5,12 @@ Colour only repeats what a symbol and a word say already; rich leaves it out whe
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -22,7 +26,9 @@ _STYLES = {
     Verdict.INCONCLUSIVE: "dim",
 }
 
-_CAPTION = "{unit}: mean of its own blocks; against {baseline}: paired, in the blocks both have run"
+_UNLIMITED = 10_000
+_SHARED = "{unit}: mean of its own blocks; {against}: paired, in the blocks both have run"
+_NEEDED = "blocks: 20 of ~55 means 20 run, and about 55 in all would probably decide"
 
 
 def render(report: Report) -> RenderableType:
@@ -33,38 +39,95 @@ def render(report: Report) -> RenderableType:
     return Group(*tables, *sentences, *notes)
 
 
-def workload_table(workload: WorkloadTold) -> Table:
+def workload_table(workload: WorkloadTold) -> RenderableType:
     """Configuration, figure, change with its interval, verdict and blocks, done or under way."""
+    return _Fitting(workload)
+
+
+@dataclass(frozen=True)
+class _Fitting:
+    """A table, or a paragraph for each configuration where a table would have to cut words."""
+
+    workload: WorkloadTold
+
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[RenderableType]:
+        table = _table(self.workload)
+        widest = options.update(width=_UNLIMITED)
+        fits = Measurement.get(console, widest, table).minimum <= options.max_width
+        yield table if fits else _paragraphs(self.workload)
+
+
+def _table(workload: WorkloadTold) -> Table:
+    """Only a configuration may wrap, between its levels."""
     table = Table(
         title=Text(_title(workload), style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
+        collapse_padding=True,
+        caption=Text("\n".join(_captions(workload))) if _captions(workload) else None,
+        caption_justify="left",
     )
-    baseline = workload.results[0].configuration
-    table.add_column("configuration", overflow="fold")
-    table.add_column(Text(workload.figure.unit), justify="right", no_wrap=True)
-    table.add_column(Text(f"against {baseline}"), justify="right", no_wrap=True)
-    table.add_column("verdict", overflow="fold")
-    table.add_column("blocks", justify="right", overflow="fold")
-    for result in workload.results:
-        table.add_row(*_cells(result))
-    if len({result.blocks for result in workload.results}) > 1:
-        table.caption = Text(_CAPTION.format(unit=workload.figure.unit, baseline=baseline))
-        table.caption_justify = "left"
+    rows = [_cells(result) for result in workload.results]
+    table.add_column("configuration")
+    heads = (workload.figure.unit, _against(workload), "verdict", "blocks")
+    for place, head in enumerate(map(Text, heads), start=1):
+        whole = max(text.cell_len for text in (head, *(row[place] for row in rows)))
+        justify: JustifyMethod = "left" if head.plain == "verdict" else "right"
+        table.add_column(head, justify=justify, min_width=whole, no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
     return table
 
 
 def _cells(result: Result) -> tuple[Text, ...]:
-    style = _STYLES[result.verdict] if result.verdict is not None else "dim"
-    verdict = f"{wording.verdict_symbol(result)} {wording.verdict(result)}".strip()
     return (
         Text(result.configuration),
         Text(wording.significant(result.value)),
         Text("" if result.baseline else wording.change(result)),
-        Text(verdict, style=style),
+        _verdict(result),
         Text(wording.blocks(result)),
     )
+
+
+def _paragraphs(workload: WorkloadTold) -> RenderableType:
+    told = [paragraph for result in workload.results for paragraph in _paragraph(result, workload)]
+    captions = [Text(caption, style="dim") for caption in _captions(workload)]
+    return Group(Text(_title(workload), style="bold"), *told, *captions, Text())
+
+
+def _paragraph(result: Result, workload: WorkloadTold) -> Iterator[RenderableType]:
+    value = f"{wording.significant(result.value)} {workload.figure.unit}"
+    yield Text(result.configuration)
+    yield _indented(Text(f"{value}, blocks: {wording.blocks(result)}"))
+    if not result.baseline:
+        yield _indented(Text(f"{wording.change(result)} {_against(workload)}"))
+    yield _indented(_verdict(result))
+
+
+def _indented(text: Text) -> Padding:
+    return Padding(text, (0, 0, 0, 2))
+
+
+def _captions(workload: WorkloadTold) -> list[str]:
+    shared = _SHARED.format(unit=workload.figure.unit, against=_against(workload))
+    occurs = {
+        shared: len({result.blocks for result in workload.results}) > 1,
+        _NEEDED: any(" of " in wording.blocks(result) for result in workload.results),
+    }
+    return [caption for caption, needed in occurs.items() if needed]
+
+
+def _against(workload: WorkloadTold) -> str:
+    return wording.against(workload.results[0].configuration)
+
+
+def _verdict(result: Result) -> Text:
+    style = _STYLES[result.verdict] if result.verdict is not None else "dim"
+    words = wording.verdict(result, by_margin="by ≥ margin")
+    return Text(f"{wording.verdict_symbol(result)} {words}".strip(), style=style)
 
 
 def _title(workload: WorkloadTold) -> str:

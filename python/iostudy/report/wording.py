@@ -18,6 +18,9 @@ _BYTES = "_bytes"
 BEYOND_TELLING = 10.0
 """A change of 1000 %. Intervals of the first few blocks reach further; digits say nothing there."""
 SIGNIFICANT_DIGITS = 3
+MOST_BLOCKS = 1000
+"""More than these nobody will run, and the estimate of how many more is a guess."""
+_LONGEST_IN_HEAD = 12
 
 
 def significant(value: float | None) -> str:
@@ -38,7 +41,16 @@ def signed_percent(fraction: float | None) -> str:
 
 def signed_span(span: Span | None) -> str:
     """Its interval, in percent: ``[-15.0, -9.0]``."""
-    return UNKNOWN if span is None else f"[{_signed(span.low)}, {_signed(span.high)}]"
+    if span is None:
+        return UNKNOWN
+    if span.low < 0 and span.high >= BEYOND_TELLING:
+        return "[too wide to tell]"
+    return f"[{_signed(span.low)}, {_signed(span.high)}]"
+
+
+def against(baseline: str) -> str:
+    """The head of a column of changes; a long label would take the room of what stands below."""
+    return f"against {baseline}" if len(baseline) <= _LONGEST_IN_HEAD else "against baseline"
 
 
 def change(result: Result) -> str:
@@ -53,13 +65,14 @@ def size_of_change(result: Result) -> str:
     assert result.change is not None
     assert result.interval is not None
     sign = 1 if result.change >= 0 else -1
-    low, high = sorted(
-        _tenths(sign * end * 100) for end in (result.interval.low, result.interval.high)
+    low, high = sorted(sign * end for end in (result.interval.low, result.interval.high))
+    told = (
+        f">{BEYOND_TELLING * 100:.0f}" if high >= BEYOND_TELLING else f"{_tenths(high * 100):.1f}"
     )
-    return f"{_tenths(abs(result.change) * 100):.1f} % [{low:.1f}, {high:.1f}]"
+    return f"{_tenths(abs(result.change) * 100):.1f} % [{_tenths(low * 100):.1f}, {told}]"
 
 
-def verdict(result: Result) -> str:
+def verdict(result: Result, by_margin: str = "by at least the margin") -> str:
     """The verdict in words; the baseline has none."""
     if result.baseline:
         return "baseline"
@@ -67,7 +80,7 @@ def verdict(result: Result) -> str:
         return "no data"
     words = result.verdict.value
     if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
-        words += " by at least the margin"
+        words += f" {by_margin}"
     return f"{words} (fragile)" if result.fragile else words
 
 
@@ -91,8 +104,13 @@ def verdict_symbol(result: Result) -> str:
 def blocks(result: Result) -> str:
     """Blocks done, and how many an open comparison would take: ``20 of ~55``."""
     if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
-        return f"{result.blocks} of ~{result.blocks_needed}"
+        return f"{result.blocks} of {blocks_needed(result.blocks_needed, '~')}"
     return str(result.blocks)
+
+
+def blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:
+    """How many blocks would probably decide: ``~124``, and ``>1000`` where it is beyond doing."""
+    return f"{more}{MOST_BLOCKS}" if number > MOST_BLOCKS else f"{about}{number}"
 
 
 def remark(trial: TrialTold) -> str:

@@ -27,8 +27,18 @@ const openDetails = () => {
   for (const details of document.querySelectorAll("details")) details.open = true;
 };
 
+const hintAtScrolling = () => {
+  const watch = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      target.classList.toggle("scrolls", target.scrollWidth > target.clientWidth);
+    }
+  });
+  for (const place of document.querySelectorAll(".scroll")) watch.observe(place);
+};
+
 window.addEventListener("beforeprint", openDetails);
 offerDownload();
+hintAtScrolling();
 Promise.all(Object.entries(parsed("charts")).map(draw)).then(() => {
   document.documentElement.dataset.charts = "drawn";
 });
