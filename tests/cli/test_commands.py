@@ -179,3 +179,14 @@ def test_one_value_under_two_labels_is_compared(program):
     assert {row.configuration for row in program.rows()} == {"first", "second"}
     settings = [row.settings for row in program.rows()]
     assert all("none" in s.values() for s in settings)
+
+
+@pytest.mark.root
+def test_a_baseline_that_the_host_does_not_offer_is_refused(program):
+    text = LOOPBACK.replace("[none, bfq]", "offered").replace("BLOCKS", "6")
+    program.write(text + "baseline: bogus\n")
+    for command in (("check", "study.yaml"), ("run", "study.yaml")):
+        done = program(*command)
+        assert done.returncode == 2
+        assert "bogus" in done.stderr
+    assert program.leftovers() == []

@@ -28,7 +28,7 @@ def screen(request, monkeypatch) -> Console:
     [
         console.say,
         console.print_line,
-        lambda text: console.print_table("", ("", ""), [(text, "")]),
+        lambda text: console.print_table(("", ""), [(text, "")]),
     ],
 )
 def test_control_characters_are_shown_and_not_obeyed(screen, show):
@@ -38,7 +38,7 @@ def test_control_characters_are_shown_and_not_obeyed(screen, show):
 
 @pytest.mark.parametrize("cell", [r"a\[bold]x", "[bold]x[/bold]", "[/]", r"a\\", ":smile:"])
 def test_markup_is_text(screen, cell):
-    console.print_table("", ("",), [(cell,)])
+    console.print_table(("",), [(cell,)])
     console.say(cell)
     console.print_line(cell)
     assert screen.file.getvalue().count(cell) == 3
@@ -52,7 +52,7 @@ def test_lines_of_an_error_stay_lines(screen):
 def test_nothing_is_folded_off_a_terminal(screen):
     long = " ".join(["word"] * 100)
     console.print_line(long)
-    console.print_table("", ("", ""), [("name", long)])
+    console.print_table(("", ""), [("name", long)])
     lines = screen.file.getvalue().splitlines()
     if screen.is_terminal:
         assert max(map(len, lines)) <= 80

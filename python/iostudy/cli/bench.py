@@ -70,11 +70,9 @@ def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
         for figure in definition.figures
         if figure.name in result.figures
     ]
-    print_table("", ("figure", "value", "unit", "meaning"), figures)
+    print_table(("figure", "value", "unit", "meaning"), figures)
     telemetry = result.telemetry.devices.get(result.device, {})
-    print_table(
-        "", (result.device or "no device", ""), [(n, f"{v:.4g}") for n, v in telemetry.items()]
-    )
+    print_table((result.device or "no device", ""), [(n, f"{v:.4g}") for n, v in telemetry.items()])
     for note in result.notes:
         say(f"note: {note}")
     say("one run, which says nothing about differences; `iostudy run` compares")

@@ -39,7 +39,7 @@ def check(
     print_line(asked.question)
     for note in asked.notes:
         print_line(f"note: {note}")
-    print_table("", ("", ""), [*_what(asked), *_changes(asked), *_effort(asked)])
+    print_table(("", ""), [*_what(asked), *_changes(asked), *_effort(asked)])
 
 
 def _what(study: Study) -> list[tuple[str, str]]:

@@ -34,9 +34,9 @@ def print_line(text: str = "", style: str = "") -> None:
     out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout, headed if any column has a name."""
-    table = Table(title=title or None, box=None, pad_edge=False, show_header=any(columns))
+    table = Table(box=None, pad_edge=False, show_header=any(columns))
     for column in columns:
         table.add_column(column, overflow="fold")
     for row in rows:

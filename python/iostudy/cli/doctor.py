@@ -31,7 +31,7 @@ def doctor(
     if json:
         print_json(found)
         return
-    print_table("", ("", ""), list(_lines("", found)))
+    print_table(("", ""), list(_lines("", found)))
 
 
 def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:

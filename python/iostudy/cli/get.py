@@ -24,4 +24,4 @@ def get(
         print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in found.items()})
         return
     rows = [(label, value, " ".join(offered)) for label, (value, offered) in found.items()]
-    print_table("", ("setting", "value", "offered"), rows)
+    print_table(("setting", "value", "offered"), rows)

@@ -16,6 +16,7 @@ from iostudy.cli.console import say
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
 from iostudy.ledger.store import FILE_NAME
+from iostudy.settings.identity import DiskIdentity
 from iostudy.study import library
 from iostudy.study.model import DirectoryTarget, ScratchTarget, Study
 from iostudy.study.schema import load
@@ -125,16 +126,17 @@ def _seed_is_fixed() -> UsageError:
 
 def _confirm_destruction(study: Study, *, yes: bool) -> None:
     """A device is only written to after --yes, or after its name was typed."""
-    if not isinstance(study.target, ScratchTarget) or yes:
+    if not isinstance(study.target, ScratchTarget):
         return
     device = str(study.target.device)
+    say(f"All data on {DiskIdentity.at(study.target.device).describe()} will be destroyed.")
+    if yes:
+        return
+    found = "nobody is there to ask (no terminal)"
     if sys.stdin.isatty():
-        say(f"All data on {device} will be destroyed.")
-        if typer.prompt("Type its name to go on", err=True) == device:
+        if typer.prompt(f"Type {device} to go on", err=True) == device:
             return
         found = "the name was not typed"
-    else:
-        found = "nobody is there to ask (no terminal)"
     raise UsageError(
         f"leave to destroy all data on {device}",
         found=found,

@@ -33,11 +33,11 @@ def _show(definition: WorkloadDefinition) -> None:
         (f"  {name}", defaults[name], str(field.description))
         for name, field in definition.options.model_fields.items()
     ]
-    print_table("", ("  option", "default", "meaning"), options)
+    print_table(("  option", "default", "meaning"), options)
     figures = [
         (f"  {figure.name}", figure.unit, figure.documentation) for figure in definition.figures
     ]
-    print_table("", ("  figure", "unit", "meaning"), figures)
+    print_table(("  figure", "unit", "meaning"), figures)
     print_line()
 
 

@@ -17,6 +17,7 @@ from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.store import Ledger, refuse_occupied
 from iostudy.node.protocol import Node
+from iostudy.study.cross_check import with_offered
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
 from iostudy.study.schema import parse
@@ -135,7 +136,7 @@ def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
     """Fill in the levels of factors that take what the host offers."""
     offered = {factor.name: node.offered(factor.name) for factor in study.awaiting_offer()}
     if recorded is None:
-        return study.with_offered(offered)
+        return with_offered(study, offered)
     gone = {v for name, levels in recorded.offered.items() for v in levels} - {
         v for levels in offered.values() for v in levels
     }
@@ -146,7 +147,7 @@ def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
             where=study.name,
             remedy="load the kernel modules again, or begin anew in another folder",
         )
-    return study.with_offered(recorded.offered)
+    return with_offered(study, recorded.offered)
 
 
 def _seed(study: Study, asked: int | None) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import assert_never
 
-from iostudy.errors import IostudyError, TargetError
+from iostudy.errors import IostudyError
 from iostudy.host import stack
 from iostudy.node.levels import Levels
+from iostudy.node.room import free_bytes, require_room
 from iostudy.settings import kinds
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
@@ -23,11 +23,8 @@ from iostudy.study.model import (
     Target,
 )
 from iostudy.study.requests import space_bytes
-from iostudy.units import GIB
 
 _ANY_LOOP_DEVICE = Path("/dev/loop0")
-# What a file system needs beside the files themselves: inodes, extents, its journal.
-_ROOM_TO_SPARE = 1.02
 
 
 def with_expected_levels(study: Study) -> Study:
@@ -59,17 +56,6 @@ def check_target(study: Study, folder: Path) -> None:
         require_room(needed_bytes, room_bytes, study.target)
 
 
-def require_room(needed_bytes: int, free_bytes: int, target: Target) -> None:
-    """TargetError unless files of that size fit, with what the file system needs for itself."""
-    if free_bytes < needed_bytes * _ROOM_TO_SPARE:
-        raise TargetError(
-            f"{needed_bytes / GIB:.2f} GiB for the files of the largest workload",
-            found=f"{free_bytes / GIB:.2f} GiB are free",
-            where=target.describe(),
-            remedy="give fewer or smaller files, or a larger target",
-        )
-
-
 def _room_bytes(target: Target, folder: Path) -> int:
     """The room on the target, for a disk to be made: all of it. TargetError if it is unusable."""
     match target:
@@ -81,8 +67,7 @@ def _room_bytes(target: Target, folder: Path) -> int:
             return stack.devices_of(device)[0].size_bytes
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
-            room = os.statvfs(path or folder)
-            return room.f_bavail * room.f_frsize
+            return free_bytes(path or folder)
         case unreachable:
             assert_never(unreachable)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,6 +16,8 @@ from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
 from iostudy.node.levels import Levels
 from iostudy.node.local_block import LocalBlock
+from iostudy.node.room import free_bytes, require_room
+from iostudy.settings.identity import DiskIdentity
 from iostudy.settings.locks import lock_devices, lock_directory
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice, ScratchDisk
 from iostudy.settings.transaction import Transaction
@@ -29,15 +30,11 @@ from iostudy.study.model import (
     Target,
     WorkloadRequest,
 )
-from iostudy.study.requests import configured
+from iostudy.study.requests import space_bytes
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.units import GIB, format_size
-from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
-# What a file system needs beside the files themselves: inodes, extents, its journal.
-_ROOM_TO_SPARE = 1.02
 
 
 class LocalNode:
@@ -85,7 +82,8 @@ class LocalNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> None:
         """Check the room; write, read back and restore every level once."""
-        self._require_room(_largest(requests, configurations))
+        needed_bytes = max(space_bytes(requests, configurations))
+        require_room(needed_bytes, free_bytes(self._directory), self._target)
         for configuration in configurations:
             with self._levels.applied(configuration):
                 pass
@@ -150,12 +148,12 @@ class LocalNode:
                 assert_never(unreachable)
 
     def _identity(self) -> list[str]:
-        """The devices that the target is on, or is made on, by what does not change with a boot."""
+        """The devices that the target is on, or is made on, whatever they are named today."""
         try:
             below = stack.whole_stack(self._place())
         except TargetError:
             return []
-        return [f"{d.wwid or d.serial or d.name}, {format_size(d.size_bytes)}" for d in below]
+        return [DiskIdentity.of(device).stable() for device in below]
 
     def _devices(self) -> tuple[str, ...]:
         """The devices below the target, from the top; none for a target in memory or far away."""
@@ -163,26 +161,6 @@ class LocalNode:
             return tuple(device.name for device in stack.whole_stack(self._directory))
         except TargetError:
             return ()
-
-    def _require_room(self, needed_bytes: int) -> None:
-        room = os.statvfs(self._directory)
-        free_bytes = room.f_bavail * room.f_frsize
-        if free_bytes < needed_bytes * _ROOM_TO_SPARE:
-            raise TargetError(
-                f"{needed_bytes / GIB:.2f} GiB for the files of the largest workload",
-                found=f"{free_bytes / GIB:.2f} GiB are free",
-                where=self._target.describe(),
-                remedy="give fewer or smaller files, or a larger target",
-            )
-
-
-def _largest(requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]) -> int:
-    """Bytes of the workload that needs most; blocks follow one another and clean up."""
-    return max(
-        catalog.get(request.name).make(configured(request, configuration)).space_bytes()
-        for request in requests
-        for configuration in configurations
-    )
 
 
 def _refuse_device(place: Path) -> None:

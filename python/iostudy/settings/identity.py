@@ -70,17 +70,13 @@ class DiskIdentity:
     def at(cls, path: Path) -> DiskIdentity:
         """Of the device that the node ``path`` leads to now; TargetError if there is none."""
         (device,) = stack.devices_of(path)
-        part = device.name.removeprefix(device.disk)
-        return cls(device.name, _unique(device), part, device.model, device.size_bytes)
+        return cls.of(device)
 
     @classmethod
-    def from_record(cls, record: Record) -> DiskIdentity:
-        """What ``record`` has kept."""
-        return cls(**record)
-
-    def record(self) -> Record:
-        """Plain JSON values."""
-        return asdict(self)
+    def of(cls, device: BlockDevice) -> DiskIdentity:
+        """Of a device that is there now."""
+        part = device.name.removeprefix(device.disk)
+        return cls(device.name, _unique(device), part, device.model, device.size_bytes)
 
     def describe(self) -> str:
         """``sdb: SAMSUNG MZ7LH960 (naa.5002538e40a2b3c4), 894.25 GiB``, for a person to confirm."""
@@ -88,12 +84,10 @@ class DiskIdentity:
         size = units.format_size(self.size_bytes)
         return f"{self.name}: {self.model or 'a device without a model name'}{known}, {size}"
 
-    def is_same(self, other: DiskIdentity) -> bool:
-        """Whether both are one disk: the name may differ if it tells what it is."""
-        mine, theirs = asdict(self), asdict(other)
-        if self.unique:
-            del mine["name"], theirs["name"]
-        return mine == theirs
+    def stable(self) -> str:
+        """What tells the disk also after a reboot; its name only where nothing else does."""
+        size = units.format_size(self.size_bytes)
+        return ", ".join(filter(None, (self.unique or self.name, self.part, self.model, size)))
 
 
 def _unique(device: BlockDevice) -> str:
