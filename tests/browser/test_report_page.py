@@ -22,6 +22,7 @@ from tests.report.factory import (
     rows,
     study,
     study_row,
+    two_factors,
 )
 
 pytestmark = pytest.mark.browser
@@ -143,6 +144,47 @@ def test_the_page_does_not_scroll_sideways_on_a_phone(
     page, _ = opened(browser, told, tmp_path, width=360)
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.close()
+
+
+@pytest.fixture(scope="module", params=[390, 1280])
+def long_labels(
+    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Page]:
+    """A report of two factors, whose labels are long."""
+    page, _ = opened(browser, two_factors(), tmp_path_factory.mktemp("long"), request.param)
+    yield page
+    page.close()
+
+
+def test_verdicts_on_long_labels_fit_the_page(long_labels: Page) -> None:
+    places = long_labels.locator(".scroll:has(.verdicts)")
+    assert places.count() == 2
+    for place in places.all():
+        assert place.evaluate("(place) => place.scrollWidth <= place.clientWidth")
+        assert "worse" in place.inner_text() or "inconclusive" in place.inner_text()
+
+
+def test_charts_tell_long_labels_apart(long_labels: Page) -> None:
+    rows = long_labels.locator("#intervals-1 .role-axis-label text").all_text_contents()
+    assert {"direct=truerecord_size=64KiB", "direct=falserecord_size=64KiB"} <= set(rows)
+    chart = long_labels.locator("#run-order-1")
+    top = chart.evaluate("(chart) => chart.getBoundingClientRect().top")
+    legend = chart.locator(".role-legend-label text")
+    labels = {configuration.label for configuration in two_factors().configurations}
+    assert labels <= set(legend.all_text_contents())
+    for text in legend.all():
+        assert text.evaluate("(text) => text.getBoundingClientRect().top") >= top
+
+
+def test_a_table_that_must_scroll_says_so(browser: Browser, tmp_path: Path) -> None:
+    page, seen = opened(browser, two_factors(), tmp_path, width=390)
+    page.locator("summary").first.click()
+    page.wait_for_selector("details[open] .scroll.scrolls")
+    assert page.locator(".scroll.scrolls:has(.verdicts)").count() == 0
+    hint = "(place) => getComputedStyle(place, '::before').content"
+    assert "scrolls sideways" in page.locator(".scroll.scrolls").first.evaluate(hint)
+    assert seen.errors == []
     page.close()
 
 

@@ -249,8 +249,8 @@ def _trial_row(trial: TrialTold) -> dict[str, Any]:
     }
 
 
-def _change_title(workload: WorkloadTold, report: Report) -> str:
-    return f"change of {workload.figure.name} {wording.against(report.baseline)}, %"
+def _change_title(workload: WorkloadTold, report: Report) -> list[str]:
+    return [f"change of {workload.figure.name}", f"{wording.against(report.baseline)}, %"]
 
 
 def _verdict_colour() -> alt.Color:
@@ -275,9 +275,13 @@ def _by_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color
 
 
 def _legend(labels: Sequence[str]) -> alt.Legend:
-    """Above the chart, in as many columns as leave room for the longest of the labels."""
+    """Above the chart, in as many columns as leave room for the longest of the labels.
+
+    They follow the container and not ``width``, which changes while room is made for the legend.
+    """
     wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
-    columns: Any = alt.ExprRef(f"width < {2 * wide} ? 1 : width < {4 * wide} ? 2 : 4")
+    room = "containerSize()[0]"
+    columns: Any = alt.ExprRef(f"{room} < {2.5 * wide} ? 1 : {room} < {4.5 * wide} ? 2 : 4")
     return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LEGEND_PIXELS)
 
 
