@@ -20,6 +20,7 @@ from tests.report.factory import (
     outlying,
     report,
     rows,
+    span,
     study,
     study_row,
     two_factors,
@@ -147,12 +148,24 @@ def test_the_page_does_not_scroll_sideways_on_a_phone(
     page.close()
 
 
-@pytest.fixture(scope="module", params=[390, 1280])
+def fragile(told: Report) -> Report:
+    """The same report with the longest verdict there is, and intervals by ranks."""
+    first, *others = told.workloads
+    ranks = {"fragile": True, "robust_interval": span(-0.25, -0.15)}
+    baseline, *compared = first.results
+    results = (baseline, *(result.model_copy(update=ranks) for result in compared))
+    first = first.model_copy(update={"results": results})
+    return told.model_copy(update={"workloads": (first, *others)})
+
+
+@pytest.fixture(scope="module", params=[390, 695, 1280])
 def long_labels(
     request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Page]:
     """A report of two factors, whose labels are long."""
-    page, _ = opened(browser, two_factors(), tmp_path_factory.mktemp("long"), request.param)
+    page, _ = opened(
+        browser, fragile(two_factors()), tmp_path_factory.mktemp("long"), request.param
+    )
     yield page
     page.close()
 
