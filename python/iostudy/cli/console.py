@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
@@ -41,15 +41,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
-    show(table)
-
-
-def show(renderable: RenderableType) -> None:
-    """Print on stdout: as wide as the terminal, or off a terminal as wide as it needs."""
     if not out.is_terminal:
         options = out.options.update(max_width=_UNLIMITED)
-        out.width = Measurement.get(out, options, renderable).maximum
-    out.print(renderable)
+        out.width = Measurement.get(out, options, table).maximum
+    out.print(table)
 
 
 def print_json(value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostudy.cli.console import show
+from iostudy.cli.console import out
 from iostudy.conduct.session import recorded_study
 from iostudy.errors import RecordError
 from iostudy.ledger.store import Ledger
@@ -40,4 +40,4 @@ def write_report(folder: Path) -> Report:
 
 def print_terminal(told: Report) -> None:
     """The tables and the answer, on stdout."""
-    show(terminal.render(told))
+    out.print(terminal.render(told))

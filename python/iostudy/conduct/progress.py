@@ -61,6 +61,8 @@ def outlook(study: Study, workload: str, current: Sequence[Standing]) -> str:
     reachable = reachable_margin(noise, rule_of(study))
     if not reachable > study.decide.margin:
         return ""
+    if reachable > 1:
+        return f"{workload}: paired runs differ so much that hardly anything can be decided"
     return (
         f"{workload}: paired runs differ by {format_percent(noise)} (standard deviation), so "
         f"differences under {format_percent(reachable)} will probably stay inconclusive in "

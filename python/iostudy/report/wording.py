@@ -66,10 +66,8 @@ def size_of_change(result: Result) -> str:
     assert result.interval is not None
     sign = 1 if result.change >= 0 else -1
     low, high = sorted(sign * end for end in (result.interval.low, result.interval.high))
-    told = (
-        f">{BEYOND_TELLING * 100:.0f}" if high >= BEYOND_TELLING else f"{_tenths(high * 100):.1f}"
-    )
-    return f"{_tenths(abs(result.change) * 100):.1f} % [{_tenths(low * 100):.1f}, {told}]"
+    told = f">{BEYOND_TELLING * 100:.0f}" if high >= BEYOND_TELLING else _tenths(high * 100)
+    return f"{_tenths(abs(result.change) * 100)} % [{_tenths(low * 100)}, {told}]"
 
 
 def verdict(result: Result, by_margin: str = "by at least the margin") -> str:
@@ -163,9 +161,11 @@ def moment(unix_seconds: float) -> str:
 def _signed(fraction: float) -> str:
     if fraction >= BEYOND_TELLING:
         return f">+{BEYOND_TELLING * 100:.0f}"
-    return f"{_tenths(fraction * 100):+.1f}"
+    return _tenths(fraction * 100, sign="+")
 
 
-def _tenths(percent: float) -> float:
-    """To one decimal, and never minus zero."""
-    return round(percent, 1) + 0.0
+def _tenths(percent: float, sign: str = "-") -> str:
+    """To one decimal; nearer to zero to two, for on which side of it an interval ends decides."""
+    if 0 < abs(percent) < 0.05:
+        return f"{percent:{sign}.2f}"
+    return f"{percent + 0.0:{sign}.1f}"
