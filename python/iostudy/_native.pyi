@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Literal, final
 
-__version__: str
-
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
 
@@ -106,6 +104,3 @@ class Samples:
         """Clock ticks of all CPUs: user, nice, system, idle, iowait, irq, softirq, steal."""
     def pressure(self) -> dict[str, list[int | None]]:
         """Microseconds stalled: cpu_some, io_some, io_full, memory_some, memory_full."""
-
-def syncfs(path: str | bytes) -> None:
-    """Write out everything dirty on the file system that holds ``path``."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy._native import EngineError, FileJob, VerificationError, syncfs
+from iostudy._native import EngineError, FileJob, VerificationError
 from tests.native.jobs import DEFAULTS, job
 
 MIB = 1 << 20
@@ -127,10 +127,3 @@ def test_no_files_are_refused() -> None:
 def test_a_number_is_no_path() -> None:
     with pytest.raises(TypeError, match="str or bytes, not <class 'int'>"):
         FileJob([3], **DEFAULTS)  # type: ignore[list-item]
-
-
-def test_syncfs_names_a_missing_place(tmp_path: Path) -> None:
-    syncfs(os.fsencode(tmp_path))
-    with pytest.raises(EngineError) as caught:
-        syncfs(str(tmp_path / "missing"))
-    assert caught.value.errno == errno.ENOENT

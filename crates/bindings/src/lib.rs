@@ -5,14 +5,11 @@ mod job;
 mod job_result;
 mod path;
 mod sampler;
-mod sync;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
-    use super::{Bound, PyModule, PyModuleMethods, PyResult};
-
     #[pymodule_export]
     use super::errors::{EngineError, VerificationError};
     #[pymodule_export]
@@ -21,11 +18,4 @@ mod _native {
     use super::job_result::JobResult;
     #[pymodule_export]
     use super::sampler::{Sampler, Samples};
-    #[pymodule_export]
-    use super::sync::syncfs;
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
 }
