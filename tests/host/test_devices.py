@@ -81,3 +81,11 @@ def test_no_such_device(tmp_path: Path) -> None:
     assert devices.read_device_by_number("8:99", tmp_path) is None
     with pytest.raises(FileNotFoundError):
         devices.read_device("sdz", tmp_path)
+
+
+def test_a_disk_that_goes_while_disks_are_listed_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = devices.disk_names()
+    monkeypatch.setattr(devices, "disk_names", lambda _root: (*names, "gone0"))
+    assert [disk.name for disk in devices.disks()] == list(names)

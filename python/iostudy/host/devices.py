@@ -6,6 +6,7 @@ Source: Documentation/ABI/stable/sysfs-block and Documentation/ABI/testing/sysfs
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,11 +121,16 @@ def disk_names(root: Path = ROOT) -> tuple[str, ...]:
     return _names((root / "sys/block").glob("*"))
 
 
+def disks(root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """All disks and volumes; one that goes while they are listed is left out."""
+    return _present(disk_names(root), root)
+
+
 def loops_of(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The loop devices attached to that file, also when it has been unlinked."""
     loops = (root / "sys/block").glob("loop*")
     names = _names(folder for folder in loops if _backing_file(folder) == backing_file)
-    return tuple(read_device(name, root) for name in names)
+    return _present(names, root)
 
 
 def queue_folder(device: BlockDevice, root: Path = ROOT) -> Path:
@@ -136,6 +142,14 @@ def read_scheduler(device: BlockDevice, root: Path = ROOT) -> Scheduler | None:
     """The scheduler of the device's queue, None for a queue without that attribute."""
     text = read_attribute(queue_folder(device, root) / "scheduler")
     return parse_scheduler(text) if text else None
+
+
+def _present(names: Iterable[str], root: Path) -> tuple[BlockDevice, ...]:
+    found = []
+    for name in names:
+        with suppress(FileNotFoundError):
+            found.append(read_device(name, root))
+    return tuple(found)
 
 
 def _class_folder(name: str, root: Path) -> Path:

@@ -32,7 +32,7 @@ def inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, An
         "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
         "virtualisation": virtualisation(root),
         "cgroups": cgroup_version(mounts.read_mounts(root)),
-        "block_devices": {name: describe_device(name, root) for name in devices.disk_names(root)},
+        "block_devices": {d.name: describe_device(d, root) for d in devices.disks(root)},
         "mounts": {str(place): _describe_mount(mounts.mount_holding(place)) for place in places},
     }
 
@@ -75,9 +75,8 @@ def cgroup_version(mounted: Iterable[Mount]) -> str | None:
     return {1: "v1" if "cgroup" in found else "v2", 2: "hybrid"}.get(len(found))
 
 
-def describe_device(name: str, root: Path = ROOT) -> dict[str, Any]:
+def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
     """A device's own values and every queue attribute as found."""
-    device = devices.read_device(name, root)
     values = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(device).items()}
     return {**values, "queue": read_queue(device, root)}
 
