@@ -12,9 +12,10 @@ import pytest
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host.devices import read_device
 from iostudy.settings import kinds
+from iostudy.settings.attributes import AttributeChange
 from iostudy.settings.change import Foreign, Setting
 from iostudy.settings.identity import DeviceIdentity
-from iostudy.settings.queue import QueueChange
+from iostudy.settings.kinds.queue import Queue
 from iostudy.settings.transaction import Transaction
 from tests.fixtures_loop import queue_state
 
@@ -28,6 +29,10 @@ def put(name: str, attribute: str, value: str) -> None:
 def bound(setting: str, place: str) -> Setting:
     (found,) = kinds.bind(setting, place)
     return found
+
+
+def queue(name: str) -> Queue:
+    return Queue(DeviceIdentity.of(read_device(name)))
 
 
 def wanted(place: str, values: Mapping[str, str]) -> dict[Setting, str]:
@@ -104,7 +109,7 @@ def test_changes_one_upon_another(unusual: str) -> None:
 
 def test_a_scheduler_that_the_kernel_does_not_have(loop: str) -> None:
     before = queue_state(loop)
-    change = QueueChange.prepare(bound("block.scheduler", loop).device, {"scheduler": "cfq"})  # type: ignore[attr-defined]
+    change = AttributeChange.prepare(queue(loop), {"scheduler": "cfq"})
     with pytest.raises(SettingError) as caught, Transaction() as transaction:
         transaction.perform(change)
     assert caught.value.wanted == f"to set scheduler of {loop} to cfq"
@@ -129,10 +134,9 @@ def test_a_value_out_of_the_devices_range(unusual: str) -> None:
 
 
 def test_an_attribute_that_this_queue_does_not_have(loop: str) -> None:
-    device = bound("block.scheduler", loop).device  # type: ignore[attr-defined]
     for attribute in ("nonesuch", "hw_sector_size"):
-        with pytest.raises(SettingError, match="no such attribute, or none that can be changed"):
-            QueueChange.prepare(device, {attribute: "1"})
+        with pytest.raises(SettingError, match="no such setting here now, or none that can be changed"):
+            AttributeChange.prepare(queue(loop), {attribute: "1"})
 
 
 def test_a_foreign_scheduler_is_left_alone_with_its_tunables(loop: str) -> None:
@@ -184,8 +188,8 @@ def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
 )
 def test_a_device_that_is_not_there_any_more(loop: str, loss: dict[str, str], why: str) -> None:
     """Its settings went with it; one that got its name is not touched."""
-    device = replace(bound("block.scheduler", loop).device, **loss)  # type: ignore[attr-defined]
-    change = QueueChange(device, {"scheduler": "mq-deadline"}, {"scheduler": "bfq"})
+    device = replace(queue(loop).device, **loss)  # type: ignore[arg-type]
+    change = AttributeChange(Queue(device), {"scheduler": "mq-deadline"}, {"scheduler": "bfq"})
     put(loop, "scheduler", "bfq")
     (said,) = change.undo(Foreign.OVERWRITE)
     assert why in said
@@ -199,4 +203,4 @@ def test_a_reattached_loop_device_is_another(loop: str) -> None:
     subprocess.run(["losetup", f"/dev/{loop}", str(image)], check=True)
     assert before.loss() == "another device has its name now"
     with pytest.raises(SettingError, match="another device has its name now since"):
-        QueueChange.prepare(before, {"scheduler": "bfq"})
+        AttributeChange.prepare(Queue(before), {"scheduler": "bfq"})

@@ -1,13 +1,18 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iostudy.settings.definitions.queue import NR_REQUESTS, READ_AHEAD, SCHEDULER
+from iostudy.settings.values import AS_FOUND
 
 from iostudy.settings import catalog, kinds
-from iostudy.settings.queue_definitions import NR_REQUESTS, READ_AHEAD, SCHEDULER_OF_QUEUE
+
+
+def test_what_the_host_has_is_a_level() -> None:
+    assert SCHEDULER.parse(AS_FOUND) == NR_REQUESTS.parse(f" {AS_FOUND} ") == AS_FOUND
 
 
 def test_the_catalogue() -> None:
-    assert catalog.names() == ("block.scheduler", "block.read_ahead_kb", "block.nr_requests")
+    assert catalog.names()[:3] == ("block.scheduler", "block.read_ahead_kb", "block.nr_requests")
     with pytest.raises(KeyError):
         catalog.get("block.nonesuch")
 
@@ -23,19 +28,20 @@ def test_every_definition_tells_everything(name: str) -> None:
     definition = catalog.get(name)
     assert definition.name == name
     assert all((definition.documentation, definition.source, definition.default))
-    assert definition.choices or definition.minimum < definition.maximum
+    assert definition.allowed
+    assert definition.condition is None or definition.condition.name in catalog.names()
 
 
 @pytest.mark.parametrize("text", ["none", " bfq\n", "cfq"])
 def test_a_scheduler_by_name(text: str) -> None:
-    assert SCHEDULER_OF_QUEUE.parse(text) == text.strip()
+    assert SCHEDULER.parse(text) == text.strip()
 
 
 @pytest.mark.parametrize(
     ("definition", "text", "why"),
     [
-        (SCHEDULER_OF_QUEUE, "BFQ", "not a value of block.scheduler"),
-        (SCHEDULER_OF_QUEUE, "", "not a value"),
+        (SCHEDULER, "BFQ", "none of its values; allowed: none, mq-deadline"),
+        (SCHEDULER, "", "none of its values"),
         (NR_REQUESTS, "3", "out of range; allowed: 4 to 10240 requests"),
         (NR_REQUESTS, "١٢", "not a whole number"),
         (NR_REQUESTS, "-4", "not a whole number"),

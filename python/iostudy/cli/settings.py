@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +17,7 @@ def settings(
     """List every setting with its unit, range, default, documentation and source."""
     definitions = [catalog.get(name) for name in catalog.names()]
     if json:
-        print_json([asdict(definition) for definition in definitions])
+        print_json([_as_json(definition) for definition in definitions])
         return
     for definition in definitions:
         _show(definition)
@@ -29,10 +28,31 @@ def _show(definition: SettingDefinition) -> None:
     lines = {
         "allowed": definition.allowed,
         "default": definition.default,
-        "cost": f"{definition.cost} to change",
+        "concerns": definition.reach,
+        "cost": f"{definition.cost} for a change",
+        "only while": str(definition.condition or ""),
         "meaning": definition.documentation,
+        "caution": definition.caution,
         "source": definition.source,
     }
     for name, text in lines.items():
-        print_line(f"  {name:<11} {text}")
+        if text:
+            print_line(f"  {name:<11} {text}")
     print_line()
+
+
+def _as_json(definition: SettingDefinition) -> dict[str, Any]:
+    condition = definition.condition
+    return {
+        "name": definition.name,
+        "unit": definition.unit,
+        "allowed": definition.allowed,
+        "choices": list(definition.choices),
+        "default": definition.default,
+        "concerns": definition.reach,
+        "cost": definition.cost,
+        "only_while": {condition.name: condition.value} if condition else None,
+        "documentation": definition.documentation,
+        "caution": definition.caution,
+        "source": definition.source,
+    }

@@ -5,6 +5,7 @@ Source: Documentation/ABI/stable/sysfs-block and Documentation/ABI/testing/sysfs
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from iostudy.host.files import ROOT, read_attribute, read_number
 
 SECTOR_BYTES = 512
 """The unit of ``size`` in sysfs, whatever the device's own block size is."""
+
+_NAME_MAX = 255
+"""The longest file name in sysfs as elsewhere (path_resolution(7)); asking for more is an error."""
 
 DELETED = " (deleted)"
 """What the kernel appends to a loop device's backing file that has been unlinked."""
@@ -84,7 +88,9 @@ def parse_scheduler(text: str) -> Scheduler:
 
 def device_exists(name: str, root: Path = ROOT) -> bool:
     """Whether the kernel knows a block device of that name; ``.`` and ``..`` are directories."""
-    return name not in (".", "..") and _class_folder(name, root).exists()
+    if name in (".", "..") or len(os.fsencode(name)) > _NAME_MAX:
+        return False
+    return _class_folder(name, root).exists()
 
 
 def read_device(name: str, root: Path = ROOT) -> BlockDevice:

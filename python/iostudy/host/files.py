@@ -36,3 +36,15 @@ def read_number(path: Path) -> int | None:
     """The whole number in an attribute file, None where there is no such attribute."""
     text = read_attribute(path)
     return int(text) if text else None
+
+
+def write_attribute(path: Path, value: str) -> None:
+    """Hand the value to the kernel in one write(2), which is what attribute files take.
+
+    OSError if the kernel refuses it.
+    """
+    descriptor = os.open(path, os.O_WRONLY)
+    try:
+        os.write(descriptor, os.fsencode(value))
+    finally:
+        os.close(descriptor)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from iostudy.errors import TargetError
-from iostudy.host import devices, mounts
+from iostudy.host import devices, mounts, volumes
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT
 
@@ -32,16 +32,21 @@ _WITHOUT_DEVICE |= dict.fromkeys(_NETWORK, _WITHOUT_DEVICE["nfs"])
 def devices_of(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The devices that ``place`` names, or that the file system under it lies on.
 
-    ``place`` is a kernel name (``loop0``), a node or a link to one (``/dev/disk/by-id/...``), or
-    any file or directory. One device, but for btrfs on several. TargetError if there is none.
+    ``place`` is a kernel name (``loop0``), a volume's (``vg0/home``, ``vg0-home``), a node or a
+    link to one (``/dev/disk/by-id/...``), or any file or directory; a name goes before a relative
+    path. One device, but for btrfs on several. TargetError if there is none.
     """
-    name = os.fspath(place)
-    if "/" not in name and devices.device_exists(name, root):
-        return (devices.read_device(name, root),)
-    path = Path(place)
+    name, path = os.fspath(place), Path(place)
+    named = volumes.device_named(name, root) if not path.is_absolute() else None
+    if named:
+        return (named,)
     try:
         status = path.stat()
     except OSError as error:
+        # A node that udev has not made, as in a container: sysfs knows the name all the same.
+        named = volumes.device_named(name, root)
+        if named:
+            return (named,)
         raise TargetError(
             "a directory, a device node or a device name",
             found=error.strerror or str(error),
@@ -52,6 +57,40 @@ def devices_of(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
         return _known(_number(status.st_rdev), path, root)
     device = devices.read_device_by_number(_number(status.st_dev), root)
     return (device,) if device else _of_anonymous(path, root)
+
+
+def members_of(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The devices that a volume group, an md or device-mapper device or a btrfs consists of.
+
+    ``name`` is a group's (``vg0``: what its logical volumes lie on), a device's or a path on a
+    btrfs. A member is what was given to it, be it a disk, a partition or an array. TargetError if
+    there is no such thing, or if it has no members.
+    """
+    group = volumes.volumes_of_group(name, root)
+    if group:
+        inner = {volume.name for volume in group}
+        lower = _each_once(each for volume in group for each in below(volume, root))
+        return tuple(device for device in lower if device.name not in inner)
+    found = devices_of(name, root)
+    members = found if len(found) > 1 else _members(found[0], root)
+    if not members:
+        raise TargetError(
+            "a volume group, an array, a device-mapper volume or a btrfs, with its members",
+            found=f"{found[0].name}, which consists of nothing else",
+            where=name,
+            remedy="name the device itself, or see `iostudy doctor` for what consists of what",
+        )
+    return members
+
+
+def _members(device: BlockDevice, root: Path) -> tuple[BlockDevice, ...]:
+    """What a volume lies on, or the single member of the btrfs on the device."""
+    lower = tuple(devices.read_device(name, root) for name in device.slaves)
+    return lower or (btrfs_members(device, root) if _holds_btrfs(device, root) else ())
+
+
+def _holds_btrfs(device: BlockDevice, root: Path) -> bool:
+    return any((root / "sys/fs/btrfs").glob(f"*/devices/{device.name}"))
 
 
 def top_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from iostudy.settings import queue_definitions
 from iostudy.settings.definition import SettingDefinition
+from iostudy.settings.definitions import queue
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
-    definition.name: definition for definition in (*queue_definitions.DEFINITIONS,)
+    definition.name: definition for definition in (*queue.DEFINITIONS,)
 }
 
 

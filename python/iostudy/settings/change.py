@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from iostudy.settings.definition import SettingDefinition
 
@@ -68,8 +68,9 @@ class Change(Protocol):
     was never done, or twice, does no harm.
     """
 
-    kind: ClassVar[str]
-    """Names the class in a journal; see `iostudy.settings.kinds`."""
+    @property
+    def kind(self) -> str:
+        """Names the class in a journal; see `iostudy.settings.kinds`."""
 
     def describe(self) -> str:
         """What it changes, for a person: ``scheduler of loop0: none -> bfq``."""

@@ -5,52 +5,86 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from iostudy.settings.values import AS_FOUND, Values
+
 
 class Cost(StrEnum):
-    """How costly a change is: a CHEAP one takes milliseconds and can be made in every trial."""
+    """How costly a change is.
+
+    A CHEAP one takes milliseconds and can be made in every trial, as can a REMOUNT, which waits
+    for what is being written. FORMAT makes a new file system: a study changes it as rarely as its
+    plan allows.
+    """
 
     CHEAP = "cheap"
+    REMOUNT = "a remount"
+    FORMAT = "a new file system"
+
+
+class Reach(StrEnum):
+    """What a setting concerns, and so where it is looked for.
+
+    A DEVICE or a MOUNT is found from a place; a HOST has each setting once. What holds for the
+    WORKLOAD's own processes, or for the DISK that a study makes, can be varied but not ``set``.
+    """
+
+    DEVICE = "a block device"
+    MOUNT = "a mount"
+    HOST = "the whole host"
+    WORKLOAD = "the workload's own processes"
+    DISK = "a disk that the study makes"
+
+    @property
+    def needs_place(self) -> bool:
+        """Whether it takes a place to say which one is meant."""
+        return self in (Reach.DEVICE, Reach.MOUNT)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A setting that is only there while another one has a certain value."""
+
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.value}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SettingDefinition:
     """A setting's name, unit, range, documentation and source, apart from any place.
 
-    With ``choices`` the values are names (the host may offer fewer); otherwise whole numbers from
-    ``minimum`` to ``maximum`` in ``unit``, in multiples of ``step``. Each kind of setting adds to
-    this what it takes to find the setting on a host.
+    ``caution`` says what a change may do to others on the host, where it may. Each kind of setting
+    adds to this what it takes to find the setting on a host.
     """
 
     name: str
-    unit: str
+    unit: str = ""
     default: str
     documentation: str
     source: str
-    cost: Cost
-    choices: tuple[str, ...] = ()
-    minimum: int = 0
-    maximum: int = 0
-    step: int = 1
+    values: Values
+    reach: Reach
+    cost: Cost = Cost.CHEAP
+    condition: Condition | None = None
+    caution: str = ""
 
     @property
     def allowed(self) -> str:
         """What may be written, in words."""
-        if self.choices:
-            return ", ".join(self.choices)
-        steps = f", a multiple of {self.step}" if self.step > 1 else ""
-        return f"{self.minimum} to {self.maximum} {self.unit}".strip() + steps
+        return self.values.allowed
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names it can have; empty where its values are no names."""
+        return self.values.choices
 
     def parse(self, text: str) -> str:
-        """The value in the kernel's own form; ValueError says what is allowed."""
-        value = text.strip()
-        if self.choices:
-            if value not in self.choices:
-                raise ValueError(f"not a value of {self.name}; allowed: {self.allowed}")
-            return value
-        if not value.isascii() or not value.isdigit():
-            raise ValueError(f"not a whole number; allowed: {self.allowed}")
-        if not self.minimum <= int(value) <= self.maximum:
-            raise ValueError(f"out of range; allowed: {self.allowed}")
-        if int(value) % self.step:
-            raise ValueError(f"not a multiple of {self.step}; allowed: {self.allowed}")
-        return str(int(value))
+        """The value in the kernel's own form; ValueError says what is allowed.
+
+        ``as-found`` stands for whatever the host has, but for a file system that is to be made.
+        """
+        if text.strip() == AS_FOUND and self.cost is not Cost.FORMAT:
+            return AS_FOUND
+        return self.values.parse(text)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import SettingDefinition
+from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import reason
 from iostudy.study.labels import as_text, parse_label, repeated
 from iostudy.study.model import Factor, FactorKind, Level
@@ -84,7 +85,7 @@ def _level(label: Any, value: Any, parse: Parser) -> Level:
 
 def _of_setting(definition: SettingDefinition) -> Parser:
     def parse(text: str) -> str:
-        if definition.choices and text not in definition.choices:
+        if definition.choices and text not in (*definition.choices, AS_FOUND):
             raise UnknownNameError(f"level of {definition.name}", text, definition.choices)
         return definition.parse(text)
 

@@ -1,7 +1,8 @@
 """Everything that acts on the host, by kind: the settings, and what else a journal may name.
 
-A new kind of setting is a file of definitions with a line in `iostudy.settings.catalog`, a file
-that acts with a line in SETTINGS, and a line in `_CHANGES` for the change it makes.
+A new kind of setting is a file in `definitions` with a line in `iostudy.settings.catalog`, and a
+file here with a line in SETTINGS and one for what a journal may hold: in `_OWNERS` if it is made of
+attributes, else in `_CHANGES`.
 """
 
 from __future__ import annotations
@@ -12,16 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import RestoreError
-from iostudy.settings import block, catalog
+from iostudy.settings import catalog
+from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.queue import QueueChange
+from iostudy.settings.kinds import queue
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.work_folder import WorkFolder
 
-SETTINGS: tuple[SettingKind[Any, Any], ...] = (block.KIND,)
+SETTINGS: tuple[SettingKind[Any, Any], ...] = (queue.KIND,)
+
+_OWNERS: dict[str, Callable[[Record], Attributes]] = {
+    queue.Queue.kind: queue.Queue.from_record,
+}
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
-    QueueChange.kind: QueueChange.from_record,
     LoopbackDisk.kind: LoopbackDisk.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
     WorkFolder.kind: WorkFolder.from_record,
@@ -56,6 +61,8 @@ def changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
 def rebuild(kind: str, record: Record) -> Change:
     """The change that a journal entry is about; RestoreError for one of another version."""
     try:
+        if kind in _OWNERS:
+            return AttributeChange.from_record(_OWNERS[kind], record)
         return _CHANGES[kind](record)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RestoreError(

@@ -1,0 +1,96 @@
+"""What kind of device a block device is, as far as the kernel tells.
+
+Source: Documentation/ABI/stable/sysfs-block (queue/rotational, queue/zoned), the devices' major
+names in Documentation/admin-guide/devices.txt, and the models that hypervisors give their disks.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from iostudy.host import devices, volumes
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_attribute
+
+
+class Kind(StrEnum):
+    """What a device is; the value is what people read."""
+
+    ROTATIONAL = "rotational disk"
+    SSD = "SSD"
+    NVME = "NVMe"
+    VIRTUAL = "virtual disk"
+    NETWORK = "network disk"
+    MEMORY = "in memory"
+    OPTICAL = "optical"
+    PARTITION = "partition"
+    LOOP = "loop"
+    ARRAY = "md"
+    LVM = "LVM"
+    MULTIPATH = "multipath"
+    CRYPT = "encrypted"
+    MAPPED = "device-mapper"
+    UNKNOWN = "disk"
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it is a disk of its own, and not made of other devices or of memory."""
+        return self in _DISKS
+
+
+_DISKS = frozenset(
+    {Kind.ROTATIONAL, Kind.SSD, Kind.NVME, Kind.VIRTUAL, Kind.NETWORK, Kind.UNKNOWN}
+)
+_BY_NAME = {
+    "loop": Kind.LOOP,
+    "md": Kind.ARRAY,
+    "ram": Kind.MEMORY,
+    "zram": Kind.MEMORY,
+    "pmem": Kind.MEMORY,
+    "brd": Kind.MEMORY,
+    "sr": Kind.OPTICAL,
+    "nbd": Kind.NETWORK,
+    "rbd": Kind.NETWORK,
+    "drbd": Kind.NETWORK,
+    "vd": Kind.VIRTUAL,
+    "xvd": Kind.VIRTUAL,
+}
+_BY_MAKER = {"LVM": Kind.LVM, "mpath": Kind.MULTIPATH, "CRYPT": Kind.CRYPT}
+_VIRTUAL = ("qemu", "vbox", "vmware", "virtual", "msft", "virtio", "elastic block store", "google")
+NOT_ZONED = "none"
+
+
+def kind_of(device: BlockDevice, root: Path = ROOT) -> Kind:
+    """The kind of a device; a disk that tells nothing of itself is UNKNOWN."""
+    if device.partition_of:
+        return Kind.PARTITION
+    mapping = volumes.read_mapping(device, root)
+    if mapping:
+        return _BY_MAKER.get(mapping.maker, Kind.MAPPED)
+    named = _BY_NAME.get(device.name.rstrip("0123456789").rstrip("_p")) or _virtio(device)
+    if named:
+        return named
+    if _is_virtual(device, root):
+        return Kind.VIRTUAL
+    if device.name.startswith("nvme"):
+        return Kind.NVME
+    return {True: Kind.ROTATIONAL, False: Kind.SSD, None: Kind.UNKNOWN}[device.rotational]
+
+
+def zoned_model(device: BlockDevice, root: Path = ROOT) -> str:
+    """``none``, ``host-aware`` or ``host-managed``; kernels before 4.10 know no zones."""
+    text = read_attribute(devices.queue_folder(device, root) / "zoned") or NOT_ZONED
+    return text.strip()
+
+
+def _virtio(device: BlockDevice) -> Kind | None:
+    """virtio and Xen letter their disks: ``vda``, ``xvdb``."""
+    prefix = next((p for p in ("xvd", "vd") if device.name.startswith(p)), None)
+    return _BY_NAME[prefix] if prefix else None
+
+
+def _is_virtual(device: BlockDevice, root: Path) -> bool:
+    folder = root / "sys/class/block" / device.name / "device"
+    texts = (device.model, read_attribute(folder / "vendor") or "")
+    return any(word in text.lower() for text in texts for word in _VIRTUAL)

@@ -1,0 +1,104 @@
+"""The names of volumes: device-mapper, LVM and md devices, which the kernel only numbers.
+
+Source: Documentation/ABI/testing/sysfs-block-dm (``dm/name``, ``dm/uuid``); lvm(8), "VALID NAMES",
+and libdm-string.c of LVM2 for the form ``group-volume-layer`` with hyphens doubled; md(4), udev's
+63-md-raid-arrays.rules for the name that an array's metadata give it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host import devices, udev
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT, read_attribute
+
+_LVM = "LVM-"
+_HYPHEN = "\0"
+"""Stands for a doubled hyphen while a name is taken apart; no name holds it."""
+
+
+@dataclass(frozen=True)
+class LogicalVolume:
+    """A logical volume of LVM. ``layer`` names an inner device of one (``real``, ``cow``)."""
+
+    group: str
+    name: str
+    layer: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.group}/{self.name}" + (f" ({self.layer})" if self.layer else "")
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """What device-mapper calls a device; the uuid's beginning says who made it (``LVM-``)."""
+
+    name: str
+    uuid: str
+
+    @property
+    def maker(self) -> str:
+        """The subsystem that made it: ``LVM``, ``mpath``, ``CRYPT``, ``part1``; may be empty."""
+        return self.uuid.partition("-")[0]
+
+    @property
+    def volume(self) -> LogicalVolume | None:
+        """The logical volume that it is, None if it is none."""
+        return parse_lvm_name(self.name) if self.uuid.startswith(_LVM) else None
+
+
+def parse_lvm_name(name: str) -> LogicalVolume | None:
+    """``vg--0-home`` -> group ``vg-0``, volume ``home``; None if it has not two or three parts."""
+    parts = [part.replace(_HYPHEN, "-") for part in name.replace("--", _HYPHEN).split("-")]
+    if len(parts) not in (2, 3) or not all(parts):
+        return None
+    return LogicalVolume(*parts)
+
+
+def read_mapping(device: BlockDevice, root: Path = ROOT) -> Mapping | None:
+    """What device-mapper says of the device, None if it is none of device-mapper's."""
+    folder = root / "sys/class/block" / device.name / "dm"
+    name = read_attribute(folder / "name")
+    return Mapping(name, read_attribute(folder / "uuid") or "") if name else None
+
+
+def other_names(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
+    """What else the device is called: ``vg0/home`` and ``vg0-home``, or ``md/data``."""
+    mapping = read_mapping(device, root)
+    if mapping is None:
+        array = udev.read_properties(device.number, root).get("MD_DEVNAME")
+        return (f"md/{array}",) if array else ()
+    volume = mapping.volume
+    return (str(volume), mapping.name) if volume else (mapping.name,)
+
+
+def device_named(place: str, root: Path = ROOT) -> BlockDevice | None:
+    """The device of that name, with or without ``/dev/``: a kernel's, mapper, LVM or array name.
+
+    None if there is no such device, or if ``place`` is a path elsewhere.
+    """
+    name = place.removeprefix("/dev/").removeprefix("mapper/")
+    if not name or name.startswith("/"):
+        return None
+    kernel_name = name.replace("/", "!")
+    if devices.device_exists(kernel_name, root):
+        return devices.read_device(kernel_name, root)
+    return next((d for d in _volumes(root) if name in other_names(d, root)), None)
+
+
+def volumes_of_group(group: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The device-mapper devices of that volume group, its volumes' inner ones included."""
+    return tuple(device for device in _volumes(root) if _group(device, root) == group)
+
+
+def _group(device: BlockDevice, root: Path) -> str | None:
+    mapping = read_mapping(device, root)
+    volume = mapping.volume if mapping else None
+    return volume.group if volume else None
+
+
+def _volumes(root: Path) -> Iterator[BlockDevice]:
+    return (d for d in devices.disks(root) if d.name.startswith(("dm-", "md")))

@@ -1,0 +1,1 @@
+"""The definitions of all settings, one file a kind: values that need no host."""

@@ -1,0 +1,144 @@
+"""The attributes of a block device's queue.
+
+Switching the scheduler makes the kernel reset other attributes: nr_requests, the write-back
+throttling latency and every tunable of the scheduler itself start from defaults, also on the way
+back. Some tunables of bfq are two views of one number, or raise one another.
+
+Source: elevator_switch() and blk_mq_init_sched() in the kernel's block/elevator.c and
+block/blk-mq-sched.c; the store functions in block/bfq-iosched.c;
+Documentation/ABI/stable/sysfs-block.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, assert_never
+
+from iostudy.errors import TargetError
+from iostudy.host import stack
+from iostudy.host.devices import BlockDevice, parse_scheduler
+from iostudy.host.files import ROOT, read_attribute, write_attribute
+from iostudy.settings import attributes
+from iostudy.settings.attributes import AttributeSetting, Disturbs
+from iostudy.settings.change import Record, SettingKind
+from iostudy.settings.definitions.queue import Layer, QueueSettingDefinition
+from iostudy.settings.identity import DeviceIdentity
+
+SCHEDULER = "scheduler"
+_SLICE_IDLE = ("iosched/slice_idle", "iosched/slice_idle_us")
+_MODULES = {"kyber": "kyber-iosched", "cfq": "cfq-iosched", "deadline": "deadline-iosched"}
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The attribute files below ``/sys/block/DEVICE/queue``."""
+
+    kind: ClassVar[str] = "block-queue"
+    disturbs: ClassVar[Disturbs] = {
+        SCHEDULER: ("nr_requests", "async_depth", "wbt_lat_usec", "iosched/*"),
+        "nr_requests": ("async_depth", "iosched/async_depth"),
+        "iosched/slice_idle": _SLICE_IDLE,
+        "iosched/slice_idle_us": _SLICE_IDLE,
+        "iosched/strict_guarantees": _SLICE_IDLE,
+    }
+
+    device: DeviceIdentity
+
+    @classmethod
+    def from_record(cls, record: Record) -> Queue:
+        """What the journal has kept."""
+        return cls(DeviceIdentity.from_record(record))
+
+    def record(self) -> Record:
+        """The identity of the device."""
+        return self.device.record()
+
+    @property
+    def name(self) -> str:
+        """The kernel's name of the device."""
+        return self.device.name
+
+    def loss(self) -> str | None:
+        """Whether the device has gone."""
+        return self.device.loss()
+
+    def devices(self) -> tuple[str, ...]:
+        """The one."""
+        return (self.device.name,)
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Files of the glob that are there and have a write bit."""
+        folder = self._folder
+        paths = [p for p in sorted(folder.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR]
+        return tuple(str(path.relative_to(folder)) for path in paths)
+
+    def in_order(self, attributes: Iterable[str]) -> list[str]:
+        """The scheduler first, since it resets others."""
+        return sorted(attributes, key=lambda name: (name != SCHEDULER, name))
+
+    def read(self, attribute: str) -> str | None:
+        """The text; of schedulers the one in brackets."""
+        text = read_attribute(self._folder / attribute)
+        if text is None:
+            return None
+        return parse_scheduler(text).current if attribute == SCHEDULER else text
+
+    def write(self, attribute: str, value: str) -> None:
+        """One write."""
+        write_attribute(self._folder / attribute, value)
+
+    def offered(self, attribute: str) -> tuple[str, ...]:
+        """The schedulers that this queue offers; nothing for others."""
+        text = read_attribute(self._folder / SCHEDULER) if attribute == SCHEDULER else None
+        return parse_scheduler(text).offered if text else ()
+
+    def where(self, attribute: str) -> str:
+        """The file."""
+        return str(self._folder / attribute)
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, a kernel module, or another value."""
+        if isinstance(error, PermissionError):
+            return "run as root"
+        if attribute == SCHEDULER:
+            module = _MODULES.get(value, value)
+            return f"load it with `modprobe {module}` if this kernel has it, or choose one offered"
+        return "choose a value in the range that this kernel and device allow"
+
+    @property
+    def _folder(self) -> Path:
+        return ROOT / "sys/block" / self.device.name / "queue"
+
+
+def bind(definition: QueueSettingDefinition, place: str) -> tuple[AttributeSetting, ...]:
+    """The setting on every device that it concerns below ``place``; TargetError if none."""
+    return tuple(
+        AttributeSetting(definition, Queue(DeviceIdentity.of(device)), definition.attribute)
+        for device in _devices(definition.layer, place)
+    )
+
+
+KIND = SettingKind(QueueSettingDefinition, bind, attributes.changes)
+
+
+def _devices(layer: Layer, place: str) -> tuple[BlockDevice, ...]:
+    match layer:
+        case Layer.SCHEDULING:
+            return stack.scheduling_devices(place)
+        case Layer.QUEUE:
+            return _request_queues(place)
+        case Layer.TOP:
+            return stack.top_devices(place)
+        case _:
+            assert_never(layer)
+
+
+def _request_queues(place: str) -> tuple[BlockDevice, ...]:
+    try:
+        return stack.scheduling_devices(place)
+    except TargetError:
+        whole = stack.whole_stack(place)
+        return tuple(d for d in whole if not d.partition_of and not stack.below(d))

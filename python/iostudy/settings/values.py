@@ -1,0 +1,124 @@
+"""What may be written to a setting: names, numbers, or one line of text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+AS_FOUND = "as-found"
+"""The level that every setting but a file system has: it is left as the host has it."""
+
+
+class Values(Protocol):
+    """The values of a setting, as text."""
+
+    @property
+    def allowed(self) -> str:
+        """What may be written, in words."""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The names there are, of which a host may offer fewer; empty for anything but names."""
+
+    def parse(self, text: str) -> str:
+        """The value in the kernel's own form; ValueError says what is allowed."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several names."""
+
+    choices: tuple[str, ...]
+
+    @property
+    def allowed(self) -> str:
+        """The names."""
+        return ", ".join(self.choices)
+
+    def parse(self, text: str) -> str:
+        """The name without blanks around it."""
+        value = text.strip()
+        if value not in self.choices:
+            raise ValueError(f"none of its values; allowed: {self.allowed}")
+        return value
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number from ``minimum`` to ``maximum`` in ``unit``, a multiple of ``step``.
+
+    ``words`` are names that stand for a number, such as ``max``.
+    """
+
+    minimum: int
+    maximum: int
+    unit: str = ""
+    step: int = 1
+    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """``0 to 1048576 KiB, a multiple of 4``."""
+        steps = f", a multiple of {self.step}" if self.step > 1 else ""
+        words = "".join(f", or {word}" for word in self.words)
+        return f"{self.minimum} to {self.maximum} {self.unit}".strip() + steps + words
+
+    def parse(self, text: str) -> str:
+        """The number without leading zeros."""
+        value = text.strip()
+        if value in self.words:
+            return value
+        digits = value.removeprefix("-") if self.minimum < 0 else value
+        if not digits.isascii() or not digits.isdigit():
+            raise ValueError(f"not a whole number; allowed: {self.allowed}")
+        if not self.minimum <= int(value) <= self.maximum:
+            raise ValueError(f"out of range; allowed: {self.allowed}")
+        if int(value) % self.step:
+            raise ValueError(f"not a multiple of {self.step}; allowed: {self.allowed}")
+        return str(int(value))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Several whole numbers that are one level, such as the three of ``net.ipv4.tcp_rmem``."""
+
+    count: int
+    each: Whole
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """How many, and what each may be."""
+        return f"{self.count} numbers with blanks between them, each {self.each.allowed}"
+
+    def parse(self, text: str) -> str:
+        """The numbers with one blank between them."""
+        numbers = text.split()
+        if len(numbers) != self.count:
+            raise ValueError(f"{len(numbers)} numbers; allowed: {self.allowed}")
+        return " ".join(map(self.each.parse, numbers))
+
+
+@dataclass(frozen=True)
+class Line:
+    """Any text of one line, up to what the kernel takes in one write."""
+
+    example: str
+    choices: tuple[str, ...] = ()
+
+    _MAX_BYTES = 4095
+
+    @property
+    def allowed(self) -> str:
+        """What it looks like."""
+        return f"a line of text, such as {self.example}"
+
+    def parse(self, text: str) -> str:
+        """The text without blanks around it."""
+        value = text.strip()
+        if not value or not value.isprintable():
+            raise ValueError(f"not a line of printable text; allowed: {self.allowed}")
+        if len(value.encode()) > self._MAX_BYTES:
+            raise ValueError(f"longer than {self._MAX_BYTES} bytes")
+        return value
