@@ -6,6 +6,7 @@ names in Documentation/admin-guide/devices.txt, and the models that hypervisors 
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import Path
 
@@ -39,25 +40,17 @@ class Kind(StrEnum):
         return self in _DISKS
 
 
-_DISKS = frozenset(
-    {Kind.ROTATIONAL, Kind.SSD, Kind.NVME, Kind.VIRTUAL, Kind.NETWORK, Kind.UNKNOWN}
+_DISKS = frozenset({Kind.ROTATIONAL, Kind.SSD, Kind.NVME, Kind.VIRTUAL, Kind.NETWORK, Kind.UNKNOWN})
+_BY_NAME = (
+    (re.compile(r"loop\d"), Kind.LOOP),
+    (re.compile(r"md[_\d]"), Kind.ARRAY),
+    (re.compile(r"(ram|zram)\d"), Kind.MEMORY),
+    (re.compile(r"sr\d"), Kind.OPTICAL),
+    (re.compile(r"(nbd|rbd|drbd)\d"), Kind.NETWORK),
+    (re.compile(r"(vd|xvd)[a-z]"), Kind.VIRTUAL),
 )
-_BY_NAME = {
-    "loop": Kind.LOOP,
-    "md": Kind.ARRAY,
-    "ram": Kind.MEMORY,
-    "zram": Kind.MEMORY,
-    "pmem": Kind.MEMORY,
-    "brd": Kind.MEMORY,
-    "sr": Kind.OPTICAL,
-    "nbd": Kind.NETWORK,
-    "rbd": Kind.NETWORK,
-    "drbd": Kind.NETWORK,
-    "vd": Kind.VIRTUAL,
-    "xvd": Kind.VIRTUAL,
-}
 _BY_MAKER = {"LVM": Kind.LVM, "mpath": Kind.MULTIPATH, "CRYPT": Kind.CRYPT}
-_VIRTUAL = ("qemu", "vbox", "vmware", "virtual", "msft", "virtio", "elastic block store", "google")
+_HYPERVISORS = ("qemu", "vbox", "vmware", "msft", "virtio", "google", "elastic block store")
 NOT_ZONED = "none"
 
 
@@ -68,9 +61,11 @@ def kind_of(device: BlockDevice, root: Path = ROOT) -> Kind:
     mapping = volumes.read_mapping(device, root)
     if mapping:
         return _BY_MAKER.get(mapping.maker, Kind.MAPPED)
-    named = _BY_NAME.get(device.name.rstrip("0123456789").rstrip("_p")) or _virtio(device)
-    if named:
-        return named
+    named = (kind for pattern, kind in _BY_NAME if pattern.match(device.name))
+    return next(named, None) or _kind_of_disk(device, root)
+
+
+def _kind_of_disk(device: BlockDevice, root: Path) -> Kind:
     if _is_virtual(device, root):
         return Kind.VIRTUAL
     if device.name.startswith("nvme"):
@@ -84,13 +79,7 @@ def zoned_model(device: BlockDevice, root: Path = ROOT) -> str:
     return text.strip()
 
 
-def _virtio(device: BlockDevice) -> Kind | None:
-    """virtio and Xen letter their disks: ``vda``, ``xvdb``."""
-    prefix = next((p for p in ("xvd", "vd") if device.name.startswith(p)), None)
-    return _BY_NAME[prefix] if prefix else None
-
-
 def _is_virtual(device: BlockDevice, root: Path) -> bool:
     folder = root / "sys/class/block" / device.name / "device"
     texts = (device.model, read_attribute(folder / "vendor") or "")
-    return any(word in text.lower() for text in texts for word in _VIRTUAL)
+    return any(word in text.lower() for text in texts for word in _HYPERVISORS)

@@ -21,5 +21,7 @@ def read_properties(number: str, root: Path = ROOT) -> Mapping[str, str]:
 
 def parse_database(text: str) -> Mapping[str, str]:
     """The ``E:KEY=VALUE`` lines of a device's file; the others (links, tags, times) are left."""
-    lines = (line.removeprefix(_PROPERTY) for line in text.split("\n") if line.startswith(_PROPERTY))
+    lines = (
+        line.removeprefix(_PROPERTY) for line in text.split("\n") if line.startswith(_PROPERTY)
+    )
     return dict(line.split("=", 1) for line in lines if "=" in line)

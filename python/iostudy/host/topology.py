@@ -1,0 +1,243 @@
+"""How storage stacks, as a whole: every block device, what it lies on, and what is mounted where.
+
+The model is made of values alone and can be taken apart, cut down to what concerns one device, and
+drawn without touching the host again. `read_topology` makes one from sysfs and mountinfo, also from
+a recorded tree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from iostudy.host import devices, kinds, mounts, stack, udev, volumes
+from iostudy.host.arrays import Array, read_array
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT
+from iostudy.host.kinds import Kind
+from iostudy.host.mounts import Mount
+
+_NETWORK = re.compile(r"nfs4?|cifs|smb3|ceph|9p|lustre|gpfs|beegfs|afs|virtiofs|fuse(\..*)?")
+_APART = ("overlay", "zfs")
+
+
+@dataclass(frozen=True)
+class Node:
+    """One block device in the stack.
+
+    ``names`` are its other names; ``below`` the kernel names of the devices it lies on, ``lies_in``
+    the id of the mount that holds a loop device's backing file. ``filesystem`` is the type of what
+    it holds, empty where neither the kernel nor udev tells.
+    """
+
+    device: BlockDevice
+    names: tuple[str, ...]
+    kind: Kind
+    zoned: str
+    array: Array | None
+    filesystem: str
+    below: tuple[str, ...]
+    lies_in: int | None
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, ``dm-2``."""
+        return self.device.name
+
+    @property
+    def is_zoned(self) -> bool:
+        """Whether the disk has zones, host-aware or host-managed."""
+        return self.zoned != kinds.NOT_ZONED
+
+
+@dataclass(frozen=True)
+class Place:
+    """A mount, and the kernel names of the devices that its file system lies on: none stands apart.
+
+    NFS, FUSE, tmpfs and overlays stand apart.
+    """
+
+    mount: Mount
+    devices: tuple[str, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the mount and of the file system, each once, as mount(8) lists them."""
+        return tuple(dict.fromkeys((*self.mount.options, *self.mount.super_options)))
+
+    @property
+    def filesystem(self) -> str:
+        """The type of the file system."""
+        return self.mount.filesystem
+
+    @property
+    def is_network(self) -> bool:
+        """Whether another host, or a program that asks one, answers for its files."""
+        return _NETWORK.fullmatch(self.filesystem) is not None
+
+
+@dataclass(frozen=True)
+class Topology:
+    """All devices and mounts; order is that of the kernel's names and of mountinfo."""
+
+    nodes: tuple[Node, ...]
+    places: tuple[Place, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, Node]:
+        """The nodes by their kernel names."""
+        return {node.name: node for node in self.nodes}
+
+    @property
+    def roots(self) -> tuple[Node, ...]:
+        """The devices that lie on no other: disks, and loop devices whose file is elsewhere."""
+        return tuple(n for n in self.nodes if not n.below and n.lies_in not in self._shown)
+
+    @property
+    def apart(self) -> tuple[Place, ...]:
+        """The mounts without a block device."""
+        return tuple(place for place in self.places if not place.devices)
+
+    def above(self, name: str) -> tuple[Node, ...]:
+        """The devices made of that one: partitions, volumes; loop devices come with mounts."""
+        return tuple(n for n in self.nodes if name in n.below and n.lies_in not in self._shown)
+
+    def places_on(self, name: str) -> tuple[Place, ...]:
+        """The mounts of the file system on that device."""
+        return tuple(place for place in self.places if name in place.devices)
+
+    def loops_in(self, place: Place) -> tuple[Node, ...]:
+        """The loop devices whose backing file is reached through that mount."""
+        return tuple(node for node in self.nodes if node.lies_in == place.mount.id)
+
+    def around(self, names: Iterable[str]) -> Topology:
+        """What lies below and above those devices, and what is mounted from there."""
+        wanted = [name for name in names if name in self.by_name]
+        kept = _reach(wanted, self._lower) | _reach(wanted, self._upper)
+        nodes = (node for node in self.nodes if node.name in kept)
+        return Topology(
+            nodes=tuple(replace(n, below=tuple(b for b in n.below if b in kept)) for n in nodes),
+            places=tuple(place for place in self.places if kept & set(place.devices)),
+        )
+
+    @cached_property
+    def _shown(self) -> frozenset[int | None]:
+        return frozenset(place.mount.id for place in self.places)
+
+    def _lower(self, name: str) -> tuple[str, ...]:
+        return self.by_name[name].below
+
+    def _upper(self, name: str) -> tuple[str, ...]:
+        return tuple(node.name for node in self.nodes if name in node.below)
+
+
+def read_topology(root: Path = ROOT) -> Topology:
+    """All devices that hold anything, and all mounts of data, as this process sees them.
+
+    A loop device or a RAM disk of no size is left out, and so is a mount of the kernel's own (proc,
+    sysfs, cgroup ...), and tmpfs unless a loop device has its file there.
+    """
+    places = tuple(_place(mount, root) for mount in mounts.read_mounts(root))
+    found = [device for device in _all_devices(root) if device.size_bytes]
+    nodes = tuple(_node(device, places, root) for device in found)
+    held = {node.lies_in for node in nodes}
+    return Topology(nodes, tuple(p for p in places if _is_data(p) or p.mount.id in held))
+
+
+def holding(path: Path, places: Sequence[Place]) -> Place | None:
+    """The mount that an absolute path without links is reached through.
+
+    As path_resolution(7) walks it: from the root down, each mount entered at the first of its
+    points on the way, so that what a later mount hides is not found.
+    """
+    current: Place | None = None
+    while entered := _entered(path, current, places):
+        current = entered
+    return current
+
+
+def _entered(path: Path, current: Place | None, places: Sequence[Place]) -> Place | None:
+    """The next mount on the way; the one at the top has a parent that is not in the list."""
+    ids = {place.mount.id for place in places} if current is None else set()
+    ways = [
+        place
+        for place in places
+        if path.is_relative_to(place.mount.point) and _is_child(place, current, ids)
+    ]
+    return min(ways, key=lambda place: len(place.mount.point.parts), default=None)
+
+
+def _is_child(place: Place, current: Place | None, ids: set[int]) -> bool:
+    mount = place.mount
+    if current is None:
+        return mount.parent not in ids or mount.parent == mount.id
+    return mount.parent == current.mount.id != mount.id
+
+
+def _reach(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:
+    reached: set[str] = set()
+    waiting = list(start)
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += step(name)
+    return reached
+
+
+def _all_devices(root: Path) -> Iterator[BlockDevice]:
+    for disk in devices.disks(root):
+        yield disk
+        for name in sorted(disk.partitions, key=_natural):
+            with suppress(FileNotFoundError):
+                yield devices.read_device(name, root)
+
+
+def _natural(name: str) -> tuple[str, int]:
+    """``sda2`` before ``sda10``."""
+    stem = name.rstrip("0123456789")
+    return stem, int(name[len(stem) :] or 0)
+
+
+def _node(device: BlockDevice, places: Sequence[Place], root: Path) -> Node:
+    place = holding(device.backing_file, places) if device.backing_file else None
+    mounted = [p.filesystem for p in places if device.name in p.devices]
+    properties = udev.read_properties(device.number, root)
+    return Node(
+        device=device,
+        names=volumes.other_names(device, root),
+        kind=kinds.kind_of(device, root),
+        zoned=kinds.zoned_model(device, root),
+        array=read_array(device.name, root),
+        filesystem=mounted[0] if mounted else properties.get("ID_FS_TYPE", ""),
+        below=place.devices if place else _directly_below(device),
+        lies_in=place.mount.id if place else None,
+    )
+
+
+def _directly_below(device: BlockDevice) -> tuple[str, ...]:
+    return (device.partition_of,) if device.partition_of else device.slaves
+
+
+def _place(mount: Mount, root: Path) -> Place:
+    device = devices.read_device_by_number(mount.device, root) or _source(mount.source, root)
+    if device is None:
+        return Place(mount, ())
+    members = stack.btrfs_members(device, root) if mount.filesystem == "btrfs" else (device,)
+    return Place(mount, tuple(member.name for member in members))
+
+
+def _source(source: str, root: Path) -> BlockDevice | None:
+    """The device that a mount names, if need be through a link of udev's."""
+    if not source.startswith("/dev/"):
+        return None
+    real = (root / source.lstrip("/")).resolve().name
+    return volumes.device_named(source, root) or volumes.device_named(real, root)
+
+
+def _is_data(place: Place) -> bool:
+    return bool(place.devices) or place.filesystem in _APART or place.is_network
