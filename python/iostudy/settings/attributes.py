@@ -9,7 +9,7 @@ they were asked for, and keeps what is disturbed as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Protocol, Self
 
@@ -105,10 +105,17 @@ class AttributeSetting:
 
 def changes(wanted: Mapping[AttributeSetting, str]) -> tuple[AttributeChange, ...]:
     """One change per owner for all that is wanted; reads what is there."""
-    by_owner: dict[Attributes, dict[str, str]] = {}
+    by_owner: dict[Attributes, dict[AttributeSetting, str]] = {}
     for setting, value in wanted.items():
-        by_owner.setdefault(setting.owner, {})[setting.attribute] = value
-    return tuple(AttributeChange.prepare(owner, after) for owner, after in by_owner.items())
+        by_owner.setdefault(setting.owner, {})[setting] = value
+    return tuple(
+        AttributeChange.prepare(
+            owner,
+            {setting.attribute: value for setting, value in values.items()},
+            {setting.definition.name: value for setting, value in values.items()},
+        )
+        for owner, values in by_owner.items()
+    )
 
 
 @dataclass(frozen=True)
@@ -116,12 +123,14 @@ class AttributeChange:
     """Attributes of one owner: ``after`` is wanted, ``before`` is what was there.
 
     ``before`` also holds what the kernel disturbs on the way. It lacks what only comes into being
-    by the change: the tunables of a scheduler that is yet to be chosen.
+    by the change: the tunables of a scheduler that is yet to be chosen. ``settings`` are the names
+    and values that were asked for, for those who want to keep them.
     """
 
     owner: Attributes
     before: Mapping[str, str]
     after: Mapping[str, str]
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -129,7 +138,9 @@ class AttributeChange:
         return self.owner.kind
 
     @classmethod
-    def prepare(cls, owner: Attributes, after: Mapping[str, str]) -> Self:
+    def prepare(
+        cls, owner: Attributes, after: Mapping[str, str], settings: Mapping[str, str] | None = None
+    ) -> Self:
         """Read what is there. SettingError if the owner or an attribute is not there."""
         loss = owner.loss()
         if loss:
@@ -144,12 +155,12 @@ class AttributeChange:
         for attribute in after.keys() - before.keys():
             if not _comes_into_being(owner, attribute, before, after):
                 raise _no_such(owner, attribute)
-        return cls(owner, before, after)
+        return cls(owner, before, after, settings or {})
 
     @classmethod
     def from_record(cls, find: Callable[[Record], Attributes], record: Record) -> Self:
         """What the journal has kept; ``find`` makes the owner of its part."""
-        return cls(find(record["owner"]), record["before"], record["after"])
+        return cls(find(record["owner"]), record["before"], record["after"], record["settings"])
 
     def record(self) -> Record:
         """The owner, and the values before and after."""
@@ -157,6 +168,7 @@ class AttributeChange:
             "owner": dict(self.owner.record()),
             "before": dict(self.before),
             "after": dict(self.after),
+            "settings": dict(self.settings),
         }
 
     def describe(self) -> str:

@@ -1,0 +1,46 @@
+"""What `iostudy set` holds now, as settings with names, values and places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.settings import kinds
+from iostudy.settings.attributes import AttributeChange
+from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.journal import Contents, journal_paths, parse
+from iostudy.settings.kinds.queue import Queue
+from iostudy.settings.state import state_directory
+
+
+@dataclass(frozen=True)
+class Held:
+    """A setting that is held. ``device`` or ``mount_point`` say where, for what has a place."""
+
+    name: str
+    value: str
+    device: DeviceIdentity | None = None
+    mount_point: Path | None = None
+
+
+def held(directory: Path | None = None) -> tuple[Held, ...]:
+    """Every setting that is held, the last value of each; in the order they were set first.
+
+    RestoreError for a journal of another version.
+    """
+    found: dict[tuple[str, DeviceIdentity | None, Path | None], Held] = {}
+    for path in reversed(journal_paths(directory or state_directory())):
+        contents = parse(path.read_bytes())
+        if contents.committed:
+            found |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
+    return tuple(found.values())
+
+
+def _held(contents: Contents) -> Iterator[Held]:
+    for entry in contents.pending:
+        change = kinds.rebuild(entry.kind, entry.record)
+        if isinstance(change, AttributeChange) and change.owner.loss() is None:
+            device = change.owner.device if isinstance(change.owner, Queue) else None
+            for name, value in change.settings.items():
+                yield Held(name, value, device)

@@ -1,0 +1,52 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from iostudy.host.devices import read_device
+from iostudy.settings import kinds
+from iostudy.settings.held import Held, held
+from iostudy.settings.journal import Mode
+from iostudy.settings.recovery import restore_all
+from iostudy.settings.transaction import Transaction
+
+pytestmark = pytest.mark.root
+
+
+def hold(name: str, place: str, value: str, mode: Mode = Mode.SET) -> None:
+    with Transaction(mode=mode) as transaction:
+        transaction.perform(*kinds.changes(dict.fromkeys(kinds.bind(name, place), value)))
+        if mode is Mode.SET:
+            transaction.commit()
+
+
+def told(found: tuple[Held, ...]) -> list[tuple[str, str, str]]:
+    return [(h.name, h.value, h.device.name if h.device else "") for h in found]
+
+
+def test_what_is_held_by_name_with_the_last_value_of_each(loop: str) -> None:
+    assert held() == ()
+    hold("block.read_ahead_kb", loop, "64")
+    hold("block.scheduler", loop, "bfq")
+    hold("block.read_ahead_kb", loop, "256")
+    hold("block.nr_requests", loop, "32", Mode.STUDY)
+    assert told(held()) == [
+        ("block.read_ahead_kb", "256", loop),
+        ("block.scheduler", "bfq", loop),
+    ]
+    restore_all().undoing.check()
+    assert held() == ()
+
+
+def test_nothing_is_held_on_a_device_that_is_gone(loop: str, tmp_path: Path) -> None:
+    hold("block.read_ahead_kb", loop, "64")
+    (journal,) = (tmp_path / "state").glob("*.journal")
+    assert len(held()) == 1
+    image = read_device(loop).backing_file
+    subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
+    subprocess.run(["losetup", f"/dev/{loop}", str(image)], check=True)
+    assert held() == ()
+    assert journal.exists()
+    restore_all().undoing.check()
+    queue = Path("/sys/block") / loop / "queue/read_ahead_kb"
+    queue.write_text("128")
