@@ -76,8 +76,8 @@ class Queue:
         return tuple(str(path.relative_to(folder)) for path in paths)
 
     def in_order(self, attributes: Iterable[str]) -> list[str]:
-        """The scheduler first, since it resets others."""
-        return sorted(attributes, key=lambda name: (name != SCHEDULER, name))
+        """The scheduler first, then what else disturbs others."""
+        return sorted(attributes, key=lambda n: (n != SCHEDULER, n not in self.disturbs, n))
 
     def read(self, attribute: str) -> str | None:
         """The text; of schedulers the one in brackets."""

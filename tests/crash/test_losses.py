@@ -1,0 +1,80 @@
+"""What was changed, or noted of it, goes in between: the rest is restored, the loss is named."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.host.devices import read_device
+from iostudy.settings import kinds
+from iostudy.settings.change import Setting
+from iostudy.settings.journal import Journal, Mode
+from iostudy.settings.recovery import restore_stale
+from tests.fixtures_loop import loop_disk, queue_state
+
+pytestmark = pytest.mark.root
+
+ATTRIBUTES = {"read_ahead_kb": "64", "nr_requests": "100", "nomerges": "2"}
+VALUES = {f"block.{name}": value for name, value in ATTRIBUTES.items()}
+
+
+def leave(state: Path, *loops: str) -> Path:
+    """The journal of a command that was killed after it had changed each of the loop devices."""
+    journal = Journal.create(state, Mode.STUDY, "iostudy run old")
+    for loop in loops:
+        wanted: dict[Setting, str] = {}
+        for name, value in VALUES.items():
+            wanted |= dict.fromkeys(kinds.bind(name, loop), value)
+        changes = kinds.changes(wanted)
+        journal.announce(changes)
+        for change in changes:
+            change.apply()
+    journal.close()
+    return journal.path
+
+
+@pytest.fixture
+def other() -> Iterator[str]:
+    """A second loop device, whose queue is put right also when it has been attached anew."""
+    with loop_disk() as name:
+        queue = Path("/sys/block") / name / "queue"
+        before = {attribute: (queue / attribute).read_text() for attribute in ATTRIBUTES}
+        yield name
+        for attribute, value in before.items():
+            (queue / attribute).write_text(value)
+
+
+def test_a_device_that_has_gone_is_named_and_the_other_restored(
+    loop: str, other: str, state_dir: Path
+) -> None:
+    before = queue_state(loop)
+    leave(state_dir, loop, other)
+    image = read_device(other).backing_file
+    assert image is not None
+    subprocess.run(["losetup", "--detach", f"/dev/{other}"], check=True)
+    undoing = restore_stale().undoing
+    subprocess.run(["losetup", f"/dev/{other}", image], check=True)
+    (loss,) = [text for text in undoing.put_back if text.startswith(f"{other}: ")]
+    assert "what was changed on it with it" in loss
+    assert not undoing.failures
+    assert queue_state(loop) == before
+
+
+def test_a_journal_cut_at_any_byte_restores_what_its_whole_lines_announce(
+    loop: str, state_dir: Path
+) -> None:
+    before = queue_state(loop)
+    path = leave(state_dir, loop)
+    whole = path.read_bytes()
+    changed = queue_state(loop)
+    announced = whole.index(b"\n") + 1
+    for length in range(announced, len(whole), 37):
+        path.write_bytes(whole[:length])
+        assert restore_stale().undoing.put_back == ()
+        assert queue_state(loop) == changed
+    path.write_bytes(whole)
+    assert len(restore_stale().undoing.put_back) >= len(VALUES)
+    assert queue_state(loop) == before
