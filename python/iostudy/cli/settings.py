@@ -51,7 +51,7 @@ def _as_json(definition: SettingDefinition) -> dict[str, Any]:
         "default": definition.default,
         "concerns": definition.reach,
         "cost": definition.cost,
-        "only_while": {condition.name: condition.value} if condition else None,
+        "only_while": {condition.name: list(condition.values)} if condition else None,
         "documentation": definition.documentation,
         "caution": definition.caution,
         "source": definition.source,

@@ -42,13 +42,17 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True)
 class Condition:
-    """A setting that is only there while another one has a certain value."""
+    """A setting that is only there while another one has one of certain values."""
 
     name: str
-    value: str
+    values: tuple[str, ...]
+
+    def holds(self, value: str) -> bool:
+        """Whether the setting is there while the other one has that value."""
+        return value in self.values
 
     def __str__(self) -> str:
-        return f"{self.name} is {self.value}"
+        return f"{self.name} is {' or '.join(self.values)}"
 
 
 @dataclass(frozen=True, kw_only=True)
