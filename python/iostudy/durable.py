@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -16,11 +17,13 @@ def fsync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes, like: Path | None = None) -> None:
     """Write into a file beside it that then takes its name: a reader sees old or new, never half.
 
-    OSError as it comes; then ``path`` is as it was.
+    It gets mode and owner of the file ``like``, else it is for everyone to read. OSError as it
+    comes; then ``path`` is as it was.
     """
+    model = like.stat() if like else None
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     beside = Path(name)
     try:
@@ -28,7 +31,10 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(0o644)  # mkstemp's own mode would keep it from everyone but its owner
+        # mkstemp's own mode would keep it from everyone but its owner.
+        beside.chmod(stat.S_IMODE(model.st_mode) if model else 0o644)
+        if model:
+            os.chown(beside, model.st_uid, model.st_gid)
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)

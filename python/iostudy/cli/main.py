@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli import bench, check, doctor, get, report, restore, run, settings, workloads
+from iostudy.cli import (
+    bench,
+    check,
+    doctor,
+    get,
+    persist,
+    report,
+    restore,
+    run,
+    settings,
+    workloads,
+)
 from iostudy.cli import set as set_
 from iostudy.cli.console import say
 from iostudy.cli.leftovers import mend
@@ -30,6 +41,7 @@ app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 app.command("get")(get.get)
 app.command("set")(set_.set_)
+app.command("persist")(persist.persist)
 app.command("restore")(restore.restore)
 app.command("settings")(settings.settings)
 app.command("workloads")(workloads.workloads)

@@ -1,0 +1,102 @@
+"""``iostudy persist``: keep a study's winner, or what `set` holds, as ordinary configuration."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from iostudy.cli.console import say, visible
+from iostudy.errors import UsageError
+from iostudy.persist import fstab, places
+from iostudy.persist.formats import PLAYBOOK, Format, plan
+from iostudy.persist.install import install as write
+from iostudy.persist.kept import Choice
+from iostudy.persist.rendered import Artifact, Rendered
+
+
+def persist(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[DIR]", help="An output folder of `run`.", show_default="what `set` holds"
+        ),
+    ] = None,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="In which form.", show_default="all that are needed"),
+    ] = None,
+    configuration: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Which one to keep.", show_default="the winner"),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DEVICE|MOUNT", help="Where it is to hold.", show_default="where it was set"
+        ),
+    ] = None,
+    install: Annotated[
+        bool, typer.Option("--install", help="Write the files and make them hold.")
+    ] = False,
+) -> None:
+    """Keep settings for good: print the files, or write them with --install."""
+    choice = _choice(folder, configuration, on or [])
+    if install and form is Format.ANSIBLE:
+        raise _usage("to install on this host", "a playbook", "run it by ansible-playbook")
+    rendered = plan(choice, form)
+    for text in (*rendered.notes, *map(str, rendered.unkept)):
+        say(text)
+    if not rendered.artifacts and not rendered.notes:
+        raise _usage(
+            f"to keep {choice.origin}", "nothing that can be kept", "see the reasons above"
+        )
+    if install:
+        for line in write(rendered):
+            say(line)
+    else:
+        _print(rendered)
+
+
+def _choice(folder: Path | None, configuration: str | None, on: list[str]) -> Choice:
+    if folder is not None:
+        # Here and not above: statistics take most of a second to load.
+        from iostudy.persist.winner import chosen
+
+        return chosen(folder, configuration, on)
+    if configuration is not None:
+        raise _usage("a configuration of a study", "no study", "name its output folder, too")
+    return places.what_set_holds(on)
+
+
+def _print(rendered: Rendered) -> None:
+    """The files on stdout; what stands in their way on stderr."""
+    for clash in rendered.clashes:
+        say(f"--install would be refused: {clash}")
+    typer.echo("\n".join(map(_shown, rendered.artifacts)), nl=False)
+
+
+def _shown(artifact: Artifact) -> str:
+    """The file below its name, or what changes in it."""
+    if artifact.path == PLAYBOOK:
+        text = artifact.after
+    elif artifact.path == fstab.FILE:
+        text = "".join(_difference(artifact))
+    else:
+        text = f"# {artifact.path}\n{artifact.after}"
+    return visible(text, keep="\n\t")
+
+
+def _difference(artifact: Artifact) -> Iterable[str]:
+    before = (artifact.before or "").splitlines(keepends=True)
+    after = artifact.after.splitlines(keepends=True)
+    name = str(artifact.path)
+    for line in difflib.unified_diff(before, after, name, name):
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _usage(wanted: str, found: str, remedy: str) -> UsageError:
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

@@ -1,0 +1,117 @@
+"""All that persisting comes to as one playbook of Ansible, for many hosts.
+
+Only modules of ansible.builtin, and no collections: files by ``copy``, the options of a line in
+fstab by ``replace``. Handlers make it hold now. What the files of this host say already does not
+matter: the playbook is for others, too. Source: docs.ansible.com, collections/ansible/builtin.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import LiteralScalarString
+
+from iostudy.errors import UsageError
+from iostudy.persist import fstab
+from iostudy.persist.rendered import Activation, Artifact, heading
+
+_EXPANDED = re.compile(r"\{[{%#]")
+"""What Ansible would carry out as a template instead of writing it."""
+
+Task = Mapping[str, Any]
+
+
+def playbook(artifacts: Iterable[Artifact], edits: Iterable[fstab.Edit], origin: str) -> str:
+    """The playbook; running it again changes nothing. UsageError for what Ansible would expand."""
+    artifacts, edits = tuple(artifacts), tuple(edits)
+    tasks = [*map(_copy, artifacts), *map(_replace, edits)]
+    activations = [
+        *(_everywhere(active) for artifact in artifacts for active in artifact.activations),
+        *(edit.activation for edit in edits if not edit.only_at_mount),
+    ]
+    play = {"name": "Keep what iostudy has found", "hosts": "all", "become": True, "tasks": tasks}
+    if activations:
+        play["handlers"] = [_handler(activation) for activation in activations]
+    text = _yaml(play)
+    if _EXPANDED.search(text + origin):
+        raise UsageError(
+            "a playbook",
+            found="a value or a name with {{, {% or {#, which Ansible would expand",
+            where="--format ansible",
+            remedy="keep it on each host by another format",
+        )
+    return f"---\n{heading(origin)}{text}"
+
+
+def _copy(artifact: Artifact) -> Task:
+    return {
+        "name": f"Write {artifact.path}",
+        "ansible.builtin.copy": {
+            "dest": str(artifact.path),
+            "content": LiteralScalarString(artifact.after),
+            "owner": "root",
+            "group": "root",
+            "mode": "0644",
+        },
+        **_notify([_everywhere(active) for active in artifact.activations]),
+    }
+
+
+def _replace(edit: fstab.Edit) -> Task:
+    point = re.escape(fstab.escape(edit.entry.point))
+    options = fstab.escape(edit.options).replace("\\", r"\\")
+    return {
+        "name": f"Set the options of {edit.entry.point} in {fstab.FILE}",
+        "ansible.builtin.replace": {
+            "path": str(fstab.FILE),
+            "regexp": rf"^([ \t]*[^#\s]\S*[ \t]+{point}/?[ \t]+\S+[ \t]+)\S+",
+            "replace": rf"\g<1>{options}",
+            "backup": True,
+            "validate": "findmnt --verify --tab-file %s",
+        },
+        **_notify([] if edit.only_at_mount else [edit.activation]),
+    }
+
+
+def _notify(activations: Iterable[Activation]) -> Task:
+    names = [_name(activation) for activation in activations]
+    return {"notify": names} if names else {}
+
+
+def _handler(activation: Activation) -> Task:
+    return {
+        "name": _name(activation),
+        "ansible.builtin.command": {"argv": list(activation.command)},
+        "changed_when": True,
+    }
+
+
+def _name(activation: Activation) -> str:
+    return f"Run {' '.join(activation.command)}"
+
+
+def _everywhere(activation: Activation) -> Activation:
+    """The command without the names that the devices have on this host."""
+    command = activation.command
+    if command[:2] != ("udevadm", "trigger"):
+        return activation
+    options = (option for option in command if option.startswith(("udevadm", "trigger", "--")))
+    return Activation((*options, "--subsystem-match=block"))
+
+
+def _yaml(play: Task) -> str:
+    """The only element of a list, as ansible-lint wants it indented."""
+    yaml = YAML()
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.width = 1 << 16
+    buffer = io.StringIO()
+    yaml.dump(play, buffer)
+    lines = buffer.getvalue().splitlines()
+    return "".join(
+        f"{'- ' if number == 0 else '  ' if line else ''}{line}\n"
+        for number, line in enumerate(lines)
+    )

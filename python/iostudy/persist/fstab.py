@@ -1,0 +1,170 @@
+"""The table of file systems: read, and its options edited with every other byte left alone.
+
+Source: fstab(5); blanks, tabs, newlines and backslashes in a field are written as octal escapes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host import mounts
+from iostudy.host.files import ROOT, decode
+from iostudy.persist import dropins, mount_options
+from iostudy.persist.kept import Kept
+from iostudy.persist.rendered import Activation, Artifact, Rendered, Unkept
+
+FILE = Path("/etc/fstab")
+
+_LINE = re.compile(
+    r"(?P<before>[ \t]*[^# \t\n][^ \t\n]*[ \t]+(?P<point>[^ \t\n]+)[ \t]+[^ \t\n]+)"
+    r"(?:(?P<gap>[ \t]+)(?P<options>[^ \t\n]+))?(?P<after>[^\n]*)"
+)
+_ESCAPED = re.compile(rb"\\([0-7]{3})")
+_SPECIAL = re.compile(r"[ \t\n\\]")
+_ONLY_AT_MOUNT = ("mount.data",)
+"""What ext3 and ext4 refuse to change by a remount."""
+_AT_MOUNT = (
+    "cannot be changed while it is mounted: its options hold from the next mount "
+    "(the root file system takes it from rootflags= of the kernel's command line)"
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line about a file system; ``number`` counts from 0 among the lines of the file."""
+
+    number: int
+    point: str
+    options: str
+
+
+def unescape(field: str) -> str:
+    r"""The text that a field stands for: ``/mnt/my\040disk`` -> ``/mnt/my disk``."""
+    return decode(_ESCAPED.sub(lambda match: bytes([int(match[1], 8) & 0xFF]), os.fsencode(field)))
+
+
+def escape(text: str) -> str:
+    """The field that stands for a text."""
+    return _SPECIAL.sub(lambda match: f"\\{ord(match[0]):03o}", text)
+
+
+def parse(text: str) -> tuple[Entry, ...]:
+    """The lines about file systems; what is not of their form is left out, as mount(8) does."""
+    found = ((n, _LINE.fullmatch(line)) for n, line in enumerate(text.split("\n")))
+    return tuple(
+        Entry(n, unescape(match["point"]), unescape(match["options"] or ""))
+        for n, match in found
+        if match
+    )
+
+
+def with_options(text: str, entry: Entry, options: str) -> str:
+    """The same file, but for the options of that line."""
+    lines = text.split("\n")
+    match = _LINE.fullmatch(lines[entry.number])
+    assert match is not None, "the entry is of another text"
+    gap = match["gap"] or "\t"
+    lines[entry.number] = f"{match['before']}{gap}{escape(options)}{match['after']}"
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The options that a line is to have, and the settings they come from."""
+
+    entry: Entry
+    options: str
+    settings: tuple[Kept, ...]
+
+    @property
+    def activation(self) -> Activation:
+        """The remount that makes them hold, where the kernel allows it."""
+        return Activation(("mount", "-o", "remount", self.entry.point))
+
+    @property
+    def only_at_mount(self) -> tuple[str, ...]:
+        """The settings among them that a remount cannot change."""
+        return tuple(k.name for k in self.settings if k.name in _ONLY_AT_MOUNT)
+
+
+def edits(kept: Sequence[Kept], root: Path = ROOT) -> tuple[tuple[Edit, ...], Rendered]:
+    """What becomes of the line of each mount point, and what has no line of its own."""
+    entries = parse(dropins.read_text(FILE, root) or "")
+    by_point: dict[Path | None, list[Kept]] = {}
+    for setting in kept:
+        by_point.setdefault(setting.mount_point, []).append(setting)
+    found, told = [], Rendered()
+    for point, settings in by_point.items():
+        own = [e for e in entries if point is not None and Path(e.point) == point]
+        if len(own) == 1:
+            wanted = {setting.name: setting.value for setting in settings}
+            options = mount_options.merge(own[0].options, wanted)
+            found.append(Edit(own[0], options, tuple(settings)))
+        else:
+            told += _unlisted(point, settings, len(own), root)
+    return tuple(found), told
+
+
+def plan(kept: Sequence[Kept], root: Path = ROOT) -> Rendered:
+    """The file with the options of every mount point that has a line in it."""
+    found, told = edits(kept, root)
+    changing = [edit for edit in found if edit.options != edit.entry.options]
+    told += Rendered(
+        notes=tuple(
+            f"{setting.text}: already so in {FILE}"
+            for edit in found
+            if edit not in changing
+            for setting in edit.settings
+        )
+    )
+    before = after = dropins.read_text(FILE, root) or ""
+    active: list[Activation] = []
+    for edit in changing:
+        after = with_options(after, edit.entry, edit.options)
+        late = _late(edit, root)
+        told += Rendered(notes=late)
+        active += [] if late else [edit.activation]
+    changed = (Artifact(FILE, before, after, tuple(active)),) if changing else ()
+    return told + Rendered(artifacts=changed)
+
+
+def _late(edit: Edit, root: Path) -> tuple[str, ...]:
+    """Why the options cannot hold before the next mount; nothing where a remount will do."""
+    point = edit.entry.point
+    if not any(mount.point == Path(point) for mount in mounts.read_mounts(root)):
+        return (f"{point} is not mounted; its options hold from the next mount",)
+    if edit.only_at_mount:
+        names = ", ".join(edit.only_at_mount)
+        return (f"{names} of {point} {_AT_MOUNT}",)
+    return ()
+
+
+def _unlisted(point: Path | None, settings: Iterable[Kept], entries: int, root: Path) -> Rendered:
+    reason, remedy = _why(point, entries, root)
+    return Rendered(unkept=tuple(Unkept(s.text, reason, remedy) for s in settings))
+
+
+def _why(point: Path | None, entries: int, root: Path) -> tuple[str, str]:
+    if point is None:
+        return "it is not known for which mount", "name the mount points with --on"
+    if entries:
+        return f"{FILE} has {entries} lines for {point}", "leave one, or edit them by hand"
+    unit = _unit(point, root)
+    if unit is not None:
+        return f"{unit} mounts it", "set Options= in that unit, or in a drop-in of it"
+    if any(m.point == point and m.filesystem == "autofs" for m in mounts.read_mounts(root)):
+        return "the automounter mounts it", "set the options in its map (auto.master(5))"
+    return f"{FILE} has no line for {point}", "add one, or name another mount point with --on"
+
+
+def _unit(point: Path, root: Path) -> Path | None:
+    """The unit file of systemd that mounts it."""
+    wanted = re.compile(rf"^\s*Where\s*=\s*{re.escape(str(point))}/?\s*$", re.MULTILINE)
+    for path in dropins.files("systemd/system", ".mount", root):
+        if wanted.search(dropins.read_text(path, root) or ""):
+            return path
+    return None

@@ -1,0 +1,220 @@
+"""Writing what is to be kept, and making it hold now: all of it, or nothing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.durable import fsync_directory, write_whole
+from iostudy.errors import SettingError, UsageError
+from iostudy.host.files import ROOT, read_attribute
+from iostudy.persist import fstab, udev
+from iostudy.persist.dropins import below
+from iostudy.persist.rendered import MARK, Artifact, Expected, Rendered
+from iostudy.settings import commands
+from iostudy.settings.commands import CommandError
+from iostudy.settings.locks import lock_devices
+
+Run = Callable[..., str]
+
+_VERIFY_FSTAB = ("findmnt", "--verify", "--tab-file")
+_VERIFY_UDEV = ("udevadm", "verify")
+
+
+@dataclass(frozen=True)
+class Host:
+    """The host that is written to: its root, and what runs its tools."""
+
+    root: Path = ROOT
+    run: Run = commands.run
+
+    def real(self, path: Path) -> Path:
+        """Where a file really is; a link to it is not replaced."""
+        return below(path, self.root).resolve()
+
+
+def install(rendered: Rendered, host: Host | None = None) -> tuple[str, ...]:
+    """Write and activate everything; what was done, and how to take it back, in words.
+
+    Raises UsageError before anything is written: without root, for lines of others that say
+    something else, or for a file that its own tool refuses. SettingError where the kernel or a tool
+    refuses later; the files are then as they were.
+    """
+    host = host or Host()
+    refuse(rendered)
+    changing = [artifact for artifact in rendered.artifacts if artifact.changes]
+    if not changing:
+        return ("nothing to do: all of it is kept already",)
+    with ExitStack() as locked:
+        for disk in rendered.disks:
+            locked.enter_context(lock_devices(disk))
+        for artifact in changing:
+            _check(artifact, host)
+        written = _write(changing, host)
+        try:
+            active = [text for artifact in changing for text in _activate(artifact, host)]
+        except CommandError as error:
+            _take_back(changing, host)
+            raise _not_active(error) from error
+    return (*written, *active)
+
+
+def refuse(rendered: Rendered) -> None:
+    """UsageError where it must not be installed."""
+    if rendered.clashes:
+        raise UsageError(
+            "to keep the settings without a second opinion on this host",
+            found="".join(f"\n    {clash}" for clash in rendered.clashes),
+            where="the configuration of this host",
+            remedy="settle each of them; without --install the files are only printed",
+        )
+    for artifact in rendered.artifacts:
+        _refuse_foreign(artifact)
+    if os.geteuid() != 0:
+        raise UsageError(
+            "to write the configuration of this host",
+            found="not root",
+            where="--install",
+            remedy="run it as root; without --install the files are only printed",
+        )
+
+
+def _refuse_foreign(artifact: Artifact) -> None:
+    """A file under one of iostudy's names that somebody else has written stays."""
+    if artifact.path != fstab.FILE and artifact.before and MARK not in artifact.before:
+        raise UsageError(
+            f"to write {artifact.path}",
+            found="a file that is not iostudy's",
+            where=str(artifact.path),
+            remedy="rename or remove it",
+        )
+
+
+def _check(artifact: Artifact, host: Host) -> None:
+    """UsageError where the tool that will read the file does not accept it."""
+    if artifact.path == fstab.FILE:
+        complaint = _complaint(artifact.after, artifact.path, host, *_VERIFY_FSTAB)
+        if complaint and complaint != _complaint(
+            artifact.before or "", artifact.path, host, *_VERIFY_FSTAB
+        ):
+            raise _refused_by(_VERIFY_FSTAB, artifact.path, complaint)
+    if artifact.path == udev.FILE and _has_udevadm_verify(host):
+        complaint = _complaint(artifact.after, artifact.path, host, *_VERIFY_UDEV)
+        if complaint:
+            raise _refused_by(_VERIFY_UDEV, artifact.path, complaint)
+
+
+def _complaint(text: str, path: Path, host: Host, *command: str) -> str:
+    """What the tool says against a file of that name and content; empty if nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, path.name)
+        file.write_bytes(os.fsencode(text))
+        try:
+            host.run(*command, str(file))
+        except CommandError as error:
+            return str(error).replace(str(file), str(path))
+    return ""
+
+
+def _has_udevadm_verify(host: Host) -> bool:
+    """systemd 254 and later have it."""
+    try:
+        host.run(*_VERIFY_UDEV, "--help")
+    except CommandError:
+        return False
+    return True
+
+
+def _refused_by(command: tuple[str, ...], path: Path, complaint: str) -> UsageError:
+    return UsageError(
+        f"to write {path}",
+        found=f"`{' '.join(command)}` refuses it: {complaint}",
+        where=str(path),
+        remedy="nothing was written; mend what it names and try again",
+    )
+
+
+def _write(changing: Sequence[Artifact], host: Host) -> tuple[str, ...]:
+    """Write all of them; SettingError, and everything as it was, if one cannot be written."""
+    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    done: list[str] = []
+    try:
+        for artifact in changing:
+            done += _write_one(artifact, stamp, host)
+    except OSError as error:
+        _take_back(changing, host)
+        raise SettingError(
+            f"to write {artifact.path}",
+            found=error.strerror or str(error),
+            where=str(error.filename or artifact.path),
+            remedy="all files are as they were; make room, or make the folder writable",
+        ) from error
+    return tuple(done)
+
+
+def _write_one(artifact: Artifact, stamp: str, host: Host) -> tuple[str, ...]:
+    real = host.real(artifact.path)
+    if artifact.before is None:
+        real.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(real, os.fsencode(artifact.after))
+        return (f"written: {artifact.path}; to take it back, remove it",)
+    backup = artifact.path.with_name(f"{artifact.path.name}.iostudy-{stamp}")
+    write_whole(host.real(backup), os.fsencode(artifact.before), like=real)
+    write_whole(real, os.fsencode(artifact.after), like=real)
+    return (f"written: {artifact.path}; to take it back, rename {backup} to it",)
+
+
+def _take_back(changing: Iterable[Artifact], host: Host) -> None:
+    """All files as they were."""
+    for artifact in changing:
+        real = host.real(artifact.path)
+        if artifact.before is not None:
+            write_whole(real, os.fsencode(artifact.before), like=real)
+        elif real.exists():
+            real.unlink()
+            fsync_directory(real.parent)
+
+
+def _activate(artifact: Artifact, host: Host) -> tuple[str, ...]:
+    """Run what makes the file hold, and read it back. CommandError where a tool refuses."""
+    missing = [a for a in artifact.activations if not below(a.needs, host.root).exists()]
+    if missing:
+        return (missing[0].otherwise,)
+    for activation in artifact.activations:
+        host.run(*activation.command)
+    _read_back(artifact.expected, host)
+    return tuple(f"done: {' '.join(a.command)}" for a in artifact.activations)
+
+
+def _not_active(error: CommandError) -> SettingError:
+    return SettingError(
+        "to make the settings hold now",
+        found=str(error),
+        where="--install",
+        remedy="all files are as they were; mend what the tool names and try again",
+    )
+
+
+def _read_back(expected: Iterable[Expected], host: Host) -> None:
+    """SettingError for what the kernel does not say although all was activated."""
+    found = {one: read_attribute(below(one.path, host.root)) for one in expected}
+    wrong = [f"{one.path} is {text}" for one, text in found.items() if not _says(text, one.value)]
+    if wrong:
+        raise SettingError(
+            "that the settings hold now",
+            found="; ".join(wrong),
+            where="--install",
+            remedy="the files are written and hold from the next start, unless something else "
+            "(TuneD, another rule) sets it too: see `iostudy doctor`",
+        )
+
+
+def _says(text: str | None, value: str) -> bool:
+    """A file with several names has the one that holds in brackets."""
+    words = (text or "").split()
+    return words == value.split() or f"[{value}]" in words

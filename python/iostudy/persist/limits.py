@@ -1,0 +1,137 @@
+"""Limits of processes as a file of limits.d.
+
+Source: limits.conf(5), pam_limits(8): limits.conf is read first, then the files of limits.d in the
+order of their names; the last line for a domain counts, and a user's own line more than ``*``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from iostudy import units
+from iostudy.host.files import ROOT
+from iostudy.persist import dropins
+from iostudy.persist.dropins import Line, Said
+from iostudy.persist.kept import Kept
+from iostudy.persist.rendered import Rendered, Unkept, heading
+
+FILE = Path("/etc/security/limits.d/90-iostudy.conf")
+_FIRST = Path("/etc/security/limits.conf")
+_EVERYBODY = "*"
+_BOTH = "-"
+_NOTES = """\
+# `*` does not concern root. Services of systemd do not read this file: they need Limit... lines in
+# their units, such as LimitNOFILE= (systemd.exec(5)). It holds for sessions that begin from now on.
+"""
+_UNLIMITED = "unlimited"
+
+
+def _multiple_of(unit: int, name: str) -> Callable[[int], int]:
+    def convert(value: int) -> int:
+        if value % unit:
+            raise ValueError(f"limits.conf counts it in {name}, and it is no multiple of that")
+        return value // unit
+
+    return convert
+
+
+_IN_KIB = dict.fromkeys(
+    ("as", "core", "data", "fsize", "memlock", "rss", "stack"), _multiple_of(units.KIB, "KiB")
+)
+_AS_IT_IS = dict.fromkeys(
+    ("locks", "msgqueue", "nofile", "nproc", "rtprio", "sigpending"), _multiple_of(1, "")
+)
+_UNITS: dict[str, Callable[[int], int]] = {
+    **_IN_KIB,
+    **_AS_IT_IS,
+    "cpu": _multiple_of(60, "minutes"),
+    "nice": lambda value: 20 - value,
+}
+"""From setrlimit(2)'s unit to that of limits.conf(5), by resource."""
+
+
+def parse(text: str) -> tuple[str, str, str, str] | None:
+    """Domain, type (soft, hard or -), item and value of a line; None for one of another form."""
+    fields = text.partition("#")[0].split()
+    return (fields[0], fields[1], fields[2], fields[3]) if len(fields) == 4 else None
+
+
+def line_of(setting: Kept) -> str:
+    """``* soft nofile 10000``; ValueError where limits.conf has no such item or unit."""
+    item, type_ = _item(setting)
+    return f"{_EVERYBODY} {type_} {item} {_value(item, setting.value)}"
+
+
+def text(lines: Iterable[str], origin: str) -> str:
+    """The content of the file."""
+    return heading(origin) + _NOTES + "".join(f"{line}\n" for line in lines)
+
+
+def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+    """The file beside what the other files say."""
+    # pam_limits reads folders in /etc/security only.
+    names = sorted(path.name for path in dropins.below(FILE.parent, root).glob("*.conf"))
+    paths = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
+    others = tuple(dropins.lines(paths, root))
+    writable, told = _convertible(kept)
+    left, judged = dropins.judge(writable, lambda setting: _said(setting, others))
+    told += judged + Rendered(notes=tuple(_own_lines(writable, others)))
+    if not left:
+        return told
+    written = text(map(line_of, left), origin)
+    return told + Rendered(artifacts=(dropins.artifact(FILE, written, root),))
+
+
+def _convertible(kept: Iterable[Kept]) -> tuple[tuple[Kept, ...], Rendered]:
+    writable, told = [], Rendered()
+    for setting in kept:
+        try:
+            line_of(setting)
+        except ValueError as error:
+            remedy = "set it in the unit or the script that starts the program"
+            told += Rendered(unkept=(Unkept(setting.text, str(error), remedy),))
+        else:
+            writable.append(setting)
+    return tuple(writable), told
+
+
+def _item(setting: Kept) -> tuple[str, str]:
+    item, _, type_ = setting.attribute.rpartition("_")
+    if item not in _UNITS:
+        raise ValueError("limits.conf(5) has no such item")
+    return item, type_
+
+
+def _value(item: str, value: str) -> str:
+    return value if value == _UNLIMITED else str(_UNITS[item](int(value)))
+
+
+def _about(setting: Kept, lines: Iterable[Line]) -> list[tuple[Line, str, str]]:
+    """The lines about the same limit, each with its domain and value."""
+    item, type_ = _item(setting)
+    parsed = ((line, parse(line.text)) for line in lines)
+    return [
+        (line, said[0], said[3])
+        for line, said in parsed
+        if said is not None and said[1] in (type_, _BOTH) and said[2] == item
+    ]
+
+
+def _said(setting: Kept, others: Sequence[Line]) -> tuple[Said, ...]:
+    own = line_of(setting).split()[-1]
+    return tuple(
+        # In the setting's own unit where it is the same, so that the two can be compared.
+        Said(line, setting.value if value == own else value, wins=False)
+        for line, domain, value in _about(setting, others)
+        if domain == _EVERYBODY
+    )
+
+
+def _own_lines(kept: Iterable[Kept], others: Sequence[Line]) -> list[str]:
+    return [
+        f"{setting.text}: not for {domain}, whose own line is {line.where} ({value})"
+        for setting in kept
+        for line, domain, value in _about(setting, others)
+        if domain != _EVERYBODY
+    ]

@@ -1,0 +1,62 @@
+"""Attributes of the whole host that are no sysctls, as lines of tmpfiles.d.
+
+Source: tmpfiles.d(5) (type w: write to a file if it is there; for two lines of one path the file
+that comes first in the order of names is taken); Documentation/admin-guide/mm/transhuge.rst;
+Documentation/admin-guide/pm/cpufreq.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from iostudy.host.files import ROOT
+from iostudy.persist import dropins
+from iostudy.persist.dropins import Line, Said
+from iostudy.persist.kept import Kept
+from iostudy.persist.rendered import Activation, Expected, Rendered, heading
+
+FILE = Path("/etc/tmpfiles.d/iostudy.conf")
+_THP = "/sys/kernel/mm/transparent_hugepage"
+PATHS = {
+    "thp.enabled": f"{_THP}/enabled",
+    "thp.defrag": f"{_THP}/defrag",
+    "cpu.governor": "/sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor",
+}
+"""Setting -> the file, or files, that it is."""
+
+_FIELDS = 7
+
+
+def text(kept: Iterable[Kept], origin: str) -> str:
+    """The content of the file."""
+    return heading(origin) + "".join(f"w {PATHS[k.name]} - - - - {k.value}\n" for k in kept)
+
+
+def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+    """The file beside what the other files say."""
+    files = dropins.files(FILE.parent.name, FILE.suffix, root)
+    others = tuple(line for line in dropins.lines(files, root) if line.path != FILE)
+    left, told = dropins.judge(kept, lambda setting: _said(setting, others))
+    if not left:
+        return told
+    active = Activation(("systemd-tmpfiles", "--create", str(FILE)))
+    expected = tuple(
+        Expected(path, k.value) for k in left for path in _matching(PATHS[k.name], root)
+    )
+    file = dropins.artifact(FILE, text(left, origin), root, (active,), expected)
+    return told + Rendered(artifacts=(file,))
+
+
+def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
+    found = root.glob(pattern.removeprefix("/"))
+    return tuple(Path("/") / path.relative_to(root) for path in sorted(found))
+
+
+def _said(setting: Kept, others: Sequence[Line]) -> tuple[Said, ...]:
+    found = []
+    for line in others:
+        fields = line.text.split(None, _FIELDS - 1)
+        if len(fields) == _FIELDS and fields[0][0] == "w" and fields[1] == PATHS[setting.name]:
+            found.append(Said(line, fields[-1], wins=True))
+    return tuple(found)

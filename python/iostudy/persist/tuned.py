@@ -1,0 +1,134 @@
+"""Settings as a profile of TuneD that builds on the one that is active.
+
+Source: tuned.conf(5), tuned-adm(8); the plug-ins sysctl, vm, cpu and disk (module docstrings of
+TuneD 2.20). A device is found by ``devices_udev_regex`` over the lines KEY=VALUE of its udev
+properties; a section of lower ``priority`` takes its devices before those of the included profile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from iostudy.host.files import ROOT
+from iostudy.persist import dropins
+from iostudy.persist.kept import Disk, Kept
+from iostudy.persist.rendered import Activation, Rendered, Unkept, heading
+
+PROFILE = "iostudy"
+_FOLDER = Path("/etc/tuned")
+_NEW_FOLDER = _FOLDER / "profiles"
+"""Where TuneD 2.23 and later have profiles."""
+_ACTIVE = _FOLDER / "active_profile"
+_COMMAND = Path("/usr/sbin/tuned-adm")
+
+_OPTIONS = {
+    "thp.enabled": ("vm", "transparent_hugepages"),
+    "thp.defrag": ("vm", "transparent_hugepage.defrag"),
+    "cpu.governor": ("cpu", "governor"),
+}
+"""Setting -> section and option; sysctls and disks have rules of their own."""
+_OF_DISKS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
+_SPECIAL = re.compile(r"[#$%;=]|[^ -~]")
+"""What means something else in a profile: comments, variables, interpolation."""
+
+
+def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+    """The profile, and the command that makes it the active one."""
+    reasons = {setting: _reason(setting) for setting in kept}
+    unkept = tuple(
+        Unkept(k.text, why, "keep it by `--format udev` or its own format")
+        for k, why in reasons.items()
+        if why
+    )
+    left = [setting for setting, why in reasons.items() if not why]
+    if not left:
+        return Rendered(unkept=unkept)
+    folder = _NEW_FOLDER if dropins.below(_NEW_FOLDER, root).is_dir() else _FOLDER
+    path = folder / PROFILE / "tuned.conf"
+    written = text(left, origin, _included(path, root))
+    later = f"TuneD is not installed; once it is, `tuned-adm profile {PROFILE}` activates it"
+    active = Activation(("tuned-adm", "profile", PROFILE), _COMMAND, later)
+    return Rendered(
+        artifacts=(dropins.artifact(path, written, root, (active,)),),
+        unkept=unkept,
+    )
+
+
+def text(kept: Iterable[Kept], origin: str, included: str = "") -> str:
+    """The content of tuned.conf."""
+    sections: dict[str, list[str]] = {"main": [f"summary=Kept by iostudy from {_plain(origin)}"]}
+    if included:
+        sections["main"].append(f"include={included}")
+    for setting in kept:
+        for section, lines in _section(setting).items():
+            known = sections.setdefault(section, [])
+            known += [line for line in lines if line not in known]
+    return heading(origin) + "".join(
+        f"\n[{name}]\n" + "".join(f"{line}\n" for line in lines) for name, lines in sections.items()
+    )
+
+
+def _section(setting: Kept) -> dict[str, list[str]]:
+    if setting.disk is not None:
+        start = ["type=disk", "priority=-1", f"devices_udev_regex={_regex(setting.disk)}"]
+        option = f"{_OF_DISKS[setting.name]}={setting.value}"
+        return {f"iostudy_{setting.disk.name}": [*start, option]}
+    section, option = _OPTIONS.get(setting.name, ("sysctl", setting.attribute))
+    return {section: [f"{option}={setting.value}"]}
+
+
+def _reason(setting: Kept) -> str:
+    """Why a profile cannot hold it; empty where it can."""
+    if _SPECIAL.search(setting.value) or _SPECIAL.search(setting.attribute):
+        return "it has a character that means something else in a profile"
+    if setting.name in _OPTIONS or setting.name.startswith("sysctl."):
+        return ""
+    if setting.name not in _OF_DISKS:
+        return "TuneD has no option for it that goes by what the device is and not by its name"
+    return _reason_of_disk(setting.disk)
+
+
+def _reason_of_disk(disk: Disk | None) -> str:
+    if disk is None:
+        return "it is not known on which disk"
+    if disk.multipath:
+        return "it is a multipath device or a path of one, which multipathd sets up alike"
+    if disk.zoned:
+        return "it is zoned, and TuneD does not spare a zoned disk's scheduler"
+    if disk.name.startswith(("dm-", "md", "loop", "zram")):
+        return "TuneD tunes disks of SCSI, NVMe, virtio and Xen only"
+    return "" if _regex(disk) else "the disk has no WWID or serial number that udev knows too"
+
+
+def _regex(disk: Disk) -> str:
+    """A regular expression over udev's properties that only this disk fulfils; empty if none.
+
+    udev has the WWID of SCSI disks (``naa.5000...``) as ID_WWN_WITH_EXTENSION, ``0x5000...``, and
+    that of NVMe (``eui...``, ``nvme...``) as ID_WWN (60-persistent-storage.rules).
+    """
+    if disk.wwid.startswith("naa."):
+        known = f"ID_WWN_WITH_EXTENSION=0x{disk.wwid.removeprefix('naa.')}"
+    elif disk.wwid.startswith(("eui.", "nvme.", "uuid.")):
+        known = f"ID_WWN={disk.wwid}"
+    elif disk.serial:
+        known = f"ID_SERIAL(_SHORT)?={disk.serial}"
+    else:
+        return ""
+    pattern = re.sub(r"[.*+^|\\\[\]{}]", r"\\\g<0>", known)
+    return "" if _SPECIAL.search(pattern.replace("=", "", 1)) else f"^{pattern}$"
+
+
+def _included(path: Path, root: Path) -> str:
+    """The active profile; if that is iostudy's own, the one that it builds on."""
+    active = (dropins.read_text(_ACTIVE, root) or "").strip()
+    if active != PROFILE:
+        return active.replace(" ", ",")
+    written = dropins.read_text(path, root) or ""
+    found = re.search(r"^include=(.*)$", written, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def _plain(origin: str) -> str:
+    return _SPECIAL.sub("?", origin)

@@ -1,0 +1,220 @@
+"""Settings of block devices as a file of udev rules.
+
+A disk is known by its WWID or serial number, as sysfs has them: that needs no property that another
+rule may set too late. Every attribute has a line of its own, for lines are carried out in their
+order: the scheduler first, for a switch resets its tunables, nr_requests and wbt_lat_usec.
+
+Source: udev(7); Documentation/ABI/stable/sysfs-block; Documentation/block/switching-sched.rst;
+Documentation/admin-guide/device-mapper (a UUID is given by whoever makes the volume).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host.files import ROOT
+from iostudy.persist import dropins
+from iostudy.persist.kept import Disk, Kept
+from iostudy.persist.rendered import Activation, Clash, Expected, Rendered, Unkept, heading
+
+FILE = Path("/etc/udev/rules.d/99-iostudy.rules")
+"""After all that may set the same: 60-persistent-storage, 60-ioschedulers and the like."""
+CONTROL = Path("/run/udev/control")
+"""The socket of a running udev."""
+
+SCHEDULER = "block.scheduler"
+_ZONED = "mq-deadline"
+"""The only scheduler that keeps the writes of a zone in order (Documentation/block, zoned)."""
+
+_FRAME = """\
+ACTION!="add|change", GOTO="iostudy_end"
+SUBSYSTEM!="block", GOTO="iostudy_end"
+ENV{{DEVTYPE}}!="disk", GOTO="iostudy_end"
+{rules}LABEL="iostudy_end"
+"""
+_UNWRITABLE = re.compile(r'[^ -~]|["\\|]')
+_VALUE = re.compile(r"[\w.,:+ -]+", re.ASCII)
+_GLOB = re.compile(r"[*?\[]")
+_ASSIGNMENT = re.compile(r'ATTR\{queue/([^}]+)\}\s*(?::=|\+=|=(?!=))\s*"')
+
+
+@dataclass(frozen=True)
+class Part:
+    """The lines about one disk: rules, or a comment that says why there are none."""
+
+    disk: Disk
+    lines: tuple[str, ...]
+    kept: tuple[Kept, ...] = ()
+    unkept: tuple[Unkept, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Below a comment that names the disk."""
+        named = " ".join(filter(None, (self.disk.name, self.disk.model)))
+        return "".join(f"{line}\n" for line in (f"# {_printable(named)}", *self.lines))
+
+
+def attribute(setting: Kept) -> str:
+    """The file below queue: ``block.bfq.slice_idle`` -> ``iosched/slice_idle``."""
+    name = setting.attribute.rpartition(".")[2]
+    return f"iosched/{name}" if scheduler_of(setting) else name
+
+
+def scheduler_of(setting: Kept) -> str:
+    """The scheduler whose tunable it is, empty for other attributes."""
+    return setting.attribute.rpartition(".")[0]
+
+
+def match(disk: Disk) -> str:
+    """What only this disk fulfils; ValueError where it cannot be told from others."""
+    if disk.wwid or disk.serial:
+        key = _key(disk)
+        return f'{key}=="{_pattern(disk.wwid or disk.serial)}"'
+    if disk.named:
+        return f'KERNEL=="{_pattern(disk.name)}"'
+    raise ValueError("the disk has neither a WWID nor a serial number to know it by")
+
+
+def parts(kept: Iterable[Kept]) -> tuple[Part, ...]:
+    """The lines of every disk."""
+    by_disk: dict[Disk, list[Kept]] = {}
+    unplaced = []
+    for setting in kept:
+        if setting.disk is None:
+            unplaced.append(_unkept(setting, "it is not known on which disk"))
+        else:
+            by_disk.setdefault(setting.disk, []).append(setting)
+    found = tuple(_part(disk, settings) for disk, settings in by_disk.items())
+    return (*found, Part(Disk(""), (), unkept=tuple(unplaced))) if unplaced else found
+
+
+def text(found: Iterable[Part], origin: str) -> str:
+    """The content of the file."""
+    rules = "".join(part.text for part in found if part.lines)
+    return heading(origin) + _FRAME.format(rules=rules)
+
+
+def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+    """The file beside what other rules set."""
+    found = parts(kept)
+    told = Rendered(unkept=tuple(unkept for part in found for unkept in part.unkept))
+    written = tuple(setting for part in found for setting in part.kept)
+    if not written:
+        return told
+    disks = tuple(part.disk.name for part in found if part.kept)
+    expected = tuple(_expected(part.disk, setting) for part in found for setting in part.kept)
+    file = dropins.artifact(FILE, text(found, origin), root, _activations(disks), expected)
+    return told + _others(written, root) + Rendered(artifacts=(file,), disks=disks)
+
+
+def _part(disk: Disk, kept: Sequence[Kept]) -> Part:
+    if disk.multipath:
+        why = "it is a multipath device or a path of one, which multipathd sets up alike"
+        return _spared(disk, kept, why)
+    try:
+        known = match(disk)
+    except ValueError as error:
+        return Part(disk, (), unkept=tuple(_unkept(k, str(error)) for k in kept))
+    by_name = (
+        ("# Known by its name only: another disk may have it after the next start.",)
+        if known.startswith("KERNEL")
+        else ()
+    )
+    scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
+    if disk.zoned and scheduler not in (None, _ZONED):
+        why = f"it is zoned, and writes within a zone keep their order under {_ZONED} only"
+        return _spared(disk, kept, why)
+    lines, unkept, written = [], [], []
+    for setting in sorted(kept, key=lambda k: k.name != SCHEDULER):
+        trouble = _trouble(setting, scheduler)
+        if trouble:
+            unkept.append(_unkept(setting, trouble))
+        else:
+            lines.append(_rule(known, setting, scheduler))
+            written.append(setting)
+    return Part(disk, (*by_name, *lines), tuple(written), tuple(unkept))
+
+
+def _spared(disk: Disk, kept: Sequence[Kept], why: str) -> Part:
+    unkept = tuple(_unkept(setting, why) for setting in kept)
+    return Part(disk, (f"# Spared: {why}.",), unkept=unkept)
+
+
+def _trouble(setting: Kept, scheduler: str | None) -> str:
+    own = scheduler_of(setting)
+    if own and scheduler not in (None, own):
+        return f"it is a tunable of {own}, and {scheduler} is kept"
+    if not _VALUE.fullmatch(setting.value):
+        return "its value has a character that does not go into a rule"
+    return ""
+
+
+def _rule(known: str, setting: Kept, scheduler: str | None) -> str:
+    own = scheduler_of(setting)
+    while_active = (
+        f'ATTR{{queue/scheduler}}=="*{_pattern(f"[{own}]")}*", ' if own and not scheduler else ""
+    )
+    return f'{known}, {while_active}ATTR{{queue/{attribute(setting)}}}="{setting.value}"'
+
+
+def _key(disk: Disk) -> str:
+    """Where sysfs has the identity: in the device itself, or in one that it hangs on."""
+    for prefix, folder in (("dm-", "dm"), ("md", "md")):
+        if disk.wwid and disk.name.startswith(prefix):
+            return f"ATTR{{{folder}/uuid}}"
+    return "ATTRS{wwid}" if disk.wwid else "ATTRS{serial}"
+
+
+def _pattern(identity: str) -> str:
+    """The pattern that only this text matches."""
+    if _UNWRITABLE.search(identity):
+        raise ValueError(f"its identity {identity!r} has a character that no rule can match")
+    return _GLOB.sub(r"[\g<0>]", identity)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def _unkept(setting: Kept, reason: str) -> Unkept:
+    remedy = "name the disks that it is to hold for with --on"
+    return Unkept(setting.text, reason, remedy)
+
+
+def _activations(disks: Sequence[str]) -> tuple[Activation, ...]:
+    later = "udev is not running here; the rules hold from the next start"
+    paths = tuple(f"/sys/class/block/{disk}" for disk in disks)
+    commands = (
+        ("udevadm", "control", "--reload"),
+        ("udevadm", "trigger", "--action=change", "--settle", *paths),
+    )
+    return tuple(Activation(command, CONTROL, later) for command in commands)
+
+
+def _expected(disk: Disk, setting: Kept) -> Expected:
+    return Expected(Path("/sys/block", disk.name, "queue", attribute(setting)), setting.value)
+
+
+def _others(kept: Iterable[Kept], root: Path) -> Rendered:
+    """Other rules about the same attributes: whether they match these disks, only udev can tell."""
+    wanted: dict[str, list[str]] = {}
+    for setting in kept:
+        wanted.setdefault(attribute(setting), []).append(setting.text)
+    told = Rendered()
+    paths = dropins.files(FILE.parent.name, FILE.suffix, root)
+    for line in dropins.lines(paths, root):
+        for name in _ASSIGNMENT.findall(line.text):
+            if line.path != FILE and name in wanted:
+                what = ", ".join(wanted[name])
+                told += _beside(what, line)
+    return told
+
+
+def _beside(what: str, line: dropins.Line) -> Rendered:
+    if line.path.name < FILE.name:
+        return Rendered(notes=(f"{what}: {line.where} may set it too; {FILE.name} is read later",))
+    remedy = "rename that file so that it is read before, or take that assignment out"
+    return Rendered(clashes=(Clash(what, line.where, line.text, remedy),))
