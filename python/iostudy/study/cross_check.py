@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from iostudy.study.collector import Collector, Path
 from iostudy.study.labels import repeated
-from iostudy.study.model import FactorKind, Study
+from iostudy.study.model import FactorKind, Study, count_combinations
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
 from iostudy.study.source import read
@@ -44,8 +43,8 @@ def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
 
 def _check(collector: Collector, way: Path, study: Study) -> None:
     _refuse_idle_options(collector, way, study)
-    known = [factor for factor in study.factors if factor.levels]
-    count = math.prod(len(factor.levels) for factor in known)
+    _check_conditions(collector, way, study)
+    count = len(study.chosen) or count_combinations(study.known().factors)
     if count > MAX_CONFIGURATIONS:
         message = "the factors make too many configurations; leave out levels, or split the study"
         collector.add(way, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
@@ -53,6 +52,23 @@ def _check(collector: Collector, way: Path, study: Study) -> None:
     check_options(collector, way, study)
     if not study.awaiting_offer():
         _check_labels(collector, way, study)
+
+
+def _check_conditions(collector: Collector, way: Path, study: Study) -> None:
+    """A factor that hangs on another one needs a level of that to hang on, in the same place."""
+    by_name = {factor.name: factor for factor in study.factors}
+    for factor in study.factors:
+        condition = factor.condition
+        governing = by_name.get(condition.name) if condition else None
+        if condition is None or governing is None:
+            continue
+        if governing.on != factor.on:
+            message = f"it is only there while {condition}; give both the same `on`"
+            collector.add((*way, factor.name), message, found=", ".join(factor.on))
+        if governing.levels and not any(condition.holds(v.value) for v in governing.levels):
+            message = f"it is only there while {condition}; add that level, or leave this out"
+            found = ", ".join(level.label for level in governing.levels)
+            collector.add((*way, factor.name), message, found=f"{governing.name}: {found}")
 
 
 def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:

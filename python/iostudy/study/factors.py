@@ -18,40 +18,87 @@ from iostudy.workloads import catalog as workloads
 
 OFFERED = "offered"
 OPTION_PREFIX = "workload."
+_LEVELS, _ON = _KEYS = ("levels", "on")
 
 Parser = Callable[[str], str]
 """A level as it is written -> as kernel or workload take it, equal for ``1MiB`` and ``1024KiB``."""
 
 
 def factor_names() -> tuple[str, ...]:
-    """Every name that a factor can have."""
+    """Every name that a factor can have, but for sysctls without documentation of ours."""
+    return (*settings.names(), *_option_names())
+
+
+def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Factor:
+    """One line of the section; ValueError says what is wrong with it.
+
+    ``given`` are the levels: a list of values, a mapping of labels to values, or the word
+    ``offered``; or a mapping of ``levels`` to any of these and of ``on`` to places. ``models`` are
+    the options of the study's workloads, whose types the levels of an option need.
+    """
+    levels, on = _levels_and_places(given)
+    if name in _option_names():
+        return _option(name, levels, on, models)
+    try:
+        definition = settings.get(name)
+    except KeyError:
+        raise UnknownNameError("factor", name, factor_names()) from None
+    return _setting(definition, levels, on)
+
+
+def _option_names() -> tuple[str, ...]:
     options = {
         OPTION_PREFIX + option
         for name in workloads.names()
         for option in workloads.get(name).options.model_fields
     }
-    return (*settings.names(), *sorted(options))
+    return tuple(sorted(options))
 
 
-def parse_factor(name: str, levels: Any, models: Sequence[type[BaseModel]]) -> Factor:
-    """One line of the section; ValueError says what is wrong with it.
+def _levels_and_places(given: Any) -> tuple[Any, tuple[str, ...]]:
+    if not isinstance(given, Mapping) or _LEVELS not in given:
+        return given, ()
+    for key in given:
+        if key not in _KEYS:
+            raise UnknownNameError("key", str(key), _KEYS)
+    return given[_LEVELS], _places(given[_ON]) if _ON in given else ()
 
-    ``levels`` is a list of values, a mapping of labels to values, or the word ``offered``;
-    ``models`` are the options of the study's workloads, whose types the levels of an option need.
-    """
-    if name not in factor_names():
-        raise UnknownNameError("factor", name, factor_names())
-    if name.startswith(OPTION_PREFIX):
-        option = name.removeprefix(OPTION_PREFIX)
-        if levels == OFFERED:
-            raise _nothing_offered(name)
-        return Factor(name, FactorKind.WORKLOAD_OPTION, _levels(levels, _of_option(option, models)))
-    definition = settings.get(name)
-    if levels != OFFERED:
-        return Factor(name, FactorKind.SETTING, _levels(levels, _of_setting(definition)))
-    if not definition.choices:
+
+def _places(given: Any) -> tuple[str, ...]:
+    places = tuple(as_text(p).strip() for p in (given if isinstance(given, list) else [given]))
+    if not places or not all(place and place.isprintable() for place in places):
+        raise ValueError("on is a device, a path, `members of NAME`, or a list of these")
+    twice = repeated(places)
+    if twice:
+        raise ValueError(f"on names {', '.join(twice)} twice")
+    return places
+
+
+def _option(
+    name: str, levels: Any, on: tuple[str, ...], models: Sequence[type[BaseModel]]
+) -> Factor:
+    if on:
+        raise ValueError("an option of the workloads has no place of its own; leave on out")
+    if levels == OFFERED:
         raise _nothing_offered(name)
-    return Factor(name, FactorKind.SETTING, (), offered=True)
+    parse = _of_option(name.removeprefix(OPTION_PREFIX), models)
+    return Factor(name, FactorKind.WORKLOAD_OPTION, _levels(levels, parse))
+
+
+def _setting(definition: SettingDefinition, levels: Any, on: tuple[str, ...]) -> Factor:
+    if on and not definition.reach.needs_place:
+        raise ValueError(f"it concerns {definition.reach}, which has no place; leave on out")
+    offered = levels == OFFERED
+    if offered and not definition.choices:
+        raise _nothing_offered(definition.name)
+    return Factor(
+        definition.name,
+        FactorKind.SETTING,
+        () if offered else _levels(levels, _of_setting(definition)),
+        offered=offered,
+        on=on,
+        condition=definition.condition,
+    )
 
 
 def _nothing_offered(name: str) -> ValueError:

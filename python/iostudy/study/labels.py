@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 MAX_LENGTH = 60
@@ -27,3 +27,14 @@ def parse_label(value: Any) -> str:
 def repeated(labels: Iterable[str]) -> tuple[str, ...]:
     """Those that stand more than once, in their order."""
     return tuple(label for label, count in Counter(labels).items() if count > 1)
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Each dotted name -> as few of its last components as tell it from all the others."""
+    return {name: _short(name, [other for other in names if other != name]) for name in names}
+
+
+def _short(name: str, others: Sequence[str]) -> str:
+    parts = name.split(".")
+    ends = (".".join(parts[-count:]) for count in range(1, len(parts)))
+    return next((e for e in ends if not any(f".{o}".endswith(f".{e}") for o in others)), name)

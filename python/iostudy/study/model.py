@@ -5,14 +5,16 @@ Nothing here touches the machine; a Study can be made, compared and planned with
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
 from pydantic import BaseModel
 
+from iostudy.settings.definition import Condition
+from iostudy.study.labels import short_names
 from iostudy.units import format_size
 
 
@@ -37,12 +39,19 @@ class Level:
 
 @dataclass(frozen=True)
 class Factor:
-    """Something that varies. ``levels`` is empty as long as ``offered`` waits for the host's."""
+    """Something that varies. ``levels`` is empty as long as ``offered`` waits for the host's.
+
+    ``on`` are the places of a setting as the study file has them; without any it is the target.
+    ``condition`` is what a setting depends on: where the study varies that too, it varies only in
+    the configurations that meet it.
+    """
 
     name: str
     kind: FactorKind
     levels: tuple[Level, ...]
     offered: bool = False
+    on: tuple[str, ...] = ()
+    condition: Condition | None = None
 
     @property
     def option(self) -> str:
@@ -50,13 +59,32 @@ class Factor:
         return self.name.removeprefix("workload.")
 
 
+Combination = Mapping[str, Level]
+"""The levels that go together, by the names of their factors."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A combination that the study file names: the labels of its levels, by factor.
+
+    A factor that is left out takes its first level.
+    """
+
+    label: str
+    levels: Mapping[str, str]
+
+
 @dataclass(frozen=True)
 class Configuration:
-    """One level per factor. ``label`` is unique in its study: ``bfq`` or ``direct=on, ...``."""
+    """One level per factor. ``label`` is unique in its study: ``bfq`` or ``direct=on, ...``.
+
+    ``places`` are those of the settings that are not looked for on the target.
+    """
 
     label: str
     settings: Mapping[str, str]
     options: Mapping[str, str]
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -147,8 +175,9 @@ class Study:
     """A question with factors, workloads and a decision rule.
 
     ``text`` is the study file as it was read, ``baseline`` the label of the configuration that
-    others are compared with (None: the first), ``seed`` the one the file fixes, if any.
-    ``notes`` say what was replaced and why (no root, for instance).
+    others are compared with (None: the first), ``chosen`` the configurations that the file names
+    (none: every combination), ``seed`` the one the file fixes, if any. ``notes`` say what was
+    replaced and why (no root, for instance).
     """
 
     name: str
@@ -160,16 +189,21 @@ class Study:
     decide: Decision
     validity: Validity
     baseline_label: str | None = None
+    chosen: tuple[Chosen, ...] = ()
     seed: int | None = None
     fallback: Fallback | None = None
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:
-        """Every combination of one level per factor, the baseline first."""
-        combinations = itertools.product(*(factor.levels for factor in self.factors))
-        found = [_configuration(self.factors, levels) for levels in combinations]
+        """Those that the file names, else every combination; the baseline first."""
         label = self.baseline_label
+        found = [_configuration(name, c, self.factors) for name, c in self._labelled()]
         return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
+
+    def _labelled(self) -> Iterator[tuple[str, Combination]]:
+        if self.chosen:
+            return ((each.label, combination(each, self.factors)) for each in self.chosen)
+        return _labelled(combinations(self.factors), self.factors)
 
     @property
     def baseline(self) -> Configuration:
@@ -184,6 +218,13 @@ class Study:
     def awaiting_offer(self) -> tuple[Factor, ...]:
         """The factors whose levels are whatever the host offers."""
         return tuple(factor for factor in self.factors if factor.offered and not factor.levels)
+
+    def known(self) -> Study:
+        """The study without the factors that await an offer, and without what depends on them."""
+        names = {factor.name for factor in self.awaiting_offer()}
+        waiting = {f.name for f in self.factors if f.condition and f.condition.name in names}
+        kept = tuple(f for f in self.factors if f.name not in names | waiting)
+        return replace(self, factors=kept, baseline_label=None)
 
     def with_offered(self, offered: Mapping[str, tuple[str, ...]]) -> Study:
         """The study with the host's levels in the factors that wait for them."""
@@ -206,6 +247,7 @@ class Study:
             factors=self.fallback.factors,
             target=self.fallback.target or _target_without_root(self.target),
             baseline_label=None,
+            chosen=(),
             notes=(*self.notes, note),
         )
 
@@ -215,14 +257,83 @@ def _target_without_root(target: Target) -> Target:
     return target if isinstance(target, DirectoryTarget) else DirectoryTarget(None)
 
 
-def _configuration(factors: tuple[Factor, ...], levels: tuple[Level, ...]) -> Configuration:
-    chosen = list(zip(factors, levels, strict=True))
-    if len(chosen) == 1:
-        label = levels[0].label
-    else:
-        label = ", ".join(f"{f.name.rpartition('.')[2]}={level.label}" for f, level in chosen)
+def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:
+    """Every combination of levels of the factors that are active in it, in the order of levels.
+
+    A factor is active where its condition is met, or where no other factor is about that.
+    """
+    found: list[dict[str, Level]] = [{}]
+    for factor in sorted(factors, key=lambda f: f.condition is not None):
+        found = [more for levels in found for more in _with(levels, factor, factors)]
+
+    def order(levels: Combination) -> list[int]:
+        return [f.levels.index(levels[f.name]) if f.name in levels else 0 for f in factors]
+
+    return tuple(sorted(found, key=order))
+
+
+def count_combinations(factors: Sequence[Factor]) -> int:
+    """How many there are, without making them; see `combinations`."""
+    governing = [f for f in factors if any(_hangs_on(other, f) for other in factors)]
+    others = [f for f in factors if f not in governing]
+    return sum(
+        math.prod(len(f.levels) for f in others if is_active(f, levels, factors))
+        for levels in combinations(governing)
+    )
+
+
+def combination(chosen: Chosen, factors: Sequence[Factor]) -> Combination:
+    """The levels of a combination that the file names, without factors that are not active."""
+    levels = {f.name: _level(f, chosen.levels.get(f.name)) for f in factors}
+    return {f.name: levels[f.name] for f in factors if is_active(f, levels, factors)}
+
+
+def is_active(factor: Factor, levels: Combination, factors: Sequence[Factor]) -> bool:
+    """Whether the factor varies beside these levels of the factors that others hang on."""
+    condition = factor.condition
+    if condition is None or not any(_hangs_on(factor, other) for other in factors):
+        return True
+    return condition.holds(levels[condition.name].value)
+
+
+def _hangs_on(factor: Factor, other: Factor) -> bool:
+    return factor.condition is not None and factor.condition.name == other.name
+
+
+def _with(
+    levels: dict[str, Level], factor: Factor, factors: Sequence[Factor]
+) -> list[dict[str, Level]]:
+    if not is_active(factor, levels, factors):
+        return [levels]
+    return [{**levels, factor.name: level} for level in factor.levels]
+
+
+def _level(factor: Factor, label: str | None) -> Level:
+    return next(level for level in factor.levels if label in (None, level.label))
+
+
+def _labelled(
+    found: Sequence[Combination], factors: Sequence[Factor]
+) -> Iterator[tuple[str, Combination]]:
+    """Each with a label: the levels of factors that have several, or of all where none has."""
+    active = [f for f in factors if any(f.name in levels for levels in found)]
+    telling = [f.name for f in active if len(f.levels) > 1] or [f.name for f in active]
+    short = short_names(telling)
+    for levels in found:
+        if len(telling) == 1:
+            yield levels[telling[0]].label, levels
+        else:
+            told = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
+            yield ", ".join(told), levels
+
+
+def _configuration(label: str, levels: Combination, factors: Sequence[Factor]) -> Configuration:
+    active = [factor for factor in factors if factor.name in levels]
+    settings = [factor for factor in active if factor.kind is FactorKind.SETTING]
+    options = [factor for factor in active if factor.kind is FactorKind.WORKLOAD_OPTION]
     return Configuration(
         label=label,
-        settings={f.name: v.value for f, v in chosen if f.kind is FactorKind.SETTING},
-        options={f.option: v.value for f, v in chosen if f.kind is FactorKind.WORKLOAD_OPTION},
+        settings={factor.name: levels[factor.name].value for factor in settings},
+        options={factor.option: levels[factor.name].value for factor in options},
+        places={factor.name: factor.on for factor in settings if factor.on},
     )

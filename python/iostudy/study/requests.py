@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from iostudy.study.collector import Collector, Path, reason, shown
 from iostudy.study.labels import parse_label, repeated
-from iostudy.study.model import Configuration, FactorKind, Study, WorkloadRequest
+from iostudy.study.model import Configuration, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog
 
@@ -74,13 +73,14 @@ def configured(request: WorkloadRequest, configuration: Configuration) -> BaseMo
 
 def check_options(collector: Collector, path: Path, study: Study) -> None:
     """Note every combination of options that a workload cannot run with, whatever the settings."""
-    options = tuple(f for f in study.factors if f.kind is FactorKind.WORKLOAD_OPTION)
-    for configuration in replace(study, factors=options, baseline_label=None).configurations():
+    configurations = study.known().configurations()
+    combinations = {tuple(c.options.items()): c for c in configurations}
+    for options, configuration in combinations.items():
         for request in study.workloads:
             try:
                 configured(request, configuration)
             except ValidationError as error:
-                levels = ", ".join(f"{name}={v}" for name, v in configuration.options.items())
+                levels = ", ".join(f"{name}={value}" for name, value in options)
                 message = f"{request.label} cannot run with {levels}"
                 collector.add(path, f"{message}: {reason(error.errors()[0])}")
 

@@ -9,12 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
+from iostudy.study.chosen import parse_chosen
 from iostudy.study.collector import Collector, shown
 from iostudy.study.collector import Path as Way
 from iostudy.study.cross_check import cross_check
 from iostudy.study.factors import parse_factor
 from iostudy.study.labels import as_text
-from iostudy.study.model import Factor, FactorKind, Fallback, Study, Target, WorkloadRequest
+from iostudy.study.model import (
+    Chosen,
+    Factor,
+    FactorKind,
+    Fallback,
+    Study,
+    Target,
+    WorkloadRequest,
+)
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import parse_requests
 from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
@@ -24,6 +33,7 @@ KEYS = (
     "question",
     "target",
     "factors",
+    "configurations",
     "baseline",
     "workloads",
     "decide",
@@ -60,6 +70,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     target = _target(collector, ("target",), values.get("target"))
     asked = parse_requests(collector, values.get("workloads"))
     factors = _factors(collector, ("factors",), values.get("factors"), asked)
+    chosen = _chosen(collector, values, factors)
     decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
     validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
     fallback = _fallback(collector, values, asked)
@@ -77,6 +88,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
         decide=decide.decision(),
         validity=validity.validity(),
         baseline_label=baseline,
+        chosen=chosen,
         seed=seed,
         fallback=fallback,
     )
@@ -115,6 +127,16 @@ def _factors(
         for name, levels in section.items()
     ]
     return tuple(factor for factor in found if factor is not None)
+
+
+def _chosen(
+    collector: Collector, values: Mapping[str, Any], factors: tuple[Factor, ...]
+) -> tuple[Chosen, ...]:
+    if "configurations" not in values:
+        return ()
+    section = values.get("factors")
+    named = [str(name) for name in section] if isinstance(section, Mapping) else []
+    return parse_chosen(collector, values["configurations"], factors, named)
 
 
 def _fallback(
