@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.definitions import queue
+from iostudy.settings.definitions import limit, queue
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
-    definition.name: definition for definition in (*queue.DEFINITIONS,)
+    definition.name: definition for definition in (*queue.DEFINITIONS, *limit.DEFINITIONS)
 }
 
 

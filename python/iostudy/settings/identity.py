@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings.change import Record
+
+_ENDED = ("Z", "X")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,41 @@ class DeviceIdentity:
 
 
 @dataclass(frozen=True)
+class ProcessIdentity:
+    """A process during one boot.
+
+    ``start_ticks`` is when it started, in clock ticks since the boot: a number alone may belong to
+    another process by now. Source: proc_pid_stat(5).
+    """
+
+    pid: int
+    start_ticks: int
+    boot: str
+
+    @classmethod
+    def own(cls) -> ProcessIdentity:
+        """Of the process that asks."""
+        pid = os.getpid()
+        ticks = _start_ticks(pid)
+        assert ticks is not None, "a process that asks is there"
+        return cls(pid, ticks, _boot_id())
+
+    @classmethod
+    def from_record(cls, record: Record) -> ProcessIdentity:
+        """What ``record`` has kept."""
+        return cls(**record)
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return asdict(self)
+
+    def loss(self) -> str | None:
+        """Why this process is not there any more, None as long as it is."""
+        alive = self.boot == _boot_id() and _start_ticks(self.pid) == self.start_ticks
+        return None if alive else "the process has ended"
+
+
+@dataclass(frozen=True)
 class DiskIdentity:
     """A disk, or a part of one, by what it is and not by the name that it has today.
 
@@ -92,6 +130,19 @@ class DiskIdentity:
 
 def _unique(device: BlockDevice) -> str:
     return device.wwid or device.serial or str(device.backing_file or "")
+
+
+def _start_ticks(pid: int) -> int | None:
+    """None where there is no such process, or only what is left for its parent to see."""
+    try:
+        text = read_attribute(ROOT / "proc" / str(pid) / "stat")
+    except ProcessLookupError:
+        return None
+    if text is None:
+        return None
+    # The name in brackets before may hold blanks and brackets.
+    state, *fields = text.rpartition(")")[2].split()
+    return None if state in _ENDED else int(fields[18])
 
 
 def _boot_id() -> str:

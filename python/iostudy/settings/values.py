@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from iostudy import units
+
 AS_FOUND = "as-found"
 """The level that every setting but a file system has: it is left as the host has it."""
 
@@ -77,6 +79,33 @@ class Whole:
         if int(value) % self.step:
             raise ValueError(f"not a multiple of {self.step}; allowed: {self.allowed}")
         return str(int(value))
+
+
+@dataclass(frozen=True)
+class Size:
+    """At least ``minimum_bytes``, written with or without a unit; ``words`` stand for a size."""
+
+    minimum_bytes: int = 0
+    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+
+    _MAX_BYTES = (1 << 63) - 1
+
+    @property
+    def allowed(self) -> str:
+        """The form and the least."""
+        words = "".join(f", or {word}" for word in self.words)
+        return f"{units.format_size(self.minimum_bytes)} or more ({units.SIZE_FORM}){words}"
+
+    def parse(self, text: str) -> str:
+        """The number of bytes."""
+        value = text.strip()
+        if value in self.words:
+            return value
+        size_bytes = units.parse_size(value)
+        if not self.minimum_bytes <= size_bytes <= self._MAX_BYTES:
+            raise ValueError(f"out of range; allowed: {self.allowed}")
+        return str(size_bytes)
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,15 @@ from iostudy.errors import RestoreError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.kinds import queue
+from iostudy.settings.kinds import limit, queue
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.work_folder import WorkFolder
 
-SETTINGS: tuple[SettingKind[Any, Any], ...] = (queue.KIND,)
+SETTINGS: tuple[SettingKind[Any, Any], ...] = (queue.KIND, limit.KIND)
 
 _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     queue.Queue.kind: queue.Queue.from_record,
+    limit.Limits.kind: limit.Limits.from_record,
 }
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
