@@ -141,11 +141,16 @@ def read_topology(root: Path = ROOT) -> Topology:
     A loop device or a RAM disk of no size is left out, and so is a mount of the kernel's own (proc,
     sysfs, cgroup ...), and tmpfs unless a loop device has its file there.
     """
-    places = tuple(_place(mount, root) for mount in mounts.read_mounts(root))
+    places = read_places(root)
     found = [device for device in _all_devices(root) if device.size_bytes]
     nodes = tuple(_node(device, places, root) for device in found)
     held = {node.lies_in for node in nodes}
     return Topology(nodes, tuple(p for p in places if _is_data(p) or p.mount.id in held))
+
+
+def read_places(root: Path = ROOT) -> tuple[Place, ...]:
+    """Every mount that this process sees, the kernel's own included, with its devices."""
+    return tuple(_place(mount, root) for mount in mounts.read_mounts(root))
 
 
 def holding(path: Path, places: Sequence[Place]) -> Place | None:

@@ -1,0 +1,147 @@
+"""What the rules judge: read once, then values alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host.configuration import Assignment
+from iostudy.host.daemons import Daemon
+from iostudy.host.devices import Scheduler
+from iostudy.host.limits import Limit
+from iostudy.host.topology import Node, Place, Topology
+
+_STORAGE_SYSCTLS = (
+    "vm.",
+    "fs.file-max",
+    "fs.aio-max-nr",
+    "fs.epoll.",
+    "net.core.",
+    "net.ipv4.tcp_",
+)
+
+
+def is_storage(key: str) -> bool:
+    """Whether storage studies set such a sysctl: memory, files, the network's buffers."""
+    return key.startswith(_STORAGE_SYSCTLS)
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """A device with the attributes that rules look at.
+
+    ``queue`` are the texts of the queue's attributes, of the whole disk for a partition;
+    ``start_bytes`` and ``alignment_offset_bytes`` are None where the kernel tells none.
+    ``queue_depth`` is how many commands a SCSI or ATA device is given at a time.
+    """
+
+    node: Node
+    queue: Mapping[str, str]
+    scheduler: Scheduler | None
+    start_bytes: int | None
+    alignment_offset_bytes: int | None
+    queue_depth: int | None
+
+    @property
+    def name(self) -> str:
+        """The kernel's name."""
+        return self.node.name
+
+    def number(self, attribute: str) -> int | None:
+        """A queue attribute as a number, None where there is none."""
+        text = self.queue.get(attribute, "")
+        return int(text) if text.isdecimal() else None
+
+
+@dataclass(frozen=True)
+class Space:
+    """The room in a file system, as statvfs(3) tells it; ``free`` counts what root may use."""
+
+    size_bytes: int
+    free_bytes: int
+    available_bytes: int
+    inodes: int
+    free_inodes: int
+
+    @property
+    def used(self) -> float:
+        """The share in use of what users may have, as df(1) reckons it."""
+        used = self.size_bytes - self.free_bytes
+        return used / (used + self.available_bytes) if used + self.available_bytes else 0.0
+
+    @property
+    def used_inodes(self) -> float:
+        """The share of inodes in use; 0 for file systems that make them as needed."""
+        return 1 - self.free_inodes / self.inodes if self.inodes else 0.0
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """The host as a whole. ``kernel`` is (major, minor); ``sysctls`` are those that rules look at.
+
+    ``limits`` are this process's own, and so those of what its user starts.
+    """
+
+    kernel: tuple[int, int]
+    memory_bytes: int | None
+    sysctls: Mapping[str, str]
+    thp_enabled: str
+    thp_defrag: str
+    swaps: tuple[Path, ...]
+    limits: Mapping[str, Limit]
+    daemons: tuple[Daemon, ...]
+    tuned_profile: str
+
+    def sysctl(self, key: str) -> int | None:
+        """A sysctl of one whole number, None where this kernel has none or it is none."""
+        text = self.sysctls.get(key, "")
+        return int(text) if text.isdecimal() else None
+
+
+@dataclass(frozen=True)
+class ConfigurationFacts:
+    """What files on this host will set, or set again."""
+
+    sysctl: tuple[Assignment, ...]
+    udev: tuple[Assignment, ...]
+    tmpfiles: tuple[Assignment, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that rules may look at. ``target`` is the mount that was asked about, if one was.
+
+    ``refused`` names what could not be read, and so was not judged.
+    """
+
+    topology: Topology
+    devices: tuple[DeviceFacts, ...]
+    space: Mapping[Path, Space]
+    host: HostFacts
+    configuration: ConfigurationFacts
+    target: Place | None
+    refused: tuple[str, ...]
+
+    @property
+    def disks(self) -> tuple[DeviceFacts, ...]:
+        """The devices that are disks of their own."""
+        return tuple(device for device in self.devices if device.node.kind.is_disk)
+
+    @property
+    def writable(self) -> tuple[Place, ...]:
+        """The mounts of block devices that can be written to, each file system once."""
+        places = (p for p in self.topology.places if p.devices and "ro" not in p.options)
+        first: dict[str, Place] = {}
+        for place in places:
+            first.setdefault(place.mount.device, place)
+        return tuple(first.values())
+
+    def device(self, name: str) -> DeviceFacts:
+        """The device of that kernel name."""
+        return next(device for device in self.devices if device.name == name)
+
+    def place_over(self, name: str) -> Place | None:
+        """A mount that can be written to and whose file system lies on that device."""
+        places = self.topology.around([name]).places
+        return next((p for p in self.writable if p in places), None)

@@ -1,0 +1,147 @@
+"""Memory that holds writes back, and memory that is swapped, reclaimed or made into huge pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.host.advice.commands import set_command, study_command
+from iostudy.host.advice.facts import Facts, HostFacts
+from iostudy.host.advice.finding import HOST, Certainty, Rule, Sighting
+from iostudy.units import GIB
+
+_VM = "Documentation/admin-guide/sysctl/vm.rst of the kernel"
+_THP = "Documentation/admin-guide/mm/transhuge.rst of the kernel"
+_DIRTY_RATIO = "sysctl.vm.dirty_ratio"
+_SWAPPINESS = "sysctl.vm.swappiness"
+_RECLAIM = "sysctl.vm.zone_reclaim_mode"
+LARGE_DIRTY_BYTES = 6 * GIB
+"""What a disk of 200 MB/s writes in the 30 s of vm.dirty_expire_centisecs' default."""
+CLOUDERA_MOST_SWAPPINESS = 10
+
+
+def _dirty(facts: Facts) -> Iterator[Sighting]:
+    place = next(iter(facts.writable), None)
+    ratio, limit_bytes = facts.host.sysctl("vm.dirty_ratio"), _dirty_bytes(facts.host)
+    if not (place and ratio and limit_bytes and limit_bytes > LARGE_DIRTY_BYTES):
+        return
+    lower = max(1, ratio * LARGE_DIRTY_BYTES // limit_bytes)
+    yield Sighting(
+        subject=HOST,
+        found=f"{ratio} %, up to {limit_bytes / GIB:.1f} GiB",
+        advised=f"{lower} %, if that is better here",
+        evidence=f"memory: {(facts.host.memory_bytes or 0) / GIB:.1f} GiB, vm.dirty_bytes: 0",
+        command=study_command(place, _DIRTY_RATIO, (ratio, lower), "dfsio-write"),
+    )
+
+
+def _dirty_bytes(host: HostFacts) -> int | None:
+    """The most that vm.dirty_ratio can stand for; None where vm.dirty_bytes sets the limit."""
+    ratio, memory = host.sysctl("vm.dirty_ratio"), host.memory_bytes
+    if not ratio or memory is None or host.sysctl("vm.dirty_bytes"):
+        return None
+    return memory * ratio // 100
+
+
+def _swappiness(facts: Facts) -> Iterator[Sighting]:
+    found = facts.host.sysctl("vm.swappiness")
+    if found is not None and found > CLOUDERA_MOST_SWAPPINESS and facts.host.swaps:
+        yield Sighting(
+            subject=HOST,
+            found=str(found),
+            advised=f"1 to {CLOUDERA_MOST_SWAPPINESS}",
+            evidence=f"/proc/swaps: {', '.join(map(str, facts.host.swaps))}",
+            command=set_command(_SWAPPINESS, 1),
+        )
+
+
+def _zone_reclaim(facts: Facts) -> Iterator[Sighting]:
+    found = facts.host.sysctl("vm.zone_reclaim_mode")
+    if found:
+        yield Sighting(
+            subject=HOST,
+            found=str(found),
+            advised="0",
+            evidence="/proc/sys/vm/zone_reclaim_mode",
+            command=set_command(_RECLAIM, 0),
+        )
+
+
+def _defrag(facts: Facts) -> Iterator[Sighting]:
+    if facts.host.thp_defrag == "always" and facts.host.thp_enabled != "never":
+        yield Sighting(
+            subject=HOST,
+            found="always",
+            advised="madvise",
+            evidence="/sys/kernel/mm/transparent_hugepage/defrag",
+            command=set_command("thp.defrag", "madvise"),
+        )
+
+
+def _huge_pages(facts: Facts) -> Iterator[Sighting]:
+    place = next(iter(facts.writable), None)
+    if facts.host.thp_enabled == "always" and place:
+        levels = ("always", "madvise", "never")
+        yield Sighting(
+            subject=HOST,
+            found="always",
+            advised="whatever is fastest here",
+            evidence="/sys/kernel/mm/transparent_hugepage/enabled",
+            command=study_command(place, "thp.enabled", levels, "dfsio-write"),
+        )
+
+
+RULES = (
+    Rule(
+        id="swappiness",
+        title="Programs are swapped out to keep files in memory",
+        certainty=Certainty.RECOMMENDATION,
+        setting=_SWAPPINESS,
+        why="A Java heap that has been swapped out makes the pauses of its garbage collector long.",
+        source="Cloudera, Setting the vm.swappiness Linux Kernel Parameter (1 to 10, preferably "
+        f"1); {_VM}, swappiness",
+        check=_swappiness,
+    ),
+    Rule(
+        id="zone-reclaim",
+        title="File caches are given up to keep memory local",
+        certainty=Certainty.RECOMMENDATION,
+        setting=_RECLAIM,
+        why="Cached files are thrown out of a NUMA node while others have memory to spare. The "
+        "kernel's manual says to leave it off for file servers and whatever gains from its data "
+        "being cached.",
+        source=f"{_VM}, zone_reclaim_mode",
+        check=_zone_reclaim,
+    ),
+    Rule(
+        id="thp-defrag-always",
+        title="Programs wait while memory is made contiguous",
+        certainty=Certainty.RECOMMENDATION,
+        setting="thp.defrag",
+        why="With always, a program that asks for memory is stalled for direct reclaim and "
+        "compaction until a huge page is free. Vendors of Hadoop advise against it.",
+        source=f'{_THP}, "defrag"; Cloudera, Disabling Transparent Hugepages (THP)',
+        check=_defrag,
+    ),
+    Rule(
+        id="dirty-limit-large-memory",
+        title="Memory takes more writes than a disk can soon write out",
+        certainty=Certainty.MEASURE,
+        setting=_DIRTY_RATIO,
+        why="Writers run at memory's speed up to the limit, then at the disk's, and an fsync may "
+        "wait for all that has gathered. The limit is a share of available memory, so that it "
+        "grew with the host. A lower one evens writes out; a higher one lets short-lived files "
+        "never reach a disk.",
+        source=f"{_VM}, dirty_ratio, dirty_bytes and dirty_expire_centisecs",
+        check=_dirty,
+    ),
+    Rule(
+        id="thp-always",
+        title="Every program gets huge pages",
+        certainty=Certainty.MEASURE,
+        setting="thp.enabled",
+        why="Fewer page faults and TLB misses against memory that is cleared in vain and CPU "
+        "time of khugepaged. Which weighs more depends on the program.",
+        source=_THP,
+        check=_huge_pages,
+    ),
+)

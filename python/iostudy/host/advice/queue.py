@@ -1,0 +1,151 @@
+"""Read-ahead, request size and queue depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.host.advice.commands import set_command, study_command, write_command
+from iostudy.host.advice.facts import DeviceFacts, Facts
+from iostudy.host.advice.finding import Certainty, Rule, Sighting
+from iostudy.host.kinds import Kind
+
+_READ_AHEAD = "block.read_ahead_kb"
+_MAX_SECTORS = "block.max_sectors_kb"
+_NR_REQUESTS = "block.nr_requests"
+_ABI = "Documentation/ABI/stable/sysfs-block of the kernel"
+DEFAULT_READ_AHEAD_KB = 128
+STREAMING_READ_AHEAD_KB = (1024, 4096, 16384)
+NCQ_DEPTH = 31
+LARGE_REQUEST_KB = 32767
+"""Report R5's; some virtual devices name no limit but that of the number."""
+
+
+def _read_ahead(facts: Facts) -> Iterator[Sighting]:
+    for place in facts.writable:
+        # A btrfs has a read-ahead of its own, which no device's queue shows.
+        if place.filesystem == "btrfs":
+            continue
+        device = facts.device(place.devices[0])
+        found = device.number("read_ahead_kb")
+        if found is not None and found <= DEFAULT_READ_AHEAD_KB:
+            levels = (found, *STREAMING_READ_AHEAD_KB)
+            yield Sighting(
+                subject=device.node.device.disk,
+                found=f"{found} KiB",
+                advised="whatever reads fastest here",
+                evidence=f"queue/read_ahead_kb, under {place.mount.point}",
+                command=study_command(place, _READ_AHEAD, levels, "dfsio-read"),
+            )
+
+
+def _max_sectors(facts: Facts) -> Iterator[Sighting]:
+    for disk in facts.disks:
+        found, hardware = disk.number("max_sectors_kb"), disk.number("max_hw_sectors_kb")
+        possible = min(hardware or 0, LARGE_REQUEST_KB)
+        place = facts.place_over(disk.name)
+        if found is not None and found < possible and place:
+            yield Sighting(
+                subject=disk.name,
+                found=f"{found} KiB",
+                advised=f"up to {possible} KiB",
+                evidence=f"queue/max_hw_sectors_kb: {hardware}",
+                command=study_command(place, _MAX_SECTORS, (found, possible), "dfsio-write"),
+            )
+
+
+def _depth_of_one(facts: Facts) -> Iterator[Sighting]:
+    for disk in facts.disks:
+        if disk.queue_depth == 1 and disk.node.kind in (Kind.ROTATIONAL, Kind.SSD):
+            path = f"/sys/block/{disk.name}/device/queue_depth"
+            yield Sighting(
+                subject=disk.name,
+                found="one command at a time",
+                advised=f"{NCQ_DEPTH}, as ATA allows",
+                evidence=path,
+                command=write_command(path, str(NCQ_DEPTH)),
+            )
+
+
+def _too_few_requests(facts: Facts) -> Iterator[Sighting]:
+    for disk in facts.disks:
+        found = disk.number("nr_requests")
+        if found is not None and disk.queue_depth is not None and found < disk.queue_depth:
+            yield Sighting(
+                subject=disk.name,
+                found=str(found),
+                advised=f"at least {disk.queue_depth}",
+                evidence=f"device/queue_depth: {disk.queue_depth}",
+                command=set_command(_NR_REQUESTS, disk.queue_depth, disk.name),
+            )
+
+
+def _few_requests(facts: Facts) -> Iterator[Sighting]:
+    for disk in facts.disks:
+        found, place = disk.number("nr_requests"), facts.place_over(disk.name)
+        if found is not None and place and _sorts(disk):
+            yield Sighting(
+                subject=disk.name,
+                found=str(found),
+                advised="whatever is fastest here",
+                evidence=f"queue/nr_requests, queue depth {disk.queue_depth or 'not told'}",
+                command=study_command(place, _NR_REQUESTS, (found, found * 4), "dfsio-write"),
+            )
+
+
+def _sorts(disk: DeviceFacts) -> bool:
+    """More requests only help one who sorts them."""
+    rotational = disk.node.kind is Kind.ROTATIONAL
+    return rotational and disk.scheduler is not None and disk.scheduler.current != "none"
+
+
+RULES = (
+    Rule(
+        id="queue-depth-one",
+        title="A disk is given one command at a time",
+        certainty=Certainty.RECOMMENDATION,
+        why="Without native command queuing a disk cannot sort requests by where its head is, "
+        "and waits between them. Some drives with faulty firmware are held at one on purpose.",
+        source='libata FAQ, "Enabling, disabling and checking NCQ"',
+        check=_depth_of_one,
+    ),
+    Rule(
+        id="nr-requests-below-depth",
+        title="The queue is shorter than what the device takes",
+        certainty=Certainty.FACT,
+        setting=_NR_REQUESTS,
+        why="The device can never be given as many commands as it takes at a time.",
+        source=f"{_ABI}, nr_requests",
+        check=_too_few_requests,
+    ),
+    Rule(
+        id="read-ahead-streaming",
+        title="Read-ahead is the kernel's default",
+        certainty=Certainty.MEASURE,
+        setting=_READ_AHEAD,
+        why="Streams that are read in turn cost a seek each time they change places; more "
+        "read-ahead makes the turns longer, and wastes memory and bandwidth on random reads. "
+        "Report R5 found 16 MiB best for its jobs.",
+        source=f"{_ABI}, read_ahead_kb; report R5",
+        check=_read_ahead,
+    ),
+    Rule(
+        id="max-sectors-below-hardware",
+        title="Requests are kept smaller than the hardware takes",
+        certainty=Certainty.MEASURE,
+        setting=_MAX_SECTORS,
+        why="The kernel's own limit keeps a large request from holding up others. Larger ones "
+        "can help streams on a RAID or a disk, and lengthen the wait of whatever comes behind.",
+        source=f"{_ABI}, max_sectors_kb and max_hw_sectors_kb; report R5",
+        check=_max_sectors,
+    ),
+    Rule(
+        id="nr-requests-to-sort",
+        title="How many requests a scheduler may sort",
+        certainty=Certainty.MEASURE,
+        setting=_NR_REQUESTS,
+        why="A longer queue gives the scheduler more to merge and sort, and lets a request wait "
+        "longer. Report R5 searched 32 to 512 and kept 128.",
+        source=f"{_ABI}, nr_requests; report R5",
+        check=_few_requests,
+    ),
+)

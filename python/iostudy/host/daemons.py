@@ -1,0 +1,68 @@
+"""Programs that run on this host and matter to its storage: Hadoop's daemons, TuneD.
+
+Source: proc_pid_cmdline(5); the class names of Hadoop's main programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host.limits import Limit, parse_limits
+from iostudy.host.reader import Reader
+
+_ROLES = {
+    "org.apache.hadoop.hdfs.server.datanode.DataNode": "DataNode",
+    "org.apache.hadoop.hdfs.server.datanode.SecureDataNodeStarter": "DataNode",
+    "org.apache.hadoop.hdfs.server.namenode.NameNode": "NameNode",
+}
+TUNED = "tuned"
+
+
+@dataclass(frozen=True)
+class Daemon:
+    """A running daemon and its limits; none where they could not be read."""
+
+    pid: int
+    role: str
+    limits: dict[str, Limit]
+
+
+def parse_role(cmdline: str) -> str | None:
+    """The role of the process with these arguments, which end in NUL; None if it has none here.
+
+    Java gets its main class as an argument of its own, whatever its options are; TuneD is a script,
+    so that its name is the interpreter's or the script's.
+    """
+    arguments = cmdline.split("\0")
+    named = [_ROLES[argument] for argument in arguments if argument in _ROLES]
+    if named:
+        return named[0]
+    return TUNED if _is_script(arguments, TUNED) else None
+
+
+def read_daemons(reader: Reader) -> tuple[Daemon, ...]:
+    """The Hadoop daemons and TuneD that this process can see."""
+    return tuple(_daemons(reader))
+
+
+def _daemons(reader: Reader) -> Iterator[Daemon]:
+    for folder in sorted(_processes(reader), key=lambda path: int(path.name)):
+        role = parse_role(reader.text(folder / "cmdline") or "")
+        if role:
+            limits = parse_limits(reader.text(folder / "limits") or "")
+            yield Daemon(int(folder.name), role, dict(limits))
+
+
+def _processes(reader: Reader) -> list[Path]:
+    return [path for path in (reader.root / "proc").glob("[0-9]*") if path.name.isdecimal()]
+
+
+def _is_script(arguments: Sequence[str], name: str) -> bool:
+    """``/usr/sbin/tuned -l`` or ``/usr/bin/python3 -Es /usr/sbin/tuned -l``."""
+    program = Path(arguments[0]).name
+    if program == name:
+        return True
+    scripts = [a for a in arguments[1:] if a and not a.startswith("-")]
+    return program.startswith("python") and bool(scripts) and Path(scripts[0]).name == name
