@@ -114,7 +114,7 @@ class Limits:
         del error, value
         if attribute == "nofile" and _may_raise():
             return "choose less than fs.nr_open, or raise that first"
-        return "run as root, with CAP_SYS_RESOURCE"
+        return "run as root with CAP_SYS_RESOURCE"
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _check_privilege(owner: Limits, name: str, before: str, after: str) -> None:
         found=f"it is {before}, and this process may not raise a hard limit, which it takes "
         "either now or to put it back (CAP_SYS_RESOURCE)",
         where=owner.where(name),
-        remedy="run as root, or leave the hard limit out",
+        remedy="run as root with CAP_SYS_RESOURCE (containers often lack it), or leave it out",
     )
 
 
