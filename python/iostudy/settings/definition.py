@@ -92,3 +92,7 @@ class SettingDefinition:
         if text.strip() == AS_FOUND and self.cost is not Cost.FORMAT:
             return AS_FOUND
         return self.values.parse(text)
+
+    def met(self, wanted: str, found: str) -> bool:
+        """Whether what is read back is what was wanted."""
+        return wanted == found

@@ -33,7 +33,7 @@ class DeviceIdentity:
     @classmethod
     def of(cls, device: BlockDevice) -> DeviceIdentity:
         """The identity of a device that is there now."""
-        return cls(device.name, device.number, device.diskseq, _unique(device), _boot_id())
+        return cls(device.name, device.number, device.diskseq, _unique(device), boot_id())
 
     @classmethod
     def from_record(cls, record: Record) -> DeviceIdentity:
@@ -46,7 +46,7 @@ class DeviceIdentity:
 
     def loss(self) -> str | None:
         """Why this device is not there any more, None as long as it is."""
-        if self.boot != _boot_id():
+        if self.boot != boot_id():
             return "the host has been started anew"
         try:
             now = DeviceIdentity.of(devices.read_device(self.name))
@@ -73,7 +73,7 @@ class ProcessIdentity:
         pid = os.getpid()
         ticks = _start_ticks(pid)
         assert ticks is not None, "a process that asks is there"
-        return cls(pid, ticks, _boot_id())
+        return cls(pid, ticks, boot_id())
 
     @classmethod
     def from_record(cls, record: Record) -> ProcessIdentity:
@@ -86,7 +86,7 @@ class ProcessIdentity:
 
     def loss(self) -> str | None:
         """Why this process is not there any more, None as long as it is."""
-        alive = self.boot == _boot_id() and _start_ticks(self.pid) == self.start_ticks
+        alive = self.boot == boot_id() and _start_ticks(self.pid) == self.start_ticks
         return None if alive else "the process has ended"
 
 
@@ -145,5 +145,6 @@ def _start_ticks(pid: int) -> int | None:
     return None if state in _ENDED else int(fields[18])
 
 
-def _boot_id() -> str:
+def boot_id() -> str:
+    """Names this boot of the host (random(4))."""
     return read_attribute(ROOT / "proc/sys/kernel/random/boot_id") or ""
