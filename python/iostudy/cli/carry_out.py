@@ -21,7 +21,10 @@ def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[st
     """
     folder = assignment.folder
     try:
-        with listener() as listening, LocalNode(assignment.study.target, folder) as node:
+        with (
+            listener() as listening,
+            LocalNode(assignment.study.target, folder, assignment.study.factors) as node,
+        ):
             final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
     except IostudyError:
         if (folder / FILE_NAME).exists():

@@ -23,7 +23,12 @@ from iostudy.study.plan import draw_seed, make_plan
 from iostudy.study.schema import parse
 from iostudy.study.user import for_user
 
-MUST_AGREE = (("host", "kernel", "release"), ("versions", "iostudy"), ("target", "identity"))
+MUST_AGREE = (
+    ("host", "kernel", "release"),
+    ("versions", "iostudy"),
+    ("target", "identity"),
+    ("target", "on"),
+)
 """What a resumed study may not mix, as ways into the circumstances."""
 
 
@@ -134,7 +139,7 @@ def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
 
 def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
     """Fill in the levels of factors that take what the host offers."""
-    offered = {factor.name: node.offered(factor.name) for factor in study.awaiting_offer()}
+    offered = {f.name: node.offered(f.name, f.on) for f in study.awaiting_offer()}
     if recorded is None:
         return with_offered(study, offered)
     gone = {v for name, levels in recorded.offered.items() for v in levels} - {

@@ -9,13 +9,15 @@ from iostudy.errors import IostudyError
 from iostudy.host import stack
 from iostudy.node.levels import Levels
 from iostudy.node.room import free_bytes, require_room
-from iostudy.settings import kinds
+from iostudy.settings import catalog as settings
+from iostudy.settings.definition import Reach
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.cross_check import with_offered
 from iostudy.study.model import (
     DirectoryTarget,
+    Factor,
     FactorKind,
     LoopbackTarget,
     ScratchTarget,
@@ -35,7 +37,7 @@ def with_expected_levels(study: Study) -> Study:
     """
     levels = Levels(Transaction(), _place(study.target))
     try:
-        offered = {f.name: levels.offered(f.name) for f in study.awaiting_offer()}
+        offered = {f.name: levels.offered(f.name, f.on) for f in study.awaiting_offer()}
     except IostudyError:
         return study
     return with_offered(study, offered)
@@ -44,16 +46,26 @@ def with_expected_levels(study: Study) -> Study:
 def check_target(study: Study, folder: Path) -> None:
     """TargetError where the target cannot be used, has no such settings or too little room.
 
-    ``folder`` stands for the output folder. Changes nothing.
+    SettingError where a setting is not there while the host is as it is. ``folder`` stands for the output folder. Changes nothing.
     """
     room_bytes = _room_bytes(study.target, folder)
-    if not isinstance(study.target, LoopbackTarget):
-        for factor in study.factors:
-            if factor.kind is FactorKind.SETTING:
-                kinds.bind(factor.name, _place(study.target))
+    for factor in study.factors:
+        if factor.kind is FactorKind.SETTING:
+            _check_setting(study, factor)
     if not study.awaiting_offer():
         needed_bytes = max(space_bytes(study.workloads, study.configurations()))
         require_room(needed_bytes, room_bytes, study.target)
+
+
+def _check_setting(study: Study, factor: Factor) -> None:
+    """The places of a factor, and what it depends on, as far as they are there before the run."""
+    made = isinstance(study.target, LoopbackTarget) and not factor.on
+    if made or settings.get(factor.name).reach is Reach.DISK:
+        return
+    levels = Levels(Transaction(), _place(study.target))
+    levels.bound(factor.name, factor.on)
+    if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
+        levels.require(factor.name, factor.on)
 
 
 def _room_bytes(target: Target, folder: Path) -> int:

@@ -45,8 +45,8 @@ class FakeNode:
     log: list[str] = field(default_factory=list)
     _trials: int = 0
 
-    def offered(self, setting: str) -> tuple[str, ...]:
-        """The same levels for every setting."""
+    def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
+        """The same levels for every setting everywhere."""
         return self.levels
 
     def preflight(

@@ -2,46 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostudy.errors import SettingError
-from iostudy.settings import catalog, kinds
+from iostudy.settings import catalog, kinds, places
 from iostudy.settings.change import Setting
+from iostudy.settings.definition import Reach
+from iostudy.settings.locks import lock_devices, lock_host
 from iostudy.settings.transaction import Transaction
-from iostudy.study.model import Configuration
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.model import Configuration, Factor, FactorKind
 
 
 @dataclass
 class Levels:
-    """Settings below one place, changed through one transaction."""
+    """Settings below one place, or where the study says, changed through one transaction.
+
+    What stands when a file system is made is none of them.
+    """
 
     transaction: Transaction
     place: Path
-    _bound: dict[str, tuple[Setting, ...]] = field(default_factory=dict)
+    _bound: dict[tuple[str, tuple[str, ...]], tuple[Setting, ...]] = field(default_factory=dict)
 
-    def offered(self, name: str) -> tuple[str, ...]:
-        """What the setting can be here, in catalogue order."""
-        here = self._settings(name)[0].offered()
-        return tuple(choice for choice in catalog.get(name).choices if choice in here)
+    def offered(self, name: str, on: Sequence[str] = ()) -> tuple[str, ...]:
+        """What the setting can be in all these places, in catalogue order."""
+        here = [setting.offered() for setting in self.bound(name, on)]
+        choices = catalog.get(name).choices
+        return tuple(choice for choice in choices if all(choice in each for each in here))
 
     @contextmanager
     def applied(self, configuration: Configuration) -> Iterator[Mapping[Setting, str]]:
-        """The configuration's levels hold inside; given are the settings and the values wanted."""
-        wanted = {
-            setting: value
-            for name, value in configuration.settings.items()
-            for setting in self._settings(name)
-        }
-        with self.transaction.applied(*kinds.changes(wanted)):
-            yield wanted
+        """The configuration's levels hold inside; given are the settings with their values.
 
-    def _settings(self, name: str) -> tuple[Setting, ...]:
-        if name not in self._bound:
-            self._bound[name] = kinds.bind(name, self.place)
-        return self._bound[name]
+        Settings that stay as found are not written, but for what the kernel makes of them when
+        others are; that is their value then. SettingError where a setting is not there.
+        """
+        wanted = self._wanted(configuration)
+        written = {setting: value for setting, value in wanted.items() if value != AS_FOUND}
+        with self.transaction.applied(*kinds.changes(written)):
+            yield {s: s.read() if value == AS_FOUND else value for s, value in wanted.items()}
+
+    def bound(self, name: str, on: Sequence[str] = ()) -> tuple[Setting, ...]:
+        """The setting wherever it holds on these places; without any, below the target."""
+        key = (name, tuple(on))
+        if key not in self._bound:
+            self._bound[key] = places.bind(name, self._places(on))
+        return self._bound[key]
+
+    def require(self, name: str, on: Sequence[str] = ()) -> None:
+        """SettingError unless what the setting depends on is so on the host; see `places.unmet`."""
+        definition = catalog.get(name)
+        found = places.unmet(definition, self._places(on), {})
+        condition = definition.condition
+        if found and condition:
+            levels = ", ".join(condition.values)
+            raise SettingError(
+                f"to vary {name}, which is only there while {condition}",
+                found=found,
+                where=", ".join(self._places(on)),
+                remedy=f"add `{condition.name}: [{levels}]` to the factors",
+            )
+
+    def _wanted(self, configuration: Configuration) -> dict[Setting, str]:
+        wanted: dict[Setting, str] = {}
+        for name, value in configuration.settings.items():
+            definition, on = catalog.get(name), configuration.places.get(name, ())
+            if definition.reach is Reach.DISK:
+                continue
+            if definition.condition and definition.condition.name not in configuration.settings:
+                self.require(name, on)
+            wanted |= dict.fromkeys(self.bound(name, on), value)
+        return wanted
+
+    def _places(self, on: Sequence[str]) -> Sequence[str]:
+        return on or (str(self.place),)
+
+
+@contextmanager
+def locked(place: Path, factors: Sequence[Factor]) -> Iterator[None]:
+    """Nobody else works below the target, or on what the factors concern elsewhere, meanwhile.
+
+    BusyError names who does.
+    """
+    on = places.resolved(each for factor in factors for each in factor.on)
+    settings = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
+    with ExitStack() as held:
+        held.enter_context(lock_devices(place, *on))
+        if any(catalog.get(name).reach is Reach.HOST for name in settings):
+            held.enter_context(lock_host())
+        yield
 
 
 def read_back(wanted: Mapping[Setting, str]) -> dict[str, str]:

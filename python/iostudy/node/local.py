@@ -14,17 +14,19 @@ from typing import Any, Self, assert_never
 from iostudy.errors import TargetError
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
-from iostudy.node.levels import Levels
+from iostudy.node.levels import Levels, locked
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.room import free_bytes, require_room
+from iostudy.settings import places
 from iostudy.settings.identity import DiskIdentity
-from iostudy.settings.locks import lock_devices, lock_directory
+from iostudy.settings.locks import lock_directory
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice, ScratchDisk
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import (
     Configuration,
     DirectoryTarget,
+    Factor,
     LoopbackTarget,
     ScratchTarget,
     Target,
@@ -40,13 +42,15 @@ LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
 class LocalNode:
     """The local machine with one target, for as long as the context is open.
 
-    Entering locks output folder and device and makes the scratch disk; leaving puts back
-    everything, also after an error. ``folder`` is the output folder; it must exist.
+    Entering locks output folder and devices and makes the scratch disk; leaving puts back
+    everything, also after an error. ``folder`` is the output folder; it must exist. ``factors`` are
+    what varies, on the target or elsewhere.
     """
 
-    def __init__(self, target: Target, folder: Path) -> None:
+    def __init__(self, target: Target, folder: Path, factors: Sequence[Factor] = ()) -> None:
         self._target = target
         self._folder = folder
+        self._factors = factors
         self._held = ExitStack()
         self._notes: tuple[str, ...] = ()
 
@@ -54,7 +58,7 @@ class LocalNode:
         disk = self._prepared_disk()
         with ExitStack() as held:
             held.enter_context(lock_directory(self._folder))
-            held.enter_context(lock_devices(self._place()))
+            held.enter_context(locked(self._place(), self._factors))
             transaction = held.enter_context(Transaction())
             if disk is not None:
                 transaction.perform(disk)
@@ -74,9 +78,9 @@ class LocalNode:
     ) -> None:
         self._held.__exit__(kind, error, traceback)
 
-    def offered(self, setting: str) -> tuple[str, ...]:
-        """The setting's levels on the device below the target, in catalogue order."""
-        return self._levels.offered(setting)
+    def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
+        """The setting's levels below the target, or on these places, in catalogue order."""
+        return self._levels.offered(setting, on)
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
@@ -100,7 +104,8 @@ class LocalNode:
             "target": {
                 "description": self._target.describe(),
                 "devices": list(self._devices()),
-                "identity": self._identity(),
+                "identity": _identity(self._place()),
+                "on": {place: _identity(place) for place in self._elsewhere()},
                 "notes": list(self._notes),
             },
         }
@@ -147,13 +152,9 @@ class LocalNode:
             case unreachable:
                 assert_never(unreachable)
 
-    def _identity(self) -> list[str]:
-        """The devices that the target is on, or is made on, whatever they are named today."""
-        try:
-            below = stack.whole_stack(self._place())
-        except TargetError:
-            return []
-        return [DiskIdentity.of(device).stable() for device in below]
+    def _elsewhere(self) -> tuple[str, ...]:
+        """The places beside the target on which a factor varies."""
+        return places.resolved(place for factor in self._factors for place in factor.on)
 
     def _devices(self) -> tuple[str, ...]:
         """The devices below the target, from the top; none for a target in memory or far away."""
@@ -161,6 +162,15 @@ class LocalNode:
             return tuple(device.name for device in stack.whole_stack(self._directory))
         except TargetError:
             return ()
+
+
+def _identity(place: str | Path) -> list[str]:
+    """The devices that a place is on, or is made on, whatever they are named today."""
+    try:
+        below = stack.whole_stack(place)
+    except TargetError:
+        return []
+    return [DiskIdentity.of(device).stable() for device in below]
 
 
 def _refuse_device(place: Path) -> None:

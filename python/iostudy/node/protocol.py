@@ -43,8 +43,8 @@ class BlockSession(Protocol):
 class Node(Protocol):
     """A machine that can be studied."""
 
-    def offered(self, setting: str) -> tuple[str, ...]:
-        """The levels of a setting that this machine offers on the study's target."""
+    def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
+        """The levels of a setting that this machine offers on the study's target, or there."""
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]

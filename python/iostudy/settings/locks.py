@@ -1,4 +1,4 @@
-"""One study at a time: on an output folder, and on every device of the stack below a place.
+"""One study at a time: on an output folder, on every device below a place, on the whole host.
 
 Locks lie in one folder for the whole host, so that all users see them, whatever state directory
 each has. Anybody may lock there, and lock files stay: in a folder with the sticky bit only their
@@ -32,16 +32,26 @@ def lock_directory(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def lock_devices(place: str | Path) -> Iterator[None]:
-    """Nobody else holds a device below ``place`` meanwhile; BusyError names who does.
+def lock_devices(*places: str | Path) -> Iterator[None]:
+    """Nobody else holds a device below these places meanwhile; BusyError names who does.
 
     All devices down to the disk are locked, so that two partitions of one disk, or a volume and its
     disk, are not studied at once. Of a place without a block device the whole file
     system is locked: two folders of one tmpfs, overlay or NFS compete for one memory or wire.
     """
+    identities: dict[str, str] = {}
+    for place in places:
+        identities |= _identities(place)
     with ExitStack() as held:
-        for identity, name in _identities(place).items():
+        for identity, name in identities.items():
             held.enter_context(_lock(identity, name))
+        yield
+
+
+@contextmanager
+def lock_host() -> Iterator[None]:
+    """Nobody else varies or sets what the host has once meanwhile; BusyError names who does."""
+    with _lock("host", "the settings of the whole host"):
         yield
 
 

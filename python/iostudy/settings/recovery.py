@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,11 +69,9 @@ def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Reco
         return Recovery()
     steps, failures = _rebuild(contents)
     try:
-        with ExitStack() as locked:
-            # Who holds the settings is gone, but a study may be at work on the device with them.
-            for device in {name for step in steps for name in step.change.devices()}:
-                if device_exists(device):
-                    locked.enter_context(lock_devices(device))
+        # Who holds the settings is gone, but a study may be at work on the devices with them.
+        changed = {name for step in steps for name in step.change.devices()}
+        with lock_devices(*filter(device_exists, changed)):
             undoing = undo(journal, steps, foreign) + Undoing(failures=failures)
     except BusyError as busy:
         changes = "; ".join(step.change.describe() for step in steps)
