@@ -10,18 +10,28 @@ import json
 import sys
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 # Wider than any table; off a terminal nothing is folded, so that grep finds whole lines.
 _UNLIMITED = 1_000_000
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A line of a tree, and what grows from it."""
+
+    text: str
+    branches: tuple[Branch, ...] = ()
 
 
 def say(text: str) -> None:
@@ -34,6 +44,11 @@ def print_line(text: str = "", style: str = "") -> None:
     out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
 
 
+def print_command(command: str) -> None:
+    """A command on a line of its own, which is never folded, so that it can be copied."""
+    out.print(Text(f"  $ {visible(command)}"), soft_wrap=True)
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout, headed if any column has a name."""
     table = Table(box=None, pad_edge=False, show_header=any(columns))
@@ -41,10 +56,27 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*(Text(visible(cell)) for cell in row))
+    _print_whole(table)
+
+
+def print_tree(branches: Sequence[Branch]) -> None:
+    """A tree for each branch on stdout."""
+    for branch in branches:
+        _print_whole(_grown(Tree(Text(visible(branch.text))), branch))
+
+
+def _grown(tree: Tree, branch: Branch) -> Tree:
+    for each in branch.branches:
+        _grown(tree.add(Text(visible(each.text))), each)
+    return tree
+
+
+def _print_whole(renderable: Table | Tree) -> None:
+    """Folded to fit a terminal; off a terminal as wide as it is."""
     if not out.is_terminal:
         options = out.options.update(max_width=_UNLIMITED)
-        out.width = Measurement.get(out, options, table).maximum
-    out.print(table)
+        out.width = Measurement.get(out, options, renderable).maximum
+    out.print(renderable)
 
 
 def print_json(value: Any) -> None:

@@ -1,44 +1,108 @@
-"""``iostudy doctor``: what is there."""
+"""``iostudy doctor``: how the storage stacks, what is wrong with it, why, and how to mend it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, assert_never
 
 import typer
 
-from iostudy.cli.console import print_json, print_table
+from iostudy.cli import doctor_json
+from iostudy.cli.console import print_command, print_json, print_line, print_table, print_tree
+from iostudy.cli.stack_tree import branches
+from iostudy.host.advice.facts import Facts
+from iostudy.host.advice.finding import Certainty, Finding
+from iostudy.host.advice.gather import gather
+from iostudy.host.advice.registry import judge
 from iostudy.host.inventory import inventory
-from iostudy.host.stack import whole_stack
 
 
 def doctor(
     place: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PATH|DEVICE]", help="Only the devices below it.", show_default="all"
+            metavar="[PATH|DEVICE]", help="Only what lies below and above it.", show_default="all"
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Show the host, its block devices and their settings. Changes nothing."""
-    found = dict(inventory([Path(place)] if place and Path(place).is_dir() else []))
-    if place is not None:
-        below = {device.disk for device in whole_stack(place)}
-        devices = found["block_devices"]
-        found["block_devices"] = {name: devices[name] for name in devices if name in below}
+    """Show how the storage stacks and what is wrong with it, why, how sure, and what to do.
+
+    Changes nothing.
+    """
+    facts = gather(place)
+    findings = judge(facts)
     if json:
-        print_json(found)
+        places = [Path(place)] if place and Path(place).is_dir() else []
+        print_json(doctor_json.document(facts, findings, inventory(places)))
         return
-    print_table(("", ""), list(_lines("", found)))
+    print_tree(branches(facts.topology))
+    for certainty in Certainty:
+        _print_group(certainty, [f for f in findings if f.certainty is certainty])
+    _print_refused(facts)
 
 
-def _lines(name: str, value: Any) -> Iterator[tuple[str, str]]:
-    """One line a value, named by the way to it; a dash stands for none."""
-    if not isinstance(value, Mapping):
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        yield name, "-" if value is None or not text else text
+def heading(certainty: Certainty) -> str:
+    """What stands above the findings of a certainty."""
+    match certainty:
+        case Certainty.FACT:
+            return "Facts: they follow from what the kernel or a manual says"
+        case Certainty.RECOMMENDATION:
+            return "Recommendations: common advice, which may not fit this host"
+        case Certainty.MEASURE:
+            return "To be measured: it depends on the workload, and a study can tell"
+        case _:
+            assert_never(certainty)
+
+
+def _print_group(certainty: Certainty, findings: Sequence[Finding]) -> None:
+    if not findings:
         return
-    for key, inner in value.items():
-        yield from _lines(f"{name}.{key}" if name else str(key), inner)
+    print_line()
+    print_line(heading(certainty), style="bold")
+    for _, same in groupby(findings, key=lambda finding: finding.id):
+        _print_rule(list(same))
+
+
+def _print_rule(findings: Sequence[Finding]) -> None:
+    """All that one rule has found: the places in a table, what it says of them once."""
+    first = findings[0]
+    print_line()
+    print_line(f"{first.id}: {first.title}")
+    print_table(("", "where", "found", "advised"), list(_places(findings)))
+    print_table(("", "", ""), list(_explanation(findings)))
+    for command in _commands(findings):
+        print_command(command)
+
+
+def _places(findings: Sequence[Finding]) -> Iterator[tuple[str, ...]]:
+    for key, same in groupby(findings, key=lambda finding: (finding.found, finding.advised)):
+        yield ("", ", ".join(finding.subject for finding in same), *key)
+
+
+def _explanation(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str]]:
+    first = findings[0]
+    settings = dict.fromkeys(finding.setting for finding in findings if finding.setting)
+    if settings:
+        yield "", "setting", ", ".join(settings)
+    yield "", "why", first.why
+    yield "", "source", first.source
+    for evidence in dict.fromkeys(finding.evidence for finding in findings):
+        yield "", "evidence", evidence
+
+
+def _commands(findings: Sequence[Finding]) -> list[str]:
+    """Each command once; of studies the first, which shows how the others are made."""
+    commands = list(dict.fromkeys(finding.command for finding in findings))
+    return commands[:1] if findings[0].certainty is Certainty.MEASURE else commands
+
+
+def _print_refused(facts: Facts) -> None:
+    if not facts.refused:
+        return
+    print_line()
+    print_line("Not judged, for it could not be read", style="bold")
+    for refusal in facts.refused:
+        print_line(f"  {refusal}")

@@ -1,0 +1,80 @@
+"""The storage stack as a tree for people: disk, partition, volume, file system, mount."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.cli.console import Branch
+from iostudy.host.topology import Node, Place, Topology
+from iostudy.report.wording import size
+
+
+def branches(topology: Topology) -> tuple[Branch, ...]:
+    """A tree for each device that lies on no other, then one for each mount without a device.
+
+    What lies on several devices is drawn in full below the first of them, and named below the
+    others.
+    """
+    drawing = _Drawing(topology)
+    disks = tuple(drawing.device(node) for node in topology.roots)
+    return (*disks, *(drawing.mount(place) for place in topology.apart))
+
+
+def describe(node: Node) -> str:
+    """``253:2 = dm-2 = vg0/home = vg0-home, 2.00 TiB, LVM``."""
+    return ", ".join((_names(node), size(node.device.size_bytes), *_details(node)))
+
+
+def describe_mount(place: Place) -> str:
+    """``ext4 on /home (rw,noatime)``; what has no device is named by its source."""
+    source = "" if place.devices else f" from {place.mount.source}"
+    return f"{place.filesystem}{source} on {place.mount.point} ({','.join(place.options)})"
+
+
+class _Drawing:
+    """Draws a topology, and remembers what has been drawn already."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._drawn: set[str] = set()
+
+    def device(self, node: Node) -> Branch:
+        if node.name in self._drawn:
+            return Branch(f"{_names(node)}: drawn above")
+        self._drawn.add(node.name)
+        mounts = (self.mount(place) for place in self._first_mounts(node))
+        above = (self.device(upper) for upper in self._topology.above(node.name))
+        return Branch(describe(node), (*mounts, *above))
+
+    def mount(self, place: Place) -> Branch:
+        loops = (self.device(loop) for loop in self._topology.loops_in(place))
+        return Branch(describe_mount(place), tuple(loops))
+
+    def _first_mounts(self, node: Node) -> Iterator[Place]:
+        """A file system on several devices is drawn below the first of them that is shown."""
+        for place in self._topology.places_on(node.name):
+            shown = [name for name in place.devices if name in self._topology.by_name]
+            if shown[0] == node.name:
+                yield place
+
+
+def _names(node: Node) -> str:
+    return " = ".join((node.device.number, node.name, *node.names))
+
+
+def _details(node: Node) -> Iterator[str]:
+    if node.array:
+        missing = f", {node.array.missing} missing" if node.array.missing else ""
+        yield f"md {node.array.level} of {node.array.members} members{missing}"
+    else:
+        yield str(node.kind)
+    if node.is_zoned:
+        yield f"zoned ({node.zoned})"
+    if node.device.model and not node.device.partition_of:
+        yield node.device.model
+    if node.device.backing_file:
+        yield str(node.device.backing_file)
+    if node.device.read_only:
+        yield "read only"
+    if node.filesystem:
+        yield f"holds {node.filesystem}"
