@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.definitions import limit, queue
+from iostudy.settings.definitions import filesystem, limit, queue, schedulers
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
-    definition.name: definition for definition in (*queue.DEFINITIONS, *limit.DEFINITIONS)
+    definition.name: definition
+    for definition in (
+        *queue.DEFINITIONS,
+        *schedulers.DEFINITIONS,
+        *limit.DEFINITIONS,
+        *filesystem.DEFINITIONS,
+    )
 }
 
 

@@ -12,23 +12,33 @@ Documentation/ABI/stable/sysfs-block.
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, assert_never
 
-from iostudy.errors import TargetError
+from iostudy.errors import SettingError, TargetError
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice, parse_scheduler
 from iostudy.host.files import ROOT, read_attribute, write_attribute
 from iostudy.settings import attributes
-from iostudy.settings.attributes import AttributeSetting, Disturbs
+from iostudy.settings.attributes import AttributeChange, AttributeSetting, Disturbs
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.queue import Layer, QueueSettingDefinition
 from iostudy.settings.identity import DeviceIdentity
 
 SCHEDULER = "scheduler"
-_SLICE_IDLE = ("iosched/slice_idle", "iosched/slice_idle_us")
+_FIRST = (SCHEDULER, "nr_requests", "iosched/strict_guarantees")
+"""In this order before all others, which they reset or raise."""
+
+_TWO_VIEWS = ("slice_idle", "group_idle", "slice_sync", "slice_async", "target_latency")
+"""Tunables of bfq and cfq that there are in milliseconds and in microseconds (Linux 4.8)."""
+
+
+def _views(tunable: str) -> tuple[str, str]:
+    return f"iosched/{tunable}", f"iosched/{tunable}_us"
+
+
 _MODULES = {"kyber": "kyber-iosched", "cfq": "cfq-iosched", "deadline": "deadline-iosched"}
 
 
@@ -40,9 +50,8 @@ class Queue:
     disturbs: ClassVar[Disturbs] = {
         SCHEDULER: ("nr_requests", "async_depth", "wbt_lat_usec", "iosched/*"),
         "nr_requests": ("async_depth", "iosched/async_depth"),
-        "iosched/slice_idle": _SLICE_IDLE,
-        "iosched/slice_idle_us": _SLICE_IDLE,
-        "iosched/strict_guarantees": _SLICE_IDLE,
+        "iosched/strict_guarantees": _views("slice_idle"),
+        **{view: _views(tunable) for tunable in _TWO_VIEWS for view in _views(tunable)},
     }
 
     device: DeviceIdentity
@@ -76,8 +85,9 @@ class Queue:
         return tuple(str(path.relative_to(folder)) for path in paths)
 
     def in_order(self, attributes: Iterable[str]) -> list[str]:
-        """The scheduler first, then what else disturbs others."""
-        return sorted(attributes, key=lambda n: (n != SCHEDULER, n not in self.disturbs, n))
+        """What resets others first; milliseconds before the microseconds that are finer."""
+        rank = {name: number for number, name in enumerate(_FIRST)}
+        return sorted(attributes, key=lambda name: (rank.get(name, len(rank)), name))
 
     def read(self, attribute: str) -> str | None:
         """The text; of schedulers the one in brackets."""
@@ -121,7 +131,26 @@ def bind(definition: QueueSettingDefinition, place: str) -> tuple[AttributeSetti
     )
 
 
-KIND = SettingKind(QueueSettingDefinition, bind, attributes.changes)
+def changes(wanted: Mapping[AttributeSetting, str]) -> tuple[AttributeChange, ...]:
+    """One change for each queue; SettingError for a tunable of a scheduler that will not be there.
+
+    Schedulers have tunables of the same name, so that the file alone does not tell whose it is.
+    """
+    schedulers = {s.owner: value for s, value in wanted.items() if s.attribute == SCHEDULER}
+    for setting in wanted:
+        scheduler = schedulers.get(setting.owner) or setting.owner.read(SCHEDULER) or "none"
+        condition = setting.definition.condition
+        if condition is not None and not condition.holds(scheduler):
+            raise SettingError(
+                f"to set {setting.label}, which is there only while {condition}",
+                found=f"the scheduler is {scheduler}",
+                where=setting.owner.where(setting.attribute),
+                remedy=f"set {condition.name} with it, or leave it out",
+            )
+    return attributes.changes(wanted)
+
+
+KIND = SettingKind(QueueSettingDefinition, bind, changes)
 
 
 def _devices(layer: Layer, place: str) -> tuple[BlockDevice, ...]:
