@@ -45,14 +45,9 @@ def options_of(name: str, value: str) -> list[str]:
     if name in _SWITCHES:
         on, off = _SWITCHES[name]
         return [on if value == "on" else off]
-    match name:
-        case "mount.atime":
-            return [value]
-        case "mount.commit" | "mount.data":
-            return [f"{name.removeprefix('mount.')}={value}"]
-        case "mount.options":
-            return split(value)
-    raise ValueError(f"{name} is no mount option")
+    if name == "mount.options":
+        return split(value)
+    return [value if name == "mount.atime" else f"{name.removeprefix('mount.')}={value}"]
 
 
 def _with(options: Iterable[str], option: str) -> list[str]:

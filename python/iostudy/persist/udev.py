@@ -204,7 +204,7 @@ def _others(kept: Iterable[Kept], root: Path) -> Rendered:
     for setting in kept:
         wanted.setdefault(attribute(setting), []).append(setting.text)
     told = Rendered()
-    paths = dropins.files(FILE.parent.name, FILE.suffix, root)
+    paths = dropins.files("udev/rules.d", FILE.suffix, root)
     for line in dropins.lines(paths, root):
         for name in _ASSIGNMENT.findall(line.text):
             if line.path != FILE and name in wanted:

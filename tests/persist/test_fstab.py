@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.persist import fstab
+from iostudy.persist.kept import Kept
+from tests.persist.trees import write
+
+TEXT = """\
+# /etc/fstab: static file system information.
+UUID=0a1b-2c  /          ext4\terrors=remount-ro 0 1   # the root
+/dev/sdb1\t/data\text4\trelatime,commit=5\t0\t2
+
+LABEL=my\\040disk /mnt/my\\040disk xfs defaults
+proc /proc proc
+# /dev/sdc1 /old ext4 defaults 0 0
+/swapfile none swap sw 0 0
+"""
+DATA = Path("/data")
+NOATIME = Kept("mount.atime", "noatime", mount_point=DATA)
+MOUNTED = "36 1 8:17 / /data rw,relatime - ext4 /dev/sdb1 rw\n"
+
+
+def plan(root: Path, *kept: Kept, text: str = TEXT, **files: str):
+    return fstab.plan(kept or (NOATIME,), write(root, {"etc/fstab": text, **files}))
+
+
+def test_every_line_about_a_file_system():
+    assert [(e.number, e.point, e.options) for e in fstab.parse(TEXT)] == [
+        (1, "/", "errors=remount-ro"),
+        (2, "/data", "relatime,commit=5"),
+        (4, "/mnt/my disk", "defaults"),
+        (5, "/proc", ""),
+        (7, "none", "sw"),
+    ]
+
+
+def test_only_the_options_of_that_line_change(tmp_path):
+    (file,) = plan(tmp_path, NOATIME, Kept("mount.commit", "30", mount_point=DATA)).artifacts
+    assert file.before == TEXT
+    assert file.after == TEXT.replace("relatime,commit=5", "noatime,commit=30")
+
+
+def test_a_point_with_a_blank_and_a_line_without_options(tmp_path):
+    points = [Path("/mnt/my disk"), Path("/proc")]
+    (file,) = plan(
+        tmp_path, *(Kept("mount.atime", "noatime", mount_point=point) for point in points)
+    ).artifacts
+    assert "/mnt/my\\040disk xfs defaults,noatime\n" in file.after
+    assert "\nproc /proc proc\tnoatime\n" in file.after
+
+
+def test_what_is_so_already_changes_nothing(tmp_path):
+    planned = plan(tmp_path, text=TEXT.replace("relatime", "noatime"))
+    assert planned.artifacts == ()
+    assert planned.notes == ("mount.atime@/data = noatime: already so in /etc/fstab",)
+
+
+def test_a_mount_is_remounted_and_another_waits(tmp_path):
+    planned = plan(tmp_path, **{"proc/self/mountinfo": MOUNTED})
+    assert planned.artifacts[0].activations[0].command == ("mount", "-o", "remount", "/data")
+    planned = plan(tmp_path)
+    assert planned.artifacts[0].activations == ()
+    assert "hold from the next mount" in planned.notes[0]
+
+
+def test_the_data_mode_waits_for_the_next_mount(tmp_path):
+    data = Kept("mount.data", "writeback", mount_point=DATA)
+    planned = plan(tmp_path, NOATIME, data, **{"proc/self/mountinfo": MOUNTED})
+    assert planned.artifacts[0].activations == ()
+    assert planned.notes[0].startswith("mount.data of /data cannot be changed while it is mounted")
+
+
+UNIT = "[Mount]\nWhat=/dev/sdb1\nWhere = /data/\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        ({}, "/etc/fstab has no line for /data"),
+        ({"etc/systemd/system/data.mount": UNIT}, "/etc/systemd/system/data.mount mounts it"),
+        ({"proc/self/mountinfo": MOUNTED.replace("ext4", "autofs")}, "the automounter mounts it"),
+    ],
+)
+def test_a_mount_without_a_line_is_refused_with_the_reason(tmp_path, files, why):
+    planned = plan(tmp_path, text="# empty\n", **files)
+    assert planned.artifacts == ()
+    assert planned.unkept[0].reason == why
+
+
+def test_two_lines_for_one_point_are_not_guessed_at(tmp_path):
+    planned = plan(tmp_path, text="/dev/sdb1 /data ext4\n/dev/sdc1 /data/ ext4 rw 0 0\n")
+    assert "2 lines for /data" in planned.unkept[0].reason
+
+
+def test_a_setting_without_a_mount_is_named(tmp_path):
+    assert "for which mount" in plan(tmp_path, Kept("mount.atime", "noatime")).unkept[0].reason
+
+
+FIELD = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1)
+
+
+@given(FIELD)
+def test_a_field_comes_back_from_its_escapes(text):
+    field = fstab.escape(text)
+    assert not set(field) & set(" \t\n")
+    assert fstab.unescape(field) == text
+
+
+def test_a_field_may_be_in_bytes():
+    assert fstab.unescape(r"/mnt/\303\244") == "/mnt/ä"
+
+
+LINES = st.lists(st.text(st.sampled_from("a/#\\ \t,=é\r\f")))
+
+
+@given(LINES, st.text(st.sampled_from("ab,= \\"), min_size=1))
+def test_editing_leaves_every_other_byte(lines, options):
+    text = "\n".join(lines)
+    for entry in fstab.parse(text):
+        edited = fstab.with_options(text, entry, options)
+        (again,) = (e for e in fstab.parse(edited) if e.number == entry.number)
+        assert (again.point, again.options) == (entry.point, options)
+        if entry.options:
+            assert fstab.parse(fstab.with_options(edited, again, entry.options)) == fstab.parse(
+                text
+            )
+        others = list(zip(text.split("\n"), edited.split("\n"), strict=True))
+        assert all(a == b for n, (a, b) in enumerate(others) if n != entry.number)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.persist import limits
+from iostudy.persist.kept import Kept
+from tests.persist.trees import write
+
+SOFT = Kept("limit.nofile_soft", "10000")
+HARD = Kept("limit.nofile_hard", "64000")
+
+
+def plan(root: Path, files: dict[str, str], *kept: Kept):
+    return limits.plan(kept or (SOFT, HARD), "x", write(root, files))
+
+
+def test_lines_for_everybody_and_whom_they_do_not_concern(tmp_path):
+    (file,) = plan(tmp_path, {}).artifacts
+    assert file.path == Path("/etc/security/limits.d/90-iostudy.conf")
+    assert file.after.endswith("\n* soft nofile 10000\n* hard nofile 64000\n")
+    assert "does not concern root" in file.after
+    assert "LimitNOFILE=" in file.after
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "line"),
+    [
+        ("limit.memlock_soft", "65536", "* soft memlock 64"),
+        ("limit.memlock_hard", "unlimited", "* hard memlock unlimited"),
+        ("limit.cpu_hard", "120", "* hard cpu 2"),
+        ("limit.nice_hard", "30", "* hard nice -10"),
+        ("limit.nproc_soft", "7", "* soft nproc 7"),
+    ],
+)
+def test_units_of_limits_conf(name, value, line):
+    assert limits.line_of(Kept(name, value)) == line
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [("limit.memlock_soft", "1000", "KiB"), ("limit.rttime_soft", "1", "no such item")],
+)
+def test_what_limits_conf_cannot_say_is_named(tmp_path, name, value, why):
+    planned = plan(tmp_path, {}, Kept(name, value))
+    assert why in planned.unkept[0].reason
+    assert planned.artifacts == ()
+
+
+@pytest.mark.parametrize("type_", ["soft", "-"])
+def test_another_value_for_everybody_is_a_clash(tmp_path, type_):
+    text = f"# x\n*\t{type_}\tnofile 4096 # by hand\n"
+    (clash, *_) = plan(tmp_path, {"etc/security/limits.conf": text}).clashes
+    assert clash.what == "limit.nofile_soft = 10000"
+    assert clash.where == "/etc/security/limits.conf:2"
+
+
+def test_the_line_of_a_user_is_named(tmp_path):
+    planned = plan(tmp_path, {"etc/security/limits.d/hdfs.conf": "hdfs hard nofile 32768\n"})
+    assert planned.clashes == ()
+    assert "not for hdfs, whose own line is /etc/security/limits.d/hdfs.conf:1" in planned.notes[0]
+
+
+def test_what_is_there_already_is_not_written_again(tmp_path):
+    planned = plan(tmp_path, {"etc/security/limits.conf": "* soft nofile 10000\n"})
+    assert "already so in /etc/security/limits.conf:1" in planned.notes[0]
+    assert "soft" not in planned.artifacts[0].after.splitlines()[-1]
+    memlock = plan(
+        tmp_path,
+        {"etc/security/limits.conf": "* - memlock 64\n"},
+        Kept("limit.memlock_soft", "65536"),
+    )
+    assert memlock.artifacts == ()

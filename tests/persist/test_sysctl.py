@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.persist import sysctl
+from iostudy.persist.kept import Kept
+from tests.persist.trees import write
+
+SWAPPINESS = Kept("sysctl.vm.swappiness", "10")
+RMEM = Kept("sysctl.net.ipv4.tcp_rmem", "4096 87380 16777216")
+ORIGIN = "what iostudy set held"
+
+
+def plan(root: Path, files: dict[str, str], *kept: Kept):
+    return sysctl.plan(kept or (SWAPPINESS,), ORIGIN, write(root, files))
+
+
+def test_one_line_a_key(tmp_path):
+    (file,) = plan(tmp_path, {}, SWAPPINESS, RMEM).artifacts
+    assert file.path == Path("/etc/sysctl.d/90-iostudy.conf")
+    assert file.before is None
+    assert file.after == (
+        "# Written by `iostudy persist`: what iostudy set held.\n"
+        "vm.swappiness = 10\n"
+        "net.ipv4.tcp_rmem = 4096 87380 16777216\n"
+    )
+    assert [str(e.path) for e in file.expected] == [
+        "/proc/sys/vm/swappiness",
+        "/proc/sys/net/ipv4/tcp_rmem",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "etc/sysctl.d/99-late.conf",
+        "etc/sysctl.d/10-early.conf",
+        "run/sysctl.d/50-x.conf",
+        "usr/lib/sysctl.d/95-late.conf",
+        "etc/sysctl.conf",
+    ],
+)
+def test_another_value_of_the_administrator_or_one_that_wins_is_a_clash(tmp_path, name):
+    planned = plan(tmp_path, {name: "# tuned by hand\n-vm/swappiness=60\n"})
+    (clash,) = planned.clashes
+    assert clash.where == f"/{name}:2"
+    assert clash.found == "-vm/swappiness=60"
+
+
+def test_an_early_line_of_a_package_is_overridden_and_named(tmp_path):
+    planned = plan(tmp_path, {"usr/lib/sysctl.d/50-x.conf": "vm.swappiness = 60\n"})
+    assert planned.clashes == ()
+    assert "overrides /usr/lib/sysctl.d/50-x.conf:1 (60)" in planned.notes[0]
+    assert "vm.swappiness = 10" in planned.artifacts[0].after
+
+
+def test_a_masked_file_says_nothing(tmp_path):
+    files = {"usr/lib/sysctl.d/99-x.conf": "vm.swappiness=60\n", "etc/sysctl.d/99-x.conf": ""}
+    assert plan(tmp_path, files).clashes == ()
+
+
+def test_what_is_there_already_is_not_written_again(tmp_path):
+    files = {"etc/sysctl.conf": "net.ipv4.tcp_rmem=4096\t87380\t16777216\n"}
+    planned = plan(tmp_path, files, SWAPPINESS, RMEM)
+    assert "already so in /etc/sysctl.conf:1" in planned.notes[0]
+    assert "tcp_rmem" not in planned.artifacts[0].after
+    assert plan(tmp_path, files, RMEM).artifacts == ()
+
+
+def test_sysctl_conf_counts_in_its_place_where_it_is_linked(tmp_path):
+    write(tmp_path, {"etc/sysctl.conf": "vm.swappiness=60\n", "etc/sysctl.d/README": ""})
+    (tmp_path / "etc/sysctl.d/99-sysctl.conf").symlink_to("../sysctl.conf")
+    (clash,) = plan(tmp_path, {}).clashes
+    assert clash.where == "/etc/sysctl.d/99-sysctl.conf:1"
+
+
+def test_the_counterpart_that_would_clear_it_is_a_clash(tmp_path):
+    files = {"etc/sysctl.d/99-x.conf": "vm.dirty_bytes=1\n"}
+    (clash,) = plan(tmp_path, files, Kept("sysctl.vm.dirty_ratio", "10")).clashes
+    assert clash.found == "vm.dirty_bytes=1"
+
+
+def test_a_glob_speaks_of_the_keys_it_matches(tmp_path):
+    files = {"etc/sysctl.d/99-x.conf": "net.ipv4.tcp_*mem = 1 2 3\n"}
+    assert len(plan(tmp_path, files, RMEM).clashes) == 1
+
+
+def test_its_own_file_is_no_other(tmp_path):
+    files = {"etc/sysctl.d/90-iostudy.conf": "vm.swappiness = 60\n"}
+    planned = plan(tmp_path, files)
+    assert planned.clashes == ()
+    assert planned.artifacts[0].before == "vm.swappiness = 60\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "path"),
+    [
+        ("vm.swappiness", "vm/swappiness"),
+        ("net/ipv4/conf/eth0.100/forwarding", "net/ipv4/conf/eth0.100/forwarding"),
+        ("net.ipv4.conf.eth0/100.forwarding", "net/ipv4/conf/eth0.100/forwarding"),
+    ],
+)
+def test_keys_are_paths_by_their_first_separator(key, path):
+    assert sysctl.path_of(key) == path

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.persist import udev
+from iostudy.persist.kept import Disk, Kept
+from tests.fixtures_loop import queue_state
+from tests.persist import private
+
+SDA = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG MZ7LH960")
+VDA = Disk("vda", serial="disk*1")
+ORIGIN = "configuration bfq of the study schedulers"
+
+
+def lines(*kept: Kept) -> list[str]:
+    """The rules and comments between the heading and the label at the end."""
+    text = udev.text(udev.parts(kept), ORIGIN)
+    return text.splitlines()[4:-1]
+
+
+def reasons(*kept: Kept) -> list[str]:
+    return [unkept.reason for part in udev.parts(kept) for unkept in part.unkept]
+
+
+def test_a_disk_is_known_by_its_wwid_and_the_scheduler_comes_first():
+    found = lines(
+        Kept("block.nr_requests", "64", SDA),
+        Kept("block.bfq.slice_idle", "0", SDA),
+        Kept("block.scheduler", "bfq", SDA),
+    )
+    known = 'ATTRS{wwid}=="naa.5002538e40a2b3c4", '
+    assert found == [
+        "# sda SAMSUNG MZ7LH960",
+        known + 'ATTR{queue/scheduler}="bfq"',
+        known + 'ATTR{queue/nr_requests}="64"',
+        known + 'ATTR{queue/iosched/slice_idle}="0"',
+    ]
+
+
+def test_only_whole_disks_and_only_when_they_appear_or_change():
+    text = udev.text(udev.parts([Kept("block.nomerges", "2", SDA)]), ORIGIN)
+    assert text.splitlines()[:4] == [
+        f"# Written by `iostudy persist`: {ORIGIN}.",
+        'ACTION!="add|change", GOTO="iostudy_end"',
+        'SUBSYSTEM!="block", GOTO="iostudy_end"',
+        'ENV{DEVTYPE}!="disk", GOTO="iostudy_end"',
+    ]
+    assert text.endswith('LABEL="iostudy_end"\n')
+
+
+@pytest.mark.parametrize(
+    ("disk", "known"),
+    [
+        (Disk("nvme0n1", wwid="eui.0025385b71b0e6f1"), 'ATTRS{wwid}=="eui.0025385b71b0e6f1"'),
+        (VDA, 'ATTRS{serial}=="disk[*]1"'),
+        (Disk("dm-3", wwid="LVM-abc"), 'ATTR{dm/uuid}=="LVM-abc"'),
+        (Disk("md0", wwid="5d2f-1"), 'ATTR{md/uuid}=="5d2f-1"'),
+        (Disk("loop3", named=True), 'KERNEL=="loop3"'),
+        (Disk("sdb", wwid="t10.ATA     ST3000DM 1"), 'ATTRS{wwid}=="t10.ATA     ST3000DM 1"'),
+    ],
+)
+def test_identities(disk, known):
+    assert udev.match(disk) == known
+
+
+def test_a_disk_without_identity_is_refused_unless_it_is_named():
+    setting = Kept("block.scheduler", "bfq", Disk("loop3"))
+    assert lines(setting) == []
+    assert "neither a WWID nor a serial number" in reasons(setting)[0]
+    named = replace(setting, disk=Disk("loop3", named=True))
+    assert "its name only" in lines(named)[1]
+
+
+@pytest.mark.parametrize("character", ['"', "\\", "|", "\n", "\x1b", "ü"])
+def test_an_identity_that_no_rule_can_match_is_refused(character):
+    setting = Kept("block.scheduler", "bfq", Disk("sda", serial=f"a{character}b"))
+    assert lines(setting) == []
+    assert "no rule can match" in reasons(setting)[0]
+
+
+def test_what_a_model_is_called_cannot_begin_a_line_of_its_own():
+    disk = replace(SDA, model='X\nKERNEL=="*", RUN+="/bin/sh"')
+    assert len(lines(Kept("block.nomerges", "2", disk))) == 2
+
+
+@pytest.mark.parametrize("value", ['1"', "$kernel", "%k", "1\n2", ""])
+def test_a_value_that_udev_would_expand_or_end_is_refused(value):
+    assert "character" in reasons(Kept("block.nomerges", value, SDA))[0]
+
+
+def test_a_value_with_a_blank():
+    assert lines(Kept("block.write_cache", "write back", SDA))[-1].endswith(
+        'ATTR{queue/write_cache}="write back"'
+    )
+
+
+def test_multipath_is_spared_and_says_so():
+    setting = Kept("block.scheduler", "none", replace(SDA, multipath=True))
+    assert lines(setting)[1].startswith("# Spared: it is a multipath device")
+    assert "multipathd" in reasons(setting)[0]
+
+
+def test_zoned_disks_take_mq_deadline_only():
+    zoned = replace(SDA, zoned=True)
+    spared = (Kept("block.scheduler", "bfq", zoned), Kept("block.bfq.slice_idle", "0", zoned))
+    assert lines(*spared)[1].startswith("# Spared: it is zoned")
+    assert len(reasons(*spared)) == 2
+    assert reasons(Kept("block.scheduler", "mq-deadline", zoned)) == []
+
+
+def test_a_tunable_of_another_scheduler_is_not_kept():
+    found = reasons(
+        Kept("block.scheduler", "bfq", SDA), Kept("block.mq-deadline.read_expire", "100", SDA)
+    )
+    assert found == ["it is a tunable of mq-deadline, and bfq is kept"]
+
+
+def test_a_tunable_alone_waits_for_its_scheduler():
+    (_, rule) = lines(Kept("block.mq-deadline.read_expire", "100", SDA))
+    pattern = rule.split('ATTR{queue/scheduler}=="')[1].split('"')[0]
+    assert fnmatchcase("none [mq-deadline] bfq", pattern)
+    assert not fnmatchcase("[none] mq-deadline bfq", pattern)
+
+
+def test_a_setting_without_a_known_disk_is_named():
+    assert reasons(Kept("block.scheduler", "bfq")) == ["it is not known on which disk"]
+
+
+PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1)
+
+
+@given(PRINTABLE, PRINTABLE)
+def test_a_pattern_matches_its_own_identity_alone(serial, other):
+    try:
+        known = udev.match(Disk("sda", serial=serial))
+    except ValueError:
+        return
+    pattern = known.removeprefix('ATTRS{serial}=="').removesuffix('"')
+    assert '"' not in pattern
+    assert fnmatchcase(serial, pattern)
+    assert fnmatchcase(other, pattern) == (other == serial)
+
+
+def rules(root: Path, name: str, text: str, folder: str = "etc/udev/rules.d") -> None:
+    path = root / folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_rules_of_others_are_named(tmp_path):
+    rule = 'ATTR{queue/rotational}=="1", ATTR{queue/scheduler}="mq-deadline"\n'
+    rules(tmp_path, "60-ioschedulers.rules", "# schedulers\n" + rule)
+    rules(tmp_path, "zz-last.rules", rule, "usr/lib/udev/rules.d")
+    planned = udev.plan([Kept("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
+    assert "/etc/udev/rules.d/60-ioschedulers.rules:2 may set it too" in planned.notes[0]
+    (clash,) = planned.clashes
+    assert clash.where == "/usr/lib/udev/rules.d/zz-last.rules:1"
+
+
+def test_a_comparison_is_no_assignment(tmp_path):
+    rules(tmp_path, "zz.rules", 'ATTR{queue/scheduler}=="bfq", ENV{X}="1"\n')
+    planned = udev.plan([Kept("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
+    assert (planned.clashes, planned.notes) == ((), ())
+
+
+EVERY_SHAPE = (
+    Kept("block.scheduler", "mq-deadline", SDA),
+    Kept("block.write_cache", "write back", SDA),
+    Kept("block.mq-deadline.read_expire", "100", Disk("sdb", serial="S[1]?*x")),
+    Kept("block.scheduler", "bfq", replace(SDA, name="sdc", multipath=True)),
+    Kept("block.nr_requests", "64", Disk("dm-0", wwid="LVM-q w")),
+)
+
+
+@pytest.mark.root
+@pytest.mark.skipif(shutil.which("udevadm") is None, reason="needs udevadm")
+def test_udev_carries_the_rules_out(tmp_path, loop):
+    """`udevadm test` of systemd up to 256 writes attributes as an event would."""
+    disk = Disk(loop, named=True)
+    wanted = {
+        "block.read_ahead_kb": "256",
+        "block.scheduler": "bfq",
+        "block.bfq.slice_idle": "3",
+        "block.nr_requests": "32",
+    }
+    kept = [*EVERY_SHAPE, *(Kept(name, value, disk) for name, value in wanted.items())]
+    etc = private.copy_etc(tmp_path)
+    (etc / "udev/rules.d").mkdir(parents=True, exist_ok=True)
+    (etc / "udev/rules.d" / udev.FILE.name).write_text(udev.text(udev.parts(kept), ORIGIN))
+    done = private.run(tmp_path, "udevadm", "test", "--action=change", f"/sys/block/{loop}")
+    about = [line for line in done.stdout.splitlines() if udev.FILE.name in line]
+    written = [line.rpartition("/queue/")[2] for line in about if "writing" in line]
+    assert written == [
+        "scheduler' writing 'bfq'",
+        "read_ahead_kb' writing '256'",
+        "iosched/slice_idle' writing '3'",
+        "nr_requests' writing '32'",
+    ]
+    assert len(about) == len(written) + 1, "nothing but that it was read and carried out"
+    if udevadm_version() < 257:
+        found = queue_state(loop)
+        assert found["read_ahead_kb"] == "256"
+        assert "[bfq]" in found["scheduler"]
+        assert found["iosched/slice_idle"] == "3"
+        assert found["nr_requests"] == "32"
+
+
+def udevadm_version() -> int:
+    return int(subprocess.check_output(["udevadm", "--version"], text=True).split()[0])

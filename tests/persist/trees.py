@@ -1,0 +1,14 @@
+"""Trees with a configuration of their own, to be taken for the root of a host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def write(root: Path, files: dict[str, str]) -> Path:
+    """The files, by their paths without the leading slash; and a host without mounts."""
+    for name, text in {"proc/self/mountinfo": "", **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
