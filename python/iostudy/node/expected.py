@@ -46,7 +46,8 @@ def with_expected_levels(study: Study) -> Study:
 def check_target(study: Study, folder: Path) -> None:
     """TargetError where the target cannot be used, has no such settings or too little room.
 
-    SettingError where a setting is not there while the host is as it is. ``folder`` stands for the output folder. Changes nothing.
+    SettingError where a setting is not there while the host is as it is. ``folder`` stands for the
+    output folder. Changes nothing.
     """
     room_bytes = _room_bytes(study.target, folder)
     for factor in study.factors:

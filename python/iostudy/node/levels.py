@@ -101,7 +101,7 @@ def read_back(wanted: Mapping[Setting, str]) -> dict[str, str]:
     """The values that hold now, by label; SettingError if one is not what was wanted."""
     found = {setting: setting.read() for setting in wanted}
     for setting, value in found.items():
-        if value != wanted[setting]:
+        if not setting.definition.met(wanted[setting], value):
             raise SettingError(
                 f"{setting.label} = {wanted[setting]} for the whole trial",
                 found=f"it is {value} at its end",
