@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from iostudy.settings import catalog as settings
-from iostudy.settings.definition import SettingDefinition
+from iostudy.settings.definition import Cost, SettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import reason
 from iostudy.study.labels import as_text, parse_label, repeated
@@ -98,6 +98,7 @@ def _setting(definition: SettingDefinition, levels: Any, on: tuple[str, ...]) ->
         offered=offered,
         on=on,
         condition=definition.condition,
+        hard_to_change=definition.cost is Cost.FORMAT,
     )
 
 

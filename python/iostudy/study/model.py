@@ -43,7 +43,7 @@ class Factor:
 
     ``on`` are the places of a setting as the study file has them; without any it is the target.
     ``condition`` is what a setting depends on: where the study varies that too, it varies only in
-    the configurations that meet it.
+    the configurations that meet it. A factor that is ``hard_to_change`` takes a new file system.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Factor:
     offered: bool = False
     on: tuple[str, ...] = ()
     condition: Condition | None = None
+    hard_to_change: bool = False
 
     @property
     def option(self) -> str:
@@ -78,13 +79,15 @@ class Chosen:
 class Configuration:
     """One level per factor. ``label`` is unique in its study: ``bfq`` or ``direct=on, ...``.
 
-    ``places`` are those of the settings that are not looked for on the target.
+    ``places`` are those of the settings that are not looked for on the target. ``whole_plot`` names
+    the levels of the factors that are hard to change, by their labels; empty where there are none.
     """
 
     label: str
     settings: Mapping[str, str]
     options: Mapping[str, str]
     places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    whole_plot: str = ""
 
 
 @dataclass(frozen=True)
@@ -336,4 +339,9 @@ def _configuration(label: str, levels: Combination, factors: Sequence[Factor]) -
         settings={factor.name: levels[factor.name].value for factor in settings},
         options={factor.option: levels[factor.name].value for factor in options},
         places={factor.name: factor.on for factor in settings if factor.on},
+        whole_plot=", ".join(
+            f"{factor.name}={levels[factor.name].label}"
+            for factor in active
+            if factor.hard_to_change
+        ),
     )
