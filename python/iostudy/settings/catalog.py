@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.definitions import filesystem, limit, queue, schedulers
+from iostudy.settings.definitions import cgroup, filesystem, limit, queue, schedulers
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
@@ -12,6 +12,7 @@ _ALL: dict[str, SettingDefinition] = {
         *queue.DEFINITIONS,
         *schedulers.DEFINITIONS,
         *limit.DEFINITIONS,
+        *cgroup.DEFINITIONS,
         *filesystem.DEFINITIONS,
     )
 }

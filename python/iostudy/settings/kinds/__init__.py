@@ -16,11 +16,11 @@ from iostudy.errors import RestoreError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.kinds import limit, queue
+from iostudy.settings.kinds import cgroup, limit, queue
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.work_folder import WorkFolder
 
-SETTINGS: tuple[SettingKind[Any, Any], ...] = (queue.KIND, limit.KIND)
+SETTINGS: tuple[SettingKind[Any, Any], ...] = (queue.KIND, limit.KIND, cgroup.KIND)
 
 _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     queue.Queue.kind: queue.Queue.from_record,
@@ -30,6 +30,7 @@ _OWNERS: dict[str, Callable[[Record], Attributes]] = {
 _CHANGES: dict[str, Callable[[Record], Change]] = {
     LoopbackDisk.kind: LoopbackDisk.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
+    cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
     WorkFolder.kind: WorkFolder.from_record,
 }
 

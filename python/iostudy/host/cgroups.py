@@ -1,0 +1,118 @@
+"""The control group whose I/O the kernel limits for this process.
+
+Version 2 has one hierarchy for all controllers, in which a group that hands a controller down may
+hold no processes itself, the root excepted. Version 1 has a hierarchy for each; on a hybrid host
+the I/O controller is in one of them.
+
+Source: Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/blkio-controller.rst; cgroups(7).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from iostudy.errors import TargetError
+from iostudy.host.files import ROOT, decode, read_attribute
+from iostudy.host.mounts import Mount, read_mounts
+
+CONTROLLER = "io"
+PROCESSES = "cgroup.procs"
+HANDED_DOWN = "cgroup.subtree_control"
+_AVAILABLE = "cgroup.controllers"
+_V1_CONTROLLER = "blkio"
+
+
+class Version(StrEnum):
+    """Which of the two interfaces."""
+
+    V1 = "v1"
+    V2 = "v2"
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where this process is: ``top`` is the group seen as root, ``own`` that of the process."""
+
+    version: Version
+    top: Path
+    own: Path
+
+
+def io_hierarchy(root: Path = ROOT) -> Hierarchy:
+    """The hierarchy with the I/O controller; TargetError where there is none to be used."""
+    groups = parse_groups((root / "proc/self/cgroup").read_bytes())
+    for mount in read_mounts(root):
+        found = _hierarchy(mount, groups, root)
+        if found:
+            return found
+    raise TargetError(
+        "a control group that limits I/O",
+        found="cgroup v2 without the io controller, and no blkio hierarchy of v1",
+        where="/sys/fs/cgroup",
+        remedy="use a kernel with CONFIG_BLK_CGROUP and CONFIG_BLK_DEV_THROTTLING, and mount "
+        "cgroup2; in a container, run iostudy on the host",
+    )
+
+
+def parse_groups(data: bytes) -> dict[str, str]:
+    """The group in each hierarchy, by controller; that of version 2 under an empty name.
+
+    ValueError names a line of another form.
+    """
+    groups = {}
+    for line in map(decode, data.split(b"\n")[:-1]):
+        fields = line.split(":", 2)
+        if len(fields) != 3:
+            raise ValueError(f"not a line of /proc/PID/cgroup: {line!r}")
+        groups |= dict.fromkeys(fields[1].split(","), fields[2])
+    return groups
+
+
+def group_for_children(hierarchy: Hierarchy) -> Path:
+    """The nearest group at or above the own one below which a process may have its I/O limited.
+
+    TargetError where there is none.
+    """
+    own, top = hierarchy.own, hierarchy.top
+    if hierarchy.version is Version.V1:
+        return own
+    for group in (own, *own.parents):
+        if CONTROLLER in words(group / _AVAILABLE) and _may_have_children(group):
+            return group
+        if group == top:
+            break
+    raise TargetError(
+        "a control group in which another can be made for the trial",
+        found="no group above that hands down the io controller, or could",
+        where=str(own),
+        remedy="run iostudy outside of the container or scope, or delegate io to it",
+    )
+
+
+def words(path: Path) -> list[str]:
+    """The words in a file of a group; none where there is no such file."""
+    return (read_attribute(path) or "").split()
+
+
+def _may_have_children(group: Path) -> bool:
+    """Whether a group below may have the controller: the rule against inner processes."""
+    is_root = not (group / "cgroup.type").exists()
+    return is_root or CONTROLLER in words(group / HANDED_DOWN) or not words(group / PROCESSES)
+
+
+def _hierarchy(mount: Mount, groups: dict[str, str], root: Path) -> Hierarchy | None:
+    if mount.filesystem == "cgroup2":
+        version, group = Version.V2, groups.get("")
+    elif mount.filesystem == "cgroup" and _V1_CONTROLLER in mount.super_options:
+        version, group = Version.V1, groups.get(_V1_CONTROLLER)
+    else:
+        return None
+    if group is None or not PurePosixPath(group).is_relative_to(mount.root):
+        return None
+    top = root / mount.point.relative_to("/")
+    own = top / PurePosixPath(group).relative_to(mount.root)
+    if version is Version.V2 and CONTROLLER not in words(top / _AVAILABLE):
+        return None
+    return Hierarchy(version, top, own) if (own / PROCESSES).exists() else None
