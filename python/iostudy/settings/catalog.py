@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.definitions import cgroup, filesystem, limit, queue, schedulers
+from iostudy.settings.definitions import cgroup, filesystem, limit, mount, queue, schedulers
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
@@ -11,6 +11,7 @@ _ALL: dict[str, SettingDefinition] = {
     for definition in (
         *queue.DEFINITIONS,
         *schedulers.DEFINITIONS,
+        *mount.DEFINITIONS,
         *limit.DEFINITIONS,
         *cgroup.DEFINITIONS,
         *filesystem.DEFINITIONS,

@@ -16,20 +16,31 @@ from iostudy.errors import RestoreError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.kinds import cgroup, limit, queue
+from iostudy.settings.kinds import cgroup, filesystem, limit, mount, queue
+from iostudy.settings.mount_owners import FileSystemOptions, MountFlags
+from iostudy.settings.new_filesystem import NewFilesystem
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.work_folder import WorkFolder
 
-SETTINGS: tuple[SettingKind[Any, Any], ...] = (queue.KIND, limit.KIND, cgroup.KIND)
+SETTINGS: tuple[SettingKind[Any, Any], ...] = (
+    queue.KIND,
+    mount.KIND,
+    limit.KIND,
+    cgroup.KIND,
+    filesystem.KIND,
+)
 
 _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     queue.Queue.kind: queue.Queue.from_record,
+    MountFlags.kind: MountFlags.from_record,
+    FileSystemOptions.kind: FileSystemOptions.from_record,
     limit.Limits.kind: limit.Limits.from_record,
 }
 
 _CHANGES: dict[str, Callable[[Record], Change]] = {
     LoopbackDisk.kind: LoopbackDisk.from_record,
     ScratchDevice.kind: ScratchDevice.from_record,
+    NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
     WorkFolder.kind: WorkFolder.from_record,
 }

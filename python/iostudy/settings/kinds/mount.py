@@ -1,0 +1,154 @@
+"""The options of mounts and of what is mounted.
+
+Some options belong to a mount (atime), all others to its file system, and so to every mount of it
+also in other namespaces: these are two owners. A device whose file system is mounted at several
+places has one value of an option like commit, and several of atime.
+
+Source: mount(2), "Remounting an existing mount"; /proc/self/mountinfo in proc_pid_mountinfo(5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import SettingError, TargetError
+from iostudy.host import mounts, stack, volumes
+from iostudy.host.mounts import Mount
+from iostudy.settings import mount_calls, mount_options
+from iostudy.settings.attributes import AttributeChange, AttributeSetting
+from iostudy.settings.change import SettingKind
+from iostudy.settings.definitions.mount import (
+    MountDefinition,
+    MountOptionsDefinition,
+    MountSettingDefinition,
+)
+from iostudy.settings.mount_owners import FileSystemOptions, MountFlags, Owner
+from iostudy.settings.mount_values import devices_below
+
+_Wanted = dict[Owner, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class OptionsSetting:
+    """``mount.options``: as many attributes of a mount and its file system as a value names."""
+
+    definition: MountOptionsDefinition
+    flags: MountFlags
+    filesystem: FileSystemOptions
+
+    @property
+    def label(self) -> str:
+        """``mount.options@/data``."""
+        return f"{self.definition.name}@{self.flags.name}"
+
+    def read(self) -> str:
+        """All options in force, with the defaults that are known; SettingError if it is gone."""
+        values = self.flags.values() | self.filesystem.values()
+        if not values:
+            raise SettingError(
+                f"to read {self.label}",
+                found="it has been unmounted",
+                where=self.flags.name,
+                remedy="mount it again",
+            )
+        return mount_options.text_of(values)
+
+    def offered(self) -> tuple[str, ...]:
+        """Nothing: its values are no names."""
+        return ()
+
+    def owner(self, key: str) -> Owner:
+        """What an option belongs to."""
+        return self.flags if key in mount_options.PER_MOUNT else self.filesystem
+
+
+MountSetting = AttributeSetting | OptionsSetting
+
+
+def bind(definition: MountDefinition, place: str) -> tuple[MountSetting, ...]:
+    """The setting of the mount that holds a path, or of all mounts of a device.
+
+    TargetError if there is no such place, or if the device is mounted nowhere.
+    """
+    found = (_bound(definition, mount) for mount in _mounts(place))
+    return tuple(dict.fromkeys(found))
+
+
+def changes(wanted: Mapping[MountSetting, str]) -> tuple[AttributeChange, ...]:
+    """One change for each mount and one for each file system.
+
+    SettingError where two settings want an option to be different things, or where a file system
+    does not know an option or shows no way back from it: nothing has been changed by then.
+    """
+    by_owner: _Wanted = {}
+    for setting, value in wanted.items():
+        for owner, key, part in _parts(setting, value):
+            _add(by_owner.setdefault(owner, {}), owner, key, part)
+    for owner, after in by_owner.items():
+        for key, value in after.items():
+            owner.check(key, value)
+    return tuple(AttributeChange.prepare(owner, after) for owner, after in by_owner.items())
+
+
+KIND = SettingKind(MountDefinition, bind, changes)
+
+
+def _bound(definition: MountDefinition, mount: Mount) -> MountSetting:
+    match definition:
+        case MountSettingDefinition(attribute=key):
+            of_mount = key in mount_options.PER_MOUNT
+            owner = MountFlags.of(mount) if of_mount else FileSystemOptions.of(mount)
+            return AttributeSetting(definition, owner, key)
+        case MountOptionsDefinition():
+            flags, filesystem = MountFlags.of(mount), FileSystemOptions.of(mount)
+            return OptionsSetting(definition, flags, filesystem)
+        case _:
+            raise AssertionError(definition)
+
+
+def _parts(setting: MountSetting, value: str) -> list[tuple[Owner, str, str]]:
+    """Owner, key and value of all that a setting changes."""
+    match setting:
+        case AttributeSetting(owner=MountFlags() | FileSystemOptions() as owner, attribute=key):
+            return [(owner, key, value)]
+        case OptionsSetting():
+            values = mount_options.parse(value)
+            return [(setting.owner(key), key, part) for key, part in values.items()]
+        case _:
+            raise AssertionError(setting)
+
+
+def _add(after: dict[str, str], owner: Owner, key: str, value: str) -> None:
+    if after.setdefault(key, value) != value:
+        both = (mount_options.spelled(key, each) for each in (after[key], value))
+        raise SettingError(
+            f"one value of {key} of {owner.name}",
+            found=f"{' and '.join(both)} are wanted at once",
+            where=owner.name,
+            remedy=f"leave {key} out of mount.options, or do without the setting of its own",
+        )
+
+
+def _mounts(place: str) -> tuple[Mount, ...]:
+    path = Path(place)
+    named = None if path.is_absolute() else volumes.device_named(place)
+    if named is None and path.exists() and not path.is_block_device():
+        return (mounts.mount_holding(path),)
+    return _mounts_of_devices(place)
+
+
+def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
+    """Every mount of a device that can be reached; of a btrfs by any of its devices."""
+    names = {device.name for device in stack.devices_of(place)}
+    reachable = filter(mount_calls.is_reachable, mounts.read_mounts())
+    found = tuple(mount for mount in reachable if names & set(devices_below(mount)))
+    if not found:
+        raise TargetError(
+            "a mount",
+            found=f"{', '.join(sorted(names))} itself is mounted nowhere",
+            where=place,
+            remedy="name the mount point; see `iostudy doctor` for what is mounted where",
+        )
+    return found

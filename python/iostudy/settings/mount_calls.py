@@ -1,0 +1,217 @@
+"""The system calls that change a mount or its file system in place.
+
+No mount(8): it would merge what fstab says, and take a path or an option apart in its own way. The
+kernel is given an open mount, whatever its path looks like.
+
+Source: mount(2), mount_setattr(2) for what the flags mean, fspick(2) and fsconfig(2); the numbers
+of <linux/mount.h>. fspick and fsconfig (Linux 5.2) have the same number on every architecture that
+was there then but alpha.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterator, Set
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from iostudy.host.mounts import Mount, parse_mount_id
+
+_MS_REMOUNT = 32
+_MS_BIND = 4096
+_FLAGS = {
+    "ro": 1,
+    "nosuid": 2,
+    "nodev": 4,
+    "noexec": 8,
+    "sync": 16,
+    "mand": 64,
+    "dirsync": 128,
+    "nosymfollow": 256,
+    "noatime": 1 << 10,
+    "nodiratime": 1 << 11,
+    "relatime": 1 << 21,
+    "strictatime": 1 << 24,
+    "lazytime": 1 << 25,
+}
+"""The MS_ flag of every option that mount(2) takes as a flag."""
+_CLEARS = {"async": "sync", "nolazytime": "lazytime"}
+_KEPT = ("ro", "sync", "lazytime")
+"""What a file system may drop if a reconfiguration does not say it again: ext4 and btrfs become
+writable, and ext4 of some kernels forgets lazytime."""
+
+_FSCONFIG, _FSPICK = 431, 433
+_FSPICK_CLOEXEC, _FSPICK_EMPTY_PATH = 1, 8
+_SET_FLAG, _SET_STRING, _RECONFIGURE = 0, 1, 7
+_MESSAGE_BYTES = 8192
+_KERNEL_LOG = Path("/dev/kmsg")
+_WARNING = 4
+_SEVERITY_BITS = 7
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def is_reachable(mount: Mount) -> bool:
+    """Whether its mount point leads to it, and not to another mount over it."""
+    try:
+        with _opened(mount):
+            return True
+    except OSError:
+        return False
+
+
+def set_flags(mount: Mount, options: Set[str]) -> None:
+    """Give a mount these options of its own and no other; OSError if the kernel refuses."""
+    atime = {"noatime", "relatime"} & options or {"strictatime"}
+    with _opened(mount) as descriptor:
+        _mount(descriptor, _MS_BIND, options | atime, "")
+
+
+def reconfigure(mount: Mount, option: str) -> None:
+    """Change one option of the mounted file system, and nothing else of it or of the mount.
+
+    OSError with what the file system says of it, or else what the kernel has logged meanwhile.
+    """
+    with _opened(mount) as descriptor, _explained_by_kernel_log():
+        if not _by_context(descriptor, mount, option):
+            _by_mount(descriptor, mount, option)
+
+
+def check(mount: Mount, option: str) -> None:
+    """OSError if the file system does not know the option or its value; changes nothing.
+
+    Old kernels know no such question: they are asked by the change itself.
+    """
+    with _opened(mount) as descriptor, _context(descriptor) as context:
+        if context is not None:
+            _configure(context, option)
+
+
+@contextmanager
+def _opened(mount: Mount) -> Iterator[int]:
+    descriptor = os.open(mount.point, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        info = Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii")
+        if parse_mount_id(info) != mount.id:
+            raise OSError(errno.EBUSY, "another mount lies over it; unmount that first")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _by_context(descriptor: int, mount: Mount, option: str) -> bool:
+    """Whether this kernel could be asked this way."""
+    with _context(descriptor) as context:
+        if context is None:
+            return False
+        for kept in _KEPT:
+            if kept in mount.super_options and _CLEARS.get(option) != kept:
+                _configure(context, kept)
+        _configure(context, option)
+        _fsconfig(context, _RECONFIGURE, None, None)
+        return True
+
+
+@contextmanager
+def _context(descriptor: int) -> Iterator[int | None]:
+    """What changes of the file system are gathered in; None where this kernel has no such thing."""
+    flags = _FSPICK_CLOEXEC | _FSPICK_EMPTY_PATH
+    try:
+        context = _system_call(_FSPICK, descriptor, b"", flags)
+    except OSError as error:
+        # Filters of system calls in containers answer EPERM for what they do not know.
+        if error.errno not in (errno.ENOSYS, errno.EPERM):
+            raise
+        yield None
+        return
+    try:
+        yield context
+    finally:
+        os.close(context)
+
+
+def _configure(context: int, option: str) -> None:
+    key, equals, value = option.partition("=")
+    command = _SET_STRING if equals else _SET_FLAG
+    _fsconfig(context, command, os.fsencode(key), os.fsencode(value) if equals else None)
+
+
+def _fsconfig(context: int, command: int, key: bytes | None, value: bytes | None) -> None:
+    try:
+        _system_call(_FSCONFIG, context, command, key, value, 0)
+    except OSError as error:
+        raise OSError(error.errno, _said(context) or error.strerror) from error
+
+
+def _said(context: int) -> str:
+    """What the file system has to say of its refusal (fsopen(2), "messages")."""
+    messages = []
+    with suppress(OSError):  # ENODATA: that was all
+        while message := os.read(context, _MESSAGE_BYTES):
+            messages.append(os.fsdecode(message).partition(" ")[2].strip())
+    return "; ".join(messages)
+
+
+def _by_mount(descriptor: int, mount: Mount, option: str) -> None:
+    """For kernels before 5.2: all flags of the mount and of its file system are said again."""
+    if ("ro" in mount.options) is not ("ro" in mount.super_options):
+        reason = "this kernel could not keep a mount read only on a file system that is not"
+        raise OSError(errno.EROFS, reason)
+    said = frozenset((*mount.options, *mount.super_options)) & _FLAGS.keys()
+    atime = {"noatime", "relatime"} & said or {"strictatime"}
+    flags = (said | atime) - {_CLEARS.get(option)}
+    if option in _FLAGS or option in _CLEARS:
+        _mount(descriptor, 0, flags | ({option} & _FLAGS.keys()), "")
+    else:
+        _mount(descriptor, 0, flags, option)
+
+
+def _mount(descriptor: int, how: int, options: Set[str], data: str) -> None:
+    flags = _MS_REMOUNT | how | sum(number for name, number in _FLAGS.items() if name in options)
+    target = os.fsencode(f"/proc/self/fd/{descriptor}")
+    _checked(_libc.mount(b"none", target, None, ctypes.c_ulong(flags), os.fsencode(data)))
+
+
+def _system_call(number: int, *arguments: int | bytes | None) -> int:
+    passed = (ctypes.c_long(a) if isinstance(a, int) else ctypes.c_char_p(a) for a in arguments)
+    return _checked(_libc.syscall(ctypes.c_long(number), *passed))
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+    return result
+
+
+@contextmanager
+def _explained_by_kernel_log() -> Iterator[None]:
+    """An OSError without a reason of its own gets the warnings that the kernel logs meanwhile."""
+    try:
+        log = os.open(_KERNEL_LOG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:  # not in a container: errno alone must do
+        yield
+        return
+    try:
+        os.lseek(log, 0, os.SEEK_END)
+        yield
+    except OSError as error:
+        number = error.errno or 0
+        if error.strerror != os.strerror(number):
+            raise
+        raise OSError(number, _warnings(log) or error.strerror) from error
+    finally:
+        os.close(log)
+
+
+def _warnings(log: int) -> str:
+    """The messages that are warnings or worse (Documentation/ABI/testing/dev-kmsg)."""
+    messages = []
+    with suppress(OSError):  # EAGAIN: that was all
+        while record := os.read(log, _MESSAGE_BYTES):
+            prefix, _, text = os.fsdecode(record).partition(";")
+            if int(prefix.split(",")[0]) & _SEVERITY_BITS <= _WARNING:
+                messages.append(text.splitlines()[0])
+    return "; ".join(messages)

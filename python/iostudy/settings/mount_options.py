@@ -1,0 +1,133 @@
+"""Mount options as texts: how one is taken apart into a key and a value, and spelled again.
+
+An option is a word (``discard``), a word that says no (``nodiscard``) or ``key=value``. Taken apart
+it is a key and a value: ``discard`` and ``on``, ``discard`` and ``off``, ``commit`` and ``60``. The
+few that do not follow this have a line in a table.
+
+Source: mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS"; fs/proc_namespace.c of the kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+ON, OFF = "on", "off"
+ATIME = "atime"
+NODIRATIME = "nodiratime"
+PER_MOUNT = (ATIME, "dev", "exec", NODIRATIME, "suid", "symfollow")
+"""What belongs to a mount; all else belongs to its file system, and so to every mount of it."""
+
+_PAIRS = {
+    "noatime": (ATIME, "noatime"),
+    "relatime": (ATIME, "relatime"),
+    "strictatime": (ATIME, "strictatime"),
+    "nodiratime": (NODIRATIME, ON),
+    "diratime": (NODIRATIME, OFF),
+    "async": ("sync", OFF),
+    "inode32": ("inode64", OFF),
+    "barrier=1": ("barrier", ON),
+    "barrier=0": ("barrier", OFF),
+}
+_SPELLED = {pair: option for option, pair in _PAIRS.items() if pair[0] != "barrier"}
+_KEY = re.compile(r"[A-Za-z0-9_.:-]+")
+_AMBIGUOUS = ("", ON, OFF)
+
+_ACCESS = ("ro", "rw")
+_OF_MOUNT_8 = frozenset(
+    ("_netdev", "auto", "bind", "defaults", "fail", "group", "loop", "move", "owner")
+    + ("rbind", "remount", "user", "users")
+)
+"""Without the no that may stand before them."""
+
+
+def taken_apart(option: str) -> tuple[str, str]:
+    """Key and value of one option.
+
+    A value that would look like a word (``on`` of ``index=on``) keeps its equals sign.
+    """
+    if option in _PAIRS:
+        return _PAIRS[option]
+    key, equals, value = option.partition("=")
+    if equals:
+        return key, f"={value}" if value in _AMBIGUOUS or value.startswith("=") else value
+    return (key.removeprefix("no"), OFF) if key.startswith("no") else (key, ON)
+
+
+def spelled(key: str, value: str) -> str:
+    """The option as the kernel takes it."""
+    if (key, value) in _SPELLED:
+        return _SPELLED[key, value]
+    if value == ON:
+        return key
+    if value == OFF:
+        return f"no{key}"
+    return f"{key}{value}" if value.startswith("=") else f"{key}={value}"
+
+
+def mount_values(options: Iterable[str]) -> dict[str, str]:
+    """Every value of a mount, from the options that mountinfo shows of it.
+
+    What is the default is not shown, and neither is strictatime.
+    """
+    shown = values_of(options)
+    values = {key: shown.get(key, ON) for key in PER_MOUNT}
+    return values | {
+        ATIME: shown.get(ATIME, "strictatime"),
+        NODIRATIME: shown.get(NODIRATIME, OFF),
+    }
+
+
+def values_of(options: Iterable[str]) -> dict[str, str]:
+    """The values that ``options`` show, without whether anything is read only."""
+    return dict(taken_apart(option) for option in options if option not in _ACCESS)
+
+
+def text_of(values: Mapping[str, str]) -> str:
+    """All options in one text."""
+    return ",".join(spelled(key, value) for key, value in values.items())
+
+
+def parse(text: str) -> dict[str, str]:
+    """Keys and values of the options in ``text``; ValueError for what cannot be set here."""
+    values: dict[str, str] = {}
+    for option in text.split(","):
+        key, value = _checked(option.strip())
+        if key in values:
+            raise ValueError(f"an option twice: {spelled(key, values[key])} and {option.strip()}")
+        values[key] = value
+    return values
+
+
+def _checked(option: str) -> tuple[str, str]:
+    if option in _ACCESS:
+        raise ValueError(f"with {option} in it: iostudy makes nothing read only or writable")
+    if option.removeprefix("no") in _OF_MOUNT_8 or option.startswith("x-"):
+        raise ValueError(f"with {option} in it, which is for mount(8) and not for the kernel")
+    key, value = taken_apart(option)
+    if not _KEY.fullmatch(key):
+        raise ValueError(f"with {option!r} in it, which is no mount option")
+    if key == ATIME and value not in ("noatime", "relatime", "strictatime"):
+        raise ValueError(f"with {option} in it; write noatime, relatime or strictatime")
+    if key in PER_MOUNT and key != ATIME and value not in (ON, OFF):
+        raise ValueError(f"with {option} in it, which has no value; write {key} or no{key}")
+    return key, value
+
+
+@dataclass(frozen=True)
+class OptionText:
+    """Mount options with commas between them, each of them at most once."""
+
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """What it looks like."""
+        return "mount options with commas between them, such as discard,commit=60"
+
+    def parse(self, text: str) -> str:
+        """The options in the order given, in the form that the kernel shows."""
+        if not text.isprintable():
+            raise ValueError(f"not a line of printable text; allowed: {self.allowed}")
+        return text_of(parse(text))

@@ -1,0 +1,299 @@
+"""A mount and the file system on it, as owners of what a remount can change."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from fnmatch import filter as matching
+from typing import ClassVar
+
+from iostudy.errors import RestoreError, SettingError
+from iostudy.host.mounts import Mount, read_mounts
+from iostudy.settings import mount_calls, mount_options
+from iostudy.settings.attributes import Disturbs
+from iostudy.settings.change import Record
+from iostudy.settings.identity import boot_id
+from iostudy.settings.mount_options import ATIME, NODIRATIME, PER_MOUNT, spelled
+from iostudy.settings.mount_values import devices_below, instance, read_values
+
+_OTHER_BOOT = "the host has been started anew"
+_UNMOUNTED = "it has been unmounted"
+_OFFERED = {
+    ATIME: ("noatime", "relatime", "strictatime"),
+    NODIRATIME: ("on", "off"),
+    "lazytime": ("on", "off"),
+}
+"""What every file system can be; of other options only the file system itself knows."""
+
+
+@dataclass(frozen=True)
+class MountFlags:
+    """The options of one mount. ``point`` is where it was found, for it can be moved."""
+
+    kind: ClassVar[str] = "mount-flags"
+    disturbs: ClassVar[Disturbs] = {}
+
+    point: str
+    id: int
+    device: str
+    filesystem: str
+    source: str
+    disk: str
+    instance: int
+    boot: str
+
+    @classmethod
+    def of(cls, mount: Mount) -> MountFlags:
+        """Of a mount that is there now."""
+        disk = next(iter(devices_below(mount)), "")
+        return cls(
+            point=str(mount.point),
+            id=mount.id,
+            device=mount.device,
+            filesystem=mount.filesystem,
+            source=mount.source,
+            disk=disk,
+            instance=instance(disk),
+            boot=boot_id(),
+        )
+
+    @classmethod
+    def from_record(cls, record: Record) -> MountFlags:
+        """What the journal has kept."""
+        return cls(**record)
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return asdict(self)
+
+    @property
+    def name(self) -> str:
+        """The mount point."""
+        return self.point
+
+    def loss(self) -> str | None:
+        """Whether the mount has gone; the kernel gives its number to another then."""
+        if self.boot != boot_id():
+            return _OTHER_BOOT
+        if self._mount() is None or instance(self.disk) != self.instance:
+            return _UNMOUNTED
+        return None
+
+    def devices(self) -> tuple[str, ...]:
+        """The device below, if there is one: its lock keeps studies of all its mounts away."""
+        return (self.disk,) if self.disk else ()
+
+    def values(self) -> dict[str, str]:
+        """All there are; none once it is gone."""
+        mount = self._mount()
+        return mount_options.mount_values(mount.options) if mount else {}
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """All of them can be written."""
+        return tuple(matching(PER_MOUNT, pattern))
+
+    def in_order(self, attributes: Iterable[str]) -> list[str]:
+        """Any order does."""
+        return sorted(attributes)
+
+    def read(self, attribute: str) -> str | None:
+        """From mountinfo."""
+        return self.values().get(attribute)
+
+    def write(self, attribute: str, value: str) -> None:
+        """A remount of this mount alone, with all its other flags as they are."""
+        mount = self._mount()
+        if mount is None:
+            raise OSError(errno.ENOENT, _UNMOUNTED)
+        values = mount_options.mount_values(mount.options) | {attribute: value}
+        access = {"ro"} & set(mount.options)
+        mount_calls.set_flags(mount, access | {spelled(key, each) for key, each in values.items()})
+
+    def check(self, attribute: str, value: str) -> None:
+        """Every flag is known, and so is the way back."""
+
+    def offered(self, attribute: str) -> tuple[str, ...]:
+        """Its names."""
+        return _OFFERED.get(attribute, ())
+
+    def where(self, attribute: str) -> str:
+        """The mount point."""
+        return self.point
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, or another mount."""
+        if isinstance(error, PermissionError):
+            return "run as root, and outside of a container that locks its mounts"
+        return "see `findmnt` for what is mounted there"
+
+    def _mount(self) -> Mount | None:
+        """The mount as it is now, wherever it has been moved to."""
+        own = (self.id, self.device, self.filesystem, self.source)
+        return next(
+            (m for m in read_mounts() if (m.id, m.device, m.filesystem, m.source) == own), None
+        )
+
+
+@dataclass(frozen=True)
+class FileSystemOptions:
+    """The options of a mounted file system, which are those of every mount of it.
+
+    It is the same whichever mount it was found by, so ``point`` and ``source`` tell nothing apart.
+    """
+
+    kind: ClassVar[str] = "file-system-options"
+    disturbs: ClassVar[Disturbs] = {
+        # btrfs_parse_param() in fs/btrfs/super.c: what is compressed must be copied and summed.
+        "compress": ("compress-force", "datacow", "datasum"),
+        "compress-force": ("compress", "datacow", "datasum"),
+        "datacow": ("compress", "compress-force", "datasum"),
+        "datasum": ("datacow",),
+        "ssd": ("ssd_spread",),
+        "ssd_spread": ("ssd",),
+    }
+
+    point: str = field(compare=False)
+    source: str = field(compare=False)
+    device: str
+    filesystem: str
+    disk: str
+    instance: int
+    boot: str
+
+    @classmethod
+    def of(cls, mount: Mount) -> FileSystemOptions:
+        """Of a mount that is there now."""
+        disk = next(iter(devices_below(mount)), "")
+        return cls(
+            point=str(mount.point),
+            source=mount.source,
+            device=mount.device,
+            filesystem=mount.filesystem,
+            disk=disk,
+            instance=instance(disk),
+            boot=boot_id(),
+        )
+
+    @classmethod
+    def from_record(cls, record: Record) -> FileSystemOptions:
+        """What the journal has kept."""
+        return cls(**record)
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return asdict(self)
+
+    @property
+    def name(self) -> str:
+        """The mount point that it was found by."""
+        return self.point
+
+    def loss(self) -> str | None:
+        """Whether the file system has been unmounted for good.
+
+        RestoreError if it is in use but cannot be reached: another mount namespace still has it.
+        """
+        if self.boot != boot_id():
+            return _OTHER_BOOT
+        if instance(self.disk) != self.instance:
+            return _UNMOUNTED
+        if self._mounts():
+            return None
+        if not self.instance:
+            return _UNMOUNTED
+        raise RestoreError(
+            f"to restore the options of the file system of {self.name}",
+            found="it is unmounted here, but a process or another mount namespace still uses it",
+            where=self.source,
+            remedy="mount it again, or end what uses it; then `iostudy restore`",
+        )
+
+    def devices(self) -> tuple[str, ...]:
+        """The device below, if there is one: its lock keeps studies of all its mounts away."""
+        return (self.disk,) if self.disk else ()
+
+    def values(self) -> dict[str, str]:
+        """All that are known; none once it is gone."""
+        mounts = self._mounts()
+        return read_values(mounts[0], self.disk) if mounts else {}
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Those that are known."""
+        return tuple(matching(self.values(), pattern))
+
+    def in_order(self, attributes: Iterable[str]) -> list[str]:
+        """By the alphabet, which has compress before datacow before datasum.
+
+        Each of these resets what comes after it to what it needs.
+        """
+        return sorted(attributes)
+
+    def read(self, attribute: str) -> str | None:
+        """What the file system shows, or its default."""
+        return self.values().get(attribute)
+
+    def write(self, attribute: str, value: str) -> None:
+        """A reconfiguration of the file system by any of its mounts."""
+        mount_calls.reconfigure(self._reachable(), spelled(attribute, value))
+
+    def check(self, attribute: str, value: str) -> None:
+        """SettingError if the file system does not know the option, or shows no way back."""
+        wanted = f"to set {attribute} of {self.name} to {value}"
+        before = self.read(attribute)
+        self._ask(wanted, spelled(attribute, value), "")
+        if before is None:
+            raise SettingError(
+                wanted,
+                found=f"{self.filesystem} does not show what it is now: there is no way back",
+                where=self.where(attribute),
+                remedy=f"mount it with an explicit {attribute}, or leave the option out",
+            )
+        self._ask(wanted, spelled(attribute, before), " as the way back")
+
+    def offered(self, attribute: str) -> tuple[str, ...]:
+        """The names of what does not depend on the file system."""
+        return _OFFERED.get(attribute, ())
+
+    def where(self, attribute: str) -> str:
+        """The mount point and what is mounted there."""
+        return f"{self.point} ({self.filesystem} on {self.source})"
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, a new file system, or another option."""
+        if isinstance(error, PermissionError):
+            return "run as root, and outside of a container"
+        if attribute == "data":
+            return "the mode is chosen when a file system is mounted first: see filesystem.options"
+        return f"choose what {self.filesystem} takes at a remount, or see dmesg"
+
+    def _ask(self, wanted: str, option: str, why: str) -> None:
+        try:
+            mount_calls.check(self._reachable(), option)
+        except OSError as error:
+            key, value = mount_options.taken_apart(option)
+            raise SettingError(
+                wanted,
+                found=f"{self.filesystem} does not take {option}{why} ({error.strerror})",
+                where=self.where(key),
+                remedy=self.remedy(error, key, value),
+            ) from error
+
+    def _mounts(self) -> tuple[Mount, ...]:
+        """Every mount of it that is seen here, the one it was found by first."""
+        same = [mount for mount in read_mounts() if self._is_on(mount)]
+        return tuple(sorted(same, key=lambda mount: str(mount.point) != self.point))
+
+    def _is_on(self, mount: Mount) -> bool:
+        """The number of what has no device is given anew soon, so its source must be the same."""
+        same = (mount.device, mount.filesystem) == (self.device, self.filesystem)
+        return same and (bool(self.instance) or mount.source == self.source)
+
+    def _reachable(self) -> Mount:
+        for mount in self._mounts():
+            if mount_calls.is_reachable(mount):
+                return mount
+        raise OSError(errno.EBUSY, "every mount of it is hidden by another, or gone")
+
+
+Owner = MountFlags | FileSystemOptions
