@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iostudy.node import caches
+from iostudy.settings.filesystems import Filesystem
+from iostudy.settings.new_filesystem import NewFilesystem
 from iostudy.settings.scratch import LoopbackDisk
 from iostudy.settings.transaction import Transaction
 
@@ -23,8 +25,9 @@ def scratch_folder(size_bytes: int) -> Iterator[Path]:
         if os.geteuid() != 0:
             yield Path(name)
             return
-        disk = LoopbackDisk.prepare(Path(name), size_bytes, "ext4")
+        disk = LoopbackDisk.prepare(Path(name), size_bytes)
         made.perform(disk)
+        made.perform(NewFilesystem.prepare(disk, Filesystem("ext4")))
         yield disk.mount_point
 
 

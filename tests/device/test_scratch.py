@@ -11,23 +11,36 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.errors import RestoreError, TargetError
+from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.host import devices, mounts
 from iostudy.settings import commands, disks
+from iostudy.settings.filesystems import Filesystem
 from iostudy.settings.identity import DiskIdentity
-from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
+from iostudy.settings.new_filesystem import NewFilesystem, require_tools
+from iostudy.settings.scratch import LoopbackDisk, ScratchDevice, ScratchDisk
 from iostudy.settings.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
 
 pytestmark = pytest.mark.root
 
 SIZE = 32 * MIB
+EXT4 = Filesystem("ext4")
+
+
+def make(
+    transaction: Transaction, disk: ScratchDisk, filesystem: Filesystem = EXT4
+) -> NewFilesystem:
+    """The disk, and a file system on it."""
+    transaction.perform(disk)
+    made = NewFilesystem.prepare(disk, filesystem)
+    transaction.perform(made)
+    return made
 
 
 def test_a_loopback_disk_comes_and_goes(tmp_path: Path) -> None:
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
-        transaction.perform(disk)
+        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        make(transaction, disk)
         (mount,) = mounts.mounts_at(disk.mount_point)
         assert (mount.filesystem, mount.source) == ("ext4", str(disk.device.path))
         assert {"nodev", "nosuid"} <= set(mount.options)
@@ -38,7 +51,8 @@ def test_a_loopback_disk_comes_and_goes(tmp_path: Path) -> None:
         assert disk.image.stat().st_blocks * 512 >= SIZE
         (disk.mount_point / "file").write_text("data")
         put_back = transaction.restore()
-    assert put_back == (f"{disk.describe()}: removed",)
+    assert put_back[0].endswith("mount: unmounted")
+    assert put_back[1:] == (f"{disk.describe()}: removed",)
     assert gone(disk, tmp_path)
 
 
@@ -52,16 +66,16 @@ def test_xfs(tmp_path: Path) -> None:
     if shutil.which("mkfs.xfs") is None:
         pytest.skip("no mkfs.xfs")
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, 320 * MIB, "xfs")
-        transaction.perform(disk)
+        disk = LoopbackDisk.prepare(tmp_path, 320 * MIB)
+        make(transaction, disk, Filesystem("xfs"))
         assert [mount.filesystem for mount in mounts.mounts_at(disk.mount_point)] == ["xfs"]
     assert gone(disk, tmp_path)
 
 
 def test_undo_whatever_has_been_undone_by_hand(tmp_path: Path) -> None:
-    disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
+    disk = LoopbackDisk.prepare(tmp_path, SIZE)
     with Transaction() as transaction:
-        transaction.perform(disk)
+        make(transaction, disk)
         subprocess.run(["umount", disk.mount_point], check=True)
         disk.image.unlink()
     assert gone(disk, tmp_path)
@@ -71,10 +85,10 @@ def test_undo_whatever_has_been_undone_by_hand(tmp_path: Path) -> None:
 def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disks, "_PATIENCE_SECONDS", 0.2)
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
-        transaction.perform(disk)
+        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        made = make(transaction, disk)
         with (disk.mount_point / "open").open("w"), pytest.raises(RestoreError) as caught:
-            disk.undo()
+            made.undo()
     assert "busy" in caught.value.found
     assert "fuser" in caught.value.remedy
     assert gone(disk, tmp_path)
@@ -82,8 +96,8 @@ def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_a_mount_that_is_busy_for_a_moment(tmp_path: Path) -> None:
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(tmp_path, SIZE, "ext4")
-        transaction.perform(disk)
+        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        make(transaction, disk)
         with subprocess.Popen(["sleep", "0.3"], cwd=disk.mount_point):
             transaction.restore()
     assert gone(disk, tmp_path)
@@ -91,29 +105,27 @@ def test_a_mount_that_is_busy_for_a_moment(tmp_path: Path) -> None:
 
 def test_no_room_is_said_beforehand(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match=r"1PiB|1024TiB") as caught:
-        LoopbackDisk.prepare(tmp_path, 1 << 50, "ext4")
+        LoopbackDisk.prepare(tmp_path, 1 << 50)
     assert "GiB free" in caught.value.found
     assert list(tmp_path.iterdir()) == []
 
 
 def test_no_such_folder_and_no_such_file_system(tmp_path: Path) -> None:
     with pytest.raises(TargetError, match="No such file"):
-        LoopbackDisk.prepare(tmp_path / "missing", SIZE, "ext4")
-    with pytest.raises(TargetError, match="choose ext4 or xfs"):
-        LoopbackDisk.prepare(tmp_path, SIZE, "ntfs")
+        LoopbackDisk.prepare(tmp_path / "missing", SIZE)
 
 
 def test_a_disk_too_small_to_format_leaves_nothing(tmp_path: Path) -> None:
-    disk = LoopbackDisk.prepare(tmp_path, 4096, "ext4")
-    with pytest.raises(TargetError, match=r"mkfs\.ext4|mount"), Transaction() as transaction:
-        transaction.perform(disk)
+    disk = LoopbackDisk.prepare(tmp_path, 4096)
+    with pytest.raises(SettingError, match=r"mkfs\.ext4|mount"), Transaction() as transaction:
+        make(transaction, disk)
     assert gone(disk, tmp_path)
 
 
 def test_missing_tools_are_named_with_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commands, "_SEARCH", "/nonexistent")
     with pytest.raises(TargetError) as caught:
-        disks.require_tools("xfs", "losetup")
+        require_tools("xfs")
     assert caught.value.remedy == "apt-get install mount util-linux xfsprogs"
     with pytest.raises(commands.CommandError, match="setpriv is not installed"):
         commands.run("umount", "/nonexistent")
@@ -121,12 +133,12 @@ def test_missing_tools_are_named_with_their_package(monkeypatch: pytest.MonkeyPa
 
 def test_a_scratch_device_is_formatted_and_only_unmounted(loop: str, tmp_path: Path) -> None:
     with Transaction() as transaction:
-        disk = ScratchDevice.prepare(Path("/dev") / loop, tmp_path, "ext4")
-        transaction.perform(disk)
+        disk = ScratchDevice.prepare(Path("/dev") / loop, tmp_path)
+        make(transaction, disk)
         assert disk.device.name == loop
         assert [mount.source for mount in mounts.mounts_at(disk.mount_point)] == [f"/dev/{loop}"]
         with pytest.raises(TargetError, match=f"{loop} is mounted on {disk.mount_point}"):
-            ScratchDevice.prepare(Path("/dev") / loop, tmp_path, "ext4")
+            ScratchDevice.prepare(Path("/dev") / loop, tmp_path)
     assert mounts.mounts_at(disk.mount_point) == ()
     assert not disk.folder.exists()
     assert b"ext4" in subprocess.check_output(["blkid", f"/dev/{loop}"])
@@ -138,12 +150,12 @@ def test_a_node_that_leads_to_another_device_by_now_is_not_formatted(
     node = tmp_path / "by-id"
     with loop_disk() as other:
         node.symlink_to(f"/dev/{loop}")
-        disk = ScratchDevice.prepare(node, tmp_path, "ext4")
+        disk = ScratchDevice.prepare(node, tmp_path)
         assert ScratchDevice.from_record(json.loads(json.dumps(disk.record()))) == disk
         node.unlink()
         node.symlink_to(f"/dev/{other}")
         with pytest.raises(TargetError, match=f"another one now: {other}"), Transaction() as open_:
-            open_.perform(disk)
+            make(open_, disk)
         assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
         assert not disk.folder.exists()
 

@@ -11,6 +11,7 @@ from iostudy.node.levels import Levels
 from iostudy.node.room import free_bytes, require_room
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Reach
+from iostudy.settings.new_filesystem import require_tools
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
@@ -55,7 +56,7 @@ def check_target(study: Study, folder: Path) -> None:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         needed_bytes = max(space_bytes(study.workloads, study.configurations()))
-        require_room(needed_bytes, room_bytes, study.target)
+        require_room(needed_bytes, room_bytes, study.target.describe())
 
 
 def _check_setting(study: Study, factor: Factor) -> None:
@@ -73,10 +74,12 @@ def _room_bytes(target: Target, folder: Path) -> int:
     """The room on the target, for a disk to be made: all of it. TargetError if it is unusable."""
     match target:
         case LoopbackTarget(size_bytes, filesystem):
-            LoopbackDisk.prepare(folder, size_bytes, filesystem)
+            LoopbackDisk.prepare(folder, size_bytes)
+            require_tools(filesystem)
             return size_bytes
         case ScratchTarget(device, filesystem):
-            ScratchDevice.prepare(device, folder, filesystem)
+            ScratchDevice.prepare(device, folder)
+            require_tools(filesystem)
             return stack.devices_of(device)[0].size_bytes
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)

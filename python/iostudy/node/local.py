@@ -14,13 +14,15 @@ from typing import Any, Self, assert_never
 from iostudy.errors import TargetError
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
-from iostudy.node.levels import Levels, locked
+from iostudy.node.levels import locked
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.room import free_bytes, require_room
+from iostudy.node.site import Ground, Site
 from iostudy.settings import places
+from iostudy.settings.filesystems import Filesystem
 from iostudy.settings.identity import DiskIdentity
 from iostudy.settings.locks import lock_directory
-from iostudy.settings.scratch import LoopbackDisk, ScratchDevice, ScratchDisk
+from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import (
@@ -32,9 +34,9 @@ from iostudy.study.model import (
     Target,
     WorkloadRequest,
 )
+from iostudy.study.plan import whole_plots
 from iostudy.study.requests import space_bytes
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.workloads.definition import Place
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
 
@@ -55,18 +57,17 @@ class LocalNode:
         self._notes: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
-        disk = self._prepared_disk()
+        ground = self._ground = self._prepared_ground()
         with ExitStack() as held:
             held.enter_context(lock_directory(self._folder))
             held.enter_context(locked(self._place(), self._factors))
             transaction = held.enter_context(Transaction())
-            if disk is not None:
-                transaction.perform(disk)
-                self._notes = disk.notes()
-            work_folder = WorkFolder.prepare(disk.mount_point if disk else self._place())
-            transaction.perform(work_folder)
-            self._directory = work_folder.path
-            self._levels = Levels(transaction, self._directory)
+            if ground is not None:
+                transaction.perform(ground.disk)
+                self._notes = ground.disk.notes()
+            parent = ground.disk.mount_point if ground else self._place()
+            self._site = Site(transaction, parent, ground)
+            held.callback(self._site.close)
             self._held = held.pop_all()
         return self
 
@@ -80,22 +81,27 @@ class LocalNode:
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """The setting's levels below the target, or on these places, in catalogue order."""
-        return self._levels.offered(setting, on)
+        return self._site.levels.offered(setting, on)
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> None:
-        """Check the room; write, read back and restore every level once."""
-        needed_bytes = max(space_bytes(requests, configurations))
-        require_room(needed_bytes, free_bytes(self._directory), self._target)
-        for configuration in configurations:
-            with self._levels.applied(configuration):
-                pass
+        """Make every file system once, and check its room; write and restore every level once."""
+        for plot in whole_plots(configurations):
+            where = self._target.describe()
+            if plot[0].whole_plot:
+                self._site.renew(plot[0])
+                where += f", {plot[0].whole_plot}"
+            needed_bytes = max(space_bytes(requests, plot))
+            require_room(needed_bytes, free_bytes(self._site.directory), where)
+            for configuration in plot:
+                with self._site.levels.applied(configuration):
+                    pass
 
     def circumstances(self) -> Mapping[str, Any]:
         """Host, versions, and the target with the devices below it."""
         return {
-            "host": dict(inventory([self._directory])),
+            "host": dict(inventory([self._site.directory])),
             "versions": {
                 "iostudy": version("iostudy"),
                 "python": platform.python_version(),
@@ -116,9 +122,9 @@ class LocalNode:
         devices = self._devices()
         session = LocalBlock(
             request=request,
-            place=Place(self._directory, seed),
-            levels=self._levels,
-            device=stack.top_devices(self._directory)[0].name if devices else "",
+            site=self._site,
+            seed=seed,
+            device=stack.top_devices(self._base())[0].name if devices else "",
             make_recorder=partial(ProcRecorder, devices),
         )
         try:
@@ -138,13 +144,19 @@ class LocalNode:
             case _:
                 raise AssertionError(self._target)
 
-    def _prepared_disk(self) -> ScratchDisk | None:
+    def _base(self) -> Path:
+        """What the devices under test are found by, also while no file system is mounted."""
+        return self._ground.disk.device.path if self._ground else self._site.directory
+
+    def _prepared_ground(self) -> Ground | None:
         """The disk that is to be made, or none; TargetError where the target cannot be used."""
         match self._target:
             case LoopbackTarget(size_bytes, filesystem):
-                return LoopbackDisk.prepare(self._folder, size_bytes, filesystem)
+                disk = LoopbackDisk.prepare(self._folder, size_bytes)
+                return Ground(disk, Filesystem(filesystem))
             case ScratchTarget(device, filesystem):
-                return ScratchDevice.prepare(device, self._folder, filesystem)
+                scratch = ScratchDevice.prepare(device, self._folder)
+                return Ground(scratch, Filesystem(filesystem))
             case DirectoryTarget():
                 _refuse_device(self._place())
                 WorkFolder.prepare(self._place())
@@ -159,7 +171,7 @@ class LocalNode:
     def _devices(self) -> tuple[str, ...]:
         """The devices below the target, from the top; none for a target in memory or far away."""
         try:
-            return tuple(device.name for device in stack.whole_stack(self._directory))
+            return tuple(device.name for device in stack.whole_stack(self._base()))
         except TargetError:
             return ()
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from iostudy.node import caches
-from iostudy.node.levels import Levels, read_back
+from iostudy.node.levels import read_back
 from iostudy.node.protocol import TrialResult
+from iostudy.node.site import Site
 from iostudy.node.stopwatch import Stopwatch
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.study.requests import configured
@@ -24,35 +25,51 @@ class LocalBlock:
     """The session of one block. ``device`` is the one under test, empty if there is none.
 
     Data are prepared before any level is applied: all configurations share what the host's own
-    settings made.
+    settings made. Where the study varies the file system, each whole plot has a new one, and data
+    of its own with the same content.
     """
 
     request: WorkloadRequest
-    place: Place
-    levels: Levels
+    site: Site
+    seed: int
     device: str
     make_recorder: Callable[[], Recorder]
     _prepared: dict[str, Workload] = field(default_factory=dict)
+    _whole_plot: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where the trials work now."""
+        return Place(self.site.directory, self.seed)
 
     def trial(self, configuration: Configuration) -> TrialResult:
-        """Prepare if need be, apply, reset, run under telemetry, read back, restore."""
+        """Format and prepare if need be, apply, reset, run under telemetry, read back, restore."""
         watch = Stopwatch()
         definition = catalog.get(self.request.name)
         workload = definition.make(configured(self.request, configuration))
+        self._begin(configuration, watch)
         self._prepare(workload, watch)
         watch.begin("apply")
-        with self.levels.applied(configuration) as wanted:
+        with self.site.levels.applied(configuration) as wanted:
             notes = self._make_alike(workload, watch, drop=definition.reads)
             watch.begin("run")
             figures, telemetry = self._measure(workload)
             watch.begin("restore")
-            settings = read_back(wanted)
+            settings = {**self.site.read_back(), **read_back(wanted)}
         return TrialResult(figures, settings, telemetry, self.device, watch.end(), notes)
 
     def clean(self) -> None:
         """Remove what the trials have made."""
         for workload in self._prepared.values():
             workload.clean(self.place)
+
+    def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
+        """Make the file system of a whole plot that begins; the first of the block always does."""
+        if configuration.whole_plot != self._whole_plot:
+            watch.begin("format")
+            self._prepared = {}
+            self.site.renew(configuration)
+            self._whole_plot = configuration.whole_plot
 
     def _prepare(self, workload: Workload, watch: Stopwatch) -> None:
         """Make the data, unless an earlier trial of the block has made the same."""

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 from iostudy.errors import TargetError
-from iostudy.study.model import Target
 from iostudy.units import GIB
 
 # What a file system needs beside the files themselves: inodes, extents, its journal.
@@ -19,12 +18,12 @@ def free_bytes(directory: Path) -> int:
     return room.f_bavail * room.f_frsize
 
 
-def require_room(needed_bytes: int, room_bytes: int, target: Target) -> None:
+def require_room(needed_bytes: int, room_bytes: int, where: str) -> None:
     """TargetError unless files of that size fit, with what the file system needs for itself."""
     if room_bytes < needed_bytes * _ROOM_TO_SPARE:
         raise TargetError(
             f"{needed_bytes / GIB:.2f} GiB for the files of the largest workload",
             found=f"{room_bytes / GIB:.2f} GiB are free",
-            where=target.describe(),
+            where=where,
             remedy="give fewer or smaller files, or a larger target",
         )

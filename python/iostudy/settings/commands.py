@@ -13,8 +13,11 @@ _PACKAGES = {
     "mount": "mount",
     "umount": "mount",
     "setpriv": "util-linux",
+    "mkfs.ext2": "e2fsprogs",
+    "mkfs.ext3": "e2fsprogs",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
 }
 """The Debian package of each tool."""
 
@@ -27,7 +30,7 @@ class CommandError(Exception):
 
 def require(*tools: str) -> None:
     """TargetError names the tools that are missing and how to install them."""
-    missing = [tool for tool in tools if shutil.which(tool, path=_SEARCH) is None]
+    missing = [tool for tool in tools if not installed(tool)]
     if missing:
         packages = sorted({_PACKAGES[tool] for tool in missing})
         raise TargetError(
@@ -36,6 +39,11 @@ def require(*tools: str) -> None:
             where="this host",
             remedy=f"apt-get install {' '.join(packages)}",
         )
+
+
+def installed(tool: str) -> bool:
+    """Whether the tool is there."""
+    return shutil.which(tool, path=_SEARCH) is not None
 
 
 def run(*command: str) -> str:

@@ -1,4 +1,4 @@
-"""Making a disk ready and taking it away again: allocate, attach, format, mount, and back.
+"""Making a disk ready and taking it away again: allocate, attach, mount, and back.
 
 The ways forth fail with TargetError. The ways back do nothing where nothing is to be done, have
 patience with what is busy for a moment, and fail with RestoreError.
@@ -15,23 +15,12 @@ from iostudy import units
 from iostudy._native import FileJob
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host import devices, mounts, stack, usage
-from iostudy.settings import commands, filesystems
+from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
+from iostudy.settings.identity import DeviceIdentity, DiskIdentity
 
 _PATIENCE_SECONDS = 5.0
 """How long a mount or a loop device may stay busy: udev and blkid look at new ones for a moment."""
-
-
-def require_tools(filesystem: str, *more: str) -> None:
-    """TargetError for a file system that is not made here, or a tool that is missing."""
-    if filesystem not in filesystems.MAKE:
-        raise TargetError(
-            f"a scratch disk with {filesystem}",
-            found="a file system that iostudy does not make",
-            where="target.filesystem",
-            remedy=f"choose {' or '.join(filesystems.FILESYSTEMS)}",
-        )
-    commands.require("setpriv", "mount", "umount", filesystems.MAKE[filesystem][0], *more)
 
 
 def check_space(parent: Path, size_bytes: int) -> None:
@@ -74,6 +63,19 @@ def check_unused(path: Path) -> None:
         )
 
 
+def check_same(path: Path, found: DeviceIdentity) -> None:
+    """TargetError unless ``path`` still leads to the device that was found, and nobody uses it."""
+    check_unused(path)
+    (device,) = stack.devices_of(path)
+    if DeviceIdentity.of(device) != found:
+        raise TargetError(
+            f"the device {found.name} that was found to be unused",
+            found=f"the name leads to another one now: {DiskIdentity.of(device).describe()}",
+            where=str(path),
+            remedy="see dmesg for what became of it; name it as /dev/disk/by-id/...",
+        )
+
+
 def make_folder(folder: Path) -> None:
     """A new folder."""
     try:
@@ -106,13 +108,6 @@ def allocate(image: Path, size_bytes: int) -> None:
 def attach(image: Path) -> None:
     """Attach the image to a free loop device, with direct I/O where its file system allows it."""
     _run(image, "losetup", "--find", "--direct-io=on", str(image))
-
-
-def format_and_mount(device: Path, filesystem: str, point: Path) -> None:
-    """Destroy what is on the device, and mount a new file system on ``point``, which is made."""
-    make_folder(point)
-    _run(device, *filesystems.MAKE[filesystem], str(device))
-    _run(device, "mount", "-t", filesystem, "-o", "nodev,nosuid", str(device), str(point))
 
 
 def unmount(point: Path) -> None:

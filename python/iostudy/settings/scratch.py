@@ -1,8 +1,9 @@
-"""Scratch disks: a file system of the study's own, made for it and gone after it.
+"""Scratch disks: a disk of the study's own, made for it and gone after it.
 
 Everything lies in one folder of a name that nobody else has, made below the folder that is given:
-the image file (of a loop-back disk) and the mount point. To undo is to look for what of it is there
-and remove it, so it does not matter how far the making came.
+the image file (of a loop-back disk) and the mount point of the file systems that are made on the
+disk, see `iostudy.settings.new_filesystem`. To undo is to look for what of it is there and remove
+it, so it does not matter how far the making came.
 """
 
 from __future__ import annotations
@@ -17,45 +18,39 @@ from iostudy.errors import TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings import disks
+from iostudy.settings import commands, disks
 from iostudy.settings.change import Foreign, Record
-from iostudy.settings.identity import DeviceIdentity, DiskIdentity
+from iostudy.settings.identity import DeviceIdentity
 
 
 @dataclass(frozen=True)
 class LoopbackDisk:
-    """A file attached as a disk with direct I/O, formatted and mounted."""
+    """A file attached as a disk with direct I/O."""
 
     kind: ClassVar[str] = "loopback-disk"
 
     folder: Path
     size_bytes: int
-    filesystem: str
 
     @classmethod
-    def prepare(cls, parent: Path, size_bytes: int, filesystem: str) -> LoopbackDisk:
+    def prepare(cls, parent: Path, size_bytes: int) -> LoopbackDisk:
         """One below the folder ``parent``; TargetError if there is no room or no tool for it."""
-        disks.require_tools(filesystem, "losetup")
+        commands.require("setpriv", "losetup")
         disks.check_space(parent, size_bytes)
-        return cls(_new_folder(parent), size_bytes, filesystem)
+        return cls(_new_folder(parent), size_bytes)
 
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:
         """What the journal has kept."""
-        return cls(Path(record["folder"]), record["size_bytes"], record["filesystem"])
+        return cls(Path(record["folder"]), record["size_bytes"])
 
     def record(self) -> Record:
-        """Folder, size and file system."""
-        return {
-            "folder": str(self.folder),
-            "size_bytes": self.size_bytes,
-            "filesystem": self.filesystem,
-        }
+        """Folder and size."""
+        return {"folder": str(self.folder), "size_bytes": self.size_bytes}
 
     def describe(self) -> str:
-        """Size, file system and place."""
-        size = units.format_size(self.size_bytes)
-        return f"loop-back scratch disk of {size} with {self.filesystem} in {self.folder}"
+        """Size and place."""
+        return f"loop-back scratch disk of {units.format_size(self.size_bytes)} in {self.folder}"
 
     @property
     def image(self) -> Path:
@@ -80,11 +75,10 @@ class LoopbackDisk:
         )
 
     def apply(self) -> None:
-        """Allocate, attach, format and mount."""
+        """Allocate and attach."""
         disks.make_folder(self.folder)
         disks.allocate(self.image, self.size_bytes)
         disks.attach(self.image)
-        disks.format_and_mount(self.device.path, self.filesystem, self.mount_point)
 
     def notes(self) -> tuple[str, ...]:
         """What is not as it should be: without direct I/O the page cache is in the way twice."""
@@ -97,51 +91,48 @@ class LoopbackDisk:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Unmount, detach, and remove the folder with the image."""
+        """Detach, and remove the folder with the image."""
         del foreign
         was_there = self.folder.exists() or bool(devices.loops_of(self.image))
-        disks.unmount(self.mount_point)
         disks.detach(self.image)
-        disks.remove(self.image, self.mount_point, self.folder)
+        disks.remove(self.image, self.folder)
         return (f"{self.describe()}: removed",) if was_there else ()
 
 
 @dataclass(frozen=True)
 class ScratchDevice:
-    """A device whose content may be destroyed, formatted and mounted. Undo only unmounts it."""
+    """A device whose content may be destroyed, with a folder to mount it in."""
 
     kind: ClassVar[str] = "scratch-device"
 
     path: Path
     found: DeviceIdentity
     folder: Path
-    filesystem: str
 
     @classmethod
-    def prepare(cls, path: Path, parent: Path, filesystem: str) -> ScratchDevice:
-        """Mount below the folder ``parent``; TargetError if the device is used by anybody."""
-        disks.require_tools(filesystem)
+    def prepare(cls, path: Path, parent: Path) -> ScratchDevice:
+        """To mount below the folder ``parent``; TargetError if the device is used by anybody."""
         disks.check_unused(path)
-        return cls(path, _found_at(path), _new_folder(parent), filesystem)
+        (device,) = stack.devices_of(path)
+        return cls(path, DeviceIdentity.of(device), _new_folder(parent))
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
         """What the journal has kept."""
         found = DeviceIdentity.from_record(record["device"])
-        return cls(Path(record["path"]), found, Path(record["folder"]), record["filesystem"])
+        return cls(Path(record["path"]), found, Path(record["folder"]))
 
     def record(self) -> Record:
-        """Device node, the device behind it, folder and file system."""
+        """Device node, the device behind it, and folder."""
         return {
             "path": str(self.path),
             "device": self.found.record(),
             "folder": str(self.folder),
-            "filesystem": self.filesystem,
         }
 
     def describe(self) -> str:
-        """Device, file system and place."""
-        return f"scratch device {self.path} with {self.filesystem} on {self.mount_point}"
+        """Device and place."""
+        return f"scratch device {self.path} in {self.folder}"
 
     @property
     def mount_point(self) -> Path:
@@ -155,21 +146,9 @@ class ScratchDevice:
         return device
 
     def apply(self) -> None:
-        """Format and mount; TargetError if the node leads to another device than it did."""
+        """Make the folder; TargetError if the node leads to another device than it did."""
+        disks.check_same(self.path, self.found)
         disks.make_folder(self.folder)
-        disks.check_unused(self.path)
-        if _found_at(self.path) != self.found:
-            raise TargetError(
-                f"the device {self.found.name} that was found to be unused",
-                found=f"the name leads to another one now: {self.identity().describe()}",
-                where=str(self.path),
-                remedy="see dmesg for what became of it; name it as /dev/disk/by-id/...",
-            )
-        disks.format_and_mount(self.path, self.filesystem, self.mount_point)
-
-    def identity(self) -> DiskIdentity:
-        """Which disk it is, to be confirmed, recorded and compared."""
-        return DiskIdentity.at(self.path)
 
     def notes(self) -> tuple[str, ...]:
         """Nothing to say."""
@@ -180,20 +159,14 @@ class ScratchDevice:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Unmount, and remove the folder. The file system stays on the device."""
+        """Remove the folder. What is on the device stays there."""
         del foreign
         was_there = self.folder.exists()
-        disks.unmount(self.mount_point)
-        disks.remove(None, self.mount_point, self.folder)
-        return (f"{self.describe()}: unmounted",) if was_there else ()
+        disks.remove(None, self.folder)
+        return (f"{self.describe()}: removed",) if was_there else ()
 
 
 ScratchDisk = LoopbackDisk | ScratchDevice
-
-
-def _found_at(path: Path) -> DeviceIdentity:
-    (device,) = stack.devices_of(path)
-    return DeviceIdentity.of(device)
 
 
 def _new_folder(parent: Path) -> Path:

@@ -1,5 +1,9 @@
 """Study + seed -> Plan: every configuration once per block, in an order drawn afresh.
 
+Configurations that share a file system which the study makes are a whole plot of the block: they
+run one after another, on a file system made anew for this plot of this block (a split-plot design,
+see docs/method.md). The order of whole plots is drawn, then that within each.
+
 The plan holds the blocks up to the largest number that the decision rule allows. The conductor
 leaves out what has been decided meanwhile; leaving out keeps the order of the rest random.
 """
@@ -8,9 +12,10 @@ from __future__ import annotations
 
 import random
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iostudy.study.model import Study
+from iostudy.study.model import Configuration, Study
 
 _SEED_BITS = 63
 """What fits a signed 64-bit integer, as the ledger keeps it."""
@@ -45,11 +50,25 @@ def draw_seed() -> int:
 def make_plan(study: Study, seed: int) -> Plan:
     """Draw the order of workloads within a round and of configurations within a block."""
     draw = random.Random(seed)
-    labels = [configuration.label for configuration in study.configurations()]
+    plots = [[each.label for each in plot] for plot in whole_plots(study.configurations())]
     workloads = [workload.label for workload in study.workloads]
     blocks = [
-        Block(index, workload, tuple(draw.sample(labels, len(labels))))
+        Block(index, workload, _order(draw, plots))
         for index in range(1, study.decide.max_blocks + 1)
         for workload in draw.sample(workloads, len(workloads))
     ]
     return Plan(seed, tuple(blocks))
+
+
+def whole_plots(configurations: Sequence[Configuration]) -> tuple[tuple[Configuration, ...], ...]:
+    """The configurations by the file system they share; all in one where a study makes none."""
+    plots: dict[str, list[Configuration]] = {}
+    for configuration in configurations:
+        plots.setdefault(configuration.whole_plot, []).append(configuration)
+    return tuple(map(tuple, plots.values()))
+
+
+def _order(draw: random.Random, plots: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """A single plot draws nothing but its own order."""
+    drawn = draw.sample(plots, len(plots)) if len(plots) > 1 else plots
+    return tuple(label for plot in drawn for label in draw.sample(plot, len(plot)))

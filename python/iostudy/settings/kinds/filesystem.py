@@ -1,0 +1,96 @@
+"""What the file systems of this host were made with: read here, varied by a study on its own disk.
+
+A change takes a new file system, which destroys what is on the disk: there is none to be made here,
+see `iostudy.settings.new_filesystem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import SettingError, TargetError
+from iostudy.host import mounts, stack
+from iostudy.host.mounts import Mount
+from iostudy.settings import commands, mounted
+from iostudy.settings.change import Change, SettingKind
+from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE, FilesystemSettingDefinition
+from iostudy.settings.filesystems import FILESYSTEMS, maker
+
+
+@dataclass(frozen=True)
+class FilesystemSetting:
+    """A property of the file system on a mount."""
+
+    definition: FilesystemSettingDefinition
+    mount: Mount
+
+    @property
+    def label(self) -> str:
+        """``filesystem.type@/data``."""
+        return f"{self.definition.name}@{self.mount.point}"
+
+    def read(self) -> str:
+        """The value; SettingError where this file system has none, or cannot be asked."""
+        condition = self.definition.condition
+        if condition is not None and not condition.holds(self.mount.filesystem):
+            raise self._unreadable(f"it is there only while {condition}", "leave it out here")
+        try:
+            return mounted.read(self.definition.name, self.mount)
+        except (OSError, ValueError) as error:
+            found = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise self._unreadable(found, "run as root, and see dmesg") from error
+
+    def offered(self) -> tuple[str, ...]:
+        """Of types those whose tools are installed; all values of what has names otherwise."""
+        choices = self.definition.choices
+        if self.definition is not FILESYSTEM_TYPE:
+            return choices
+        return tuple(name for name in FILESYSTEMS if commands.installed(maker(name)))
+
+    def _unreadable(self, found: str, remedy: str) -> SettingError:
+        return SettingError(
+            f"to read {self.label}",
+            found=found,
+            where=f"{self.mount.filesystem} of {self.mount.source}",
+            remedy=remedy,
+        )
+
+
+def bind(definition: FilesystemSettingDefinition, place: str) -> tuple[FilesystemSetting, ...]:
+    """The setting of the file system that holds ``place``, or that is mounted from the device."""
+    return (FilesystemSetting(definition, _mount(place)),)
+
+
+def changes(wanted: Mapping[FilesystemSetting, str]) -> tuple[Change, ...]:
+    """None; SettingError if any is wanted."""
+    if not wanted:
+        return ()
+    raise SettingError(
+        f"to change {', '.join(setting.definition.name for setting in wanted)}",
+        found="it takes a new file system, and all data would be lost",
+        where=", ".join(str(setting.mount.point) for setting in wanted),
+        remedy="vary it in a study whose target is a disk of its own: "
+        "target: {loopback: {size: 2GiB}} or {scratch: {device: /dev/...}}",
+    )
+
+
+KIND = SettingKind(FilesystemSettingDefinition, bind, changes)
+
+
+def _mount(place: str) -> Mount:
+    path = Path(place)
+    if path.exists() and not path.is_block_device():
+        return mounts.mount_holding(path)
+    device = stack.devices_of(place)[0]
+    for mount in mounts.read_mounts():
+        # btrfs has a number of its own; it is known by its source.
+        if mount.device == device.number or Path(mount.source).resolve() == device.path:
+            return mount
+    raise TargetError(
+        "a mounted file system",
+        found=f"{device.name} is not mounted",
+        where=place,
+        remedy="name a path on it, or mount it",
+    )

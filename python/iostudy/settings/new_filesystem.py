@@ -1,0 +1,140 @@
+"""A new file system on a scratch disk: made, mounted and checked, and unmounted again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import SettingError
+from iostudy.host import mounts, stack
+from iostudy.host.mounts import Mount
+from iostudy.settings import commands, disks, mounted
+from iostudy.settings.change import Foreign, Record
+from iostudy.settings.commands import CommandError
+from iostudy.settings.definitions.filesystem import OPTIONS
+from iostudy.settings.filesystems import Filesystem, maker
+from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.scratch import ScratchDisk
+
+_ALWAYS = "nodev,nosuid"
+
+
+@dataclass(frozen=True)
+class NewFilesystem:
+    """What was on the device is destroyed when it is made. Undo unmounts it, and it stays there."""
+
+    kind: ClassVar[str] = "new-filesystem"
+
+    path: Path
+    found: DeviceIdentity
+    point: Path
+    filesystem: Filesystem
+
+    @classmethod
+    def prepare(cls, disk: ScratchDisk, filesystem: Filesystem) -> NewFilesystem:
+        """One on a disk that is ready; TargetError if there is no tool to make it."""
+        require_tools(filesystem.type)
+        device = disk.device
+        return cls(device.path, DeviceIdentity.of(device), disk.mount_point, filesystem)
+
+    @classmethod
+    def from_record(cls, record: Record) -> NewFilesystem:
+        """What the journal has kept."""
+        return cls(
+            Path(record["path"]),
+            DeviceIdentity.from_record(record["device"]),
+            Path(record["point"]),
+            Filesystem(**record["filesystem"]),
+        )
+
+    def record(self) -> Record:
+        """Device node, the device behind it, mount point and file system."""
+        return {
+            "path": str(self.path),
+            "device": self.found.record(),
+            "point": str(self.point),
+            "filesystem": asdict(self.filesystem),
+        }
+
+    def describe(self) -> str:
+        """What and where."""
+        return f"new {self.filesystem.describe()} of {self.found.name} on {self.point}"
+
+    def apply(self) -> None:
+        """Make, mount and check it.
+
+        TargetError if the device is used, or is another one than it was; SettingError if the file
+        system cannot be made as wanted.
+        """
+        disks.check_same(self.path, self.found)
+        disks.make_folder(self.point)
+        self._run(*self.filesystem.command(), str(self.path))
+        options = ",".join(filter(None, (_ALWAYS, self.filesystem.options)))
+        kind = self.filesystem.type
+        self._run("mount", "-t", kind, "-o", options, str(self.path), str(self.point))
+        self.read_back()
+
+    def read_back(self) -> Mapping[str, str]:
+        """What it is, by label; SettingError if that is not what was wanted."""
+        mount = self._mount()
+        found = {name: self._read(name, mount) for name in self.filesystem.wanted()}
+        for name, value in self.filesystem.wanted().items():
+            if name == OPTIONS.name:
+                differs = mounted.contradiction(value, mounted.shown_options(mount))
+            else:
+                differs = "" if found[name] == value else found[name]
+            if differs:
+                raise self._failed(f"{name} = {value}", f"it is {differs}")
+        return {f"{name}@{self.found.name}": value for name, value in found.items()}
+
+    def devices(self) -> tuple[str, ...]:
+        """None: its owner alone works on it, and the owner is gone when others undo it."""
+        return ()
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+        """Unmount it, and remove the mount point."""
+        del foreign
+        was_there = self.point.exists()
+        disks.unmount(self.point)
+        disks.remove(None, self.point)
+        return (f"{self.describe()}: unmounted",) if was_there else ()
+
+    def _mount(self) -> Mount:
+        """The mount; SettingError if it is not there, or not of this device."""
+        try:
+            (mount,) = mounts.mounts_at(self.point)
+        except ValueError as error:
+            raise self._failed("one mount", "there is none, or several") from error
+        names = [device.name for device in stack.devices_of(self.point)]
+        if names != [self.found.name]:
+            raise self._failed(f"{self.found.name} mounted", f"it is {', '.join(names)}")
+        return mount
+
+    def _read(self, name: str, mount: Mount) -> str:
+        try:
+            return mounted.read(name, mount)
+        except (OSError, ValueError) as error:
+            found = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            raise self._failed(f"to read {name}", found) from error
+
+    def _run(self, *command: str) -> None:
+        try:
+            commands.run(*command)
+        except CommandError as error:
+            raise self._failed(f"to make it ({command[0]})", str(error)) from error
+
+    def _failed(self, wanted: str, found: str) -> SettingError:
+        return SettingError(
+            f"{wanted}, for a new {self.filesystem.describe()}",
+            found=found,
+            where=f"{self.path} on {self.point}",
+            remedy="choose what this mkfs and this kernel take together, or a larger disk; "
+            "see dmesg for what the kernel refused",
+        )
+
+
+def require_tools(filesystem: str) -> None:
+    """TargetError for a tool that is missing to make a file system of that type."""
+    commands.require("setpriv", "mount", "umount", maker(filesystem))
