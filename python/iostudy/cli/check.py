@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, assert_never
 
 import typer
 
 from iostudy.cli.console import print_line, print_table
 from iostudy.node.expected import check_target, with_expected_levels
+from iostudy.settings import catalog
+from iostudy.settings.definition import Cost
+from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.model import (
     DirectoryTarget,
+    Factor,
     FactorKind,
     LoopbackTarget,
     ScratchTarget,
@@ -58,11 +62,8 @@ def _what(study: Study) -> list[tuple[str, str]]:
 
 
 def _changes(study: Study) -> list[tuple[str, str]]:
-    changes = [
-        f"{factor.name}, for each trial, and put back after it"
-        for factor in study.factors
-        if factor.kind is FactorKind.SETTING
-    ]
+    settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
+    changes = [_change(factor) for factor in settings]
     match study.target:
         case LoopbackTarget():
             changes.append("a loop device and a mount, removed at the end")
@@ -70,7 +71,34 @@ def _changes(study: Study) -> list[tuple[str, str]]:
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case DirectoryTarget():
             pass
-    return [("changes", change) for change in changes or ["nothing but files of its own"]]
+    cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_left(f)]
+    return [
+        *(("changes", change) for change in changes or ["nothing but files of its own"]),
+        *(("caution", f"{name}: {caution}") for name, caution in cautions if caution),
+    ]
+
+
+def _is_left(factor: Factor) -> bool:
+    return {level.value for level in factor.levels} == {AS_FOUND}
+
+
+def _change(factor: Factor) -> str:
+    """What a factor changes where, by which means and how often."""
+    definition = catalog.get(factor.name)
+    place = "the target" if definition.reach.needs_place else definition.reach
+    only = f" while {factor.condition}" if factor.condition else ""
+    where = f"{factor.name} of {', '.join(factor.on) or place}{only}"
+    if _is_left(factor):
+        return f"{where}: left as found, and read in each trial"
+    match definition.cost:
+        case Cost.CHEAP:
+            return f"{where}, for each trial, and put back after it"
+        case Cost.REMOUNT:
+            return f"{where}, by a remount for each trial, and put back after it"
+        case Cost.FORMAT:
+            return f"{where}, by a new file system, as rarely as the plan allows"
+        case unreachable:
+            assert_never(unreachable)
 
 
 def _effort(study: Study) -> list[tuple[str, str]]:

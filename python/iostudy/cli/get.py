@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from iostudy.cli.console import print_json, print_table
-from iostudy.cli.places import On, bind
+from iostudy.cli.places import On, bind, define, places_for, refused
+from iostudy.settings import places
+from iostudy.settings.definition import SettingDefinition
 
 
 def get(
     names: Annotated[
         list[str], typer.Argument(metavar="SETTING...", help="Such as block.scheduler.")
     ],
-    on: On = ".",
+    on: On = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Read settings of the devices below a place, with what else they could be."""
-    settings = [setting for name in names for setting in bind(name, on)]
+    """Read settings of devices, mounts or the host, with what else they could be."""
+    definitions = [define(name) for name in names]
+    where = places_for(definitions, on)
+    settings = [setting for each in definitions for setting in bind(each, where)]
+    for definition in definitions:
+        _refuse_unmet(definition, where)
     found = {setting.label: (setting.read(), setting.offered()) for setting in settings}
     if json:
         print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in found.items()})
         return
     rows = [(label, value, " ".join(offered)) for label, (value, offered) in found.items()]
     print_table(("setting", "value", "offered"), rows)
+
+
+def _refuse_unmet(definition: SettingDefinition, where: Sequence[str]) -> None:
+    unmet, condition = places.unmet(definition, where), definition.condition
+    if unmet and condition:
+        raise refused(
+            f"to read {definition.name}, which is only there while {condition}",
+            unmet,
+            f"`iostudy set {condition.name}={condition.values[0]}` makes it so until "
+            "`iostudy restore`",
+        )

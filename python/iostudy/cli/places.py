@@ -1,22 +1,64 @@
-"""What ``get`` and ``set`` share: a setting by name, on the devices below a place."""
+"""What commands about settings share: settings by name, and the places to look for them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from iostudy.settings import catalog, kinds
+from iostudy.errors import UsageError
+from iostudy.settings import catalog, places
 from iostudy.settings.change import Setting
+from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.study.names import known
 
+HERE = "."
+
 On = Annotated[
-    str, typer.Option("--on", metavar="DEVICE|MOUNT", help="A device, or any path on its disk.")
+    list[str] | None,
+    typer.Option(
+        "--on",
+        metavar="DEVICE|MOUNT",
+        help="A device, any path on its disk, or `members of VOLUME`; may be repeated.",
+        show_default=HERE,
+    ),
 ]
 
 
-def bind(name: str, place: str) -> tuple[Setting, ...]:
-    """The setting on every device it concerns; UsageError for an unknown name."""
-    see = "`iostudy settings` describes them all"
-    known("setting", name, catalog.names(), where="the command line", see=see)
-    return kinds.bind(name, place)
+def define(name: str) -> SettingDefinition:
+    """The setting of that name; UsageError if there is none."""
+    try:
+        return catalog.get(name)
+    except KeyError:
+        see = "`iostudy settings` describes them all"
+        known("setting", name, catalog.names(), where="the command line", see=see)
+        raise
+
+
+def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | None) -> list[str]:
+    """The places asked for, else the working directory; UsageError if no setting takes a place."""
+    placed = [definition.name for definition in definitions if definition.reach.needs_place]
+    if on and not placed:
+        raise refused(
+            f"{', '.join(on)} as a place to look for {definitions[0].name}",
+            f"it concerns {definitions[0].reach}, which has no place",
+            "leave --on out",
+        )
+    return list(on or [HERE]) if placed else []
+
+
+def bind(definition: SettingDefinition, on: Sequence[str]) -> tuple[Setting, ...]:
+    """The setting wherever it holds for these places; UsageError if it only holds in a study."""
+    if definition.reach is Reach.DISK:
+        raise refused(
+            f"{definition.name} of a file system that is there",
+            f"it concerns {definition.reach}",
+            "vary it in a study on a loop-back or scratch target",
+        )
+    return places.bind(definition.name, on)
+
+
+def refused(wanted: str, found: str, remedy: str) -> UsageError:
+    """What the command line asks for and cannot have."""
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.places import On, bind
-from iostudy.errors import UsageError
-from iostudy.settings import catalog, kinds
-from iostudy.settings.change import Setting
+from iostudy.cli.places import On, bind, define, places_for, refused
+from iostudy.settings import kinds
+from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.journal import Mode
-from iostudy.settings.locks import lock_devices
+from iostudy.settings.places import locked, resolved
 from iostudy.settings.transaction import Transaction
+from iostudy.settings.values import AS_FOUND
 
 
 def set_(
@@ -21,13 +22,17 @@ def set_(
         list[str],
         typer.Argument(metavar="SETTING=VALUE...", help="Such as block.scheduler=bfq."),
     ],
-    on: On = ".",
+    on: On = None,
 ) -> None:
-    """Change settings on the devices below a place; `iostudy restore` undoes them."""
-    wanted: dict[Setting, str] = {}
-    for assignment in assignments:
-        wanted |= _wanted(assignment, on)
-    with lock_devices(on), Transaction(mode=Mode.SET) as transaction:
+    """Change settings of devices, mounts or the host; `iostudy restore` undoes them."""
+    values = _values(assignments)
+    definitions = [define(name) for name in values]
+    where = places_for(definitions, on)
+    wanted = {s: values[each.name] for each in definitions for s in bind(each, where)}
+    for definition in definitions:
+        if definition.caution:
+            say(f"caution: {definition.name}: {definition.caution}")
+    with locked(resolved(where), definitions), Transaction(mode=Mode.SET) as transaction:
         changes = kinds.changes(wanted)
         transaction.perform(*changes)
         transaction.commit()
@@ -36,18 +41,30 @@ def set_(
     say("held until `iostudy restore`")
 
 
-def _wanted(assignment: str, place: str) -> dict[Setting, str]:
-    name, equals, text = assignment.partition("=")
-    settings = bind(name, place)
-    if not equals:
-        raise _refused("to set a setting", f"{assignment} has no value", f"write {name}=VALUE")
+def _values(assignments: Sequence[str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        definition = define(name)
+        if not equals:
+            raise refused("to set a setting", f"{assignment} has no value", f"write {name}=VALUE")
+        if name in values:
+            raise refused(f"one value of {name}", "it is given twice", "give it once")
+        values[name] = _value(definition, text)
+    return values
+
+
+def _value(definition: SettingDefinition, text: str) -> str:
+    name = definition.name
+    if definition.reach is Reach.WORKLOAD:
+        remedy = "vary it in a study, which sets it for the time of a trial"
+        raise refused(f"to set {name}", f"it concerns {definition.reach}; none runs now", remedy)
     try:
-        value = catalog.get(name).parse(text)
+        value = definition.parse(text)
     except ValueError as error:
-        remedy = f"`iostudy get {name}` shows what the host offers"
-        raise _refused(f"a value of {name}", f"{text!r} is {error}", remedy) from error
-    return dict.fromkeys(settings, value)
-
-
-def _refused(wanted: str, found: str, remedy: str) -> UsageError:
-    return UsageError(wanted, found=found, where="the command line", remedy=remedy)
+        remedy = f"`iostudy get {name}` shows what the host has and offers"
+        raise refused(f"a value of {name}", f"{text!r} is {error}", remedy) from error
+    if value == AS_FOUND:
+        remedy = "leave it out; `iostudy restore` undoes what was set before"
+        raise refused(f"a value of {name}", f"{AS_FOUND}, which changes nothing", remedy)
+    return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from iostudy.errors import SettingError
 from iostudy.settings import catalog, kinds, places
 from iostudy.settings.change import Setting
 from iostudy.settings.definition import Reach
-from iostudy.settings.locks import lock_devices, lock_host
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.model import Configuration, Factor, FactorKind
@@ -56,7 +55,7 @@ class Levels:
     def require(self, name: str, on: Sequence[str] = ()) -> None:
         """SettingError unless what the setting depends on is so on the host; see `places.unmet`."""
         definition = catalog.get(name)
-        found = places.unmet(definition, self._places(on), {})
+        found = places.unmet(definition, self._places(on))
         condition = definition.condition
         if found and condition:
             levels = ", ".join(condition.values)
@@ -89,11 +88,8 @@ def locked(place: Path, factors: Sequence[Factor]) -> Iterator[None]:
     BusyError names who does.
     """
     on = places.resolved(each for factor in factors for each in factor.on)
-    settings = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    with ExitStack() as held:
-        held.enter_context(lock_devices(place, *on))
-        if any(catalog.get(name).reach is Reach.HOST for name in settings):
-            held.enter_context(lock_host())
+    names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
+    with places.locked((place, *on), map(catalog.get, names)):
         yield
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from iostudy.host import stack
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.values import AS_FOUND
+from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.locks import lock_devices, lock_host
 
 MEMBERS_OF = "members of "
 _ANYWHERE = "."
@@ -38,18 +40,30 @@ def bind(name: str, places: Iterable[str]) -> tuple[Setting, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def unmet(
-    definition: SettingDefinition, places: Iterable[str], values: Mapping[str, str]
-) -> str | None:
-    """What keeps the setting from being there: ``block.scheduler@sdb is none``; None if nothing.
+@contextmanager
+def locked(
+    places: Iterable[str | Path], definitions: Iterable[SettingDefinition]
+) -> Iterator[None]:
+    """Nobody else works on what is below the places, or on what the host has once, meanwhile.
 
-    ``values`` are those that other settings will have, by name; all else is as the host has it.
+    The latter if any of the settings is of that reach. BusyError names who does.
+    """
+    with ExitStack() as held:
+        held.enter_context(lock_devices(*places))
+        if any(definition.reach is Reach.HOST for definition in definitions):
+            held.enter_context(lock_host())
+        yield
+
+
+def unmet(definition: SettingDefinition, places: Iterable[str]) -> str | None:
+    """What keeps the setting from being there now: ``block.scheduler@sdb is none``, else None.
+
+    The file of a tunable may be there nevertheless, as another scheduler's.
     """
     condition = definition.condition
     if condition is None:
         return None
-    value = values.get(condition.name, AS_FOUND)
-    found = {condition.name: value}
-    if value == AS_FOUND:
-        found = {setting.label: setting.read() for setting in bind(condition.name, places)}
-    return next((f"{n} is {v}" for n, v in found.items() if not condition.holds(v)), None)
+    found = {setting.label: setting.read() for setting in bind(condition.name, places)}
+    return next(
+        (f"{n} is {value}" for n, value in found.items() if not condition.holds(value)), None
+    )

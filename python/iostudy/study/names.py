@@ -7,6 +7,9 @@ from collections.abc import Iterable
 
 from iostudy.errors import UsageError
 
+_MOST = 12
+"""As many names as a person reads in an error."""
+
 
 class UnknownNameError(ValueError):
     """A name that is not in a catalogue: what was found, what is allowed, what was meant."""
@@ -15,8 +18,16 @@ class UnknownNameError(ValueError):
         names = tuple(names)
         super().__init__(f"unknown {what}")
         self.found = found
-        self.allowed = ", ".join(names)
+        self.allowed = _listed(found, names)
         self.suggestion = next(iter(difflib.get_close_matches(found, names, n=1, cutoff=0.5)), "")
+
+
+def _listed(found: str, names: tuple[str, ...]) -> str:
+    """All names, or the most similar ones of many."""
+    if len(names) <= _MOST:
+        return ", ".join(names)
+    near = difflib.get_close_matches(found, names, n=_MOST // 2, cutoff=0.0)
+    return f"{', '.join(near)} and {len(names) - len(near)} others"
 
 
 def known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
