@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.definitions import cgroup, filesystem, limit, mount, queue, schedulers
+from iostudy.settings.definitions import (
+    cgroup,
+    filesystem,
+    limit,
+    mount,
+    queue,
+    schedulers,
+    sysctl,
+)
 
 # One line for each kind, in the order they are shown.
 _ALL: dict[str, SettingDefinition] = {
@@ -11,6 +19,7 @@ _ALL: dict[str, SettingDefinition] = {
     for definition in (
         *queue.DEFINITIONS,
         *schedulers.DEFINITIONS,
+        *sysctl.DEFINITIONS,
         *mount.DEFINITIONS,
         *limit.DEFINITIONS,
         *cgroup.DEFINITIONS,
@@ -20,10 +29,10 @@ _ALL: dict[str, SettingDefinition] = {
 
 
 def names() -> tuple[str, ...]:
-    """All names, in the order they are shown."""
+    """All documented names, in the order they are shown; any other sysctl is a setting, too."""
     return tuple(_ALL)
 
 
 def get(name: str) -> SettingDefinition:
-    """The definition of that name; KeyError if there is none."""
-    return _ALL[name]
+    """The definition of that name, made on demand for a sysctl; KeyError if there is none."""
+    return _ALL.get(name) or sysctl.on_demand(name)

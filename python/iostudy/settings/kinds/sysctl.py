@@ -1,0 +1,245 @@
+"""Kernel parameters below ``/proc/sys``, as one owner: the host during one boot.
+
+vm.dirty_ratio and vm.dirty_bytes are one number in two forms, and so are two other pairs: to write
+one makes the other 0. What is wanted of one is therefore wanted of both, and both come back. The
+kernel takes no 0 for an amount, so an amount is cleared by writing the percentage; where that is 0
+already, the kernel clears the amount for the background pair only, and a host with 0 in both forms
+of the other one is refused beforehand.
+
+Source: dirty_ratio_handler() and its neighbours in mm/page-writeback.c, overcommit_ratio_handler()
+in mm/util.c; proc_dointvec() and others in kernel/sysctl.c.
+"""
+
+from __future__ import annotations
+
+import errno
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import SettingError, TargetError
+from iostudy.host.files import ROOT, read_attribute, write_attribute
+from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting, Disturbs
+from iostudy.settings.change import Foreign, Record, SettingKind
+from iostudy.settings.definitions.sysctl import SysctlDefinition
+from iostudy.settings.identity import boot_id
+from iostudy.settings.sysctl_keys import COUNTERPARTS, RATIO_OF, irreversible, normalised, path_of
+
+_BYTES = "vm.dirty_bytes"
+_ROOM = 2
+"""A new limit must be this many times what is in use: others go on working meanwhile."""
+
+
+@dataclass(frozen=True)
+class Sysctls:
+    """The files below ``/proc/sys``, each an attribute by its key."""
+
+    kind: ClassVar[str] = "sysctl"
+    disturbs: ClassVar[Disturbs] = {}
+
+    boot: str
+
+    @classmethod
+    def from_record(cls, record: Record) -> Sysctls:
+        """What the journal has kept."""
+        return cls(record["boot"])
+
+    def record(self) -> Record:
+        """The boot, with which the values go."""
+        return {"boot": self.boot}
+
+    @property
+    def name(self) -> str:
+        """There is only one."""
+        return "this host"
+
+    def loss(self) -> str | None:
+        """Whether the kernel has started with its own values since."""
+        return None if self.boot == boot_id() else "the host has been started anew"
+
+    def devices(self) -> tuple[str, ...]:
+        """None: they concern no single device."""
+        return ()
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """The key itself if it can be both read and written."""
+        return (pattern,) if self._mode(pattern) == stat.S_IRUSR | stat.S_IWUSR else ()
+
+    def in_order(self, attributes: Iterable[str]) -> list[str]:
+        """Amounts before percentages, so that never both are 0 on the way to an amount."""
+        return sorted(attributes, key=lambda key: (key not in RATIO_OF, key))
+
+    def read(self, attribute: str) -> str | None:
+        """The value, with one blank between numbers."""
+        try:
+            text = read_attribute(_path(attribute))
+        except OSError as error:
+            raise SettingError(
+                f"to read {attribute}",
+                found=error.strerror or str(error),
+                where=self.where(attribute),
+                remedy="see `sysctl -a` for what there is, or run as root",
+            ) from error
+        return None if text is None else normalised(text)
+
+    def write(self, attribute: str, value: str) -> None:
+        """One write, as sysctl(8) does it; an amount of 0 by way of the percentage.
+
+        One of a pair is left alone where it has the value already, for it would clear the other.
+        """
+        if attribute in COUNTERPARTS and self.read(attribute) == value:
+            return
+        ratio = RATIO_OF.get(attribute) if value == "0" else None
+        if ratio is not None:
+            attribute, value = ratio, self.read(ratio) or value
+        # With its newline an empty text is a write, too.
+        write_attribute(_path(attribute), f"{value}\n")
+
+    def offered(self, attribute: str) -> tuple[str, ...]:
+        """Nothing: the kernel does not list the values of a sysctl."""
+        return ()
+
+    def where(self, attribute: str) -> str:
+        """The file."""
+        return str(_path(attribute))
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, the host instead of a container, or another value."""
+        if isinstance(error, PermissionError):
+            return "run as root"
+        if error.errno == errno.EROFS:
+            return "/proc/sys cannot be written in this container: run on the host itself"
+        return "choose a value that this kernel takes"
+
+    def _mode(self, attribute: str) -> int:
+        """The owner's rights to the file; none where it is missing or a folder."""
+        try:
+            mode = _path(attribute).stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return 0
+        return mode & (stat.S_IRUSR | stat.S_IWUSR) if stat.S_ISREG(mode) else 0
+
+
+@dataclass(frozen=True)
+class ProvenChange(AttributeChange):
+    """A change of which the ``unproven`` attributes are first written as they are.
+
+    No description tells whether the kernel takes their old values back. It is undone as any other.
+    """
+
+    unproven: tuple[str, ...] = ()
+
+    def apply(self) -> None:
+        """Prove, then write and read back; SettingError, with all put back, if either fails."""
+        for attribute in self.unproven:
+            self._prove(attribute, self.before[attribute])
+        super().apply()
+
+    def _prove(self, attribute: str, value: str) -> None:
+        try:
+            self._set(attribute, value)
+            self._verify(attribute, value)
+        except SettingError as error:
+            self.undo(Foreign.OVERWRITE)
+            raise SettingError(
+                f"a way back for {attribute} of {self.owner.name} before it is changed",
+                found=f"written as it is, {value!r}: {error.found}",
+                where=self.owner.where(attribute),
+                remedy="leave it out: the kernel would not take the old value back",
+            ) from error
+
+
+@dataclass(frozen=True)
+class SysctlSetting(AttributeSetting):
+    """A sysctl of this host."""
+
+    definition: SysctlDefinition
+
+
+def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
+    """The one that the host has, whatever the place; TargetError where its kernel has none."""
+    if not _path(definition.key).is_file():
+        replaced = f"use {definition.replaced_by}; " if definition.replaced_by else ""
+        raise TargetError(
+            f"the sysctl {definition.key}",
+            found="this kernel has none of that name",
+            where=str(_path(definition.key)),
+            remedy=f"{replaced}see `sysctl -a` for all there are; some come with a kernel module",
+        )
+    return (SysctlSetting(definition, Sysctls(boot_id()), definition.key),)
+
+
+def changes(wanted: Mapping[SysctlSetting, str]) -> tuple[AttributeChange, ...]:
+    """One change for all; SettingError, before anything is written, for what has no way back."""
+    if not wanted:
+        return ()
+    keys = {setting.attribute: value for setting, value in wanted.items()}
+    for setting, value in wanted.items():
+        _refuse_without_return(setting)
+        _refuse_two_forms(setting, keys)
+        _refuse_below_use(setting, value)
+    (owner,) = {setting.owner for setting in wanted}
+    names = {setting.definition.name: value for setting, value in wanted.items()}
+    change = ProvenChange.prepare(owner, _cleared(owner, keys) | keys, names)
+    unproven = tuple(s.attribute for s in wanted if s.definition.undocumented)
+    return (replace(change, unproven=unproven),)
+
+
+KIND = SettingKind(SysctlDefinition, bind, changes)
+
+
+def _cleared(owner: Attributes, wanted: Iterable[str]) -> dict[str, str]:
+    """The counterparts of what is wanted, as far as this kernel has them."""
+    counterparts = (COUNTERPARTS[key] for key in wanted if key in COUNTERPARTS)
+    return {key: "0" for key in counterparts if owner.matching(key)}
+
+
+def _refuse_without_return(setting: SysctlSetting) -> None:
+    key = setting.attribute
+    why = irreversible(key)
+    if why is None and not setting.owner.matching(key):
+        why = "it cannot be both read and written"
+    if why is None and key == _BYTES and _both_zero(setting.owner):
+        why = f"{_BYTES} and {RATIO_OF[_BYTES]} are both 0, which the kernel cannot go back to"
+    if why is not None:
+        raise SettingError(
+            f"to change {setting.label} for a while",
+            found=f"{why}, so it could not be put back",
+            where=setting.owner.where(key),
+            remedy="leave it out, and set it yourself if it is to stay",
+        )
+
+
+def _both_zero(owner: Attributes) -> bool:
+    return all(owner.read(key) == "0" for key in (_BYTES, RATIO_OF[_BYTES]))
+
+
+def _refuse_two_forms(setting: SysctlSetting, wanted: Mapping[str, str]) -> None:
+    other = COUNTERPARTS.get(setting.attribute)
+    if other in wanted:
+        raise SettingError(
+            f"{setting.attribute} and {other} at once",
+            found="they are one number in two forms: to write one clears the other",
+            where=setting.owner.where(setting.attribute),
+            remedy="set one of them",
+        )
+
+
+def _refuse_below_use(setting: SysctlSetting, value: str) -> None:
+    """What others have open must go on, and they must be able to open more."""
+    counter = setting.definition.in_use
+    in_use = setting.owner.read(counter) if counter else None
+    taken = int(in_use.split()[0]) if in_use else 0
+    if taken and int(value) < _ROOM * taken:
+        raise SettingError(
+            f"{setting.label} = {value}",
+            found=f"{taken} are in use now ({counter}); other processes would fail",
+            where=setting.owner.where(setting.attribute),
+            remedy=f"choose {_ROOM * taken} or more",
+        )
+
+
+def _path(key: str) -> Path:
+    return ROOT / "proc/sys" / path_of(key)
