@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from dataclasses import replace
@@ -195,7 +196,9 @@ def test_udev_carries_the_rules_out(tmp_path, loop):
     etc = private.copy_etc(tmp_path)
     (etc / "udev/rules.d").mkdir(parents=True, exist_ok=True)
     (etc / "udev/rules.d" / udev.FILE.name).write_text(udev.text(udev.parts(kept), ORIGIN))
-    done = private.run(tmp_path, "udevadm", "test", "--action=change", f"/sys/block/{loop}")
+    done = private.run(
+        tmp_path, "udevadm", "test", "--action=change", f"/sys/block/{loop}", env=os.environ
+    )
     about = [line for line in done.stdout.splitlines() if udev.FILE.name in line]
     written = [line.rpartition("/queue/")[2] for line in about if "writing" in line]
     assert written == [

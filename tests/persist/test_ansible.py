@@ -1,0 +1,120 @@
+"""The playbook as Ansible itself sees it: linted, and run twice against a copy of /etc."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import UsageError
+from iostudy.host.devices import parse_scheduler
+from iostudy.persist.formats import Format, plan
+from iostudy.persist.kept import Choice, Disk, Kept
+from tests.persist import private
+
+THP = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+DIRTY_EXPIRE = Path("/proc/sys/vm/dirty_expire_centisecs")
+
+needs_ansible = pytest.mark.skipif(
+    shutil.which("ansible-lint") is None, reason="needs ansible-lint"
+)
+
+
+def fstab(root: Path, options: str) -> str:
+    """The table with a mount point that is there, so that findmnt has nothing against it."""
+    point = str(root / "my data").replace(" ", "\\040")
+    return f"# by hand\ntmpfs\t{point}  tmpfs {options} 0 2\nnone /proc proc\n"
+
+
+def kept(root: Path) -> tuple[Kept, ...]:
+    """Every kind of file, with the values that this host has already."""
+    disk = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG")
+    as_found = (
+        [Kept("thp.enabled", parse_scheduler(THP.read_text()).current)] if THP.exists() else []
+    )
+    return (
+        Kept("block.scheduler", "mq-deadline", disk),
+        Kept("block.write_cache", "write back", disk),
+        Kept("sysctl.vm.dirty_expire_centisecs", DIRTY_EXPIRE.read_text().strip()),
+        Kept("mount.atime", "noatime", mount_point=root / "my data"),
+        Kept("mount.commit", "30", mount_point=root / "my data"),
+        Kept("limit.nofile_soft", "10000"),
+        *as_found,
+    )
+
+
+def playbook(root: Path) -> str:
+    origin = "configuration mq-deadline, commit=30 of the study r1"
+    (book,) = plan(Choice(origin, kept(root)), Format.ANSIBLE, root).artifacts
+    return book.after
+
+
+@pytest.fixture
+def root(tmp_path):
+    etc = private.copy_etc(tmp_path)
+    (tmp_path / "my data").mkdir()
+    (etc / "fstab").write_text(fstab(tmp_path, "defaults,relatime"))
+    return tmp_path
+
+
+@pytest.mark.root
+@needs_ansible
+def test_ansible_lint_finds_nothing_to_say(root):
+    (root / "keep.yml").write_text(playbook(root))
+    lint = ("ansible-lint", "--offline", "--profile", "production", "--strict", "--nocolor")
+    env = {**os.environ, "HOME": str(root)}
+    done = private.run(root, *lint, "keep.yml", env=env, cwd=root)
+    assert done.returncode == 0, done.stdout
+    assert "Passed with production profile: 0 failure(s), 0 warning(s)" in done.stdout
+
+
+@pytest.mark.root
+@needs_ansible
+def test_a_second_run_changes_nothing(root):
+    (root / "keep.yml").write_text(playbook(root))
+    env = {
+        **os.environ,
+        "PATH": f"{_recorder(root, 'udevadm', 'mount')}:{os.environ['PATH']}",
+        "HOME": str(root),
+        "ANSIBLE_LOCALHOST_WARNING": "False",
+        "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
+    }
+    command = ("ansible-playbook", "-i", "localhost,", "-c", "local", "-u", "root", "keep.yml")
+    first = private.run(root, *command, env=env, cwd=root)
+    assert first.returncode == 0, first.stdout
+    etc = root / "etc"
+    assert (etc / "fstab").read_text() == fstab(root, "defaults,noatime,commit=30")
+    assert len(list(etc.glob("fstab.*"))) == 1
+    assert (etc / "security/limits.d/90-iostudy.conf").read_text().endswith("nofile 10000\n")
+    assert (
+        'ATTR{queue/write_cache}="write back"'
+        in (etc / "udev/rules.d/99-iostudy.rules").read_text()
+    )
+    assert (root / "calls").read_text().splitlines() == [
+        "udevadm control --reload",
+        "udevadm trigger --action=change --settle --subsystem-match=block",
+        f"mount -o remount {root}/my data",
+    ]
+    second = private.run(root, *command, env=env, cwd=root)
+    assert second.returncode == 0, second.stdout
+    assert "changed=0" in second.stdout, second.stdout
+
+
+def _recorder(root: Path, *names: str) -> Path:
+    """Commands that only write down how they were called."""
+    folder = root / "bin"
+    folder.mkdir()
+    for name in names:
+        path = folder / name
+        path.write_text(f'#!/bin/sh\necho "{name} $*" >> {root}/calls\n')
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def test_what_ansible_would_expand_is_refused(tmp_path):
+    choice = Choice("x", (Kept("sysctl.kernel.core_pattern", "{{ lookup('pipe', 'id') }}"),))
+    with pytest.raises(UsageError, match="would expand"):
+        plan(choice, Format.ANSIBLE, tmp_path)

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.persist.formats import Format, plan
+from iostudy.persist.kept import Choice, Disk, Kept
+from tests.persist.trees import write
+
+KEPT = (
+    Kept("block.scheduler", "bfq", Disk("sda", wwid="naa.5")),
+    Kept("sysctl.vm.swappiness", "10"),
+    Kept("thp.enabled", "madvise"),
+    Kept("mount.atime", "noatime", mount_point=Path("/data")),
+    Kept("limit.nofile_soft", "10000"),
+    Kept("cgroup.weight", "321"),
+    Kept("bdi.read_ahead_kb", "7168", mount_point=Path("/nfs")),
+    Kept("filesystem.type", "xfs"),
+    Kept("hadoop.dfs.replication", "1"),
+)
+FSTAB = "/dev/sdb1 /data ext4 defaults 0 2\n"
+
+
+@pytest.fixture
+def root(tmp_path):
+    return write(tmp_path, {"etc/fstab": FSTAB})
+
+
+def planned(root, form):
+    return plan(Choice("x", KEPT, ("a note",)), form, root)
+
+
+def test_without_a_format_each_setting_has_its_own(root):
+    told = planned(root, None)
+    assert [str(file.path) for file in told.artifacts] == [
+        "/etc/udev/rules.d/99-iostudy.rules",
+        "/etc/sysctl.d/90-iostudy.conf",
+        "/etc/tmpfiles.d/iostudy.conf",
+        "/etc/security/limits.d/90-iostudy.conf",
+        "/etc/fstab",
+    ]
+    assert [unkept.what.partition(" ")[0] for unkept in told.unkept] == [
+        "cgroup.weight",
+        "bdi.read_ahead_kb@/nfs",
+        "filesystem.type",
+        "hadoop.dfs.replication",
+    ]
+    assert told.notes[0] == "a note"
+
+
+@pytest.mark.parametrize("form", [None, *Format])
+def test_every_setting_is_kept_or_named(root, form):
+    told = planned(root, form)
+    written = "".join(file.after for file in told.artifacts)
+    words = ("bfq", "swappiness", "madvise", "noatime", "nofile", "321", "7168", "xfs", "replicat")
+    named = [unkept.what for unkept in told.unkept]
+    for setting, word in zip(KEPT, words, strict=True):
+        assert (setting.text in named) != (word in written), setting
+    assert all(unkept.reason and unkept.remedy for unkept in told.unkept)
+
+
+def test_what_another_format_keeps_is_named_with_it(root):
+    remedies = {u.what.partition(" ")[0]: u.remedy for u in planned(root, Format.UDEV).unkept}
+    assert remedies["sysctl.vm.swappiness"] == "use --format sysctl"
+    assert remedies["mount.atime@/data"] == "use --format fstab"
+
+
+def test_a_playbook_does_not_look_at_what_this_host_says(root):
+    write(root, {"etc/sysctl.d/99-x.conf": "vm.swappiness = 10\n", "etc/fstab": FSTAB})
+    (book,) = planned(root, Format.ANSIBLE).artifacts
+    assert "vm.swappiness = 10" in book.after

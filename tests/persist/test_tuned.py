@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import Path
+
+import pytest
+
+from iostudy.persist import tuned
+from iostudy.persist.kept import Disk, Kept
+from tests.persist.trees import write
+
+SDA = Disk("sda", wwid="naa.5002538e40a2b3c4")
+KEPT = (
+    Kept("block.scheduler", "bfq", SDA),
+    Kept("block.read_ahead_kb", "4096", SDA),
+    Kept("sysctl.vm.swappiness", "10"),
+    Kept("thp.enabled", "madvise"),
+    Kept("thp.defrag", "defer"),
+    Kept("cpu.governor", "performance"),
+)
+
+
+def profile(root: Path, *kept: Kept, **files: str) -> configparser.ConfigParser:
+    """As TuneD itself reads it."""
+    (file,) = tuned.plan(kept or KEPT, "a study", write(root, files)).artifacts
+    parser = configparser.ConfigParser(delimiters=("=",), inline_comment_prefixes=("#",))
+    parser.read_string(file.after)
+    return parser
+
+
+def test_sections_of_the_plugins(tmp_path):
+    found = profile(tmp_path, **{"etc/tuned/active_profile": "throughput-performance\n"})
+    assert {name: dict(found[name]) for name in found.sections()} == {
+        "main": {"summary": "Kept by iostudy from a study", "include": "throughput-performance"},
+        "iostudy_sda": {
+            "type": "disk",
+            "priority": "-1",
+            "devices_udev_regex": "^ID_WWN_WITH_EXTENSION=0x5002538e40a2b3c4$",
+            "elevator": "bfq",
+            "readahead": "4096",
+        },
+        "sysctl": {"vm.swappiness": "10"},
+        "vm": {"transparent_hugepages": "madvise", "transparent_hugepage.defrag": "defer"},
+        "cpu": {"governor": "performance"},
+    }
+
+
+def test_where_it_lies_and_what_activates_it(tmp_path):
+    (old,) = tuned.plan(KEPT, "x", write(tmp_path, {})).artifacts
+    assert old.path == Path("/etc/tuned/iostudy/tuned.conf")
+    assert old.activations[0].command == ("tuned-adm", "profile", "iostudy")
+    (tmp_path / "etc/tuned/profiles").mkdir(parents=True)
+    (new,) = tuned.plan(KEPT, "x", tmp_path).artifacts
+    assert new.path == Path("/etc/tuned/profiles/iostudy/tuned.conf")
+
+
+def test_it_does_not_include_itself(tmp_path):
+    files = {
+        "etc/tuned/active_profile": "iostudy\n",
+        "etc/tuned/iostudy/tuned.conf": "[main]\ninclude=balanced\n",
+    }
+    assert profile(tmp_path, **files)["main"]["include"] == "balanced"
+
+
+@pytest.mark.parametrize(
+    ("disk", "line"),
+    [
+        (Disk("nvme0n1", wwid="eui.00253.1"), "ID_WWN=eui.00253.1"),
+        (Disk("vda", serial="a[b]"), "ID_SERIAL=a[b]"),
+        (Disk("nvme1n1", serial="S1+x"), "ID_SERIAL_SHORT=S1+x"),
+    ],
+)
+def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
+    found = profile(tmp_path, Kept("block.scheduler", "none", disk))
+    regex = found[f"iostudy_{disk.name}"]["devices_udev_regex"]
+    assert re.search(regex, f"DEVNAME=/dev/x\n{line}\nX=1\n", re.MULTILINE)
+    assert not re.search(regex, f"DEVNAME=/dev/x\n{line}0\nX=1\n", re.MULTILINE)
+    assert not re.search(regex, line.replace(".", "x").replace("+", "1x").replace("[b]", "b"))
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        (Kept("block.nr_requests", "64", SDA), "no option for it"),
+        (Kept("block.scheduler", "bfq", Disk("dm-0", wwid="LVM-x")), "SCSI, NVMe"),
+        (Kept("block.scheduler", "bfq", Disk("sdb")), "no WWID or serial number"),
+        (Kept("block.scheduler", "bfq", Disk("sdb", serial="a#b")), "no WWID or serial number"),
+        (Kept("block.scheduler", "bfq", Disk("sdb", serial="b", zoned=True)), "zoned"),
+        (Kept("block.scheduler", "bfq", Disk("sdb", serial="b", multipath=True)), "multipath"),
+        (Kept("sysctl.kernel.core_pattern", "core.%p"), "character"),
+        (Kept("mount.atime", "noatime", mount_point=Path("/data")), "no option for it"),
+        (Kept("block.scheduler", "bfq"), "on which disk"),
+    ],
+)
+def test_what_a_profile_cannot_hold_is_named(tmp_path, setting, why):
+    planned = tuned.plan([setting], "x", write(tmp_path, {}))
+    assert why in planned.unkept[0].reason
+    assert planned.artifacts == ()

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from iostudy.conduct.standing import standings
+from iostudy.errors import LedgerError, UsageError
+from iostudy.ledger.store import Ledger
+from iostudy.persist import winner
+from iostudy.study.model import Level
+from tests.report import factory
+
+TEXT = """\
+question: Which?
+target: .
+factors: {block.scheduler: [none, mq-deadline, kyber, bfq]}
+workloads:
+  - dfsio-write: {files: 2, size: 256MiB}
+  - dfsio-read: {files: 2, size: 256MiB}
+decide: {margin: 3%, risk: 5%, blocks: [5, 20]}
+"""
+
+
+def best(effects, study=None):
+    study = study or factory.study()
+    return winner.winner(study, standings(study, factory.rows(study, effects=effects))).label
+
+
+def test_the_best_by_mean_log_ratio_wins():
+    effects = {
+        ("dfsio-write", "bfq"): 0.20,
+        ("dfsio-write", "kyber"): 0.15,
+        ("dfsio-read", "kyber"): 0.15,
+    }
+    assert best(effects) == "kyber"
+
+
+def test_worse_in_one_workload_is_no_winner():
+    effects = {
+        ("dfsio-write", "bfq"): 0.5,
+        ("dfsio-read", "bfq"): -0.2,
+        ("dfsio-write", "kyber"): 0.1,
+    }
+    assert best(effects) == "kyber"
+
+
+def test_without_a_winner_nothing_is_chosen():
+    with pytest.raises(UsageError, match="none was shown to be") as refused:
+        best({("dfsio-write", "bfq"): -0.5})
+    assert "--configuration" in refused.value.remedy
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """The ledger of a study that kyber won, on loop0 and a disk that is known."""
+    study = factory.study(text=TEXT)
+    disk = {"name": "sda", "wwid": "naa.5", "serial": "", "model": "M", "holders": [], "queue": {}}
+    row = replace(
+        factory.study_row(study), circumstances={"host": {"block_devices": {"sda": disk}}}
+    )
+    ledger = Ledger.create(tmp_path, row)
+    try:
+        for trial in factory.rows(study, effects={("dfsio-write", "kyber"): 0.1}):
+            value = trial.configuration
+            settings = {"block.scheduler@loop0": value, "block.scheduler@sda": value}
+            number = ledger.begin(trial)
+            ledger.finish(replace(trial, id=number, settings=settings))
+            if trial.position == 4:
+                ledger.complete(trial.workload, trial.block, trial.attempt)
+    finally:
+        ledger.close()
+    return tmp_path
+
+
+def test_the_settings_of_the_winner_where_they_were_studied(folder):
+    choice = winner.chosen(folder, None, ())
+    assert choice.origin == "configuration kyber of the study schedulers"
+    assert [setting.text for setting in choice.kept] == [
+        "block.scheduler@loop0 = kyber",
+        "block.scheduler@sda = kyber",
+    ]
+    loop, sda = (setting.disk for setting in choice.kept)
+    assert (loop.wwid, sda.wwid, sda.model) == ("", "naa.5", "M")
+
+
+def test_a_configuration_by_its_label(folder):
+    assert winner.chosen(folder, "bfq", ()).kept[0].value == "bfq"
+    with pytest.raises(UsageError, match="give one of: none; mq-deadline; kyber; bfq"):
+        winner.chosen(folder, "cfq", ())
+
+
+def test_only_folders_of_studies(tmp_path):
+    with pytest.raises(LedgerError):
+        winner.chosen(tmp_path, None, ())
+
+
+def test_what_was_left_as_found_is_not_kept():
+    asked = factory.study(factory.factor("block.scheduler", "none", "bfq"))
+    as_found = replace(asked.factors[0], levels=(Level("before", "as-found"),))
+    study = replace(asked, factors=(as_found,))
+    with pytest.raises(UsageError, match="leaves all of them as they were"):
+        winner._choice(study, study.baseline, factory.study_row(study), (), ())
+
+
+def test_options_of_workloads_are_named():
+    study = factory.study(
+        factory.factor("block.scheduler", "none"), factory.factor("workload.direct", "true")
+    )
+    choice = winner._choice(study, study.baseline, factory.study_row(study), (), ())
+    assert choice.notes == (
+        "not kept: direct=true is an option of the workload: set it in your own programs",
+    )
+    assert choice.kept[0].disk is None
