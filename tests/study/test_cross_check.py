@@ -62,3 +62,42 @@ def test_an_explosion_of_configurations_is_refused_before_it_happens():
     factors = "\n  ".join(f"{name}: {hundred}" for name in names)
     text = GOOD.replace("block.scheduler: [none, bfq]", factors)
     assert "found 100000000" in str(problems(text)[0])
+
+
+@pytest.mark.parametrize("factor", ["filesystem.type: [ext4, xfs]", "filesystem.reserved: [0, 5]"])
+def test_a_file_system_is_not_made_in_a_directory(factor):
+    (problem,) = problems(GOOD.replace("block.scheduler: [none, bfq]", factor))
+    assert problem.line == 4
+    assert "{loopback: {size: 2GiB}}" in problem.message
+    assert problem.found == "/data/scratch"
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "factor", "fits"),
+    [
+        ("xfs", "filesystem.journal: [on, off]", False),
+        ("ext4", "filesystem.journal: [on, off]", True),
+        ("ext2", "filesystem.reserved: [0, 5]", True),
+        ("xfs", "filesystem.type: [ext4, xfs]\n  filesystem.journal: [on, off]", True),
+        ("ext4", "filesystem.type: [btrfs, xfs]\n  filesystem.journal: [on, off]", False),
+    ],
+)
+def test_a_file_system_has_what_its_type_has(filesystem, factor, fits):
+    target = f"target: {{loopback: {{size: 2GiB, filesystem: {filesystem}}}}}"
+    text = GOOD.replace("target: /data/scratch", target).replace(
+        "block.scheduler: [none, bfq]", factor
+    )
+    found = [p.message for p in problems(text)] if not fits else [read(text).name]
+    assert fits or "it is only there while filesystem.type is ext4" in found[0]
+
+
+def test_what_a_type_does_not_have_makes_no_configurations_of_its_own():
+    factors = "filesystem.type: [ext4, xfs]\n  filesystem.journal: [on, off]"
+    text = GOOD.replace("target: /data/scratch", "target: {loopback: {size: 2GiB}}")
+    study = read(text.replace("block.scheduler: [none, bfq]", factors))
+    assert [c.label for c in study.configurations()] == [
+        "type=ext4, journal=on",
+        "type=ext4, journal=off",
+        "type=xfs",
+    ]
+    assert len({c.whole_plot for c in study.configurations()}) == 3

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from hashlib import sha256
+from itertools import groupby
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.study.plan import make_plan
+from iostudy.study.plan import make_plan, whole_plots
 from iostudy.study.schema import parse
 
 STUDY = parse(
@@ -47,3 +49,64 @@ def test_every_order_is_as_likely_as_any_other():
 def test_rounds_come_one_after_another():
     indices = [block.index for block in make_plan(STUDY, 1).blocks]
     assert indices == sorted(indices)
+
+
+def test_a_seed_of_before_gives_the_plan_of_before():
+    blocks = make_plan(STUDY, 7).blocks
+    assert blocks[0].order == ("bfq", "kyber", "none", "mq-deadline")
+    text = repr([(block.index, block.workload, block.order) for block in blocks])
+    assert sha256(text.encode()).hexdigest().startswith("dadb120a107aeaa4")
+
+
+SPLIT_PLOT = parse(
+    """
+question: Which?
+target: {loopback: {size: 2GiB}}
+factors:
+  block.scheduler: [none, bfq, kyber]
+  filesystem.type: {first: ext4, second: ext4, third: xfs}
+workloads: [dfsio-write, dfsio-read]
+decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
+""",
+    where="study.yaml",
+    name="study",
+)
+PLOT_OF = {c.label: c.whole_plot for c in SPLIT_PLOT.configurations()}
+
+
+def plots_of(order):
+    return [plot for plot, _ in groupby(PLOT_OF[label] for label in order)]
+
+
+def test_one_value_under_two_labels_makes_two_whole_plots():
+    plots = whole_plots(SPLIT_PLOT.configurations())
+    assert [plot[0].whole_plot for plot in plots] == [
+        "filesystem.type=first",
+        "filesystem.type=second",
+        "filesystem.type=third",
+    ]
+    assert all(len({c.settings["block.scheduler"] for c in plot}) == 3 for plot in plots)
+
+
+@given(seeds)
+def test_each_whole_plot_of_a_block_is_made_once(seed):
+    for block in make_plan(SPLIT_PLOT, seed).blocks:
+        assert sorted(plots_of(block.order)) == sorted(set(PLOT_OF.values()))
+        assert sorted(block.order) == sorted(PLOT_OF)
+
+
+def test_every_order_of_whole_plots_and_within_them_is_as_likely():
+    blocks = [block for seed in range(500) for block in make_plan(SPLIT_PLOT, seed).blocks]
+    plots = Counter(tuple(plots_of(block.order)) for block in blocks)
+    within = Counter(tuple(x for x in b.order if PLOT_OF[x].endswith("third")) for b in blocks)
+    for orders in (plots, within):
+        expected = len(blocks) / 6
+        assert len(orders) == 6
+        # Five standard deviations of a binomial count.
+        assert all(abs(n - expected) < 5 * (expected * 5 / 6) ** 0.5 for n in orders.values())
+
+
+def test_what_is_left_out_of_a_block_splits_no_whole_plot():
+    order = make_plan(SPLIT_PLOT, 3).blocks[0].order
+    left = [label for label in order if not label.startswith("scheduler=bfq")]
+    assert len(plots_of(left)) == 3

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from iostudy.study.collector import Collector, Path
 from iostudy.study.labels import repeated
-from iostudy.study.model import FactorKind, Study, count_combinations
+from iostudy.study.model import DirectoryTarget, FactorKind, Study, count_combinations
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
 from iostudy.study.source import read
@@ -44,6 +44,7 @@ def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
 def _check(collector: Collector, way: Path, study: Study) -> None:
     _refuse_idle_options(collector, way, study)
     _check_conditions(collector, way, study)
+    _check_hard_to_change(collector, way, study)
     count = len(study.chosen) or count_combinations(study.known().factors)
     if count > MAX_CONFIGURATIONS:
         message = "the factors make too many configurations; leave out levels, or split the study"
@@ -69,6 +70,24 @@ def _check_conditions(collector: Collector, way: Path, study: Study) -> None:
             message = f"it is only there while {condition}; add that level, or leave this out"
             found = ", ".join(level.label for level in governing.levels)
             collector.add((*way, factor.name), message, found=f"{governing.name}: {found}")
+
+
+def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None:
+    """A file system is made on a disk of the study's own alone, and has what its type has."""
+    varied = {factor.name for factor in study.factors}
+    for factor in (factor for factor in study.factors if factor.hard_to_change):
+        here, condition = (*way, factor.name), factor.condition
+        if isinstance(study.target, DirectoryTarget):
+            message = "file systems are only made on a disk of the study's own; write target: "
+            disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
+            collector.add(here, message + disk, found=study.target.describe())
+        elif (
+            condition
+            and condition.name not in varied
+            and not condition.holds(study.target.filesystem)
+        ):
+            message = f"it is only there while {condition}; leave it out, or choose that"
+            collector.add(here, message, found=study.target.filesystem)
 
 
 def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:
