@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import print_json, print_table
-from iostudy.cli.places import On, bind, define, places_for, refused
+from iostudy.cli.places import On, define, places_for, refused
 from iostudy.settings import places
 from iostudy.settings.definition import SettingDefinition
 
@@ -23,7 +23,7 @@ def get(
     """Read settings of devices, mounts or the host, with what else they could be."""
     definitions = [define(name) for name in names]
     where = places_for(definitions, on)
-    settings = [setting for each in definitions for setting in bind(each, where)]
+    settings = [setting for each in definitions for setting in places.bind(each.name, where)]
     for definition in definitions:
         _refuse_unmet(definition, where)
     found = {setting.label: (setting.read(), setting.offered()) for setting in settings}
@@ -40,6 +40,5 @@ def _refuse_unmet(definition: SettingDefinition, where: Sequence[str]) -> None:
         raise refused(
             f"to read {definition.name}, which is only there while {condition}",
             unmet,
-            f"`iostudy set {condition.name}={condition.values[0]}` makes it so until "
-            "`iostudy restore`",
+            f"leave it out here; `iostudy settings {condition.name}` tells how to choose another",
         )

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from iostudy.errors import UsageError
-from iostudy.settings import catalog, places
-from iostudy.settings.change import Setting
+from iostudy.settings import catalog
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.study.names import known
 
@@ -38,7 +37,7 @@ def define(name: str) -> SettingDefinition:
 
 def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | None) -> list[str]:
     """The places asked for, else the working directory; UsageError if no setting takes a place."""
-    placed = [definition.name for definition in definitions if definition.reach.needs_place]
+    placed = [each for each in definitions if each.reach.needs_place or each.reach is Reach.DISK]
     if on and not placed:
         raise refused(
             f"{', '.join(on)} as a place to look for {definitions[0].name}",
@@ -46,17 +45,6 @@ def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | Non
             "leave --on out",
         )
     return list(on or [HERE]) if placed else []
-
-
-def bind(definition: SettingDefinition, on: Sequence[str]) -> tuple[Setting, ...]:
-    """The setting wherever it holds for these places; UsageError if it only holds in a study."""
-    if definition.reach is Reach.DISK:
-        raise refused(
-            f"{definition.name} of a file system that is there",
-            f"it concerns {definition.reach}",
-            "vary it in a study on a loop-back or scratch target",
-        )
-    return places.bind(definition.name, on)
 
 
 def refused(wanted: str, found: str, remedy: str) -> UsageError:

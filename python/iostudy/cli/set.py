@@ -8,13 +8,18 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.places import On, bind, define, places_for, refused
+from iostudy.cli.places import On, define, places_for, refused
 from iostudy.settings import kinds
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.journal import Mode
-from iostudy.settings.places import locked, resolved
+from iostudy.settings.places import bind, locked, resolved
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
+
+_REMEDIES = {
+    Reach.WORKLOAD: "vary it in a study, which sets it for the time of a trial",
+    Reach.DISK: "vary it in a study whose target is a loop-back disk or a scratch device",
+}
 
 
 def set_(
@@ -28,7 +33,7 @@ def set_(
     values = _values(assignments)
     definitions = [define(name) for name in values]
     where = places_for(definitions, on)
-    wanted = {s: values[each.name] for each in definitions for s in bind(each, where)}
+    wanted = {s: values[each.name] for each in definitions for s in bind(each.name, where)}
     for definition in definitions:
         if definition.caution:
             say(f"caution: {definition.name}: {definition.caution}")
@@ -56,9 +61,9 @@ def _values(assignments: Sequence[str]) -> dict[str, str]:
 
 def _value(definition: SettingDefinition, text: str) -> str:
     name = definition.name
-    if definition.reach is Reach.WORKLOAD:
-        remedy = "vary it in a study, which sets it for the time of a trial"
-        raise refused(f"to set {name}", f"it concerns {definition.reach}; none runs now", remedy)
+    if definition.reach in _REMEDIES:
+        found = f"it concerns {definition.reach}, and no study runs"
+        raise refused(f"to set {name}", found, _REMEDIES[definition.reach])
     try:
         value = definition.parse(text)
     except ValueError as error:
