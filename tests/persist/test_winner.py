@@ -22,9 +22,11 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 20]}
 """
 
 
-def best(effects, study=None):
-    study = study or factory.study()
-    return winner.winner(study, standings(study, factory.rows(study, effects=effects))).label
+def best(effects, blocks=20):
+    study = factory.study()
+    return winner.winner(
+        study, standings(study, factory.rows(study, effects=effects, blocks=blocks))
+    ).label
 
 
 def test_the_best_by_mean_log_ratio_wins():
@@ -51,6 +53,11 @@ def test_without_a_winner_nothing_is_chosen():
     assert "--configuration" in refused.value.remedy
 
 
+def test_an_open_comparison_may_still_change_the_winner():
+    with pytest.raises(UsageError, match="another block may still decide"):
+        best({("dfsio-write", "bfq"): 0.5}, blocks=4)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """The ledger of a study that kyber won, on loop0 and a disk that is known."""
@@ -61,7 +68,7 @@ def folder(tmp_path):
     )
     ledger = Ledger.create(tmp_path, row)
     try:
-        for trial in factory.rows(study, effects={("dfsio-write", "kyber"): 0.1}):
+        for trial in factory.rows(study, blocks=20, effects={("dfsio-write", "kyber"): 0.1}):
             value = trial.configuration
             settings = {"block.scheduler@loop0": value, "block.scheduler@sda": value}
             number = ledger.begin(trial)

@@ -51,8 +51,11 @@ def winner(study: Study, compared: Iterable[Standing]) -> Configuration:
     """Better than the baseline in at least one workload and worse in none; of these the best.
 
     The best has the highest mean log-ratio over the workloads. UsageError if none was shown to be
-    better.
+    better, or while a comparison is open that another block may decide.
     """
+    compared = tuple(compared)
+    if any(_is_open(standing, study) for standing in compared):
+        raise _not_finished(study)
     by_label: dict[str, list[Standing]] = {}
     for standing in compared:
         by_label.setdefault(standing.configuration, []).append(standing)
@@ -64,6 +67,11 @@ def winner(study: Study, compared: Iterable[Standing]) -> Configuration:
     if not better:
         raise _nothing_won(study)
     return named(study, max(better, key=lambda label: better[label]))
+
+
+def _is_open(standing: Standing, study: Study) -> bool:
+    undecided = standing.comparison.verdict is Verdict.INCONCLUSIVE
+    return undecided and standing.comparison.blocks < study.decide.max_blocks
 
 
 def _is_better(verdicts: set[Verdict]) -> bool:
@@ -101,6 +109,15 @@ def _choice(
         for name, value in configuration.options.items()
     )
     return Choice(origin, kept, notes)
+
+
+def _not_finished(study: Study) -> UsageError:
+    return UsageError(
+        "the winner of a finished study",
+        found="comparisons that another block may still decide",
+        where=f"the study {study.name}",
+        remedy="go on with `iostudy run --resume`, or choose yourself with --configuration LABEL",
+    )
 
 
 def _nothing_won(study: Study) -> UsageError:

@@ -1,0 +1,76 @@
+"""`iostudy persist` as a user calls it; --install only where /etc is a copy."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.persist import private
+
+pytestmark = pytest.mark.root
+RULE = 'KERNEL=="{}", ATTR{{queue/read_ahead_kb}}="64"'
+
+
+@pytest.fixture
+def held(program, loop):
+    assert program("set", "block.read_ahead_kb=64", "--on", loop).returncode == 0
+    return loop
+
+
+def persist_in_private(program, *arguments):
+    """In the namespace /run and /dev are empty, so there is no udev to talk to."""
+    command = (sys.executable, "-m", "iostudy", "persist", *arguments)
+    return private.run(program.folder, *command, env=program.env, cwd=program.folder)
+
+
+def test_what_set_holds_is_printed(program, held):
+    done = program("persist", "--on", held)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("# /etc/udev/rules.d/99-iostudy.rules\n# Written by")
+    assert RULE.format(held) in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_disk_without_identity_is_not_kept_unless_it_is_named(program, held):
+    done = program("persist")
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert f"not kept: block.read_ahead_kb@{held} = 64: the disk has neither" in done.stderr
+    assert "--on" in done.stderr
+
+
+def test_installed_once_and_no_more(program, held):
+    etc = private.copy_etc(program.folder)
+    done = persist_in_private(program, "--on", held, "--install")
+    assert done.returncode == 0, done.stdout
+    assert "the rules hold from the next start" in done.stdout
+    rules = etc / "udev/rules.d/99-iostudy.rules"
+    assert RULE.format(held) in rules.read_text()
+    again = persist_in_private(program, "--on", held, "--install")
+    assert again.returncode == 0, again.stdout
+    assert "nothing to do" in again.stdout
+
+
+def test_nothing_held_is_an_error_that_says_so(program):
+    done = program("persist")
+    assert done.returncode == 2
+    assert "`iostudy set` holds none" in done.stderr
+
+
+def test_a_folder_without_a_study(program):
+    done = program("persist", ".")
+    assert done.returncode == 2
+    assert "ledger.sqlite" in done.stderr
+
+
+def test_a_label_needs_a_study_and_a_playbook_a_user(program, held):
+    assert "name its output folder" in program("persist", "--configuration", "bfq").stderr
+    done = program("persist", "--format", "ansible", "--on", held, "--install")
+    assert done.returncode == 2
+    assert "ansible-playbook" in done.stderr
+
+
+def test_a_playbook_is_all_that_is_printed(program, held):
+    done = program("persist", "--format", "ansible", "--on", held)
+    assert done.stdout.startswith("---\n# Written by")

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import BusyError, SettingError, UsageError
+from iostudy.persist import fstab, install, sysctl, udev
+from iostudy.persist.install import Host
+from iostudy.persist.kept import Kept
+from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rendered
+from iostudy.settings import commands
+from iostudy.settings.commands import CommandError
+from iostudy.settings.locks import lock_devices
+from tests.persist.trees import write
+
+SWAPPINESS = Kept("sysctl.vm.swappiness", "10")
+FSTAB = "none /proc proc relatime 0 0\n"
+NOATIME = Kept("mount.atime", "noatime", mount_point=Path("/proc"))
+
+
+@dataclass
+class Tools:
+    """Runs nothing but what checks files; what is named in ``refused`` ends with an error."""
+
+    refused: tuple[str, ...] = ()
+    called: list[tuple[str, ...]] = field(default_factory=list)
+
+    def __call__(self, *command: str) -> str:
+        self.called.append(command)
+        if command[0] in self.refused:
+            raise CommandError(f"{command[0]}: no")
+        return commands.run(*command) if command[0] == "findmnt" else ""
+
+
+@pytest.fixture(autouse=True)
+def _as_root(monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+
+
+@pytest.fixture
+def root(tmp_path):
+    return write(tmp_path, {"proc/sys/vm/swappiness": "10\n", "etc/fstab": FSTAB})
+
+
+@pytest.fixture
+def host(root):
+    return Host(root, Tools())
+
+
+def planned(root: Path) -> Rendered:
+    return sysctl.plan([SWAPPINESS], "x", root) + fstab.plan([NOATIME], root)
+
+
+def files(root: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(root)): path.read_text()
+        for path in sorted((root / "etc").rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_all_is_written_activated_and_told(root, host):
+    told = install.install(planned(root), host)
+    found = files(root)
+    assert found.pop("etc/fstab") == FSTAB.replace("relatime", "noatime")
+    assert "vm.swappiness = 10" in found.pop("etc/sysctl.d/90-iostudy.conf")
+    ((backup, text),) = found.items()
+    assert text == FSTAB
+    assert backup.startswith("etc/fstab.iostudy-20")
+    assert ("sysctl", "--load", "/etc/sysctl.d/90-iostudy.conf") in host.run.called
+    assert told == (
+        "written: /etc/sysctl.d/90-iostudy.conf; to take it back, remove it",
+        f"written: /etc/fstab; to take it back, rename /{backup} to it",
+        "done: sysctl --load /etc/sysctl.d/90-iostudy.conf",
+    )
+
+
+def test_again_is_nothing_to_do(root, host):
+    install.install(planned(root), host)
+    before = files(root)
+    calls = len(host.run.called)
+    assert install.install(planned(root), host) == ("nothing to do: all of it is kept already",)
+    assert files(root) == before
+    assert len(host.run.called) == calls
+
+
+def test_mode_and_owner_of_an_edited_file_stay(root, host):
+    (root / "etc/fstab").chmod(0o640)
+    install.install(planned(root), host)
+    assert stat.S_IMODE((root / "etc/fstab").stat().st_mode) == 0o640
+    (backup,) = (root / "etc").glob("fstab.iostudy-*")
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o640
+    assert stat.S_IMODE((root / "etc/sysctl.d/90-iostudy.conf").stat().st_mode) == 0o644
+
+
+def test_a_link_stays_one(root, host):
+    (root / "etc/fstab").rename(root / "etc/real")
+    (root / "etc/fstab").symlink_to("real")
+    install.install(planned(root), host)
+    assert (root / "etc/fstab").is_symlink()
+    assert (root / "etc/real").read_text() == FSTAB.replace("relatime", "noatime")
+
+
+def test_another_choice_replaces_the_own_file_and_keeps_it(root, host):
+    install.install(planned(root), host)
+    old = (root / "etc/sysctl.d/90-iostudy.conf").read_text()
+    (root / "proc/sys/vm/swappiness").write_text("20\n")
+    install.install(sysctl.plan([replace(SWAPPINESS, value="20")], "x", root), host)
+    (backup,) = (root / "etc/sysctl.d").glob("90-iostudy.conf.iostudy-*")
+    assert backup.read_text() == old
+
+
+def test_a_clash_is_refused_before_anything_is_written(root, host):
+    clash = Clash("vm.swappiness", "/etc/sysctl.d/99-x.conf:3", "vm.swappiness=60", "remove it")
+    before = files(root)
+    with pytest.raises(UsageError, match=r"99-x.conf:3 says vm.swappiness=60; remove it"):
+        install.install(planned(root) + Rendered(clashes=(clash,)), host)
+    assert files(root) == before
+
+
+def test_without_root_nothing_is_written(root, host, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UsageError, match="not root"):
+        install.install(planned(root), host)
+    assert files(root) == {"etc/fstab": FSTAB}
+
+
+def test_a_file_of_somebody_else_under_that_name_is_refused(root, host):
+    write(root, {"etc/sysctl.d/90-iostudy.conf": "vm.swappiness = 1\n"})
+    with pytest.raises(UsageError, match="not iostudy's"):
+        install.install(planned(root), host)
+
+
+def test_findmnt_has_the_last_word_on_fstab(root, host):
+    broken = Artifact(fstab.FILE, FSTAB, "none /proc\nx y z 1 a b c\n")
+    with pytest.raises(UsageError, match="parse error"):
+        install.install(Rendered(artifacts=(broken,)), host)
+    assert files(root) == {"etc/fstab": FSTAB}
+
+
+def test_what_findmnt_had_against_the_old_file_is_no_hindrance(root, host):
+    text = FSTAB + "x y\n"
+    write(root, {"etc/fstab": text})
+    install.install(fstab.plan([NOATIME], root), host)
+    assert (root / "etc/fstab").read_text() == text.replace("relatime", "noatime")
+
+
+def test_rules_are_verified_where_udevadm_can(root, host):
+    host.run.refused = ("udevadm",)
+    rules = Rendered(artifacts=(Artifact(udev.FILE, None, "x"),))
+    install.install(rules, host)
+    assert host.run.called == [("udevadm", "verify", "--help")]
+    (root / "etc/udev/rules.d/99-iostudy.rules").unlink()
+
+    def complain(*command: str) -> str:
+        if "--help" in command:
+            return ""
+        raise CommandError(f"{command[-1]}:1 Invalid key")
+
+    with pytest.raises(UsageError, match=r"refuses it: /etc/udev/rules.d/99-iostudy.rules:1 Inv"):
+        install.install(rules, Host(root, complain))
+
+
+def test_a_tool_that_refuses_puts_all_files_back(root, host):
+    host.run.refused = ("sysctl",)
+    with pytest.raises(SettingError, match="all files are as they were"):
+        install.install(planned(root), host)
+    found = files(root)
+    assert found.pop("etc/fstab") == FSTAB
+    assert all(".iostudy-" in name for name in found)
+
+
+def test_a_file_that_cannot_be_written_puts_the_others_back(root, host):
+    (root / "etc/blocked").write_text("")
+    blocked = Artifact(Path("/etc/blocked/x"), None, "x")
+    with pytest.raises(SettingError, match="to write /etc/blocked/x"):
+        install.install(planned(root) + Rendered(artifacts=(blocked,)), host)
+    assert (root / "etc/fstab").read_text() == FSTAB
+    assert not (root / "etc/sysctl.d/90-iostudy.conf").exists()
+
+
+def test_what_the_kernel_says_afterwards_is_read(root, host):
+    (root / "proc/sys/vm/swappiness").write_text("60\n")
+    with pytest.raises(SettingError, match="/proc/sys/vm/swappiness is 60"):
+        install.install(planned(root), host)
+
+
+def test_a_name_in_brackets_is_the_one_that_holds(root, host):
+    path = Path("/sys/scheduler")
+    write(root, {"sys/scheduler": "none [bfq]\n"})
+    file = Artifact(Path("/etc/x"), None, "x", (), (Expected(path, "bfq"),))
+    install.install(Rendered(artifacts=(file,)), host)
+    wrong = replace(file, path=Path("/etc/y"), expected=(Expected(path, "none"),))
+    with pytest.raises(SettingError, match=r"is none \[bfq\]"):
+        install.install(Rendered(artifacts=(wrong,)), host)
+
+
+def test_without_the_daemon_it_holds_from_the_next_start(root, host):
+    active = Activation(("udevadm", "trigger"), Path("/run/udev/control"), "later")
+    told = install.install(
+        Rendered(artifacts=(Artifact(Path("/etc/x"), None, "x", (active, active)),)), host
+    )
+    assert told[1:] == ("later",)
+    assert host.run.called == []
+
+
+@pytest.mark.root
+def test_a_disk_that_somebody_studies_is_left_alone(root, host, loop):
+    rendered = replace(planned(root), disks=(loop,))
+    with lock_devices(loop), pytest.raises(BusyError):
+        install.install(rendered, host)
+    assert files(root) == {"etc/fstab": FSTAB}
