@@ -5,7 +5,7 @@ Source: proc_pid_cmdline(5); the class names of Hadoop's main programs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,10 +36,12 @@ def parse_role(cmdline: str) -> str | None:
     so that its name is the interpreter's or the script's.
     """
     arguments = cmdline.split("\0")
-    named = [_ROLES[argument] for argument in arguments if argument in _ROLES]
-    if named:
-        return named[0]
-    return TUNED if _is_script(arguments, TUNED) else None
+    program = Path(arguments[0]).name
+    if program.startswith(("java", "jsvc")):
+        return next((_ROLES[argument] for argument in arguments if argument in _ROLES), None)
+    scripts = [a for a in arguments[1:] if a and not a.startswith("-")]
+    named = scripts[0] if "python" in program and scripts else program
+    return TUNED if Path(named).name == TUNED else None
 
 
 def read_daemons(reader: Reader) -> tuple[Daemon, ...]:
@@ -57,12 +59,3 @@ def _daemons(reader: Reader) -> Iterator[Daemon]:
 
 def _processes(reader: Reader) -> list[Path]:
     return [path for path in (reader.root / "proc").glob("[0-9]*") if path.name.isdecimal()]
-
-
-def _is_script(arguments: Sequence[str], name: str) -> bool:
-    """``/usr/sbin/tuned -l`` or ``/usr/bin/python3 -Es /usr/sbin/tuned -l``."""
-    program = Path(arguments[0]).name
-    if program == name:
-        return True
-    scripts = [a for a in arguments[1:] if a and not a.startswith("-")]
-    return program.startswith("python") and bool(scripts) and Path(scripts[0]).name == name

@@ -1,0 +1,116 @@
+"""The commands are whole for a shell, whatever names are in them, and the studies are studies."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.errors import StudyError
+from iostudy.host.advice import commands
+from iostudy.host.advice.finding import Certainty
+from iostudy.host.advice.gather import gather
+from iostudy.host.advice.registry import judge
+from iostudy.host.configuration import Assignment
+from iostudy.host.mounts import parse_mountinfo
+from iostudy.host.topology import Place
+from iostudy.settings import catalog
+from iostudy.study import schema
+from tests.host import recorded
+from tests.host.sysfs import add_disk, write
+
+HOSTS = [recorded.old_hadoop_node, recorded.lvm_on_md, recorded.nvme_and_zoned]
+
+
+def place_at(point: str) -> Place:
+    (mount,) = parse_mountinfo(b"1 0 8:1 / / rw - ext4 /dev/sda rw\n")
+    return Place(
+        mount=type(mount)(**{**vars(mount), "point": Path(point)}),
+        devices=("sda",),
+    )
+
+
+@given(value=st.text("ab $`'\"\\;&|\n*", min_size=1), on=st.text("ab $'\"\n-", min_size=1))
+def test_nothing_in_a_name_reaches_the_shell(value: str, on: str) -> None:
+    words = shlex.split(commands.set_command("block.scheduler", value, on))
+    assert words == ["iostudy", "set", f"block.scheduler={value}", "--on", on]
+
+
+def test_a_study_is_written_and_run(tmp_path: Path) -> None:
+    point = '/data\'s "$HOME" `x`'
+    command = commands.study_command(
+        place_at(point), "block.read_ahead_kb", (128, 4096), "dfsio-read", direct=False
+    )
+    write_it = command.rpartition(" && ")[0]
+    subprocess.run(["sh", "-c", write_it], cwd=tmp_path, check=True)
+    study = schema.load(tmp_path / "block.read_ahead_kb.yaml")
+    assert str(study.target.path) == point  # type: ignore[union-attr]
+    assert [level.value for level in study.factors[0].levels] == ["128", "4096"]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_to_be_measured_is_a_study_that_check_takes(
+    tmp_path: Path, host: Callable[[Path], Path]
+) -> None:
+    facts = gather(root=_with_large_memory(host(tmp_path)), statvfs=lambda _: recorded.room())
+    measures = [f for f in judge(facts) if f.certainty is Certainty.MEASURE]
+    assert measures
+    for finding in measures:
+        words = shlex.split(finding.command)
+        assert words[0] in ("printf", "iostudy")
+        if words[0] == "printf":
+            _is_a_study(words[2], finding.setting)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_to_be_set_is_a_setting_and_a_value_it_takes(
+    tmp_path: Path, host: Callable[[Path], Path]
+) -> None:
+    root = _with_large_memory(host(tmp_path))
+    write(root / "proc/swaps", "Filename Type\n/dev/sda2 partition 1 0 -2\n")
+    for key in ("swappiness", "zone_reclaim_mode"):
+        write(root / "proc/sys/vm" / key, "60\n")
+    write(root / "sys/kernel/mm/transparent_hugepage/defrag", "[always] madvise never\n")
+    findings = judge(gather(root=root, statvfs=lambda _: recorded.room()))
+    asked = [shlex.split(f.command)[2] for f in findings if f.command.startswith("iostudy set")]
+    assert len(asked) > 2
+    for name, _, value in (words.partition("=") for words in asked):
+        assert catalog.get(name).parse(value) == value
+
+
+def _with_large_memory(root: Path) -> Path:
+    add_disk(root, "vda", "254:0", scheduler="none [mq-deadline] bfq\n", **recorded.LIMITS)
+    mounted = (root / "proc/self/mountinfo").read_text()
+    write(root / "proc/self/mountinfo", mounted + "9 1 254:0 / /v rw - ext4 /dev/vda rw\n")
+    write(root / "proc/meminfo", f"MemTotal: {256 << 20} kB\n")
+    write(root / "proc/sys/vm/dirty_ratio", "20\n")
+    write(root / "sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n")
+    return root
+
+
+def _is_a_study(text: str, setting: str) -> None:
+    try:
+        study = schema.parse(text, where=setting, name=setting)
+    except StudyError as error:
+        raise AssertionError(f"{setting}: {error}") from error
+    assert [factor.name for factor in study.factors] == [setting]
+
+
+def test_lines_become_comments_in_a_copy_below_etc(tmp_path: Path) -> None:
+    def at(file: str) -> str:
+        assignment = Assignment(Path(file), 2, 3, "queue/scheduler", "bfq", "...")
+        return commands.comment_out_command(assignment, "udev/rules.d")
+
+    assert at("/usr/lib/udev/rules.d/6 0.rules").startswith(
+        "cp '/usr/lib/udev/rules.d/6 0.rules' '/etc/udev/rules.d/6 0.rules' && sed"
+    )
+    file = tmp_path / "x.rules"
+    file.write_text("one\ntwo\\\nthree\nfour\n")
+    command = at("/etc/udev/rules.d/x.rules").replace("/etc/udev/rules.d", str(tmp_path))
+    subprocess.run(["sh", "-c", command], check=True)
+    assert file.read_text() == "one\n#two\\\n#three\nfour\n"

@@ -1,0 +1,91 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.errors import TargetError
+from iostudy.host.advice.facts import Space, is_storage
+from iostudy.host.advice.gather import gather, parse_choice, parse_kernel
+from iostudy.host.advice.registry import judge
+from tests.host import recorded
+from tests.host.sysfs import write
+
+
+@pytest.mark.parametrize(
+    ("release", "kernel"),
+    [
+        ("2.6.32-642.el6.x86_64", (2, 6)),
+        ("3.10.0-1160.el7.x86_64", (3, 10)),
+        ("6.18.44-fc-v669", (6, 18)),
+        ("6.10", (6, 10)),
+        ("strange", (0, 0)),
+    ],
+)
+def test_kernels(release: str, kernel: tuple[int, int]) -> None:
+    assert parse_kernel(release) == kernel
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [("always [madvise] never\n", "madvise"), ("[never]", "never"), ("yes no", ""), ("", "")],
+)
+def test_choices(text: str, choice: str) -> None:
+    assert parse_choice(text) == choice
+
+
+@given(st.text())
+def test_any_text_is_taken(text: str) -> None:
+    parse_kernel(text)
+    parse_choice(text)
+
+
+def test_sysctls_are_read_with_their_names(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "proc/sys/net/ipv4/tcp_rmem", "4096\t87380\t16777216\n")
+    write(root / "etc/sysctl.conf", "net.ipv4.tcp_rmem = 1 2 3\n/etc/passwd = 1\nvm.gone = 1\n")
+    facts = gather(root=root, statvfs=lambda _: recorded.room())
+    assert facts.host.sysctls == {"net.ipv4.tcp_rmem": "4096 87380 16777216"}
+    assert facts.host.sysctl("net.ipv4.tcp_rmem") is None
+    assert is_storage("vm.swappiness")
+    assert not is_storage("kernel.sysrq")
+
+
+def test_room_as_df_reckons_it() -> None:
+    space = Space(1000, free_bytes=150, available_bytes=100, inodes=0, free_inodes=0)
+    assert space.used == 850 / 950
+    assert space.used_inodes == 0.0
+    assert Space(0, 0, 0, 0, 0).used == 0.0
+
+
+def test_servers_that_may_be_away_are_not_asked_for_room(tmp_path: Path) -> None:
+    asked = []
+
+    def statvfs(point: Path):
+        asked.append(str(point))
+        return recorded.room()
+
+    gather(root=recorded.old_hadoop_node(tmp_path), statvfs=statvfs)
+    assert asked == ["/", "/boot", "/data/1"]
+
+
+@pytest.mark.parametrize("place", ["no-such-disk", "/no/such/place"])
+def test_no_such_place(place: str) -> None:
+    with pytest.raises(TargetError):
+        gather(place)
+
+
+def test_this_host_is_judged() -> None:
+    facts = gather("/")
+    assert facts.target is not None
+    assert all(finding.command for finding in judge(facts))
+
+
+def test_memory_is_told_as_such() -> None:
+    if not Path("/dev/shm").is_mount():
+        pytest.skip("no tmpfs on /dev/shm")
+    facts = gather("/dev/shm")
+    assert [finding.id for finding in judge(facts) if finding.id.startswith("target")] == [
+        "target-in-memory"
+    ]
+    assert facts.devices == ()

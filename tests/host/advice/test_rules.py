@@ -1,0 +1,374 @@
+"""Each rule on a host that has its fault, and on one that has not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.host.advice.facts import Facts
+from iostudy.host.advice.finding import Certainty, Finding
+from iostudy.host.advice.gather import gather
+from iostudy.host.advice.registry import RULES, judge
+from tests.host import recorded
+from tests.host.sysfs import add_disk, add_partition, write
+
+
+def facts_of(root: Path, **room: float) -> Facts:
+    return gather(root=root, statvfs=lambda _: recorded.room(**room))
+
+
+def found(facts: Facts, rule: str) -> dict[str, Finding]:
+    """What that rule finds, by subject."""
+    return {finding.subject: finding for finding in judge(facts) if finding.id == rule}
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Facts:
+    return facts_of(recorded.old_hadoop_node(tmp_path))
+
+
+@pytest.fixture
+def md(tmp_path: Path) -> Facts:
+    return facts_of(recorded.lvm_on_md(tmp_path / "md"))
+
+
+def test_identifiers_are_unique_and_every_rule_is_whole() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    assert all(rule.why and rule.source and rule.title for rule in RULES)
+    assert {rule.certainty for rule in RULES} == set(Certainty)
+
+
+def test_strict_access_times(old: Facts) -> None:
+    assert list(found(old, "atime-strict")) == ["/data/1"]
+    assert found(old, "atime-strict")["/data/1"].found == "strictatime"
+    assert list(found(old, "atime-relative")) == ["/", "/boot"]
+
+
+def test_no_access_times(md: Facts) -> None:
+    assert found(md, "atime-strict") == {}
+    assert list(found(md, "atime-relative")) == ["/mnt"]
+
+
+def test_a_data_node_with_few_files(old: Facts) -> None:
+    (finding,) = found(old, "hadoop-nofile").values()
+    assert finding.subject == "DataNode (4711)"
+    assert finding.found == "soft 1024, hard 4096"
+    assert finding.command == "prlimit --pid 4711 --nofile=32768:32768"
+    assert found(old, "user-nofile") == {}
+
+
+def test_no_data_node(md: Facts) -> None:
+    assert found(md, "hadoop-nofile") == {}
+    assert found(md, "user-nofile")["host"].found == "soft 1024, hard 524288"
+
+
+def test_limits_of_the_host(old: Facts, tmp_path: Path) -> None:
+    assert found(old, "file-max")["host"].found == "48000"
+    assert found(old, "epoll-instances")["host"].advised == "at least 4096"
+    assert found(old, "epoll-watches") == found(old, "file-handles-nearly-used") == {}
+    write(tmp_path / "proc/sys/fs/epoll/max_user_watches", "512\n")
+    write(tmp_path / "proc/sys/fs/file-nr", "46000\t100\t48000\n")
+    again = facts_of(tmp_path)
+    assert found(again, "epoll-watches")["host"].found == "512"
+    assert found(again, "file-handles-nearly-used")["host"].found == "95.6 % of 48000 in use"
+
+
+def test_an_array_that_recovers(md: Facts) -> None:
+    assert found(md, "raid-moving-data")["md127"].found == "recover, 25 % done"
+    assert found(md, "raid-degraded")["md127"].found == "raid1 with 1 of 2 members missing"
+    assert list(found(md, "lvm-raid-sync-unseen")) == ["vg0/home"]
+
+
+def test_an_array_at_rest(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "sys/block/md127/md/sync_action", "idle\n")
+    write(root / "sys/block/md127/md/degraded", "0\n")
+    assert found(facts_of(root), "raid-moving-data") == {}
+    assert found(facts_of(root), "raid-degraded") == {}
+
+
+def test_schedulers_of_rotational_disks(old: Facts, md: Facts) -> None:
+    assert {s: f.advised for s, f in found(old, "scheduler-rotational").items()} == {
+        "sdb": "deadline"
+    }
+    assert found(md, "scheduler-rotational")["sda"].command == (
+        "iostudy set block.scheduler=mq-deadline --on sda"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "subjects"),
+    [("4.18.0-553", ["sda"]), ("6.9.1", ["sda"]), ("6.10.0", []), ("6.18.0", []), ("4.12", [])],
+)
+def test_zoned_disks_of_several_kernels(tmp_path: Path, kernel: str, subjects: list[str]) -> None:
+    facts = facts_of(recorded.nvme_and_zoned(tmp_path, kernel))
+    assert list(found(facts, "scheduler-zoned")) == subjects
+    assert found(facts, "scheduler-rotational") == {}
+
+
+def test_nvme(tmp_path: Path) -> None:
+    facts = facts_of(recorded.nvme_and_zoned(tmp_path))
+    assert found(facts, "scheduler-nvme")["nvme0n1"].advised == "none"
+    assert "nvme id-ctrl" in found(facts, "write-cache-unknown-protection")["nvme0n1"].command
+
+
+def test_paths_of_multipath(tmp_path: Path) -> None:
+    root = recorded.multipath(tmp_path)
+    assert list(found(facts_of(root), "scheduler-multipath-path")) == ["sda", "sdb"]
+    write(root / "sys/block/sda/queue/scheduler", "mq-deadline kyber bfq [none]\n")
+    assert list(found(facts_of(root), "scheduler-multipath-path")) == ["sdb"]
+    assert found(facts_of(root), "scheduler-rotational") == {}
+    write(root / "sys/block/dm-3/queue/scheduler", "none\n")
+    assert found(facts_of(root), "scheduler-multipath-path") == {}
+
+
+def test_a_virtual_disk_is_to_be_measured(tmp_path: Path) -> None:
+    add_disk(tmp_path, "vda", "254:0", scheduler="none [mq-deadline] bfq\n", **recorded.LIMITS)
+    write(tmp_path / "proc/self/mountinfo", "1 0 254:0 / / rw - ext4 /dev/vda rw\n")
+    finding = found(facts_of(tmp_path), "scheduler-virtual")["vda"]
+    assert '"block.scheduler": ["mq-deadline", "none", "bfq"]' in finding.command
+
+
+def test_queues(old: Facts, md: Facts) -> None:
+    assert list(found(old, "queue-depth-one")) == ["sdb"]
+    assert list(found(old, "max-sectors-below-hardware")) == ["sda", "sdb"]
+    assert list(found(old, "read-ahead-streaming")) == ["dm-0", "sda", "sdb"]
+    assert list(found(old, "nr-requests-to-sort")) == ["sda", "sdb"]
+    assert {s: f.advised for s, f in found(md, "nr-requests-below-depth").items()} == dict.fromkeys(
+        ["sda", "sdb", "sdc"], "at least 128"
+    )
+
+
+def test_queues_that_are_well_set(tmp_path: Path) -> None:
+    root = recorded.old_hadoop_node(tmp_path)
+    for attribute, value in (("read_ahead_kb", "4096\n"), ("max_sectors_kb", "32767\n")):
+        write(root / "sys/block/sdb/queue" / attribute, value)
+    write(root / "sys/block/sdb/device/queue_depth", "31\n")
+    facts = facts_of(root)
+    assert found(facts, "queue-depth-one") == found(facts, "nr-requests-below-depth") == {}
+    assert "sdb" not in found(facts, "max-sectors-below-hardware")
+    assert "sdb" not in found(facts, "read-ahead-streaming")
+
+
+def test_barriers_off_over_a_volatile_cache(old: Facts, tmp_path: Path) -> None:
+    (finding,) = found(old, "flush-disabled-volatile-cache").values()
+    assert (finding.subject, finding.found, finding.setting) == (
+        "/data/1", "barrier=0", "mount.barrier",
+    )  # fmt: skip
+    assert "cannot be told" in found(old, "write-cache-unknown-protection")["sdb"].found
+    write(tmp_path / "sys/block/sdb/queue/write_cache", "write through\n")
+    again = facts_of(tmp_path)
+    assert found(again, "flush-disabled-volatile-cache") == {}
+    assert found(again, "write-cache-unknown-protection") == {}
+
+
+def test_partitions(old: Facts, tmp_path: Path) -> None:
+    finding = found(old, "partition-misaligned")["sdb1"]
+    assert finding.found == "begins at 32256 B"
+    assert finding.command == "parted --script /dev/sdb align-check minimal 1"
+    assert found(old, "partition-off-stripe") == {}
+
+
+def test_a_partition_off_the_stripe(tmp_path: Path) -> None:
+    root = recorded.nvme_and_zoned(tmp_path)
+    finding = found(facts_of(root), "partition-off-stripe")["nvme0n1p2"]
+    assert finding.advised == "a multiple of 128KiB"
+    assert finding.command == "parted --script /dev/nvme0n1 align-check optimal 2"
+    write(root / "sys/block/nvme0n1/nvme0n1p2/start", "2048\n")
+    assert found(facts_of(root), "partition-off-stripe") == {}
+    write(root / "sys/block/nvme0n1/queue/optimal_io_size", "33553920\n")
+    assert found(facts_of(root), "partition-off-stripe") == {}
+
+
+def test_old_kernels_tell_no_offset(tmp_path: Path) -> None:
+    root = recorded.old_hadoop_node(tmp_path)
+    (root / "sys/class/block/sdb1/alignment_offset").unlink()
+    assert "sdb1" in found(facts_of(root), "partition-misaligned")
+    write(root / "sys/class/block/sdb1/start", "2048\n")
+    assert found(facts_of(root), "partition-misaligned") == {}
+
+
+@pytest.mark.parametrize(
+    ("used", "inodes", "rules"),
+    [
+        (0.5, 0.5, set()),
+        (0.95, 0.5, {"file-system-nearly-full"}),
+        (0.995, 0.5, {"file-system-full"}),
+        (0.5, 0.95, {"inodes-nearly-used"}),
+    ],
+)
+def test_room(tmp_path: Path, used: float, inodes: float, rules: set[str]) -> None:
+    facts = facts_of(recorded.lvm_on_md(tmp_path), used=used, inodes=inodes)
+    of_space = {f.id for f in judge(facts) if f.id.startswith(("file-system", "inodes"))}
+    assert of_space == rules
+
+
+def test_a_read_only_image_is_full_by_nature(tmp_path: Path) -> None:
+    root = recorded.nvme_and_zoned(tmp_path)
+    add_disk(root, "loop0", "7:0", scheduler=None)
+    facts = facts_of(root, used=1.0)
+    assert Path("/snap/core22/1122") in facts.space
+    assert list(found(facts, "file-system-full")) == ["/"]
+
+
+def test_room_that_may_not_be_asked_for(tmp_path: Path) -> None:
+    def refuse(_: Path) -> os.statvfs_result:
+        raise PermissionError(13, "Permission denied")
+
+    facts = gather(root=recorded.lvm_on_md(tmp_path), statvfs=refuse)
+    assert facts.refused == tuple(f"{p}: Permission denied" for p in ("/", "/home", "/mnt"))
+
+
+def test_options_of_nfs(old: Facts) -> None:
+    ids = {f.id: f for f in judge(old) if f.id.startswith("nfs-")}
+    assert {name: finding.found for name, finding in ids.items()} == {
+        "nfs-soft": "soft",
+        "nfs-udp": "proto=udp",
+        "nfs-local-locks": "nolock",
+        "nfs-small-transfers": "rsize=32768,wsize=32768",
+        "nfs-version": "vers=3",
+    }
+    assert ids["nfs-udp"].command == (
+        "umount /mnt/filer && mount -t nfs -o proto=tcp filer:/vol/logs /mnt/filer"
+    )
+
+
+def test_sound_options_of_nfs(tmp_path: Path) -> None:
+    root = recorded.old_hadoop_node(tmp_path)
+    write(
+        root / "proc/self/mountinfo",
+        "44 1 0:38 / /h rw - nfs4 nas:/h rw,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp\n"
+        "45 1 0:39 / /s rw,sync - nfs4 nas:/s rw,vers=4.2,rsize=1048576,wsize=1048576,proto=tcp\n",
+    )
+    facts = facts_of(root)
+    assert [(f.id, f.subject) for f in judge(facts) if f.id.startswith("nfs-")] == [
+        ("nfs-sync", "/s")
+    ]
+
+
+def test_memory(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "proc/meminfo", f"MemTotal: {256 * 1024 * 1024} kB\n")
+    write(root / "proc/swaps", "Filename Type\n/dev/sda2 partition 1 0 -2\n")
+    thp = root / "sys/kernel/mm/transparent_hugepage"
+    write(thp / "enabled", "[always] madvise never\n")
+    write(thp / "defrag", "[always] defer defer+madvise madvise never\n")
+    values = {"swappiness": "60", "dirty_ratio": "20", "dirty_bytes": "0", "zone_reclaim_mode": "1"}
+    for key, value in values.items():
+        write(root / "proc/sys/vm" / key, f"{value}\n")
+    facts = facts_of(root)
+    assert found(facts, "swappiness")["host"].command == "iostudy set sysctl.vm.swappiness=1"
+    assert found(facts, "dirty-limit-large-memory")["host"].found == "20 %, up to 51.2 GiB"
+    assert found(facts, "thp-always")
+    assert found(facts, "thp-defrag-always")
+    assert found(facts, "zone-reclaim")
+
+
+def test_memory_that_is_well_set(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "proc/meminfo", f"MemTotal: {256 * 1024 * 1024} kB\n")
+    thp = root / "sys/kernel/mm/transparent_hugepage"
+    write(thp / "enabled", "always [madvise] never\n")
+    write(thp / "defrag", "always defer defer+madvise [madvise] never\n")
+    values = {"swappiness": "60", "dirty_ratio": "0", "dirty_bytes": "99", "zone_reclaim_mode": "0"}
+    for key, value in values.items():
+        write(root / "proc/sys/vm" / key, f"{value}\n")
+    ids = {finding.id for finding in judge(facts_of(root))}
+    assert not ids & {
+        "swappiness", "dirty-limit-large-memory", "thp-always", "thp-defrag-always", "zone-reclaim",
+    }  # fmt: skip
+
+
+def test_conflicts(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "etc/tuned/active_profile", "throughput-performance\n")
+    recorded.process(root, 800, "/usr/bin/python3\0-Es\0/usr/sbin/tuned\0", "limits-6.8")
+    write(root / "proc/sys/vm/swappiness", "60\n")
+    write(root / "usr/lib/sysctl.d/50-x.conf", "vm.swappiness = 10\nkernel.sysrq = 1\n")
+    write(
+        root / "etc/udev/rules.d/60-io.rules",
+        'KERNEL=="sd[ab]", ATTR{queue/rotational}=="1", ATTR{queue/scheduler}="bfq"\n'
+        'KERNEL=="nvme*", ATTR{queue/scheduler}="none"\n'
+        'KERNEL!="nvme*", ATTR{queue/iosched/slice_idle}="0"\n',
+    )
+    write(root / "etc/tmpfiles.d/thp.conf", "w /sys/kernel/mm/x - - - - never\n")
+    facts = facts_of(root)
+    assert found(facts, "tuned-active")["host"].found == "profile throughput-performance is active"
+    rules = found(facts, "udev-sets-attribute")
+    assert {where: finding.setting for where, finding in rules.items()} == {
+        "/etc/udev/rules.d/60-io.rules:1": "block.scheduler",
+        "/etc/udev/rules.d/60-io.rules:3": "",
+    }
+    sysctl = found(facts, "sysctl-file-sets")["/usr/lib/sysctl.d/50-x.conf:1"]
+    assert sysctl.setting == "sysctl.vm.swappiness"
+    assert sysctl.found == "vm.swappiness = 10 (now 60)"
+    assert sysctl.command == (
+        "cp /usr/lib/sysctl.d/50-x.conf /etc/sysctl.d/50-x.conf"
+        " && sed -i '1,1s/^/#/' /etc/sysctl.d/50-x.conf"
+    )
+    assert found(facts, "tmpfiles-writes")["/etc/tmpfiles.d/thp.conf:1"].command == (
+        "sed -i '1,1s/^/#/' /etc/tmpfiles.d/thp.conf"
+    )
+
+
+def test_tuned_that_does_not_run(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "etc/tuned/active_profile", "throughput-performance\n")
+    assert found(facts_of(root), "tuned-active") == {}
+
+
+@pytest.mark.parametrize(
+    ("filesystem", "rule"),
+    [
+        ("tmpfs", "target-in-memory"),
+        ("overlay", "target-on-overlay"),
+        ("fuse.sshfs", "target-on-fuse"),
+    ],
+)
+def test_targets_without_a_disk(tmp_path: Path, filesystem: str, rule: str) -> None:
+    write(tmp_path / "proc/self/mountinfo", f"1 0 0:9 / / rw - {filesystem} some rw\n")
+    facts = gather("/", tmp_path)
+    assert [place.filesystem for place in facts.topology.apart] == [filesystem]
+    targets = [f.id for f in judge(facts) if f.id.startswith("target-")]
+    assert targets == [rule]
+    assert not [f.id for f in judge(replace(facts, target=None)) if f.id.startswith("target-")]
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        recorded.old_hadoop_node,
+        recorded.lvm_on_md,
+        recorded.multipath,
+        recorded.btrfs_raid,
+        recorded.nvme_and_zoned,
+    ],
+)
+def test_every_host_is_judged_to_the_end(tmp_path: Path, host: Callable[[Path], Path]) -> None:
+    for finding in judge(facts_of(host(tmp_path))):
+        assert finding.found
+        assert finding.advised
+        assert finding.evidence
+        assert finding.command
+
+
+def test_what_a_name_concerns(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    facts = gather("vg0/home", root, statvfs=lambda _: recorded.room())
+    assert [d.name for d in facts.disks] == ["sda", "sdb", "sdc"]
+    assert facts.target is None
+    names = [d.name for d in gather("md127", root, statvfs=lambda _: recorded.room()).devices]
+    assert names == ["dm-0", "dm-2", "loop0", "md127", "sda", "sdb"]
+
+
+def test_a_partition_of_a_device_with_a_slash_in_its_name(tmp_path: Path) -> None:
+    add_disk(tmp_path, "cciss!c0d0", "104:0", scheduler=None, queue__physical_block_size="4096\n")
+    part = add_partition(tmp_path, "cciss!c0d0", "cciss!c0d0p1", "104:1")
+    write(part / "start", "63\n")
+    write(tmp_path / "proc/self/mountinfo", "")
+    finding = found(facts_of(tmp_path), "partition-misaligned")["cciss!c0d0p1"]
+    assert finding.command == "parted --script /dev/cciss/c0d0 align-check minimal 1"

@@ -1,0 +1,112 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.host import configuration
+from iostudy.host.configuration import parse_sysctl, parse_tmpfiles, parse_udev_rules
+from iostudy.host.reader import Reader
+from tests.host.sysfs import link, write
+
+SYSCTL = """\
+# comment
+; another
+vm.swappiness=10
+-vm/dirty_ratio =  5
+net.ipv4.tcp_rmem = 4096 87380   16777216
+net/ipv4/conf/eth0.1/rp_filter = 0
+no assignment
+"""
+
+
+def test_sysctl_files() -> None:
+    assert [(line.first, key, value) for line, key, value in parse_sysctl(SYSCTL)] == [
+        (3, "vm.swappiness", "10"),
+        (4, "vm.dirty_ratio", "5"),
+        (5, "net.ipv4.tcp_rmem", "4096 87380   16777216"),
+        (6, "net.ipv4.conf.eth0/1.rp_filter", "0"),
+    ]
+
+
+RULES = """\
+# ATTR{queue/scheduler}="commented"
+ACTION=="add|change", KERNEL=="sd[a-z]", ATTR{queue/rotational}=="1", \\
+  ATTR{queue/scheduler}="bfq", ATTR{queue/iosched/low_latency}:="0"
+SUBSYSTEM=="block", ATTR{bdi/read_ahead_kb} = "4096"
+KERNEL=="sdb", ATTR{queue/nr_requests}!="64", ENV{ATTR}="x", ATTR{removable}="1"
+BUS=="scsi", SYSFS{queue/scheduler}=="noop", ATTR{device/queue_depth}+="31"
+"""
+
+
+def test_udev_rules() -> None:
+    found = [(x.first, x.last, name, value) for x, name, value in parse_udev_rules(RULES)]
+    assert found == [
+        (2, 3, "queue/scheduler", "bfq"),
+        (2, 3, "queue/iosched/low_latency", "0"),
+        (4, 4, "bdi/read_ahead_kb", "4096"),
+        (6, 6, "device/queue_depth", "31"),
+    ]
+
+
+TMPFILES = """\
+# Type Path Mode User Group Age Argument
+w /sys/block/sda/queue/scheduler - - - - none
+w+ "/sys/kernel/mm/transparent_hugepage/enabled" - - - - never
+w! /proc/sys/vm/swappiness - - - - 1
+w /run/motd - - - - hello
+d /sys/fs/x 0755 root root -
+w /sys/block/sda/queue/scheduler
+"""
+
+
+def test_tmpfiles() -> None:
+    assert [(line.first, path, value) for line, path, value in parse_tmpfiles(TMPFILES)] == [
+        (2, "/sys/block/sda/queue/scheduler", "none"),
+        (3, "/sys/kernel/mm/transparent_hugepage/enabled", "never"),
+        (4, "/proc/sys/vm/swappiness", "1"),
+    ]
+
+
+@given(st.text())
+def test_any_text_is_taken_or_left(text: str) -> None:
+    for parse in (parse_sysctl, parse_udev_rules, parse_tmpfiles):
+        for line, name, _ in parse(text):
+            assert 1 <= line.first <= line.last <= text.count("\n") + 1
+            assert name
+
+
+keys = st.lists(st.from_regex(r"[a-z0-9_]{1,8}", fullmatch=True), min_size=2, max_size=5)
+
+
+@given(parts=keys, value=st.from_regex(r"[a-z0-9]+( [a-z0-9]+){0,3}", fullmatch=True))
+def test_any_sysctl_survives_in_both_notations(parts: list[str], value: str) -> None:
+    for key in (".".join(parts), "/".join(parts)):
+        ((_, found, told),) = parse_sysctl(f"{key} = {value}")
+        assert (found, told) == (".".join(parts), value)
+
+
+@given(value=st.from_regex(r"[a-z0-9-]+", fullmatch=True), lines=st.integers(0, 3))
+def test_any_udev_value_survives_continuation(value: str, lines: int) -> None:
+    text = 'KERNEL=="sd*", ' + "\\\n" * lines + f'ATTR{{queue/scheduler}}="{value}"\n'
+    ((line, name, told),) = parse_udev_rules(text)
+    assert (line.first, line.last, name, told) == (1, 1 + lines, "queue/scheduler", value)
+
+
+def test_a_file_in_etc_hides_one_of_the_same_name(tmp_path: Path) -> None:
+    write(tmp_path / "usr/lib/sysctl.d/10-a.conf", "vm.swappiness = 60\n")
+    write(tmp_path / "etc/sysctl.d/10-a.conf", "vm.swappiness = 1\n")
+    write(tmp_path / "run/sysctl.d/05-b.conf", "vm.dirty_ratio = 7\n")
+    write(tmp_path / "etc/sysctl.conf", "fs.file-max = 64000\n")
+    link(tmp_path / "etc/sysctl.d/99-sysctl.conf", tmp_path / "etc/sysctl.conf")
+    found = configuration.read_sysctl(Reader(tmp_path))
+    assert [(each.where, each.name, each.value) for each in found] == [
+        ("/run/sysctl.d/05-b.conf:1", "vm.dirty_ratio", "7"),
+        ("/etc/sysctl.d/10-a.conf:1", "vm.swappiness", "1"),
+        ("/etc/sysctl.conf:1", "fs.file-max", "64000"),
+    ]
+
+
+@pytest.mark.parametrize("read", [configuration.read_udev_rules, configuration.read_tmpfiles])
+def test_nothing_configured(tmp_path: Path, read: object) -> None:
+    assert read(Reader(tmp_path)) == ()  # type: ignore[operator]
