@@ -47,20 +47,20 @@ COUNTERPARTS = RATIO_OF | {ratio: amount for amount, ratio in RATIO_OF.items()}
 def path_of(key: str) -> str:
     """The path below ``/proc/sys``; ValueError for what cannot be a key.
 
-    Where the first separator is a slash, dots are part of the names.
+    Where the first separator is a slash, dots are part of the names (but of the first, which has
+    none in any kernel, so that key and path tell one another).
     """
     first = next((letter for letter in key if letter in "./"), "")
     path = key.translate(_SWAPPED) if first == "." else key
     parts = path.split("/")
-    if len(parts) < 2 or not all(map(_is_name, parts)):
+    if len(parts) < 2 or "." in parts[0] or not all(map(_is_name, parts)):
         raise ValueError("not a sysctl: names with dots between them, such as vm.dirty_ratio")
     return path
 
 
 def key_of(path: str) -> str:
-    """The key that `path_of` makes this path of, with dots where that can be."""
-    first = path.partition("/")[0]
-    return path if "." in first else path.translate(_SWAPPED)
+    """The key with dots that `path_of` makes this path of."""
+    return path.translate(_SWAPPED)
 
 
 def irreversible(key: str) -> str | None:
