@@ -13,11 +13,13 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iostudy.host.mounts import Mount, parse_mount_id
+from iostudy.settings.mount_options import ON, taken_apart
 
 _MS_REMOUNT = 32
 _MS_BIND = 4096
@@ -37,10 +39,13 @@ _FLAGS = {
     "lazytime": 1 << 25,
 }
 """The MS_ flag of every option that mount(2) takes as a flag."""
-_CLEARS = {"async": "sync", "nolazytime": "lazytime"}
-_KEPT = ("ro", "sync", "lazytime")
-"""What a file system may drop if a reconfiguration does not say it again: ext4 and btrfs become
-writable, and ext4 of some kernels forgets lazytime."""
+_KEEPING = ("ext2", "ext3", "ext4", "xfs", "btrfs")
+"""File systems that keep what a reconfiguration does not say; others may go back to defaults."""
+_FORGOTTEN = ("ro", "sync", "lazytime", "inode32", "noacl")
+"""What not even these keep: ext4 and btrfs become writable, xfs goes back to inode64, btrfs back to
+acl, and ext4 of some kernels forgets lazytime."""
+_UNSAID = ("rw", "dirsync", "mand", "seclabel")
+"""What is shown but cannot be said, or changes nothing."""
 
 _FSCONFIG, _FSPICK = 431, 433
 _FSPICK_CLOEXEC, _FSPICK_EMPTY_PATH = 1, 8
@@ -62,11 +67,10 @@ def is_reachable(mount: Mount) -> bool:
         return False
 
 
-def set_flags(mount: Mount, options: Set[str]) -> None:
+def set_flags(mount: Mount, options: AbstractSet[str]) -> None:
     """Give a mount these options of its own and no other; OSError if the kernel refuses."""
-    atime = {"noatime", "relatime"} & options or {"strictatime"}
     with _opened(mount) as descriptor:
-        _mount(descriptor, _MS_BIND, options | atime, "")
+        _mount(descriptor, _MS_BIND, options, "")
 
 
 def reconfigure(mount: Mount, option: str) -> None:
@@ -106,12 +110,18 @@ def _by_context(descriptor: int, mount: Mount, option: str) -> bool:
     with _context(descriptor) as context:
         if context is None:
             return False
-        for kept in _KEPT:
-            if kept in mount.super_options and _CLEARS.get(option) != kept:
-                _configure(context, kept)
-        _configure(context, option)
+        for said in (*_beside(mount, option), option):
+            _configure(context, said)
         _fsconfig(context, _RECONFIGURE, None, None)
         return True
+
+
+def _beside(mount: Mount, option: str) -> list[str]:
+    """What has to be said again so that it stays as it is (mount(2), "Remounting")."""
+    keeps = mount.filesystem in _KEEPING
+    shown = (o for o in mount.super_options if (o in _FORGOTTEN if keeps else o not in _UNSAID))
+    key, _ = taken_apart(option)
+    return [each for each in shown if taken_apart(each)[0] != key]
 
 
 @contextmanager
@@ -159,17 +169,17 @@ def _by_mount(descriptor: int, mount: Mount, option: str) -> None:
     if ("ro" in mount.options) is not ("ro" in mount.super_options):
         reason = "this kernel could not keep a mount read only on a file system that is not"
         raise OSError(errno.EROFS, reason)
-    said = frozenset((*mount.options, *mount.super_options)) & _FLAGS.keys()
-    atime = {"noatime", "relatime"} & said or {"strictatime"}
-    flags = (said | atime) - {_CLEARS.get(option)}
-    if option in _FLAGS or option in _CLEARS:
-        _mount(descriptor, 0, flags | ({option} & _FLAGS.keys()), "")
-    else:
-        _mount(descriptor, 0, flags, option)
+    said = (*_beside(mount, option), option)
+    data = (each for each in said if taken_apart(each)[0] not in _FLAGS)
+    key, value = taken_apart(option)
+    flags = {*mount.options, *mount.super_options} - {key} | ({key} if value == ON else set())
+    _mount(descriptor, 0, flags, ",".join(data))
 
 
-def _mount(descriptor: int, how: int, options: Set[str], data: str) -> None:
-    flags = _MS_REMOUNT | how | sum(number for name, number in _FLAGS.items() if name in options)
+def _mount(descriptor: int, how: int, options: AbstractSet[str], data: str) -> None:
+    # Without any of the three the kernel would keep the atime mode that the mount has.
+    said = options | ({"noatime", "relatime"} & options or {"strictatime"})
+    flags = _MS_REMOUNT | how | sum(number for name, number in _FLAGS.items() if name in said)
     target = os.fsencode(f"/proc/self/fd/{descriptor}")
     _checked(_libc.mount(b"none", target, None, ctypes.c_ulong(flags), os.fsencode(data)))
 

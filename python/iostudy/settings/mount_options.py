@@ -15,14 +15,13 @@ from dataclasses import dataclass
 
 ON, OFF = "on", "off"
 ATIME = "atime"
+ATIMES = ("noatime", "relatime", "strictatime")
 NODIRATIME = "nodiratime"
 PER_MOUNT = (ATIME, "dev", "exec", NODIRATIME, "suid", "symfollow")
 """What belongs to a mount; all else belongs to its file system, and so to every mount of it."""
 
 _PAIRS = {
-    "noatime": (ATIME, "noatime"),
-    "relatime": (ATIME, "relatime"),
-    "strictatime": (ATIME, "strictatime"),
+    **{mode: (ATIME, mode) for mode in ATIMES},
     "nodiratime": (NODIRATIME, ON),
     "diratime": (NODIRATIME, OFF),
     "async": ("sync", OFF),
@@ -36,8 +35,8 @@ _AMBIGUOUS = ("", ON, OFF)
 
 _ACCESS = ("ro", "rw")
 _OF_MOUNT_8 = frozenset(
-    ("_netdev", "auto", "bind", "defaults", "fail", "group", "loop", "move", "owner")
-    + ("rbind", "remount", "user", "users")
+    {"_netdev", "auto", "bind", "defaults", "fail", "group", "loop", "move", "owner", "rbind"}
+    | {"remount", "user", "users"}
 )
 """Without the no that may stand before them."""
 
@@ -108,7 +107,7 @@ def _checked(option: str) -> tuple[str, str]:
     key, value = taken_apart(option)
     if not _KEY.fullmatch(key):
         raise ValueError(f"with {option!r} in it, which is no mount option")
-    if key == ATIME and value not in ("noatime", "relatime", "strictatime"):
+    if key in (ATIME, *ATIMES) and value not in ATIMES:
         raise ValueError(f"with {option} in it; write noatime, relatime or strictatime")
     if key in PER_MOUNT and key != ATIME and value not in (ON, OFF):
         raise ValueError(f"with {option} in it, which has no value; write {key} or no{key}")

@@ -14,13 +14,13 @@ from iostudy.settings import mount_calls, mount_options
 from iostudy.settings.attributes import Disturbs
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
-from iostudy.settings.mount_options import ATIME, NODIRATIME, PER_MOUNT, spelled
+from iostudy.settings.mount_options import ATIME, ATIMES, NODIRATIME, PER_MOUNT, spelled
 from iostudy.settings.mount_values import devices_below, instance, read_values
 
 _OTHER_BOOT = "the host has been started anew"
 _UNMOUNTED = "it has been unmounted"
 _OFFERED = {
-    ATIME: ("noatime", "relatime", "strictatime"),
+    ATIME: ATIMES,
     NODIRATIME: ("on", "off"),
     "lazytime": ("on", "off"),
 }

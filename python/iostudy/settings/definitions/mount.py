@@ -51,7 +51,7 @@ ATIME = MountSettingDefinition(
         "/proc/self/mountinfo shows strictatime by the absence of both others."
     ),
     source=f"{_MOUNT_8} (atime, noatime, relatime, strictatime); {_PROC_SUPER}",
-    values=Choice(("noatime", "relatime", "strictatime")),
+    values=Choice(mount_options.ATIMES),
 )
 NODIRATIME = MountSettingDefinition(
     name="mount.nodiratime",

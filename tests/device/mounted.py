@@ -1,0 +1,58 @@
+"""File systems on loop disks for tests, and what the kernel shows of a mount, byte for byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostudy.settings.filesystems import Filesystem
+from tests.fixtures_loop import MIB, loop_disk
+
+SIZE_BYTES = 320 * MIB
+"""The least that xfs is made on."""
+
+
+@contextmanager
+def filesystem(kind: str) -> Iterator[str]:
+    """The node of a loop device with a new file system."""
+    with loop_disk(SIZE_BYTES) as name:
+        subprocess.run(
+            [*Filesystem(kind).command(), f"/dev/{name}"], check=True, capture_output=True
+        )
+        yield f"/dev/{name}"
+
+
+@contextmanager
+def mounted(
+    device: str, point: Path, options: str = "defaults", kind: str = "auto"
+) -> Iterator[Path]:
+    """The device mounted at a new folder; whatever is mounted there at the end is unmounted."""
+    point.mkdir()
+    mount(device, point, options, "-t", kind)
+    try:
+        yield point
+    finally:
+        while os.path.ismount(point):
+            unmount(point)
+        point.rmdir()
+
+
+def mount(device: str, point: Path, options: str = "defaults", *more: str) -> None:
+    command = ["mount", "-o", options, *more, "--", device, os.fspath(point)]
+    subprocess.run(command, check=True)
+
+
+def unmount(point: Path, *more: str) -> None:
+    subprocess.run(["umount", *more, "--", os.fspath(point)], check=True)
+
+
+def shown(point: Path) -> bytes:
+    """The lines of mountinfo for a mount point, as the kernel gives them."""
+    escaped = b"".join(
+        rb"\%03o" % byte if byte in b" \t\n\\" else bytes([byte]) for byte in os.fsencode(point)
+    )
+    lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
+    return b"\n".join(line for line in lines if line.split()[4] == escaped)
