@@ -71,11 +71,11 @@ def test_all_is_written_activated_and_told(root, host):
     ((backup, text),) = found.items()
     assert text == FSTAB
     assert backup.startswith("etc/fstab.iostudy-20")
-    assert ("sysctl", "--load", "/etc/sysctl.d/90-iostudy.conf") in host.run.called
+    assert ("sysctl", "--load=/etc/sysctl.d/90-iostudy.conf") in host.run.called
     assert told == (
         "written: /etc/sysctl.d/90-iostudy.conf; to take it back, remove it",
         f"written: /etc/fstab; to take it back, rename /{backup} to it",
-        "done: sysctl --load /etc/sysctl.d/90-iostudy.conf",
+        "done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",
     )
 
 

@@ -50,7 +50,7 @@ def persist(
     rendered = plan(choice, form)
     for text in (*rendered.notes, *map(str, rendered.unkept)):
         say(text)
-    if not rendered.artifacts and not rendered.notes:
+    if len(rendered.unkept) == len(choice.kept):
         raise _usage(
             f"to keep {choice.origin}", "nothing that can be kept", "see the reasons above"
         )

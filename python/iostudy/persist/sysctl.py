@@ -53,7 +53,7 @@ def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     left, told = dropins.judge(kept, lambda setting: _said(setting, others))
     if not left:
         return told
-    active = Activation(("sysctl", "--load", str(FILE)))
+    active = Activation(("sysctl", f"--load={FILE}"))
     expected = tuple(Expected(Path("/proc/sys", path_of(k.attribute)), k.value) for k in left)
     file = dropins.artifact(FILE, text(left, origin), root, (active,), expected)
     return told + Rendered(artifacts=(file,))
