@@ -95,12 +95,6 @@ def test_off_a_terminal_nothing_is_folded(program, command):
     assert program(command).stdout == wide
 
 
-def test_doctor_has_one_line_a_value_off_a_terminal(program):
-    program.env["COLUMNS"] = "40"
-    lines = program("doctor").stdout.splitlines()
-    assert all(len(line.split()) > 1 and line[0] != " " for line in lines)
-
-
 def test_what_a_study_file_says_to_the_terminal_is_not_obeyed(program):
     program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"').replace("64KiB", '"\\e[5m"'))
     done = program("check", "study.yaml")
@@ -108,12 +102,6 @@ def test_what_a_study_file_says_to_the_terminal_is_not_obeyed(program):
     assert r"level \x1b[5m: not a size" in done.stderr
     program.write(WITHOUT_ROOT.replace("Which?", '"\\e[31mWhich?"'))
     assert r"\x1b[31mWhich?" in program("check", "study.yaml").stdout
-
-
-def test_doctor_shows_the_host(program):
-    told = json.loads(program("doctor", "--json").stdout)
-    assert told["cpu"]["count"] >= 1
-    assert "cpu.count" in program("doctor").stdout
 
 
 @pytest.mark.root

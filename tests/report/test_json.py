@@ -6,6 +6,7 @@ from importlib import resources
 
 from iostudy.report import json_
 from iostudy.report.model import build
+from tests.json_schema import assert_conforms
 from tests.report.factory import disturbed, report, rows, study, study_row
 
 
@@ -21,8 +22,7 @@ def test_it_names_its_form_first() -> None:
 
 def test_every_document_has_exactly_the_fields_of_the_schema() -> None:
     told = json.loads(json_.render(report()))
-    schema = json_.schema()
-    _conforms(told, schema, schema["$defs"])
+    assert_conforms(told, json_.schema())
 
 
 def test_it_is_json_for_strict_readers_too() -> None:
@@ -41,24 +41,3 @@ def test_raw_figures_are_not_rounded() -> None:
     trials = rows(asked)
     told = json.loads(json_.render(report()))
     assert [t["value"] for t in told["trials"]] == [(t.figures or {})["aggregate"] for t in trials]
-
-
-def _conforms(value: object, schema: dict, defs: dict) -> None:  # type: ignore[type-arg]
-    """Names and kinds, followed through references; enough to catch a field that was forgotten."""
-    if "$ref" in schema:
-        schema = defs[schema["$ref"].rpartition("/")[2]]
-    if "anyOf" in schema:
-        if value is None:
-            return None
-        schema = next(option for option in schema["anyOf"] if option.get("type") != "null")
-        return _conforms(value, schema, defs)
-    if "enum" in schema:
-        assert value in schema["enum"]
-    if isinstance(value, list):
-        for item in value:
-            _conforms(item, schema["items"], defs)
-    if isinstance(value, dict) and "properties" in schema:
-        assert set(value) == set(schema["properties"])
-        for name, item in value.items():
-            _conforms(item, schema["properties"][name], defs)
-    return None

@@ -66,8 +66,14 @@ class Place:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options of the mount and of the file system, each once, as mount(8) lists them."""
-        return tuple(dict.fromkeys((*self.mount.options, *self.mount.super_options)))
+        """The options of the mount and of the file system, each once, as mount(8) lists them.
+
+        Either can be read-only, and then all of it is.
+        """
+        options = dict.fromkeys((*self.mount.options, *self.mount.super_options))
+        if "ro" in options:
+            options.pop("rw", None)
+        return tuple(options)
 
     @property
     def filesystem(self) -> str:

@@ -1,0 +1,173 @@
+"""``iostudy doctor``: the tree, the findings as text, and the document."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from iostudy.cli import doctor_json, stack_tree
+from iostudy.cli.console import Branch
+from iostudy.cli.doctor import heading
+from iostudy.host.advice.finding import Certainty
+from iostudy.host.advice.gather import gather
+from iostudy.host.advice.registry import judge
+from iostudy.host.inventory import inventory
+from iostudy.host.topology import read_topology
+from tests.fixtures_loop import loop_disk
+from tests.host import recorded
+from tests.json_schema import assert_conforms
+
+OVERLAY = (
+    "overlay from overlay on / (rw,relatime,lowerdir=/var/lib/a:/var/lib/b,"
+    "upperdir=/var/lib/u,workdir=/var/lib/w)"
+)
+
+
+def drawn(root: Path) -> list[str]:
+    """The tree with two blanks a level."""
+    return [line for branch in stack_tree.branches(read_topology(root)) for line in _lines(branch)]
+
+
+def _lines(branch: Branch, depth: int = 0) -> Iterator[str]:
+    yield "  " * depth + branch.text
+    for each in branch.branches:
+        yield from _lines(each, depth + 1)
+
+
+def test_lvm_on_md_is_drawn_once_and_a_loop_device_below_its_mount(tmp_path):
+    assert drawn(recorded.lvm_on_md(tmp_path)) == [
+        "8:0 = sda, 1.00 TiB, rotational disk, HGST HUS726T4",
+        "  9:127 = md127 = md/data, 1.00 TiB, md raid1 of 2 members, 1 missing, holds LVM2_member",
+        "    253:0 = dm-0 = vg0/home_rimage_0 = vg0-home_rimage_0, 1.00 TiB, LVM",
+        "      253:2 = dm-2 = vg0/home = vg0-home, 1.00 TiB, LVM, holds ext4",
+        "        ext4 on /home (rw,noatime)",
+        "          7:0 = loop0, 1.00 MiB, loop, /home/images/disk, holds ext4",
+        "            ext4 on /mnt (rw,relatime)",
+        "8:16 = sdb, 1.00 TiB, rotational disk, HGST HUS726T4",
+        "  9:127 = md127 = md/data: drawn above",
+        "8:32 = sdc, 1.00 TiB, rotational disk, HGST HUS726T4",
+        "  8:33 = sdc1, 1.00 MiB, partition, holds ext4",
+        "    ext4 on / (rw,noatime)",
+        "    253:1 = dm-1 = vg0/home_rimage_1 = vg0-home_rimage_1, 1.00 TiB, LVM",
+        "      253:2 = dm-2 = vg0/home = vg0-home: drawn above",
+    ]
+
+
+def test_a_btrfs_is_drawn_below_its_first_disk_and_an_overlay_apart(tmp_path):
+    lines = drawn(recorded.btrfs_raid(tmp_path))
+    assert [line for line in lines if " on /" in line] == [
+        "  btrfs on /data (rw,noatime,space_cache=v2,subvolid=257,subvol=/@data)",
+        OVERLAY,
+    ]
+
+
+def test_zones_paths_and_network_mounts(tmp_path):
+    assert "zoned (host-managed)" in "\n".join(drawn(recorded.nvme_and_zoned(tmp_path / "a")))
+    lines = drawn(recorded.multipath(tmp_path / "b"))
+    assert "  253:3 = dm-3 = mpatha, 1.00 TiB, multipath, holds ext4" in lines
+    assert lines[-1].startswith("fuse.fuse_dfs from fuse_dfs on /hdfs (nosuid,")
+
+
+def test_every_certainty_has_a_heading_of_its_own():
+    assert len({heading(certainty) for certainty in Certainty}) == len(Certainty)
+
+
+def test_the_committed_schema_is_the_one_that_the_values_give():
+    committed = resources.files("iostudy.cli").joinpath("doctor.schema.json").read_text("utf-8")
+    assert committed == doctor_json.schema_text(), "write schema_text() to doctor.schema.json"
+
+
+@pytest.mark.parametrize(
+    "host", [recorded.old_hadoop_node, recorded.lvm_on_md, recorded.nvme_and_zoned]
+)
+def test_the_document_of_a_host_has_the_form_of_the_schema(
+    tmp_path: Path, host: Callable[[Path], Path]
+):
+    root = host(tmp_path)
+    facts = gather(root=root, statvfs=lambda _: recorded.room())
+    told = doctor_json.document(facts, judge(facts), inventory(root=root))
+    assert_conforms(json.loads(json.dumps(told)), doctor_json.schema())
+    assert {device["name"] for device in told["stack"]} >= set(told["host"]["block_devices"])
+
+
+def test_the_output_of_the_program_has_the_form_of_the_schema(program):
+    done = program("doctor", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert_conforms(told, doctor_json.schema())
+    assert next(iter(told.items())) == ("schema", "iostudy.doctor/1")
+    assert told["host"]["cpu"]["count"] >= 1
+
+
+def test_only_what_lies_below_and_above_a_place(program):
+    told = json.loads(program("doctor", "/", "--json").stdout)
+    assert told["host"]["mounts"]["/"]["point"] == "/"
+    assert any("/" in {m["point"] for m in d["mounts"]} for d in told["stack"]) or told["apart"]
+
+
+def test_findings_are_no_failure_and_nothing_is_folded_off_a_terminal(program):
+    program.env["COLUMNS"] = "40"
+    done = program("doctor")
+    assert done.returncode == 0, done.stderr
+    commands = [line for line in done.stdout.splitlines() if line.startswith("  $ ")]
+    assert commands
+    assert all(line.count("'") % 2 == 0 for line in commands)
+    assert "\x1b" not in done.stdout
+
+
+def test_no_such_place(program):
+    done = program("doctor", "/no/such/place")
+    assert done.returncode == 2
+    assert "No such file" in done.stderr
+
+
+@pytest.mark.root
+def test_a_loop_back_disk_on_a_loop_back_disk(program):
+    with (
+        loop_disk(128 << 20) as outer,
+        _mounted(outer, program.folder / "a\x1b[31m point") as point,
+    ):
+        image = point / "image"
+        subprocess.run(["truncate", "-s", "32M", image], check=True)
+        attach = ["losetup", "--find", "--show", str(image)]
+        inner = subprocess.check_output(attach, text=True).strip().removeprefix("/dev/")
+        try:
+            with _mounted(inner, program.folder / "inner") as folder:
+                _judged(program, outer, inner, folder)
+        finally:
+            subprocess.run(["losetup", "--detach", f"/dev/{inner}"], check=True)
+
+
+def _judged(program, outer: str, inner: str, folder: Path) -> None:
+    for place in (inner, f"/dev/{inner}", str(folder)):
+        told = json.loads(program("doctor", place, "--json").stdout)
+        stack = {device["name"]: device for device in told["stack"]}
+        assert stack[inner]["below"] == [outer]
+        assert stack[outer]["above"] == [inner]
+        assert stack[inner]["mounts"][0]["point"] == str(folder)
+        subjects = {finding["subject"] for finding in told["findings"]}
+        assert str(folder) in subjects
+    text = program("doctor", inner).stdout
+    assert "\x1b" not in text
+    assert r"a\x1b[31m point" in text
+    lines = text.splitlines()
+    at = {name: next(i for i, line in enumerate(lines) if f"= {name}," in line) for name in stack}
+    assert at[outer] < at[inner]
+    assert lines[at[inner] + 1].strip("│└├─ ").startswith(f"ext4 on {folder}")
+
+
+@contextmanager
+def _mounted(name: str, point: Path) -> Iterator[Path]:
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", "-F", f"/dev/{name}"], check=True)
+    subprocess.run(["mount", f"/dev/{name}", point], check=True)
+    try:
+        yield point
+    finally:
+        subprocess.run(["umount", point], check=True)
