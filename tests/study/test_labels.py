@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.study.labels import MAX_LENGTH, parse_label
+from iostudy.study.labels import MAX_LENGTH, parse_label, short_names
 from tests.study.files import GOOD, only_problem, problems, read
 
 printable = st.characters(categories=("L", "N", "P", "S"))
@@ -66,3 +66,45 @@ def test_a_baseline_is_named_as_its_level_is_written():
     assert read(text + "baseline: true\n").baseline.options == {"direct": "true"}
     text = text.replace("[false, true]", "[off, on]")
     assert read(text + "baseline: on\n").baseline.options == {"direct": "true"}
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["block.scheduler", "workload.direct"], ["scheduler", "direct"]),
+        (
+            ["block.mq-deadline.read_expire", "block.deadline.read_expire"],
+            ["mq-deadline.read_expire", "deadline.read_expire"],
+        ),
+        (
+            ["block.read_ahead_kb", "bdi.read_ahead_kb", "block.nr_requests"],
+            ["block.read_ahead_kb", "bdi.read_ahead_kb", "nr_requests"],
+        ),
+        (["a.b", "b"], ["a.b", "b"]),
+    ],
+)
+def test_a_name_is_as_short_as_the_others_allow(names, short):
+    assert list(short_names(names).values()) == short
+
+
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), min_size=1, max_size=8))
+def test_short_names_tell_factors_apart(parts):
+    names = list(dict.fromkeys(".".join(each) for each in parts))
+    short = short_names(names)
+    assert len(set(short.values())) == len(names)
+    assert all(f".{name}".endswith(f".{short[name]}") for name in names)
+
+
+def test_two_factors_with_the_same_last_name_are_told_apart():
+    text = GOOD.replace(
+        "block.scheduler: [none, bfq]",
+        "block.scheduler: [mq-deadline, deadline]\n"
+        "  block.mq-deadline.read_expire: [100, 500]\n"
+        "  block.deadline.read_expire: [100, 500]",
+    )
+    assert [c.label for c in read(text).configurations()] == [
+        "scheduler=mq-deadline, mq-deadline.read_expire=100",
+        "scheduler=mq-deadline, mq-deadline.read_expire=500",
+        "scheduler=deadline, deadline.read_expire=100",
+        "scheduler=deadline, deadline.read_expire=500",
+    ]
