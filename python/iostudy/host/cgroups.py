@@ -61,7 +61,7 @@ def parse_groups(data: bytes) -> dict[str, str]:
 
     ValueError names a line of another form.
     """
-    groups = {}
+    groups: dict[str, str] = {}
     for line in map(decode, data.split(b"\n")[:-1]):
         fields = line.split(":", 2)
         if len(fields) != 3:

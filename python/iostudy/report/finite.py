@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from iostudy.report.values import Span
+
 
 def finite(value: float | None) -> float | None:
     """``value`` unless it is NaN or infinite."""
@@ -14,3 +16,9 @@ def finite(value: float | None) -> float | None:
 def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
     """A mapping of numbers, each finite or None."""
     return {name: finite(value) for name, value in (values or {}).items()}
+
+
+def span(interval: tuple[float, float]) -> Span | None:
+    """An interval whose ends are both known; else None."""
+    low, high = map(finite, interval)
+    return None if low is None or high is None else Span(low=low, high=high)

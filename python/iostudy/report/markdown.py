@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from iostudy.report import wording
 from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
-from iostudy.report.values import Report, Result, TrialTold, WorkloadTold
+from iostudy.report.values import ReferenceTold, Report, Result, TrialTold, WorkloadTold
 
 _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
 
@@ -20,6 +20,7 @@ def render(report: Report) -> str:
         "\n\n".join(_text(sentence) for sentence in report.answer),
         "\n".join(f"- {_text(note)}" for note in report.notes),
         *(_workload(workload, report) for workload in report.workloads),
+        _reference(report.reference) if report.reference else "",
         f"## Method\n\n{_text(report.method.text)}",
         f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
         f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
@@ -80,6 +81,31 @@ def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
     heads = (f"telemetry of {group.title}", *configurations)
     rows = [(name, *map(wording.significant, values)) for name, values in group.rows]
     return _table(heads, rows, "l" + "r" * len(configurations))
+
+
+def _reference(reference: ReferenceTold) -> str:
+    heads = ("figure", reference.name, "published", "change", "own", "own change, %")
+    rows = [
+        (
+            published.figure,
+            published.configuration,
+            wording.published_value(published),
+            wording.published_change(published),
+            wording.own_value(published),
+            wording.own_change(published),
+        )
+        for published in reference.figures
+    ]
+    return "\n\n".join(
+        (
+            f"## Beside {_text(reference.name)}",
+            _text(wording.reference_intro(reference)),
+            _table(heads, rows, "llrrrr"),
+            "\n".join(f"- {_text(caveat)}" for caveat in reference.caveats),
+            "Left open there:",
+            "\n".join(f"- {_text(question)}" for question in reference.open_questions),
+        )
+    )
 
 
 def _remarks(trials: Sequence[TrialTold]) -> Iterator[str]:

@@ -13,14 +13,13 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import Standing, standings, verdict_values
 from iostudy.ledger.rows import StudyRow, TrialRow
-from iostudy.report import answer, method, telemetry
-from iostudy.report.finite import finite, finite_values
+from iostudy.report import answer, method, reference, telemetry
+from iostudy.report.finite import finite, finite_values, span
 from iostudy.report.values import (
     ConfigurationTold,
     FigureTold,
     Report,
     Result,
-    Span,
     State,
     TrialTold,
     WorkloadTold,
@@ -55,6 +54,7 @@ def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report
         telemetry=telemetry.means(study, in_order),
         device=telemetry.device_under_test(in_order),
         notes=(*study.notes, *_trial_notes(in_order)),
+        reference=reference.told(study, in_order),
         method=method.told(study, study_row.seed, trials),
         reproduce=method.reproduce(study, study_row),
         study_text=study_row.text,
@@ -143,19 +143,14 @@ def _result(standing: Standing) -> Result:
         blocks=comparison.blocks,
         value=finite(standing.mean),
         change=finite(comparison.change),
-        interval=_span(comparison.change_interval),
+        interval=span(comparison.change_interval),
         robust_change=finite(as_fraction(sign * comparison.robust_estimate)),
-        robust_interval=_span(robust.as_fractions()),
+        robust_interval=span(robust.as_fractions()),
         verdict=comparison.verdict,
         by_margin=comparison.by_margin,
         fragile=comparison.fragile,
         blocks_needed=comparison.blocks_needed,
     )
-
-
-def _span(interval: tuple[float, float]) -> Span | None:
-    low, high = map(finite, interval)
-    return None if low is None or high is None else Span(low=low, high=high)
 
 
 def _figure(figure: Figure) -> FigureTold:

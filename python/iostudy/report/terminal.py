@@ -17,7 +17,7 @@ from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import wording
-from iostudy.report.values import Report, Result, WorkloadTold
+from iostudy.report.values import ReferenceTold, Report, Result, WorkloadTold
 
 _STYLES = {
     Verdict.BETTER: "green",
@@ -34,9 +34,10 @@ _NEEDED = "blocks: 20 of ~55 means 20 run, and about 55 in all would probably de
 def render(report: Report) -> RenderableType:
     """A table per workload, then the sentences that answer the question."""
     tables = [workload_table(workload) for workload in report.workloads]
+    published = [_reference(report.reference)] if report.reference else []
     sentences = [Padding(Text(sentence), (0, 1)) for sentence in report.answer]
     notes = [Padding(Text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
-    return Group(*tables, *sentences, *notes)
+    return Group(*tables, *published, *sentences, *notes)
 
 
 def workload_table(workload: WorkloadTold) -> RenderableType:
@@ -90,6 +91,30 @@ def _cells(result: Result) -> tuple[Text, ...]:
         _verdict(result),
         Text(wording.blocks(result)),
     )
+
+
+def _reference(reference: ReferenceTold) -> RenderableType:
+    """Published figures beside the user's own, and what has to be known to read them."""
+    table = Table(
+        title=Text(f"Beside {reference.name}", style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+    )
+    table.add_column("figure")
+    for head in ("published", "change", "own", "own change"):
+        table.add_column(head, justify="right")
+    for published in reference.figures:
+        table.add_row(
+            Text(f"{published.figure}, {published.configuration}"),
+            Text(wording.published_value(published)),
+            Text("" if published.baseline else wording.signed_percent(published.change)),
+            Text(wording.own_value(published)),
+            Text(wording.own_change(published)),
+        )
+    about = (wording.reference_intro(reference), *reference.caveats)
+    return Group(table, *(Padding(Text(text, style="dim"), (0, 1)) for text in about), Text())
 
 
 def _paragraphs(workload: WorkloadTold) -> RenderableType:

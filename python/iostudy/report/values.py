@@ -127,6 +127,52 @@ class TelemetryTold(Value):
     machine: dict[str, FiniteFloat | None]
 
 
+class OwnTold(Value):
+    """The user's own figure beside a published one."""
+
+    unit: str
+    value: FiniteFloat
+    """Geometric mean over ``blocks``."""
+    blocks: int
+    """Those that the published baseline's namesake has run too."""
+    change: FiniteFloat | None
+    """Against that namesake; None for itself."""
+    interval: Span | None
+
+
+class PublishedTold(Value):
+    """One published figure of one configuration."""
+
+    configuration: str
+    baseline: bool
+    workload: str
+    figure: str
+    unit: str
+    """As it was published."""
+    value: FiniteFloat
+    runs: int
+    """How many runs the value is of."""
+    change: FiniteFloat | None
+    """Against the published baseline; None for the baseline itself."""
+    own: OwnTold | None
+    """None where the study has no such configuration, workload or figure, or no block of it yet."""
+
+
+class ReferenceTold(Value):
+    """What others have published of the question; no verdict rests on it."""
+
+    name: str
+    title: str
+    kind: str
+    year: int
+    source: str
+    circumstances: tuple[str, ...]
+    caveats: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    baseline: str
+    figures: tuple[PublishedTold, ...]
+
+
 class Method(Value):
     """The decision rule as it was fixed before the first trial, and in words."""
 
@@ -168,6 +214,8 @@ class Report(Value):
     device: str
     """The device under test, empty if there is none; ``loop1, then loop0`` where it was renamed."""
     notes: tuple[str, ...]
+    reference: ReferenceTold | None = None
+    """Published figures that the study names, beside its own."""
     method: Method
     reproduce: tuple[str, ...]
     study_text: str

@@ -10,7 +10,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.values import Result, Span, TrialTold
+from iostudy.report.values import PublishedTold, ReferenceTold, Result, Span, TrialTold
 
 UNKNOWN = "–"
 _BYTES = "_bytes"
@@ -58,6 +58,41 @@ def change(result: Result) -> str:
     if result.change is None:
         return UNKNOWN
     return f"{signed_percent(result.change)} {signed_span(result.interval)}"
+
+
+def published_value(published: PublishedTold) -> str:
+    """With the digits and the unit that it was published with: ``0.85347 MB/s``."""
+    return f"{published.value:g} {published.unit}"
+
+
+def published_change(published: PublishedTold) -> str:
+    """A published change with the runs it is of: ``+8.0 % (1 run)``; none for the baseline."""
+    if published.baseline:
+        return ""
+    return f"{signed_percent(published.change)} ({counted(published.runs, 'run')})"
+
+
+def own_value(published: PublishedTold) -> str:
+    """The user's own figure in its unit: ``512 MiB/s``."""
+    own = published.own
+    return UNKNOWN if own is None else f"{significant(own.value)} {own.unit}"
+
+
+def own_change(published: PublishedTold) -> str:
+    """The user's own change with its interval; none for the baseline."""
+    if published.baseline:
+        return ""
+    own = published.own
+    return UNKNOWN if own is None else f"{signed_percent(own.change)} {signed_span(own.interval)}"
+
+
+def reference_intro(reference: ReferenceTold) -> str:
+    """What the table of published figures shows, and what it does not."""
+    return (
+        f"{reference.title} ({reference.kind}, {reference.year}; {reference.source}). "
+        f"Published of: {'; '.join(reference.circumstances)}. Changes are against "
+        f"{reference.baseline}. Another machine's figures: no verdict rests on them."
+    )
 
 
 def size_of_change(result: Result) -> str:

@@ -179,7 +179,8 @@ class Study:
 
     ``text`` is the study file as it was read, ``baseline`` the label of the configuration that
     others are compared with (None: the first), ``chosen`` the configurations that the file names
-    (none: every combination), ``seed`` the one the file fixes, if any. ``notes`` say what was
+    (none: every combination), ``seed`` the one the file fixes, if any. ``reference`` names what
+    others have published of the question (`iostudy.study.reference`). ``notes`` say what was
     replaced and why (no root, for instance).
     """
 
@@ -195,6 +196,7 @@ class Study:
     chosen: tuple[Chosen, ...] = ()
     seed: int | None = None
     fallback: Fallback | None = None
+    reference: str | None = None
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

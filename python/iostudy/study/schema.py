@@ -25,6 +25,7 @@ from iostudy.study.model import (
     WorkloadRequest,
 )
 from iostudy.study.names import UnknownNameError
+from iostudy.study.reference import known_name
 from iostudy.study.requests import parse_requests
 from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
 from iostudy.study.source import read
@@ -40,6 +41,7 @@ KEYS = (
     "validity",
     "without_root",
     "seed",
+    "reference",
 )
 _FALLBACK_KEYS = ("factors", "target", "question")
 _MAX_SEED = 2**63
@@ -76,6 +78,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     fallback = _fallback(collector, values, asked)
     seed = _seed(collector, values)
     baseline = _baseline(collector, values)
+    reference = _reference(collector, values)
     collector.finish()
     assert target is not None and decide is not None and validity is not None
     study = Study(
@@ -91,6 +94,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
         chosen=chosen,
         seed=seed,
         fallback=fallback,
+        reference=reference,
     )
     cross_check(collector, study)
     collector.finish()
@@ -167,6 +171,11 @@ def _fallback(
 def _baseline(collector: Collector, values: Mapping[str, Any]) -> str | None:
     label = values.get("baseline")
     return None if label is None else collector.attempt(("baseline",), as_text, label)
+
+
+def _reference(collector: Collector, values: Mapping[str, Any]) -> str | None:
+    name = values.get("reference")
+    return None if name is None else collector.attempt(("reference",), known_name, name)
 
 
 def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:

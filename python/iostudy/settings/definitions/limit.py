@@ -48,7 +48,7 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
         _count("files"),
         (
             "How many files and sockets a process may hold open at once (one more than the largest "
-            "descriptor). HDFS data nodes need tens of thousands. No limit above fs.nr_open is taken."
+            "descriptor). HDFS data nodes need tens of thousands. None above fs.nr_open is taken."
         ),
     ),
     (
@@ -56,8 +56,8 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
         "threads",
         _count("threads"),
         (
-            "How many threads the user of the process may have, all processes together. Not enforced "
-            "for root."
+            "How many threads the user of the process may have, all processes together. Not enforced"
+            " for root."
         ),
     ),
     (

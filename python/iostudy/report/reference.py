@@ -1,0 +1,95 @@
+"""What others have published, beside the user's own figures of the same name (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from iostudy.analysis.paired import as_fraction, log_ratios, mean_interval
+from iostudy.conduct.standing import rule_of
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.finite import span
+from iostudy.report.values import OwnTold, PublishedTold, ReferenceTold
+from iostudy.study import reference
+from iostudy.study.model import Study
+from iostudy.study.reference import Publication, PublishedFigure
+from iostudy.workloads import catalog
+
+
+def told(study: Study, rows: Sequence[TrialRow]) -> ReferenceTold | None:
+    """The publication that the study names, with the study's own figures; None where it has none.
+
+    A study's own figures stand beside published ones of the same configuration, by its label, and
+    of the same workload, by its label or name. Their intervals are the study's t intervals.
+    """
+    if study.reference is None:
+        return None
+    published = reference.get(study.reference)
+    return ReferenceTold(
+        name=study.reference,
+        title=published.title,
+        kind=published.kind,
+        year=published.year,
+        source=published.source,
+        circumstances=published.circumstances,
+        caveats=published.caveats,
+        open_questions=published.open_questions,
+        baseline=published.baseline,
+        figures=tuple(_figure(figure, published, study, rows) for figure in published.figures),
+    )
+
+
+def _figure(
+    figure: PublishedFigure, published: Publication, study: Study, rows: Sequence[TrialRow]
+) -> PublishedTold:
+    base = published.baseline_value(figure)
+    is_baseline = figure.configuration == published.baseline
+    return PublishedTold(
+        configuration=figure.configuration,
+        baseline=is_baseline,
+        workload=figure.workload,
+        figure=figure.figure,
+        unit=figure.unit,
+        value=figure.value,
+        runs=figure.runs,
+        change=None if is_baseline or not base else figure.value / base - 1,
+        own=_own(figure, published, study, rows),
+    )
+
+
+def _own(
+    figure: PublishedFigure, published: Publication, study: Study, rows: Sequence[TrialRow]
+) -> OwnTold | None:
+    """Means over the blocks that both configurations have run, as in the verdicts."""
+    own = _values(study, rows, figure, figure.configuration)
+    base = _values(study, rows, figure, published.baseline)
+    common = sorted(own.keys() & base.keys())
+    if not common:
+        return None
+    ratios = log_ratios(
+        [base[block] for block in common], [own[block] for block in common], higher_is_better=True
+    )
+    interval = mean_interval(ratios, rule_of(study).repeated_alpha)
+    is_baseline = figure.configuration == published.baseline
+    return OwnTold(
+        unit=catalog.get(figure.workload).figure(figure.figure).unit,
+        value=math.exp(math.fsum(math.log(own[block]) for block in common) / len(common)),
+        blocks=len(common),
+        change=None if is_baseline else as_fraction(float(np.mean(ratios))),
+        interval=None if is_baseline else span(interval.as_fractions()),
+    )
+
+
+def _values(
+    study: Study, rows: Sequence[TrialRow], figure: PublishedFigure, configuration: str
+) -> dict[int, float]:
+    """Block -> the figure of the trials that count, where it has a logarithm."""
+    labels = [w.label for w in study.workloads if figure.workload in (w.label, w.name)][:1]
+    found = {
+        row.block: (row.figures or {}).get(figure.figure, 0.0)
+        for row in rows
+        if row.counts and row.workload in labels and row.configuration == configuration
+    }
+    return {block: value for block, value in found.items() if value > 0}

@@ -1,0 +1,81 @@
+"""What others have published of a question: figures to show beside a user's own.
+
+They are facts about another machine at another time. No verdict, no check and no test rests on
+them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import FiniteFloat, PositiveInt
+
+from iostudy.study.names import UnknownNameError
+from iostudy.study.sections import Section
+from iostudy.study.source import read
+
+FOLDER = Path(__file__).parent.parent / "references"
+
+
+class PublishedFigure(Section):
+    """A figure of a workload, by iostudy's names, in the unit it was published in.
+
+    ``runs`` is how many runs it is of.
+    """
+
+    configuration: str
+    workload: str
+    figure: str
+    value: FiniteFloat
+    unit: str
+    runs: PositiveInt = 1
+
+
+class Publication(Section):
+    """A report that others have published, with what has to be known to read its figures.
+
+    ``baseline`` is the configuration that its others are compared with.
+    """
+
+    title: str
+    kind: str
+    year: int
+    source: str
+    circumstances: tuple[str, ...]
+    caveats: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    baseline: str
+    figures: tuple[PublishedFigure, ...]
+
+    def baseline_value(self, figure: PublishedFigure) -> float | None:
+        """The same figure of the baseline; None where there is none."""
+        return next(
+            (
+                other.value
+                for other in self.figures
+                if (other.configuration, other.workload, other.figure)
+                == (self.baseline, figure.workload, figure.figure)
+            ),
+            None,
+        )
+
+
+def names() -> tuple[str, ...]:
+    """The names of all publications."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
+
+
+def known_name(value: object) -> str:
+    """The name of a publication as a study file has it; ValueError if there is none of it."""
+    if value not in names():
+        raise UnknownNameError("reference", str(value), names())
+    return str(value)
+
+
+@cache
+def get(name: str) -> Publication:
+    """The publication of that name, which `known_name` has seen."""
+    path = FOLDER / f"{name}.yaml"
+    source = read(path.read_text(encoding="utf-8"), str(path))
+    return Publication.model_validate(dict(source.values))
