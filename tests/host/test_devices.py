@@ -26,7 +26,7 @@ def test_scheduler_lines_of_real_kernels(text: str, current: str, offered: tuple
 
 @pytest.mark.parametrize("text", ["", "\n", "none mq-deadline", "[none] [bfq]"])
 def test_other_lines_are_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="not the form"):
+    with pytest.raises(ValueError, match="not names with the current one"):
         parse_scheduler(text)
 
 

@@ -81,3 +81,10 @@ def test_the_mount_that_holds_a_path() -> None:
     assert [mount.filesystem for mount in mounts.mounts_at(Path("/proc"))][-1] == "proc"
     with pytest.raises(FileNotFoundError):
         mounts.mount_holding(Path("/no/such/path"))
+
+
+def test_the_mounts_of_a_number() -> None:
+    for number in {mount.device for mount in mounts.read_mounts()}:
+        same = [mount for mount in mounts.read_mounts() if mount.device == number]
+        assert list(mounts.mounts_of(number)) == same
+    assert mounts.mounts_of("0:0") == ()

@@ -100,6 +100,21 @@ mod tests {
         assert_eq!(parse_diskstats(b"", "sda"), None);
     }
 
+    #[test]
+    fn what_several_kernels_show_is_read() {
+        let samples: [(&[u8], &str, [u64; 3]); 5] = [
+            (include_bytes!("../../../tests/host/samples/diskstats-2.6.32"), "dm-0", [36112, 0, 0]),
+            (include_bytes!("../../../tests/host/samples/diskstats-3.10"), "sda", [88113, 0, 0]),
+            (include_bytes!("../../../tests/host/samples/diskstats-4.18"), "vda", [20112, 11, 0]),
+            (include_bytes!("../../../tests/host/samples/diskstats-5.14"), "sdb", [901, 0, 21]),
+            (include_bytes!("../../../tests/host/samples/diskstats-6.8"), "md127", [5012, 0, 0]),
+        ];
+        for (text, device, [reads, discards, flushes]) in samples {
+            let found = parse_diskstats(text, device).unwrap();
+            assert_eq!([found[0], found[11], found[15]], [reads, discards, flushes], "{device}");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_the_kernel_prints_is_read_back(
