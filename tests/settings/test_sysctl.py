@@ -14,7 +14,7 @@ from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.settings import catalog, kinds, sysctl_keys
 from iostudy.settings.change import Change, Foreign, Setting
 from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
-from iostudy.settings.kinds import sysctl
+from iostudy.settings.kinds import host_files, sysctl
 from tests.settings.sysctl_kernel import PAIRS, Kernel, Killed
 
 NAMES = st.text("abcz-_.", min_size=1).filter(lambda name: name not in (".", ".."))
@@ -206,7 +206,7 @@ def test_a_kernel_that_does_not_take_its_own_value_back(
         path.write_text(text)
 
     path = put(proc, "kernel.picky", "enabled\n")
-    monkeypatch.setattr(sysctl, "write_attribute", picky)
+    monkeypatch.setattr(host_files, "write_attribute", picky)
     with pytest.raises(SettingError, match=r"a way back for kernel\.picky") as caught:
         change(kernel__picky="0").apply()
     assert "'enabled'" in caught.value.found
@@ -222,7 +222,7 @@ def test_documented_keys_need_no_proof(proc: Path, monkeypatch: pytest.MonkeyPat
 
     put(proc, "vm.swappiness", "60\n")
     put(proc, "kernel.other", "60\n")
-    monkeypatch.setattr(sysctl, "write_attribute", write)
+    monkeypatch.setattr(host_files, "write_attribute", write)
     change(vm__swappiness="50", kernel__other="51").apply()
     assert written == ["60\n", "51\n", "50\n"]
 
@@ -259,10 +259,10 @@ def kernel(monkeypatch: pytest.MonkeyPatch, proc: Path) -> Kernel:
     made = Kernel(values)
     root = str(proc)
     monkeypatch.setattr(
-        sysctl, "read_attribute", lambda path: made.read(path.relative_to(root).as_posix())
+        host_files, "read_attribute", lambda path: made.read(path.relative_to(root).as_posix())
     )
     monkeypatch.setattr(
-        sysctl,
+        host_files,
         "write_attribute",
         lambda path, text: made.write(path.relative_to(root).as_posix(), text),
     )

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.host.files import ROOT, read_attribute, read_number
+from iostudy.host.files import ROOT, Chosen, parse_chosen, read_attribute, read_number
 
 SECTOR_BYTES = 512
 """The unit of ``size`` in sysfs, whatever the device's own block size is."""
@@ -61,11 +61,8 @@ class BlockDevice:
 
 
 @dataclass(frozen=True)
-class Scheduler:
+class Scheduler(Chosen):
     """The scheduler of a queue, and all that it offers."""
-
-    current: str
-    offered: tuple[str, ...]
 
     @property
     def schedules(self) -> bool:
@@ -74,16 +71,12 @@ class Scheduler:
 
 
 def parse_scheduler(text: str) -> Scheduler:
-    """``none [mq-deadline] bfq`` -> current and offered.
+    """``none [mq-deadline] bfq`` -> current and offered; ValueError for text of another form.
 
     Kernels show a queue that never schedules as ``none`` without brackets.
     """
-    names = text.split()
-    chosen = [name.strip("[]") for name in names if name.startswith("[")]
-    if not names or len(chosen) > 1 or (not chosen and len(names) > 1):
-        raise ValueError(f"not the form of queue/scheduler: {text!r}")
-    offered = tuple(name.strip("[]") for name in names)
-    return Scheduler(current=chosen[0] if chosen else offered[0], offered=offered)
+    chosen = parse_chosen(text)
+    return Scheduler(chosen.current, chosen.offered)
 
 
 def device_exists(name: str, root: Path = ROOT) -> bool:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/")
 """Where ``sys`` and ``proc`` are found. Functions take another root to read a recorded tree."""
 
 _NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One of several names: the current one, and all that the kernel offers."""
+
+    current: str
+    offered: tuple[str, ...]
 
 
 def decode(data: bytes) -> str:
@@ -48,3 +57,16 @@ def write_attribute(path: Path, value: str) -> None:
         os.write(descriptor, os.fsencode(value))
     finally:
         os.close(descriptor)
+
+
+def parse_chosen(text: str) -> Chosen:
+    """``always [madvise] never`` -> current and offered; ValueError for text of another form.
+
+    One name alone needs no brackets.
+    """
+    names = text.split()
+    chosen = [name.strip("[]") for name in names if name.startswith("[")]
+    if not names or len(chosen) > 1 or (not chosen and len(names) > 1):
+        raise ValueError(f"not names with the current one in brackets: {text!r}")
+    offered = tuple(name.strip("[]") for name in names)
+    return Chosen(current=chosen[0] if chosen else offered[0], offered=offered)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from iostudy.settings.definition import SettingDefinition
 from iostudy.settings.definitions import (
+    bdi,
     cgroup,
+    cpu,
     filesystem,
     limit,
+    memory,
     mount,
     queue,
     schedulers,
@@ -19,7 +22,10 @@ _ALL: dict[str, SettingDefinition] = {
     for definition in (
         *queue.DEFINITIONS,
         *schedulers.DEFINITIONS,
+        *bdi.DEFINITIONS,
         *sysctl.DEFINITIONS,
+        *memory.DEFINITIONS,
+        *cpu.DEFINITIONS,
         *mount.DEFINITIONS,
         *limit.DEFINITIONS,
         *cgroup.DEFINITIONS,

@@ -16,7 +16,17 @@ from iostudy.errors import RestoreError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.kinds import cgroup, filesystem, limit, mount, queue, sysctl
+from iostudy.settings.kinds import (
+    bdi,
+    cgroup,
+    cpu,
+    filesystem,
+    limit,
+    memory,
+    mount,
+    queue,
+    sysctl,
+)
 from iostudy.settings.mount_owners import FileSystemOptions, MountFlags
 from iostudy.settings.new_filesystem import NewFilesystem
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
@@ -24,7 +34,10 @@ from iostudy.settings.work_folder import WorkFolder
 
 SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     queue.KIND,
+    bdi.KIND,
     sysctl.KIND,
+    memory.KIND,
+    cpu.KIND,
     mount.KIND,
     limit.KIND,
     cgroup.KIND,
@@ -33,7 +46,10 @@ SETTINGS: tuple[SettingKind[Any, Any], ...] = (
 
 _OWNERS: dict[str, Callable[[Record], Attributes]] = {
     queue.Queue.kind: queue.Queue.from_record,
+    bdi.BackingDevice.kind: bdi.BackingDevice.from_record,
     sysctl.Sysctls.kind: sysctl.Sysctls.from_record,
+    memory.HugePages.kind: memory.HugePages.from_record,
+    cpu.CpuPolicies.kind: cpu.CpuPolicies.from_record,
     MountFlags.kind: MountFlags.from_record,
     FileSystemOptions.kind: FileSystemOptions.from_record,
     limit.Limits.kind: limit.Limits.from_record,

@@ -12,7 +12,6 @@ in mm/util.c; proc_dointvec() and others in kernel/sysctl.c.
 
 from __future__ import annotations
 
-import errno
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -20,11 +19,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from iostudy.errors import SettingError, TargetError
-from iostudy.host.files import ROOT, read_attribute, write_attribute
-from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting, Disturbs
-from iostudy.settings.change import Foreign, Record, SettingKind
+from iostudy.host.files import ROOT
+from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting
+from iostudy.settings.change import Foreign, SettingKind
 from iostudy.settings.definitions.sysctl import SysctlDefinition
 from iostudy.settings.identity import boot_id
+from iostudy.settings.kinds.host_files import HostFiles
 from iostudy.settings.sysctl_keys import COUNTERPARTS, RATIO_OF, irreversible, normalised, path_of
 
 _BYTES = "vm.dirty_bytes"
@@ -33,35 +33,10 @@ _ROOM = 2
 
 
 @dataclass(frozen=True)
-class Sysctls:
+class Sysctls(HostFiles):
     """The files below ``/proc/sys``, each an attribute by its key."""
 
     kind: ClassVar[str] = "sysctl"
-    disturbs: ClassVar[Disturbs] = {}
-
-    boot: str
-
-    @classmethod
-    def from_record(cls, record: Record) -> Sysctls:
-        """What the journal has kept."""
-        return cls(record["boot"])
-
-    def record(self) -> Record:
-        """The boot, with which the values go."""
-        return {"boot": self.boot}
-
-    @property
-    def name(self) -> str:
-        """There is only one."""
-        return "this host"
-
-    def loss(self) -> str | None:
-        """Whether the kernel has started with its own values since."""
-        return None if self.boot == boot_id() else "the host has been started anew"
-
-    def devices(self) -> tuple[str, ...]:
-        """None: they concern no single device."""
-        return ()
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """The key itself if it can be both read and written."""
@@ -74,7 +49,7 @@ class Sysctls:
     def read(self, attribute: str) -> str | None:
         """The value, with one blank between numbers."""
         try:
-            text = read_attribute(_path(attribute))
+            text = super().read(attribute)
         except OSError as error:
             raise SettingError(
                 f"to read {attribute}",
@@ -95,28 +70,17 @@ class Sysctls:
         if ratio is not None:
             attribute, value = ratio, self.read(ratio) or value
         # With its newline an empty text is a write, too.
-        write_attribute(_path(attribute), f"{value}\n")
+        super().write(attribute, f"{value}\n")
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
-        """Nothing: the kernel does not list the values of a sysctl."""
-        return ()
-
-    def where(self, attribute: str) -> str:
-        """The file."""
-        return str(_path(attribute))
-
-    def remedy(self, error: OSError, attribute: str, value: str) -> str:
-        """Root, the host instead of a container, or another value."""
-        if isinstance(error, PermissionError):
-            return "run as root"
-        if error.errno == errno.EROFS:
-            return "/proc/sys cannot be written in this container: run on the host itself"
-        return "choose a value that this kernel takes"
+    @staticmethod
+    def path(attribute: str) -> Path:
+        """Below ``/proc/sys``."""
+        return ROOT / "proc/sys" / path_of(attribute)
 
     def _mode(self, attribute: str) -> int:
         """The owner's rights to the file; none where it is missing or a folder."""
         try:
-            mode = _path(attribute).stat().st_mode
+            mode = self.path(attribute).stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return 0
         return mode & (stat.S_IRUSR | stat.S_IWUSR) if stat.S_ISREG(mode) else 0
@@ -160,12 +124,12 @@ class SysctlSetting(AttributeSetting):
 
 def bind(definition: SysctlDefinition, place: str) -> tuple[SysctlSetting, ...]:
     """The one that the host has, whatever the place; TargetError where its kernel has none."""
-    if not _path(definition.key).is_file():
+    if not Sysctls.path(definition.key).is_file():
         replaced = f"use {definition.replaced_by}; " if definition.replaced_by else ""
         raise TargetError(
             f"the sysctl {definition.key}",
             found="this kernel has none of that name",
-            where=str(_path(definition.key)),
+            where=str(Sysctls.path(definition.key)),
             remedy=f"{replaced}see `sysctl -a` for all there are; some come with a kernel module",
         )
     return (SysctlSetting(definition, Sysctls(boot_id()), definition.key),)
@@ -239,7 +203,3 @@ def _refuse_below_use(setting: SysctlSetting, value: str) -> None:
             where=setting.owner.where(setting.attribute),
             remedy=f"choose {_ROOM * taken} or more",
         )
-
-
-def _path(key: str) -> Path:
-    return ROOT / "proc/sys" / path_of(key)

@@ -1,0 +1,33 @@
+"""What the page cache keeps for a mount that has no block device of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.values import Whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class BdiDefinition(SettingDefinition):
+    """A setting that is the file ``attribute`` below ``/sys/class/bdi/NAME``."""
+
+    attribute: str
+    reach: Reach = Reach.MOUNT
+
+
+READ_AHEAD = BdiDefinition(
+    name="bdi.read_ahead_kb",
+    attribute="read_ahead_kb",
+    unit="KiB",
+    default="128; btrfs 4096; NFS by its read size until Linux 5.4",
+    documentation=(
+        "How far the page cache reads ahead on a mount without a block device, such as NFS or "
+        "FUSE, and on btrfs, which has its own whatever its disks have. In whole pages; 0 turns it "
+        "off. All mounts of the same file system share it. A FUSE server may ask for less."
+    ),
+    source="Documentation/ABI/testing/sysfs-class-bdi (read_ahead_kb); mm/backing-dev.c",
+    values=Whole(0, 1 << 20, "KiB", step=4),
+    caution="files that are open already keep what they had when they were opened",
+)
+DEFINITIONS = (READ_AHEAD,)

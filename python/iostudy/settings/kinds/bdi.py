@@ -1,0 +1,101 @@
+"""The read-ahead of a mount without a block device: its backing device info.
+
+FUSE and NFS name it by the device number of the mount; a btrfs links to its own.
+
+Source: Documentation/ABI/testing/sysfs-class-bdi; super_setup_bdi_name() and its callers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy.errors import TargetError
+from iostudy.host import mounts, stack
+from iostudy.host.files import ROOT
+from iostudy.host.mounts import Mount
+from iostudy.settings import attributes
+from iostudy.settings.attributes import AttributeSetting
+from iostudy.settings.change import SettingKind
+from iostudy.settings.definitions.bdi import BdiDefinition
+from iostudy.settings.identity import boot_id
+from iostudy.settings.kinds.host_files import HostFiles
+
+_BDI = "sys/class/bdi"
+_ANONYMOUS = "0:"
+"""Device numbers of this major belong to no block device."""
+
+
+@dataclass(frozen=True)
+class BackingDevice(HostFiles):
+    """The bdi of what is mounted; ``number`` and ``source`` tell when that is something else."""
+
+    kind: ClassVar[str] = "bdi"
+
+    point: str
+    number: str
+    filesystem: str
+    source: str
+
+    @property
+    def name(self) -> str:
+        """Where it was found to be mounted."""
+        return self.point
+
+    def loss(self) -> str | None:
+        """Whether it is mounted no more: numbers are given anew."""
+        mine = (self.number, self.filesystem, self.source)
+        if any((m.device, m.filesystem, m.source) == mine for m in mounts.read_mounts()):
+            return super().loss()
+        return "it is not mounted any more"
+
+
+def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
+    """The setting of the mount that holds the path ``place``; TargetError if it has none."""
+    mount = _mount(place)
+    name = _name(mount, place)
+    attribute = f"{_BDI}/{name}/{definition.attribute}"
+    if name is None or not (ROOT / attribute).is_file():
+        raise TargetError(
+            f"{definition.name} of a mount",
+            found=f"{mount.filesystem} ({mount.source}) {_why(mount)}",
+            where=place,
+            remedy="use block.read_ahead_kb for a file system on a block device",
+        )
+    owner = BackingDevice(boot_id(), str(mount.point), mount.device, mount.filesystem, mount.source)
+    return (AttributeSetting(definition, owner, attribute),)
+
+
+KIND = SettingKind(BdiDefinition, bind, attributes.changes)
+
+
+def _mount(place: str) -> Mount:
+    try:
+        return mounts.mount_holding(Path(place))
+    except OSError as error:
+        raise TargetError(
+            "a path on a mount",
+            found=error.strerror or str(error),
+            where=place,
+            remedy="name a directory of an NFS, FUSE or btrfs mount; see `findmnt`",
+        ) from error
+
+
+def _name(mount: Mount, place: str) -> str | None:
+    """What the kernel calls the bdi of the mount; None where it is a block device's."""
+    if mount.filesystem == "btrfs":
+        return _of_btrfs(place)
+    return mount.device if mount.device.startswith(_ANONYMOUS) else None
+
+
+def _of_btrfs(place: str) -> str | None:
+    member = stack.devices_of(place)[0].name
+    links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
+    return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)
+
+
+def _why(mount: Mount) -> str:
+    if mount.device.startswith(_ANONYMOUS):
+        return "keeps no read-ahead of its own that could be found"
+    return "lies on a block device, whose read-ahead holds for it"

@@ -1,0 +1,89 @@
+"""What kinds have in common whose attributes are files of the host, kept until it starts anew."""
+
+from __future__ import annotations
+
+import errno
+import stat
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar, Self
+
+from iostudy.host.files import ROOT, read_attribute, write_attribute
+from iostudy.settings.attributes import Disturbs
+from iostudy.settings.change import Record
+from iostudy.settings.identity import boot_id
+
+
+@dataclass(frozen=True)
+class HostFiles:
+    """Files below ``/sys`` or ``/proc``, each an attribute by its path without the first slash."""
+
+    kind: ClassVar[str]
+
+    boot: str
+
+    @classmethod
+    def from_record(cls, record: Record) -> Self:
+        """What the journal has kept."""
+        return cls(**record)
+
+    def record(self) -> Record:
+        """The boot, with which the values go, and what else tells the owner."""
+        return asdict(self)
+
+    @property
+    def name(self) -> str:
+        """There is only one."""
+        return "this host"
+
+    @property
+    def disturbs(self) -> Disturbs:
+        """Nothing, unless a kind says otherwise."""
+        return {}
+
+    def loss(self) -> str | None:
+        """Whether the kernel has started with its own values since."""
+        return None if self.boot == boot_id() else "the host has been started anew"
+
+    def devices(self) -> tuple[str, ...]:
+        """None: they concern no single device."""
+        return ()
+
+    def matching(self, pattern: str) -> tuple[str, ...]:
+        """Files of the glob that are there and have a write bit."""
+        paths = (p for p in sorted(ROOT.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR)
+        return tuple(str(path.relative_to(ROOT)) for path in paths)
+
+    def in_order(self, attributes: Iterable[str]) -> list[str]:
+        """What others hang on first."""
+        return sorted(attributes, key=lambda name: (name not in self.disturbs, name))
+
+    def read(self, attribute: str) -> str | None:
+        """The text."""
+        return read_attribute(self.path(attribute))
+
+    def write(self, attribute: str, value: str) -> None:
+        """One write."""
+        write_attribute(self.path(attribute), value)
+
+    def offered(self, attribute: str) -> tuple[str, ...]:
+        """Nothing, where the kernel lists no names."""
+        return ()
+
+    def where(self, attribute: str) -> str:
+        """The file."""
+        return str(self.path(attribute))
+
+    def remedy(self, error: OSError, attribute: str, value: str) -> str:
+        """Root, the host instead of a container, or another value."""
+        if isinstance(error, PermissionError):
+            return "run as root"
+        if error.errno == errno.EROFS:
+            return "it cannot be written in this container: run on the host itself"
+        return "choose a value that this kernel takes"
+
+    @staticmethod
+    def path(attribute: str) -> Path:
+        """Where the attribute is."""
+        return ROOT / attribute

@@ -1,0 +1,63 @@
+"""Transparent huge pages. RHEL 6 has them under a name of its own.
+
+With them on, the kernel wants more memory free to put pages together, and less with them off.
+
+Source: Documentation/admin-guide/mm/transhuge.rst; set_recommended_min_free_kbytes() in
+mm/khugepaged.c of the kernel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iostudy.errors import TargetError
+from iostudy.host.files import ROOT, parse_chosen
+from iostudy.settings import attributes
+from iostudy.settings.attributes import AttributeSetting, Disturbs
+from iostudy.settings.change import SettingKind
+from iostudy.settings.definitions.memory import ENABLED, HugePageDefinition
+from iostudy.settings.identity import boot_id
+from iostudy.settings.kinds.host_files import HostFiles
+
+_FOLDERS = ("sys/kernel/mm/transparent_hugepage", "sys/kernel/mm/redhat_transparent_hugepage")
+_MIN_FREE = "proc/sys/vm/min_free_kbytes"
+
+
+@dataclass(frozen=True)
+class HugePages(HostFiles):
+    """The files of the folder, which show all choices with the current one in brackets."""
+
+    kind: ClassVar[str] = "huge-pages"
+
+    @property
+    def disturbs(self) -> Disturbs:
+        """The memory that the kernel keeps free."""
+        return {f"{folder}/{ENABLED.attribute}": (_MIN_FREE,) for folder in _FOLDERS}
+
+    def read(self, attribute: str) -> str | None:
+        """The choice in brackets."""
+        text = super().read(attribute)
+        return text if text is None or attribute == _MIN_FREE else parse_chosen(text).current
+
+    def offered(self, attribute: str) -> tuple[str, ...]:
+        """All choices."""
+        text = super().read(attribute)
+        return parse_chosen(text).offered if text else ()
+
+
+def bind(definition: HugePageDefinition, place: str) -> tuple[AttributeSetting, ...]:
+    """The one that the host has, whatever the place; TargetError where its kernel has none."""
+    names = (f"{folder}/{definition.attribute}" for folder in _FOLDERS)
+    found = next((name for name in names if (ROOT / name).is_file()), None)
+    if found is None:
+        raise TargetError(
+            "transparent huge pages",
+            found="this kernel has none",
+            where=str(ROOT / _FOLDERS[0]),
+            remedy=f"leave {definition.name} out",
+        )
+    return (AttributeSetting(definition, HugePages(boot_id()), found),)
+
+
+KIND = SettingKind(HugePageDefinition, bind, attributes.changes)
