@@ -1,0 +1,150 @@
+"""Levels on real queues: as found, on several devices, and not there as the host is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import BusyError, SettingError
+from iostudy.node.levels import Levels, locked, read_back
+from iostudy.settings.transaction import Transaction
+from iostudy.study.model import Configuration, Factor, FactorKind
+from tests.fixtures_loop import loop_disk, queue_state
+
+pytestmark = pytest.mark.root
+
+
+@pytest.fixture(autouse=True)
+def _own_state(state_dir: Path) -> None:
+    """No test touches the journals of this host."""
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[str, str]]:
+    """Two loop devices."""
+    with ExitStack() as held:
+        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
+
+
+def put(name: str, attribute: str, value: str) -> None:
+    (Path("/sys/block") / name / "queue" / attribute).write_text(value)
+
+
+def levels_of(name: str, transaction: Transaction) -> Levels:
+    return Levels(transaction, Path("/dev") / name)
+
+
+def configuration(places: dict[str, tuple[str, ...]] | None = None, **settings: str):
+    named = {f"block.{name}": value for name, value in settings.items()}
+    return Configuration("any", named, {}, places or {})
+
+
+def test_what_is_as_found_is_read_and_not_written(loop):
+    put(loop, "nr_requests", "77")
+    before = queue_state(loop)
+    wanted = configuration(nr_requests="as-found", read_ahead_kb="64")
+    with Transaction() as transaction, levels_of(loop, transaction).applied(wanted) as held:
+        assert read_back(held) == {
+            f"block.nr_requests@{loop}": "77",
+            f"block.read_ahead_kb@{loop}": "64",
+        }
+    assert queue_state(loop) == before
+
+
+def test_a_configuration_that_is_as_found_needs_no_journal(loop, state_dir):
+    with Transaction() as transaction:
+        with levels_of(loop, transaction).applied(configuration(scheduler="as-found")) as held:
+            assert read_back(held) == {f"block.scheduler@{loop}": "mq-deadline"}
+        assert not state_dir.exists()
+
+
+@pytest.mark.parametrize("scheduler", ["none", "bfq", "mq-deadline"])
+def test_beside_a_scheduler_as_found_is_what_the_kernel_makes_of_it(loop, scheduler):
+    put(loop, "nr_requests", "77")
+    before = queue_state(loop)
+    wanted = configuration(scheduler=scheduler, nr_requests="as-found")
+    with Transaction() as transaction, levels_of(loop, transaction).applied(wanted) as held:
+        found = read_back(held)[f"block.nr_requests@{loop}"]
+        assert found == queue_state(loop)["nr_requests"]
+        assert (found == "77") is (scheduler == "mq-deadline")
+    assert queue_state(loop) == before
+
+
+def test_what_is_as_found_has_to_stay_so_until_the_end(loop):
+    wanted = configuration(nr_requests="as-found")
+    with Transaction() as transaction, levels_of(loop, transaction).applied(wanted) as held:
+        put(loop, "nr_requests", "99")
+        with pytest.raises(SettingError, match="it is 99 at its end"):
+            read_back(held)
+
+
+def test_one_level_holds_on_several_devices(pair):
+    before = [queue_state(name) for name in pair]
+    wanted = configuration({"block.scheduler": pair}, scheduler="bfq")
+    with Transaction() as transaction, levels_of("null", transaction).applied(wanted) as held:
+        assert read_back(held) == {f"block.scheduler@{name}": "bfq" for name in pair}
+    assert [queue_state(name) for name in pair] == before
+
+
+def test_a_tunable_comes_with_its_scheduler(pair):
+    before = [queue_state(name) for name in pair]
+    on = {"block.scheduler": pair, "block.bfq.slice_idle": pair}
+    settings = {"block.bfq.slice_idle": "3", "block.scheduler": "bfq"}
+    wanted = Configuration("any", settings, {}, on)
+    with Transaction() as transaction, levels_of("null", transaction).applied(wanted) as held:
+        found = read_back(held)
+    assert {found[f"block.bfq.slice_idle@{name}"] for name in pair} == {"3"}
+    assert [queue_state(name) for name in pair] == before
+
+
+@pytest.mark.parametrize("level", ["4", "as-found"])
+def test_a_tunable_without_its_scheduler_names_the_one_there_is(loop, level):
+    wanted = Configuration("any", {"block.bfq.slice_idle": level}, {})
+    with (
+        Transaction() as transaction,
+        pytest.raises(SettingError) as caught,
+        levels_of(loop, transaction).applied(wanted),
+    ):
+        pytest.fail("applied")
+    assert caught.value.found == f"block.scheduler@{loop} is mq-deadline"
+    assert caught.value.remedy == "add `block.scheduler: [bfq]` to the factors"
+
+
+def test_another_schedulers_tunable_of_the_same_name_is_not_taken_for_it(loop):
+    wanted = Configuration("any", {"block.deadline.read_expire": "as-found"}, {})
+    with (
+        Transaction() as transaction,
+        pytest.raises(SettingError, match="mq-deadline"),
+        levels_of(loop, transaction).applied(wanted),
+    ):
+        pytest.fail("applied")
+
+
+def test_several_devices_offer_what_all_of_them_do(pair, monkeypatch):
+    one, _ = pair
+    with Transaction() as transaction:
+        levels = levels_of(one, transaction)
+        both = levels.offered("block.scheduler", pair)
+        assert both == levels.offered("block.scheduler")
+        assert both[0] == "none"
+        settings = levels.bound("block.scheduler", pair)
+        owner = type(settings[0].owner)
+        offered = owner.offered
+        monkeypatch.setattr(
+            owner,
+            "offered",
+            lambda self, name: offered(self, name)[: None if self.name == one else 1],
+        )
+        assert len(levels.offered("block.scheduler", pair)) == 1
+
+
+def test_the_target_and_all_other_places_are_locked(pair):
+    target, other = pair
+    factor = Factor("block.scheduler", FactorKind.SETTING, (), on=(other,))
+    with locked(Path("/dev") / target, [factor]):
+        for device in pair:
+            with pytest.raises(BusyError, match=device), locked(Path("/dev") / device, []):
+                pytest.fail("locked twice")

@@ -1,0 +1,95 @@
+"""Places as a person names them: one or several, members of a volume, none for the host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import BusyError, TargetError
+from iostudy.host import stack
+from iostudy.host.devices import read_device
+from iostudy.settings import catalog, places
+from iostudy.settings.locks import lock_devices
+from tests.fixtures_loop import loop_disk
+
+SCHEDULER = catalog.get("block.scheduler")
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[str, str]]:
+    """Two loop devices."""
+    with ExitStack() as held:
+        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
+
+
+def test_a_place_is_itself_once() -> None:
+    assert places.resolved(["sdb", "/data", "sdb"]) == ("sdb", "/data")
+
+
+def test_what_has_no_members_is_refused() -> None:
+    with pytest.raises(TargetError, match="no-such-group"):
+        places.resolved(["members of no-such-group"])
+
+
+@pytest.mark.root
+def test_members_stand_for_their_volume(
+    pair: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def members_of(name: str) -> tuple[object, ...]:
+        asked.append(name)
+        return tuple(map(read_device, pair))
+
+    monkeypatch.setattr(stack, "members_of", members_of)
+    assert places.resolved([pair[1], "members of my group"]) == (pair[1], pair[0])
+    assert asked == ["my group"]
+
+
+@pytest.mark.root
+def test_a_setting_holds_on_each_place_once(pair: tuple[str, str]) -> None:
+    one, other = pair
+    bound = places.bind("block.scheduler", [one, other, f"/dev/{one}"])
+    assert [s.label for s in bound] == [f"block.scheduler@{one}", f"block.scheduler@{other}"]
+
+
+def test_what_the_host_has_once_needs_no_place() -> None:
+    (setting,) = places.bind("sysctl.vm.swappiness", [])
+    assert setting.read() == Path("/proc/sys/vm/swappiness").read_text().strip()
+
+
+@pytest.mark.root
+def test_what_keeps_a_tunable_from_being_there(pair: tuple[str, str]) -> None:
+    one, other = pair
+    tunable = catalog.get("block.mq-deadline.read_expire")
+    assert places.unmet(SCHEDULER, pair) is None
+    assert places.unmet(tunable, pair) is None
+    Path(f"/sys/block/{other}/queue/scheduler").write_text("none")
+    assert places.unmet(tunable, [one]) is None
+    assert places.unmet(tunable, pair) == f"block.scheduler@{other} is none"
+
+
+@pytest.mark.root
+def test_all_places_are_locked(pair: tuple[str, str]) -> None:
+    one, other = pair
+    with places.locked([one, other, f"/dev/{one}"], [SCHEDULER]):
+        for device in pair:
+            with pytest.raises(BusyError, match=device), lock_devices(device):
+                pytest.fail("locked twice")
+    with lock_devices(*pair):
+        pass
+
+
+def test_the_host_has_one_lock_for_what_it_has_once() -> None:
+    host_wide = catalog.get("sysctl.vm.swappiness")
+    with places.locked([], [SCHEDULER, host_wide]):
+        with (
+            pytest.raises(BusyError, match="the settings of the whole host"),
+            places.locked([], [host_wide]),
+        ):
+            pytest.fail("locked twice")
+        with places.locked([], [SCHEDULER]):
+            pass
