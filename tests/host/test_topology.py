@@ -55,6 +55,15 @@ def test_btrfs_on_several_disks_and_an_overlay_apart(tmp_path: Path) -> None:
     assert data.devices == ("sdb", "sdc")
     assert [place.filesystem for place in stack.apart] == ["overlay"]
     assert stack.by_name["sdc"].filesystem == "btrfs"
+    assert [place.devices for place in stack.around(["sdc"]).places] == [("sdc",)]
+
+
+def test_what_came_while_it_was_read_is_not_named(tmp_path: Path) -> None:
+    root = recorded.btrfs_raid(tmp_path)
+    write(root / "sys/block/sdb/size", "0\n")
+    stack = read_topology(root)
+    assert names(stack) == ["sdc"]
+    assert [place.devices for place in stack.places] == [(), ("sdc",)]
 
 
 @pytest.mark.parametrize(

@@ -42,20 +42,15 @@ class _Drawing:
         if node.name in self._drawn:
             return Branch(f"{_names(node)}: drawn above")
         self._drawn.add(node.name)
-        mounts = (self.mount(place) for place in self._first_mounts(node))
+        places = self._topology.places_on(node.name)
+        # A file system on several devices is drawn below the first of them.
+        mounts = (self.mount(place) for place in places if place.devices[0] == node.name)
         above = (self.device(upper) for upper in self._topology.above(node.name))
         return Branch(describe(node), (*mounts, *above))
 
     def mount(self, place: Place) -> Branch:
         loops = (self.device(loop) for loop in self._topology.loops_in(place))
         return Branch(describe_mount(place), tuple(loops))
-
-    def _first_mounts(self, node: Node) -> Iterator[Place]:
-        """A file system on several devices is drawn below the first of them that is shown."""
-        for place in self._topology.places_on(node.name):
-            shown = [name for name in place.devices if name in self._topology.by_name]
-            if shown[0] == node.name:
-                yield place
 
 
 def _names(node: Node) -> str:

@@ -77,6 +77,13 @@ def mount_holding(path: Path) -> Mount:
     return next(mount for mount in read_mounts() if mount.id == number)
 
 
+def mounts_of(device: str) -> tuple[Mount, ...]:
+    """The mounts of what has this number (major:minor); other lines are not taken apart."""
+    number = device.encode()
+    lines = (ROOT / "proc/self/mountinfo").read_bytes().split(b"\n")
+    return parse_mountinfo(b"\n".join(line for line in lines if number in line.split(b" ", 3)[2:3]))
+
+
 def mounts_at(point: Path) -> tuple[Mount, ...]:
     """The mounts on the folder ``point`` itself, the topmost last."""
     return tuple(mount for mount in read_mounts() if mount.point == point)

@@ -8,7 +8,7 @@ a recorded tree.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -124,11 +124,8 @@ class Topology:
         """What lies below and above those devices, and what is mounted from there."""
         wanted = [name for name in names if name in self.by_name]
         kept = _reach(wanted, self._lower) | _reach(wanted, self._upper)
-        nodes = (node for node in self.nodes if node.name in kept)
-        return Topology(
-            nodes=tuple(replace(n, below=tuple(b for b in n.below if b in kept)) for n in nodes),
-            places=tuple(place for place in self.places if kept & set(place.devices)),
-        )
+        places = (place for place in self.places if kept & set(place.devices))
+        return _closed((node for node in self.nodes if node.name in kept), places)
 
     @cached_property
     def _shown(self) -> frozenset[int | None]:
@@ -151,7 +148,7 @@ def read_topology(root: Path = ROOT) -> Topology:
     found = [device for device in _all_devices(root) if device.size_bytes]
     nodes = tuple(_node(device, places, root) for device in found)
     held = {node.lies_in for node in nodes}
-    return Topology(nodes, tuple(p for p in places if _is_data(p) or p.mount.id in held))
+    return _closed(nodes, (p for p in places if _is_data(p) or p.mount.id in held))
 
 
 def read_places(root: Path = ROOT) -> tuple[Place, ...]:
@@ -187,6 +184,19 @@ def _is_child(place: Place, current: Place | None, ids: set[int]) -> bool:
     if current is None:
         return mount.parent not in ids or mount.parent == mount.id
     return mount.parent == current.mount.id != mount.id
+
+
+def _closed(nodes: Iterable[Node], places: Iterable[Place]) -> Topology:
+    """A topology that names no device but its own: others are not shown, or came meanwhile."""
+    kept = {node.name: node for node in nodes}
+    return Topology(
+        nodes=tuple(replace(n, below=_among(n.below, kept)) for n in kept.values()),
+        places=tuple(replace(p, devices=_among(p.devices, kept)) for p in places),
+    )
+
+
+def _among(names: Iterable[str], kept: Container[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in kept)
 
 
 def _reach(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[str]:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from iostudy.errors import TargetError
 from iostudy.host.advice.facts import Space, is_storage
 from iostudy.host.advice.gather import gather, parse_choice, parse_kernel
 from iostudy.host.advice.registry import judge
+from iostudy.host.topology import Topology
 from tests.host import recorded
 from tests.host.sysfs import write
 
@@ -79,6 +81,15 @@ def test_this_host_is_judged() -> None:
     facts = gather("/")
     assert facts.target is not None
     assert all(finding.command for finding in judge(facts))
+
+
+def test_a_study_is_made_where_was_asked(tmp_path: Path) -> None:
+    facts = gather(root=recorded.lvm_on_md(tmp_path), statvfs=lambda _: recorded.room())
+    places = {place.mount.point: place for place in facts.topology.places}
+    assert facts.place_to_measure == places[Path("/")]
+    asked = replace(facts, target=places[Path("/home")])
+    assert asked.place_to_measure == places[Path("/home")]
+    assert replace(facts, topology=Topology((), ())).place_to_measure is None
 
 
 def test_memory_is_told_as_such() -> None:

@@ -137,6 +137,12 @@ class Facts:
             first.setdefault(place.mount.device, place)
         return tuple(first.values())
 
+    @property
+    def place_to_measure(self) -> Place | None:
+        """The place that was asked about if it can be written to, otherwise the first that can."""
+        asked = [place for place in self.writable if place == self.target]
+        return next(iter((*asked, *self.writable)), None)
+
     def device(self, name: str) -> DeviceFacts:
         """The device of that kernel name."""
         return next(device for device in self.devices if device.name == name)

@@ -20,7 +20,7 @@ CLOUDERA_MOST_SWAPPINESS = 10
 
 
 def _dirty(facts: Facts) -> Iterator[Sighting]:
-    place = next(iter(facts.writable), None)
+    place = facts.place_to_measure
     ratio, limit_bytes = facts.host.sysctl("vm.dirty_ratio"), _dirty_bytes(facts.host)
     if not (place and ratio and limit_bytes and limit_bytes > LARGE_DIRTY_BYTES):
         return
@@ -78,7 +78,7 @@ def _defrag(facts: Facts) -> Iterator[Sighting]:
 
 
 def _huge_pages(facts: Facts) -> Iterator[Sighting]:
-    place = next(iter(facts.writable), None)
+    place = facts.place_to_measure
     if facts.host.thp_enabled == "always" and place:
         levels = ("always", "madvise", "never")
         yield Sighting(
