@@ -210,7 +210,7 @@ def test_without_the_daemon_it_holds_from_the_next_start(root, host):
 
 @pytest.mark.root
 def test_a_disk_that_somebody_studies_is_left_alone(root, host, loop):
-    rendered = replace(planned(root), disks=(loop,))
+    rendered = replace(planned(root), places=(loop,))
     with lock_devices(loop), pytest.raises(BusyError):
         install.install(rendered, host)
     assert files(root) == {"etc/fstab": FSTAB}

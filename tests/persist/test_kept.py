@@ -39,3 +39,11 @@ def test_labels_are_those_of_the_ledger():
     assert Kept("mount.atime", "noatime", mount_point=Path("/data")).label == "mount.atime@/data"
     assert Kept("sysctl.vm.swappiness", "1").label == "sysctl.vm.swappiness"
     assert Kept("sysctl.vm.swappiness", "1").attribute == "vm.swappiness"
+
+
+def test_a_disk_is_found_by_what_it_is_whatever_its_name_is_now():
+    renamed = {"sdz": INVENTORY["sda"], "sda": INVENTORY["sdb"], "loop9": {}}
+    assert Disk.described("sda", INVENTORY).found_in(renamed).here == "sdz"
+    assert Disk.described("dm-0", INVENTORY).found_in(renamed).here == ""
+    assert Disk("loop9").found_in(renamed).here == ""
+    assert Disk("loop9", named=True).found_in(renamed).here == "loop9"

@@ -22,7 +22,7 @@ from iostudy.persist import mount_options
         ("discard=async", "mount.discard", "off", "nodiscard"),
         ("data=ordered", "mount.data", "writeback", "data=writeback"),
         ("rw,noexec,stripe=4", "mount.options", "exec,stripe=8,x=y", "rw,exec,stripe=8,x=y"),
-        ("ro,noauto", "mount.options", "rw", "rw,noauto"),
+        ("ro,noauto", "mount.discard", "async", "ro,noauto,discard=async"),
         ('context="a:c1,c2",rw', "mount.atime", "noatime", 'context="a:c1,c2",rw,noatime'),
     ],
 )

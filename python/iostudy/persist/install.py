@@ -6,7 +6,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from iostudy.persist.dropins import below
 from iostudy.persist.rendered import MARK, Artifact, Expected, Rendered
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
-from iostudy.settings.locks import lock_devices
+from iostudy.settings.locks import lock_devices, lock_host
 
 Run = Callable[..., str]
 
@@ -50,9 +49,7 @@ def install(rendered: Rendered, host: Host | None = None) -> tuple[str, ...]:
     changing = [artifact for artifact in rendered.artifacts if artifact.changes]
     if not changing:
         return ("nothing to do: all of it is kept already",)
-    with ExitStack() as locked:
-        for disk in rendered.disks:
-            locked.enter_context(lock_devices(disk))
+    with lock_devices(*rendered.places), lock_host():
         for artifact in changing:
             _check(artifact, host)
         written = _write(changing, host)

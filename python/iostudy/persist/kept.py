@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,18 @@ _MULTIPATH = "mpath-"
 """How the UUID of a device-mapper volume begins whose slaves are paths to one disk (multipathd)."""
 
 
+Inventory = Mapping[str, Any]
+"""Kernel name -> device, as ``block_devices`` of `iostudy.host.inventory` has them."""
+
+
 @dataclass(frozen=True)
 class Disk:
     """A disk or volume as an inventory describes it.
 
     ``wwid`` and ``serial`` are empty where it tells none. ``multipath``: it is one of several paths
     to a disk, or what multipathd makes of them. ``named``: somebody has named it on the command
-    line, so that its kernel name may stand for it.
+    line, so that its kernel name may stand for it. ``here`` is the name it has on this host now,
+    empty where it is not there.
     """
 
     name: str
@@ -29,12 +34,13 @@ class Disk:
     zoned: bool = False
     multipath: bool = False
     named: bool = False
+    here: str = ""
 
     @classmethod
-    def described(cls, name: str, inventory: Mapping[str, Any], *, named: bool = False) -> Disk:
-        """The disk of that kernel name in ``block_devices`` of `iostudy.host.inventory`.
+    def described(cls, name: str, inventory: Inventory, *, named: bool = False) -> Disk:
+        """The disk of that kernel name; one that is not in the inventory has only its name.
 
-        One that is not in there is known by its name alone.
+        Whether it is ``here`` is for the caller to tell.
         """
         told = inventory.get(name, {})
         uuids = (told, *(inventory.get(holder, {}) for holder in told.get("holders", ())))
@@ -47,6 +53,17 @@ class Disk:
             multipath=any((device.get("wwid") or "").startswith(_MULTIPATH) for device in uuids),
             named=named,
         )
+
+    def found_in(self, inventory: Inventory) -> Disk:
+        """The same disk with the name that it has in the inventory of this host.
+
+        A disk without WWID and serial number is taken for the one of its name if it was named.
+        """
+        known = (self.wwid, self.serial)
+        there = (Disk.described(name, inventory) for name in inventory)
+        same = (d.name for d in there if (d.wwid, d.serial) == known and any(known))
+        by_name = self.name if self.named and not any(known) and self.name in inventory else ""
+        return replace(self, here=next(same, by_name))
 
 
 @dataclass(frozen=True)

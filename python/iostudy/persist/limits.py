@@ -6,13 +6,16 @@ order of their names; the last line for a domain counts, and a user's own line m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy import units
+from iostudy.host.configuration import Assignment
 from iostudy.host.files import ROOT
+from iostudy.host.limits import UNLIMITED
 from iostudy.persist import dropins
-from iostudy.persist.dropins import Line, Said
+from iostudy.persist.dropins import Said
 from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import Rendered, Unkept, heading
 
@@ -24,7 +27,6 @@ _NOTES = """\
 # `*` does not concern root. Services of systemd do not read this file: they need Limit... lines in
 # their units, such as LimitNOFILE= (systemd.exec(5)). It holds for sessions that begin from now on.
 """
-_UNLIMITED = "unlimited"
 
 
 def _multiple_of(unit: int, name: str) -> Callable[[int], int]:
@@ -51,10 +53,29 @@ _UNITS: dict[str, Callable[[int], int]] = {
 """From setrlimit(2)'s unit to that of limits.conf(5), by resource."""
 
 
-def parse(text: str) -> tuple[str, str, str, str] | None:
-    """Domain, type (soft, hard or -), item and value of a line; None for one of another form."""
-    fields = text.partition("#")[0].split()
-    return (fields[0], fields[1], fields[2], fields[3]) if len(fields) == 4 else None
+@dataclass(frozen=True)
+class Entry:
+    """A line of limits.conf; ``type`` is soft, hard, or - for both."""
+
+    domain: str
+    type: str
+    item: str
+    value: str
+    line: Assignment
+
+    def concerns(self, item: str, type_: str) -> bool:
+        """Whether it is about that limit."""
+        return self.item == item and self.type in (type_, _BOTH)
+
+
+def parse(file: Path, text: str) -> Iterator[Entry]:
+    """Every line of the four fields; pam_limits passes over those of another form."""
+    for number, raw in enumerate(text.split("\n"), start=1):
+        fields = raw.partition("#")[0].split()
+        if len(fields) == 4:
+            domain, type_, item, value = fields
+            line = Assignment(file, number, number, item, value, raw.strip())
+            yield Entry(domain, type_, item, value, line)
 
 
 def line_of(setting: Kept) -> str:
@@ -70,10 +91,9 @@ def text(lines: Iterable[str], origin: str) -> str:
 
 def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     """The file beside what the other files say."""
-    # pam_limits reads folders in /etc/security only.
     names = sorted(path.name for path in dropins.below(FILE.parent, root).glob("*.conf"))
-    paths = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
-    others = tuple(dropins.lines(paths, root))
+    files = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
+    others = [e for file in files for e in parse(file, dropins.read_text(file, root) or "")]
     writable, told = _convertible(kept)
     left, judged = dropins.judge(writable, lambda setting: _said(setting, others))
     told += judged + Rendered(notes=tuple(_own_lines(writable, others)))
@@ -104,34 +124,24 @@ def _item(setting: Kept) -> tuple[str, str]:
 
 
 def _value(item: str, value: str) -> str:
-    return value if value == _UNLIMITED else str(_UNITS[item](int(value)))
+    return value if value == UNLIMITED else str(_UNITS[item](int(value)))
 
 
-def _about(setting: Kept, lines: Iterable[Line]) -> list[tuple[Line, str, str]]:
-    """The lines about the same limit, each with its domain and value."""
-    item, type_ = _item(setting)
-    parsed = ((line, parse(line.text)) for line in lines)
-    return [
-        (line, said[0], said[3])
-        for line, said in parsed
-        if said is not None and said[1] in (type_, _BOTH) and said[2] == item
-    ]
-
-
-def _said(setting: Kept, others: Sequence[Line]) -> tuple[Said, ...]:
+def _said(setting: Kept, others: Sequence[Entry]) -> tuple[Said, ...]:
     own = line_of(setting).split()[-1]
     return tuple(
         # In the setting's own unit where it is the same, so that the two can be compared.
-        Said(line, setting.value if value == own else value, wins=False)
-        for line, domain, value in _about(setting, others)
-        if domain == _EVERYBODY
+        Said(entry.line, setting.value if entry.value == own else entry.value, wins=False)
+        for entry in others
+        if entry.domain == _EVERYBODY and entry.concerns(*_item(setting))
     )
 
 
-def _own_lines(kept: Iterable[Kept], others: Sequence[Line]) -> list[str]:
+def _own_lines(kept: Iterable[Kept], others: Sequence[Entry]) -> list[str]:
     return [
-        f"{setting.text}: not for {domain}, whose own line is {line.where} ({value})"
+        f"{setting.text}: not for {entry.domain}, whose own line is {entry.line.where} "
+        f"({entry.value})"
         for setting in kept
-        for line, domain, value in _about(setting, others)
-        if domain != _EVERYBODY
+        for entry in others
+        if entry.domain != _EVERYBODY and entry.concerns(*_item(setting))
     ]

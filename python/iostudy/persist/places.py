@@ -5,33 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 from iostudy.errors import UsageError
 from iostudy.host import devices
 from iostudy.host.inventory import describe_device
-from iostudy.persist.kept import Choice, Disk, Kept
-from iostudy.settings import kinds
+from iostudy.persist.kept import Choice, Disk, Inventory, Kept
+from iostudy.settings import catalog, places
+from iostudy.settings.definition import Reach
 from iostudy.settings.held import Held, held
-
-_OF_DEVICES = ("block.",)
-_OF_MOUNTS = ("mount.", "bdi.")
 
 
 def recorded(
     name: str, value: str, labels: Iterable[str], circumstances: Mapping[str, Any]
 ) -> tuple[Kept, ...]:
     """Wherever the ledger has the setting; ``labels`` are those that its trials read back."""
-    inventory = circumstances.get("host", {}).get("block_devices", {})
+    then = circumstances.get("host", {}).get("block_devices", {})
     own = sorted(label for label in labels if label.partition("@")[0] == name)
-    return _each(name, value, own, inventory) or (Kept(name, value),)
+    now = _inventory()
+    return tuple(_kept(value, label, then, now) for label in own) or (Kept(name, value),)
 
 
 def named(name: str, value: str, on: Sequence[str]) -> tuple[Kept, ...]:
     """The setting below each of the places; TargetError where there is nothing to set."""
-    if not name.startswith(_OF_DEVICES + _OF_MOUNTS):
+    if not catalog.get(name).reach.needs_place:
         return (Kept(name, value),)
-    return _each(name, value, _labels(name, on), _inventory(), named=True)
+    now = _inventory()
+    return tuple(_kept(value, label, now, now, named=True) for label in _labels(name, on))
 
 
 def what_set_holds(on: Sequence[str]) -> Choice:
@@ -39,11 +39,10 @@ def what_set_holds(on: Sequence[str]) -> Choice:
 
     UsageError if that is nothing.
     """
-    inventory = _inventory()
-    kept = [_of_held(one, inventory) for one in held()]
+    now = _inventory()
+    kept = [_of_held(one, now, named=bool(on)) for one in held()]
     if on:
         kept = [setting for setting in kept if _is_on(setting, on)]
-        kept = [_with_name(setting) for setting in kept]
     if not kept:
         raise UsageError(
             "settings to keep",
@@ -54,30 +53,27 @@ def what_set_holds(on: Sequence[str]) -> Choice:
     return Choice("what iostudy set held", tuple(kept))
 
 
-def _each(
-    name: str,
-    value: str,
-    labels: Iterable[str],
-    inventory: Mapping[str, Any],
-    *,
-    named: bool = False,
-) -> tuple[Kept, ...]:
-    return tuple(
-        _kept(name, value, label.partition("@")[2], inventory, named=named) for label in labels
-    )
+def _kept(value: str, label: str, then: Inventory, now: Inventory, *, named: bool = False) -> Kept:
+    name, _, place = label.partition("@")
+    reach = catalog.get(name).reach
+    match reach:
+        case Reach.DEVICE:
+            disk = Disk.described(place, then, named=named).found_in(now)
+            return Kept(name, value, disk=disk)
+        case Reach.MOUNT:
+            return Kept(name, value, mount_point=Path(place))
+        case Reach.HOST | Reach.WORKLOAD | Reach.DISK:
+            return Kept(name, value)
+        case unreachable:
+            assert_never(unreachable)
 
 
-def _kept(name: str, value: str, place: str, inventory: Mapping[str, Any], *, named: bool) -> Kept:
-    if name.startswith(_OF_DEVICES):
-        return Kept(name, value, disk=Disk.described(place, inventory, named=named))
-    if name.startswith(_OF_MOUNTS):
-        return Kept(name, value, mount_point=Path(place))
-    return Kept(name, value)
-
-
-def _of_held(one: Held, inventory: Mapping[str, Any]) -> Kept:
-    disk = Disk.described(one.device.name, inventory) if one.device else None
-    return Kept(one.name, one.value, disk, one.mount_point)
+def _of_held(one: Held, now: Inventory, *, named: bool) -> Kept:
+    if one.device is None:
+        return Kept(one.name, one.value, mount_point=one.mount_point)
+    # It is the disk that it was: what is held of one that has gone is not held any more.
+    disk = replace(Disk.described(one.device.name, now, named=named), here=one.device.name)
+    return Kept(one.name, one.value, disk)
 
 
 def _is_on(setting: Kept, on: Sequence[str]) -> bool:
@@ -85,20 +81,11 @@ def _is_on(setting: Kept, on: Sequence[str]) -> bool:
     return setting.label == setting.name or setting.label in _labels(setting.name, on)
 
 
-def _with_name(setting: Kept) -> Kept:
-    return (
-        setting
-        if setting.disk is None
-        else replace(setting, disk=replace(setting.disk, named=True))
-    )
-
-
 def _labels(name: str, on: Sequence[str]) -> tuple[str, ...]:
-    """``block.scheduler@sda`` for each device or mount below the places, each once."""
-    bound = (setting.label for place in on for setting in kinds.bind(name, place))
-    return tuple(dict.fromkeys(bound))
+    """``block.scheduler@sda`` for each device or mount below the places."""
+    return tuple(setting.label for setting in places.bind(name, on))
 
 
-def _inventory() -> Mapping[str, Any]:
+def _inventory() -> Inventory:
     """All disks and volumes as an inventory describes them."""
     return {device.name: describe_device(device) for device in devices.disks()}

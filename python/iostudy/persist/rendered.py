@@ -80,13 +80,13 @@ class Clash:
 
 @dataclass(frozen=True)
 class Rendered:
-    """Everything that persisting some settings comes to."""
+    """Everything that persisting some settings comes to; ``places`` change when it is activated."""
 
     artifacts: tuple[Artifact, ...] = ()
     unkept: tuple[Unkept, ...] = ()
     clashes: tuple[Clash, ...] = ()
     notes: tuple[str, ...] = ()
-    disks: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     def __add__(self, other: Rendered) -> Rendered:
         return Rendered(
@@ -94,7 +94,7 @@ class Rendered:
             self.unkept + other.unkept,
             self.clashes + other.clashes,
             self.notes + other.notes,
-            self.disks + other.disks,
+            self.places + other.places,
         )
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from iostudy.host.configuration import Assignment, read_tmpfiles
 from iostudy.host.files import ROOT
+from iostudy.host.reader import Reader
 from iostudy.persist import dropins
-from iostudy.persist.dropins import Line, Said
+from iostudy.persist.dropins import Said
 from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import Activation, Expected, Rendered, heading
 
@@ -25,8 +27,6 @@ PATHS = {
 }
 """Setting -> the file, or files, that it is."""
 
-_FIELDS = 7
-
 
 def text(kept: Iterable[Kept], origin: str) -> str:
     """The content of the file."""
@@ -35,8 +35,7 @@ def text(kept: Iterable[Kept], origin: str) -> str:
 
 def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     """The file beside what the other files say."""
-    files = dropins.files(FILE.parent.name, FILE.suffix, root)
-    others = tuple(line for line in dropins.lines(files, root) if line.path != FILE)
+    others = tuple(line for line in read_tmpfiles(Reader(root)) if line.file != FILE)
     left, told = dropins.judge(kept, lambda setting: _said(setting, others))
     if not left:
         return told
@@ -53,10 +52,6 @@ def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
     return tuple(Path("/") / path.relative_to(root) for path in sorted(found))
 
 
-def _said(setting: Kept, others: Sequence[Line]) -> tuple[Said, ...]:
-    found = []
-    for line in others:
-        fields = line.text.split(None, _FIELDS - 1)
-        if len(fields) == _FIELDS and fields[0][0] == "w" and fields[1] == PATHS[setting.name]:
-            found.append(Said(line, fields[-1], wins=True))
-    return tuple(found)
+def _said(setting: Kept, others: Sequence[Assignment]) -> tuple[Said, ...]:
+    own = PATHS[setting.name]
+    return tuple(Said(line, line.value, wins=True) for line in others if line.name == own)

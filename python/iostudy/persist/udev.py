@@ -15,7 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.host.configuration import Assignment, read_udev_rules
 from iostudy.host.files import ROOT
+from iostudy.host.reader import Reader
 from iostudy.persist import dropins
 from iostudy.persist.kept import Disk, Kept
 from iostudy.persist.rendered import Activation, Clash, Expected, Rendered, Unkept, heading
@@ -38,7 +40,6 @@ ENV{{DEVTYPE}}!="disk", GOTO="iostudy_end"
 _UNWRITABLE = re.compile(r'[^ -~]|["\\|]')
 _VALUE = re.compile(r"[\w.,:+ -]+", re.ASCII)
 _GLOB = re.compile(r"[*?\[]")
-_ASSIGNMENT = re.compile(r'ATTR\{queue/([^}]+)\}\s*(?::=|\+=|=(?!=))\s*"')
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,17 @@ def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     written = tuple(setting for part in found for setting in part.kept)
     if not written:
         return told
-    disks = tuple(part.disk.name for part in found if part.kept)
-    expected = tuple(_expected(part.disk, setting) for part in found for setting in part.kept)
-    file = dropins.artifact(FILE, text(found, origin), root, _activations(disks), expected)
-    return told + _others(written, root) + Rendered(artifacts=(file,), disks=disks)
+    here = [part for part in found if part.kept and part.disk.here]
+    disks = tuple(part.disk.here for part in here)
+    expected = tuple(_expected(part.disk, setting) for part in here for setting in part.kept)
+    active = activations([f"/sys/class/block/{disk}" for disk in disks]) if disks else ()
+    file = dropins.artifact(FILE, text(found, origin), root, active, expected)
+    away = tuple(
+        f"{part.disk.name} is not on this host now: its rules wait for it"
+        for part in found
+        if part.kept and part not in here
+    )
+    return told + _others(written, root) + Rendered(artifacts=(file,), notes=away, places=disks)
 
 
 def _part(disk: Disk, kept: Sequence[Kept]) -> Part:
@@ -184,18 +192,18 @@ def _unkept(setting: Kept, reason: str) -> Unkept:
     return Unkept(setting.text, reason, remedy)
 
 
-def _activations(disks: Sequence[str]) -> tuple[Activation, ...]:
+def activations(devices: Sequence[str]) -> tuple[Activation, ...]:
+    """What makes the rules hold for the devices: paths in sysfs, or options that choose them."""
     later = "udev is not running here; the rules hold from the next start"
-    paths = tuple(f"/sys/class/block/{disk}" for disk in disks)
     commands = (
         ("udevadm", "control", "--reload"),
-        ("udevadm", "trigger", "--action=change", "--settle", *paths),
+        ("udevadm", "trigger", "--action=change", "--settle", *devices),
     )
     return tuple(Activation(command, CONTROL, later) for command in commands)
 
 
 def _expected(disk: Disk, setting: Kept) -> Expected:
-    return Expected(Path("/sys/block", disk.name, "queue", attribute(setting)), setting.value)
+    return Expected(Path("/sys/block", disk.here, "queue", attribute(setting)), setting.value)
 
 
 def _others(kept: Iterable[Kept], root: Path) -> Rendered:
@@ -204,17 +212,15 @@ def _others(kept: Iterable[Kept], root: Path) -> Rendered:
     for setting in kept:
         wanted.setdefault(attribute(setting), []).append(setting.text)
     told = Rendered()
-    paths = dropins.files("udev/rules.d", FILE.suffix, root)
-    for line in dropins.lines(paths, root):
-        for name in _ASSIGNMENT.findall(line.text):
-            if line.path != FILE and name in wanted:
-                what = ", ".join(wanted[name])
-                told += _beside(what, line)
+    for line in read_udev_rules(Reader(root)):
+        name = line.name.removeprefix("queue/")
+        if line.file != FILE and name in wanted:
+            told += _beside(", ".join(wanted[name]), line)
     return told
 
 
-def _beside(what: str, line: dropins.Line) -> Rendered:
-    if line.path.name < FILE.name:
+def _beside(what: str, line: Assignment) -> Rendered:
+    if line.file.name < FILE.name:
         return Rendered(notes=(f"{what}: {line.where} may set it too; {FILE.name} is read later",))
     remedy = "rename that file so that it is read before, or take that assignment out"
     return Rendered(clashes=(Clash(what, line.where, line.text, remedy),))
