@@ -1,0 +1,162 @@
+"""A publication beside a study's own figures, in every form of the report."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from iostudy.conduct.standing import standings
+from iostudy.ledger.rows import TrialRow
+from iostudy.report import html, json_, markdown, terminal, wording
+from iostudy.report.model import build
+from iostudy.report.values import PublishedTold, Report
+from iostudy.study.model import Chosen, Study
+from tests.report.factory import factor, rows, study, study_row
+
+
+def asked(*workloads: str) -> Study:
+    """R1's two configurations, and one of its five changes alone."""
+    configurations = (
+        Chosen("before", {}),
+        Chosen("after", {"block.nomerges": "2", "block.rq_affinity": "2"}),
+        Chosen("one alone", {"block.nomerges": "2"}),
+    )
+    factors = (factor("block.nomerges", "0", "2"), factor("block.rq_affinity", "1", "2"))
+    made = study(*factors, workloads=workloads or ("dfsio-write",))
+    return replace(made, chosen=configurations, reference="R1")
+
+
+def trials(of: Study, **options: object) -> list[TrialRow]:
+    """With the figures that R1 has, all of them in proportion to the aggregate."""
+    found = rows(of, effects={("dfsio-write", "after"): 0.25}, **options)  # type: ignore[arg-type]
+    return [replace(row, figures=_figures(row)) for row in found]
+
+
+def _figures(row: TrialRow) -> dict[str, float]:
+    figures = dict(row.figures or {})
+    own = figures["aggregate"] / 10
+    return figures | {"throughput": own, "average_io_rate": own, "io_rate_stddev": own / 8}
+
+
+def told(of: Study, found: list[TrialRow]) -> Report:
+    return build(of, study_row(of), found)
+
+
+def published(report: Report, figure: str, configuration: str) -> PublishedTold:
+    assert report.reference is not None
+    (only,) = (
+        each
+        for each in report.reference.figures
+        if (each.figure, each.configuration) == (figure, configuration)
+    )
+    return only
+
+
+def test_a_study_without_one() -> None:
+    assert told(study(), rows(study())).reference is None
+
+
+@pytest.mark.parametrize(
+    ("figure", "percent"),
+    [
+        ("throughput", 8.0),
+        ("average_io_rate", -2.9),
+        ("io_rate_stddev", -64.1),
+        ("exec_time", -12.5),
+    ],
+)
+def test_the_published_change(figure: str, percent: float) -> None:
+    report = told(asked(), trials(asked()))
+    change = published(report, figure, "after").change
+    assert change is not None
+    assert round(100 * change, 1) == percent
+    assert published(report, figure, "before").change is None
+
+
+def test_the_own_change_is_that_of_the_verdict() -> None:
+    """Throughput is in proportion to the aggregate, whose verdict has the same interval."""
+    of = asked()
+    found = trials(of)
+    own = published(told(of, found), "throughput", "after").own
+    comparison = next(s for s in standings(of, found) if s.configuration == "after").comparison
+    assert own is not None and own.change is not None and own.interval is not None
+    assert math.isclose(own.change, comparison.change)
+    low, high = comparison.change_interval
+    assert math.isclose(own.interval.low, low)
+    assert math.isclose(own.interval.high, high)
+    assert (own.blocks, own.unit) == (8, "MiB/s")
+
+
+def test_a_lower_figure_has_a_lower_change_whichever_is_better() -> None:
+    of = asked()
+    own = published(told(of, trials(of)), "exec_time", "after").own
+    assert own is not None and own.change is not None
+    assert -0.22 < own.change < -0.18
+
+
+def test_only_trials_that_count_and_have_the_figure() -> None:
+    of = asked()
+    found = trials(of, blocks=3)
+    spoilt = [
+        replace(row, counts=False, figures={"throughput": 1e9}) if row.block == 3 else row
+        for row in found
+    ]
+    own = published(told(of, spoilt), "throughput", "after").own
+    assert own is not None and own.blocks == 2
+    without = [replace(row, figures={**(row.figures or {}), "throughput": 0.0}) for row in found]
+    assert published(told(of, without), "throughput", "after").own is None
+
+
+def test_one_block_has_a_change_and_no_interval() -> None:
+    of = asked()
+    own = published(told(of, trials(of, blocks=1)), "throughput", "after").own
+    assert own is not None
+    assert own.change is not None
+    assert own.interval is None
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        asked("dfsio-read"),
+        replace(asked(), chosen=(Chosen("a", {}), Chosen("b", {"block.nomerges": "2"}))),
+    ],
+)
+def test_a_study_of_something_else_shows_what_was_published_alone(of: Study) -> None:
+    report = told(of, trials(of))
+    assert all(each.own is None for each in report.reference.figures)  # type: ignore[union-attr]
+    assert wording.own_value(published(report, "throughput", "after")) == wording.UNKNOWN
+
+
+def test_every_form_shows_both_and_says_how_many_runs() -> None:
+    report = told(asked(), trials(asked()))
+    file = io.StringIO()
+    Console(file=file, width=80).print(terminal.render(report))
+    forms = {
+        "terminal": file.getvalue(),
+        "markdown": markdown.render(report),
+        "html": html.render(report),
+    }
+    own = wording.own_change(published(report, "throughput", "after"))
+    for form, text in forms.items():
+        for wanted in ("Beside R1", "0.85347 MB/s", "+8.0 %", own.split(" [")[0], "one run before"):
+            assert wanted in text, (form, wanted)
+        assert "no verdict rests on them" in " ".join(text.split()), form
+    for form in ("markdown", "html"):
+        assert "(1 run)" in forms[form]
+        assert "was the change of 12 % in execution time real?" in forms[form]
+    assert "throughput, after" in forms["terminal"]
+    assert all(len(line) <= 80 for line in forms["terminal"].splitlines())
+
+
+def test_json_has_them_in_full() -> None:
+    document = json.loads(json_.render(told(asked(), trials(asked()))))
+    figures = document["reference"]["figures"]
+    assert figures[0]["value"] == 0.85347
+    assert {"change", "own", "runs", "unit"} <= set(figures[1])
+    assert figures[1]["own"]["interval"]["low"] < figures[1]["own"]["change"]
