@@ -56,7 +56,7 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
         "threads",
         _count("threads"),
         (
-            "How many threads the user of the process may have, all processes together. Not enforced"
+            "How many threads the user of the process may have, in all processes. Not enforced"
             " for root."
         ),
     ),
