@@ -26,10 +26,10 @@ _KINDS = {
     "block": (
         "Block devices",
         (
-            "Attributes of a device's queue, below `/sys/block/DEVICE/queue`. A tunable carries the "
-            "name of its scheduler, is applied after it, and is there only while it is active. Times "
-            "in milliseconds are kept in ticks of the kernel by mq-deadline and by `timeout_sync` of "
-            "bfq: take multiples of 20 to suit any kernel."
+            "Attributes of a device's queue, below `/sys/block/DEVICE/queue`. A tunable carries "
+            "the name of its scheduler, is applied after it, and is there only while it is active. "
+            "Times in milliseconds are kept in ticks of the kernel by mq-deadline and by "
+            "`timeout_sync` of bfq: take multiples of 20 to suit any kernel."
         ),
     ),
     "bdi": (
@@ -39,11 +39,12 @@ _KINDS = {
     "sysctl": (
         "Kernel parameters",
         (
-            "Any sysctl is a setting: `sysctl.` and its key, with dots (`sysctl.kernel.pid_max`) or, "
-            "where a part has a dot in it, slashes (`sysctl.net/ipv4/conf/eth0.100/rp_filter`). Those "
-            "below are described; any other is first written as it is, to prove that the kernel takes "
-            "its old value back. Refused are keys that only do something (`vm.drop_caches`), that go "
-            "one way (`kernel.modules_disabled`), and that reset others (`net.ipv4.ip_forward`)."
+            "Any sysctl is a setting: `sysctl.` and its key, with dots (`sysctl.kernel.pid_max`) "
+            "or, where a part has a dot in it, slashes "
+            "(`sysctl.net/ipv4/conf/eth0.100/rp_filter`). Those below are described; any other is "
+            "first written as it is, to prove that the kernel takes its old value back. Refused "
+            "are keys that only do something (`vm.drop_caches`), that go one way "
+            "(`kernel.modules_disabled`), and that reset others (`net.ipv4.ip_forward`)."
         ),
     ),
     "thp": ("Transparent huge pages", "Below `/sys/kernel/mm/transparent_hugepage`."),
