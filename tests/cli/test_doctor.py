@@ -121,12 +121,6 @@ def test_findings_are_no_failure_and_nothing_is_folded_off_a_terminal(program):
     assert "\x1b" not in done.stdout
 
 
-def test_no_such_place(program):
-    done = program("doctor", "/no/such/place")
-    assert done.returncode == 2
-    assert "No such file" in done.stderr
-
-
 @pytest.mark.root
 def test_a_loop_back_disk_on_a_loop_back_disk(program):
     with (
@@ -146,18 +140,18 @@ def test_a_loop_back_disk_on_a_loop_back_disk(program):
 
 def _judged(program, outer: str, inner: str, folder: Path) -> None:
     for place in (inner, f"/dev/{inner}", str(folder)):
-        told = json.loads(program("doctor", place, "--json").stdout)
-        stack = {device["name"]: device for device in told["stack"]}
-        assert stack[inner]["below"] == [outer]
-        assert stack[outer]["above"] == [inner]
-        assert stack[inner]["mounts"][0]["point"] == str(folder)
-        subjects = {finding["subject"] for finding in told["findings"]}
-        assert str(folder) in subjects
-    text = program("doctor", inner).stdout
+        stack = gather(place).topology
+        assert stack.by_name[inner].below == (outer,)
+        assert [str(mount.mount.point) for mount in stack.places_on(inner)] == [str(folder)]
+        assert [loop.name for loop in stack.loops_in(*stack.places_on(outer))] == [inner]
+    text = program("doctor", str(folder)).stdout
     assert "\x1b" not in text
     assert r"a\x1b[31m point" in text
     lines = text.splitlines()
-    at = {name: next(i for i, line in enumerate(lines) if f"= {name}," in line) for name in stack}
+    at = {
+        name: next(i for i, line in enumerate(lines) if f"= {name}," in line)
+        for name in (outer, inner)
+    }
     assert at[outer] < at[inner]
     assert lines[at[inner] + 1].strip("│└├─ ").startswith(f"ext4 on {folder}")
 
