@@ -18,7 +18,7 @@ def render(report: Report) -> str:
     sections = (
         f"# {_text(report.question)}",
         "\n\n".join(_text(sentence) for sentence in report.answer),
-        "\n".join(f"- {_text(note)}" for note in report.notes),
+        _list(*report.notes),
         *(_workload(workload, report) for workload in report.workloads),
         _reference(report.reference) if report.reference else "",
         f"## Method\n\n{_text(report.method.text)}",
@@ -101,9 +101,9 @@ def _reference(reference: ReferenceTold) -> str:
             f"## Beside {_text(reference.name)}",
             _text(wording.reference_intro(reference)),
             _table(heads, rows, "llrrrr"),
-            "\n".join(f"- {_text(caveat)}" for caveat in reference.caveats),
+            _list(*reference.circumstances, *reference.caveats),
             "Left open there:",
-            "\n".join(f"- {_text(question)}" for question in reference.open_questions),
+            _list(*reference.open_questions),
         )
     )
 
@@ -112,6 +112,10 @@ def _remarks(trials: Sequence[TrialTold]) -> Iterator[str]:
     for trial in trials:
         about = f"{trial.configuration}, block {trial.block}"
         yield f"trial {trial.number} ({_text(about)}): {_text(wording.remark(trial))}"
+
+
+def _list(*items: str) -> str:
+    return "\n".join(f"- {_text(item)}" for item in items)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], alignment: str) -> str:

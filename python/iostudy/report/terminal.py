@@ -104,7 +104,7 @@ def _reference(reference: ReferenceTold) -> RenderableType:
     )
     table.add_column("figure")
     for head in ("published", "change", "own", "own change"):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     for published in reference.figures:
         table.add_row(
             Text(f"{published.figure}, {published.configuration}"),
@@ -113,7 +113,8 @@ def _reference(reference: ReferenceTold) -> RenderableType:
             Text(wording.own_value(published)),
             Text(wording.own_change(published)),
         )
-    about = (wording.reference_intro(reference), *reference.caveats)
+    known = [f"- {text}" for text in (*reference.circumstances, *reference.caveats)]
+    about = (wording.reference_intro(reference), *known)
     return Group(table, *(Padding(Text(text, style="dim"), (0, 1)) for text in about), Text())
 
 

@@ -89,8 +89,7 @@ def own_change(published: PublishedTold) -> str:
 def reference_intro(reference: ReferenceTold) -> str:
     """What the table of published figures shows, and what it does not."""
     return (
-        f"{reference.title} ({reference.kind}, {reference.year}; {reference.source}). "
-        f"Published of: {'; '.join(reference.circumstances)}. Changes are against "
+        f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
         f"{reference.baseline}. Another machine's figures: no verdict rests on them."
     )
 
