@@ -26,8 +26,13 @@ HANG_GUARD_SECONDS = 120
 
 
 def study(text: str = LOOPBACK, blocks: int = 6) -> str:
-    """A study of a few seconds; with hundreds of blocks one that lasts until it is ended."""
+    """A study of a few seconds."""
     return text.replace("BLOCKS", str(blocks))
+
+
+def endless(text: str = LOOPBACK) -> str:
+    """A study that lasts until it is ended: no luck can decide it before its last block."""
+    return text.replace("[5, BLOCKS]", "[900, 900]")
 
 
 @dataclass

@@ -11,11 +11,11 @@ import pytest
 
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import FILE_NAME
-from tests.cli.program import LOOPBACK, study
+from tests.cli.program import LOOPBACK, endless, study
 from tests.fixtures_loop import queue_state
 
 pytestmark = pytest.mark.root
-ENDLESS = study(blocks=900).replace("3%", "0.01%")
+ENDLESS = endless()
 ON_DEVICE = LOOPBACK.replace("{loopback: {size: 64MiB}}", "PLACE")
 
 
@@ -90,7 +90,7 @@ def test_after_kill_9_the_next_command_restores_and_says_so_and_the_study_goes_o
 def test_a_device_that_the_user_owns_gets_its_settings_back_after_kill_9(program, mounted):
     loop, point = mounted
     before = queue_state(loop)
-    program.write(study(ON_DEVICE.replace("PLACE", str(point)), 900).replace("3%", "0.01%"))
+    program.write(endless(ON_DEVICE.replace("PLACE", str(point))))
     process = program.start_study()
     program.wait_for_trials(process, 2)
     process.kill()
@@ -102,7 +102,7 @@ def test_a_device_that_the_user_owns_gets_its_settings_back_after_kill_9(program
 
 def test_no_space_left_in_mid_trial(program, mounted):
     _, point = mounted
-    text = study(ON_DEVICE.replace("PLACE", str(point)), 900).replace("3%", "0.01%")
+    text = endless(ON_DEVICE.replace("PLACE", str(point)))
     program.write(text)
     process = program.start_study()
     program.wait_for_trials(process, 2)
@@ -136,7 +136,7 @@ def test_a_level_that_the_kernel_refuses_is_found_before_the_first_trial(program
 
 def test_two_runs_on_one_device(program, mounted):
     _, point = mounted
-    program.write(study(ON_DEVICE.replace("PLACE", str(point)), 900).replace("3%", "0.01%"))
+    program.write(endless(ON_DEVICE.replace("PLACE", str(point))))
     process = program.start_study()
     program.wait_for_trials(process, 1)
     second = program("run", "study.yaml", "--out", "other")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.program import study
+from tests.cli.program import endless, study
 
 pytestmark = pytest.mark.root
 
@@ -68,7 +68,7 @@ def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):
     """The study's own state directory is another one: locks are for the whole host."""
     original = read_ahead(loop).read_text()
     program("set", "block.read_ahead_kb=64", "--on", loop)
-    text = study(blocks=900).replace("3%", "0.01%")
+    text = endless()
     program.write(
         text.replace("{loopback: {size: 64MiB}}", f"{{scratch: {{device: /dev/{loop}}}}}")
     )
@@ -93,7 +93,7 @@ def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):
 
 def test_not_restored_tells_more_than_the_signal_that_came_with_it(program):
     """Somebody sits in the scratch disk, so that it cannot be unmounted."""
-    program.write(study(blocks=900).replace("3%", "0.01%"))
+    program.write(endless())
     process = program.start_study()
     program.wait_for_trials(process, 1)
     (mount,) = program.out.glob("scratch-*/mount")

@@ -1,0 +1,136 @@
+"""Whole studies with every form of a factor, from file to report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from tests.fixtures_loop import loop_disk, queue_state
+
+pytestmark = pytest.mark.root
+REST = """
+question: Which?
+target: {loopback: {size: 64MiB}}
+workloads: [{dfsio-write: {files: 1, size: 1MiB}}]
+decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
+validity: {foreign_io: 9000%, steal: 90%}
+"""
+
+
+@pytest.fixture
+def pair() -> Iterator[tuple[str, str]]:
+    """Two loop devices beside the target."""
+    with ExitStack() as held:
+        yield held.enter_context(loop_disk()), held.enter_context(loop_disk())
+
+
+def settings_by_configuration(program, factors: str) -> dict[str, list[dict[str, str]]]:
+    """Run it; the settings of each trial, by the label of its configuration."""
+    program.write(factors + REST)
+    assert program("check", "study.yaml").returncode == 0
+    done = program.run_study()
+    assert done.returncode == 0, done.stderr
+    assert program.leftovers() == []
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in program.rows():
+        told = {label.partition("@")[0]: value for label, value in row.settings.items()}
+        found.setdefault(row.configuration, []).append(told)
+    return found
+
+
+def test_schedulers_with_tunables_and_one_setting_as_found(program):
+    found = settings_by_configuration(
+        program,
+        """\
+factors:
+  block.scheduler: [mq-deadline, bfq]
+  block.mq-deadline.read_expire: [100, 500]
+  block.bfq.slice_idle: [0, 8]
+  block.nr_requests: [as-found]
+""",
+    )
+    for configuration, trials in found.items():
+        assert len(trials) == 3
+        for told in trials:
+            names = ["block.nr_requests", "block.scheduler"]
+            tunable = "mq-deadline.read_expire" if "mq" in configuration else "bfq.slice_idle"
+            assert sorted(told) == sorted([*names, f"block.{tunable}"])
+            assert configuration == (
+                f"scheduler={told['block.scheduler']}, "
+                f"{tunable.partition('.')[2]}={told[f'block.{tunable}']}"
+            )
+            assert told["block.nr_requests"].isdigit()
+    assert len(found) == 4
+
+
+def test_one_level_on_two_other_devices(program, pair):
+    before = [queue_state(name) for name in pair]
+    program.write(
+        f"factors:\n  block.scheduler: {{levels: [none, bfq], on: [{', '.join(pair)}]}}\n" + REST
+    )
+    told = program("check", "study.yaml").stdout
+    assert f"block.scheduler of {pair[0]}, {pair[1]}, for each trial" in told
+    done = program.run_study()
+    assert done.returncode == 0, done.stderr
+    for row in program.rows():
+        assert dict(row.settings) == {f"block.scheduler@{n}": row.configuration for n in pair}
+    assert [queue_state(name) for name in pair] == before
+
+
+def test_chosen_configurations_alone_are_run(program):
+    found = settings_by_configuration(
+        program,
+        """\
+factors:
+  block.scheduler: [none, bfq]
+  block.bfq.slice_idle: [8, 0]
+  block.read_ahead_kb: {usual: 128, large: 1024}
+configurations:
+  before: {}
+  all: {block.scheduler: bfq, block.bfq.slice_idle: 0, block.read_ahead_kb: large}
+""",
+    )
+    assert {label: trials[0] for label, trials in found.items()} == {
+        "before": {"block.scheduler": "none", "block.read_ahead_kb": "128"},
+        "all": {
+            "block.scheduler": "bfq",
+            "block.bfq.slice_idle": "0",
+            "block.read_ahead_kb": "1024",
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "command", [("check", "study.yaml"), ("run", "study.yaml", "--out", "out")]
+)
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ("block.bfq.slice_idle: {levels: [0, 8], on: PLACE}", "add `block.scheduler: [bfq]`"),
+        ("block.scheduler: {levels: [none], on: no-such-device}", "no-such-device"),
+        ("block.scheduler: {levels: [none], on: members of no-such-group}", "no-such-group"),
+    ],
+)
+def test_what_is_not_there_is_told_before_the_first_trial(program, loop, command, factor, words):
+    program.write(f"factors:\n  {factor.replace('PLACE', loop)}\n" + REST)
+    done = program(*command)
+    assert done.returncode in (2, 3)
+    assert words in done.stderr
+    assert "remedy: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (program.out / "ledger.sqlite").exists()
+    assert program.leftovers() == []
+
+
+def test_another_place_of_a_study_is_locked(program, loop):
+    text = f"factors:\n  block.scheduler: {{levels: [none, bfq], on: {loop}}}\n" + REST
+    program.write(text.replace("[3, 3]", "[900, 900]"))
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    second = program("set", "block.nr_requests=32", "--on", loop)
+    process.terminate()
+    process.communicate()
+    assert second.returncode == 2
+    assert str(process.pid) in second.stderr
