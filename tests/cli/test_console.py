@@ -28,7 +28,9 @@ def screen(request, monkeypatch) -> Console:
     [
         console.say,
         console.print_line,
+        console.print_command,
         lambda text: console.print_table(("", ""), [(text, "")]),
+        lambda text: console.print_tree([console.Branch("top", (console.Branch(text),))]),
     ],
 )
 def test_control_characters_are_shown_and_not_obeyed(screen, show):
@@ -65,3 +67,18 @@ def test_json_is_ascii(capsys):
     printed = capsys.readouterr().out
     assert printed.isascii()
     assert json.loads(printed) == {HOSTILE: "ü"}
+
+
+def test_a_tree_is_folded_on_a_terminal_only(screen):
+    long = " ".join(["word"] * 40)
+    console.print_tree([console.Branch("top", (console.Branch(long),)), console.Branch("other")])
+    lines = screen.file.getvalue().splitlines()
+    assert (max(map(len, lines)) <= 80) == screen.is_terminal
+    assert len(lines) == 3 or screen.is_terminal
+    assert lines[-1].rstrip() == "other"
+
+
+def test_a_command_is_never_folded(screen):
+    command = " ".join(["word"] * 40)
+    console.print_command(command)
+    assert screen.file.getvalue() == f"  $ {command}\n"

@@ -122,14 +122,23 @@ def disk_names(root: Path = ROOT) -> tuple[str, ...]:
 
 def disks(root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """All disks and volumes; one that goes while they are listed is left out."""
-    return _present(disk_names(root), root)
+    return present(disk_names(root), root)
+
+
+def present(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The devices of those names; one that has gone meanwhile is left out."""
+    found = []
+    for name in names:
+        with suppress(FileNotFoundError):
+            found.append(read_device(name, root))
+    return tuple(found)
 
 
 def loops_of(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The loop devices attached to that file, also when it has been unlinked."""
     loops = (root / "sys/block").glob("loop*")
     names = _names(folder for folder in loops if _backing_file(folder) == backing_file)
-    return _present(names, root)
+    return present(names, root)
 
 
 def queue_folder(device: BlockDevice, root: Path = ROOT) -> Path:
@@ -141,14 +150,6 @@ def read_scheduler(device: BlockDevice, root: Path = ROOT) -> Scheduler | None:
     """The scheduler of the device's queue, None for a queue without that attribute."""
     text = read_attribute(queue_folder(device, root) / "scheduler")
     return parse_scheduler(text) if text else None
-
-
-def _present(names: Iterable[str], root: Path) -> tuple[BlockDevice, ...]:
-    found = []
-    for name in names:
-        with suppress(FileNotFoundError):
-            found.append(read_device(name, root))
-    return tuple(found)
 
 
 def _class_folder(name: str, root: Path) -> Path:

@@ -7,7 +7,6 @@ and libdm-string.c of LVM2 for the form ``group-volume-layer`` with hyphens doub
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,5 +99,6 @@ def _group(device: BlockDevice, root: Path) -> str | None:
     return volume.group if volume else None
 
 
-def _volumes(root: Path) -> Iterator[BlockDevice]:
-    return (d for d in devices.disks(root) if d.name.startswith(("dm-", "md")))
+def _volumes(root: Path) -> tuple[BlockDevice, ...]:
+    names = (name for name in devices.disk_names(root) if name.startswith(("dm-", "md")))
+    return devices.present(names, root)

@@ -169,6 +169,7 @@ def test_barriers_off_over_a_volatile_cache(old: Facts, tmp_path: Path) -> None:
 def test_partitions(old: Facts, tmp_path: Path) -> None:
     finding = found(old, "partition-misaligned")["sdb1"]
     assert finding.found == "begins at 32256 B"
+    assert finding.advised == "a multiple of 4KiB"
     assert finding.command == "parted --script /dev/sdb align-check minimal 1"
     assert found(old, "partition-off-stripe") == {}
 
@@ -182,6 +183,16 @@ def test_a_partition_off_the_stripe(tmp_path: Path) -> None:
     assert found(facts_of(root), "partition-off-stripe") == {}
     write(root / "sys/block/nvme0n1/queue/optimal_io_size", "33553920\n")
     assert found(facts_of(root), "partition-off-stripe") == {}
+
+
+def test_a_partition_off_the_chunk_of_a_raid(tmp_path: Path) -> None:
+    root = recorded.old_hadoop_node(tmp_path)
+    write(root / "sys/block/sdb/queue/minimum_io_size", "65536\n")
+    write(root / "sys/class/block/sdb1/start", "2056\n")
+    write(root / "sys/class/block/sdb1/alignment_offset", "61440\n")
+    finding = found(facts_of(root), "partition-misaligned")["sdb1"]
+    assert finding.advised == "a multiple of 64KiB"
+    assert "alignment_offset: 61440" in finding.evidence
 
 
 def test_old_kernels_tell_no_offset(tmp_path: Path) -> None:
@@ -273,7 +284,8 @@ def test_memory_that_is_well_set(tmp_path: Path) -> None:
     write(root / "proc/meminfo", f"MemTotal: {256 * 1024 * 1024} kB\n")
     thp = root / "sys/kernel/mm/transparent_hugepage"
     write(thp / "enabled", "always [madvise] never\n")
-    write(thp / "defrag", "always defer defer+madvise [madvise] never\n")
+    write(thp / "defrag", "[always] defer defer+madvise madvise never\n")
+    write(root / "proc/swaps", "Filename Type\n/dev/zram0 partition 1 0 100\n")
     values = {"swappiness": "60", "dirty_ratio": "0", "dirty_bytes": "99", "zone_reclaim_mode": "0"}
     for key, value in values.items():
         write(root / "proc/sys/vm" / key, f"{value}\n")

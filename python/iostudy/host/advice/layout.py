@@ -17,16 +17,16 @@ _PAGE_BYTES = 4096
 
 def _misaligned(facts: Facts) -> Iterator[Sighting]:
     for part, start in _partitions(facts):
-        physical = part.number("physical_block_size") or 1
-        offset = part.alignment_offset_bytes or 0
-        # An offset says how far the disk's first block is from a physical one: partitions that
-        # begin at it are aligned, and the kernel gives 0 for them.
-        if offset > 0 or (part.alignment_offset_bytes is None and start % physical):
+        unit = _natural_unit(part)
+        offset = part.alignment_offset_bytes
+        # The kernel reckons with where the disk itself begins; kernels that do not, tell none.
+        if offset or (offset is None and start % unit):
             yield _sighting(
                 part,
                 found=f"begins at {start} B",
-                advised=f"a multiple of {format_size(physical)}",
-                evidence=f"alignment_offset: {offset}; queue/physical_block_size: {physical}",
+                advised=f"a multiple of {format_size(unit)}",
+                evidence=f"alignment_offset: {'not told' if offset is None else offset}; "
+                f"the larger of physical_block_size and minimum_io_size: {unit}",
                 check="minimal",
             )
 
@@ -43,6 +43,12 @@ def _off_stripe(facts: Facts) -> Iterator[Sighting]:
                 evidence=f"queue/optimal_io_size: {optimal}",
                 check="optimal",
             )
+
+
+def _natural_unit(part: DeviceFacts) -> int:
+    """The disk's natural alignment as the kernel reckons it (queue_limit_alignment_offset)."""
+    physical, minimum = part.number("physical_block_size"), part.number("minimum_io_size")
+    return max(physical or 1, minimum or 1)
 
 
 def _partitions(facts: Facts) -> Iterator[tuple[DeviceFacts, int]]:
@@ -69,12 +75,12 @@ def _sighting(
 RULES = (
     Rule(
         id="partition-misaligned",
-        title="A partition does not begin at a physical block",
+        title="A partition does not begin where the disk's blocks do",
         certainty=Certainty.FACT,
-        why="A write of a file system block touches two physical ones, each of which the disk "
-        "reads, changes and writes. Only a new partition mends it, which destroys what is on it: "
-        "the command confirms the finding and changes nothing.",
-        source=f"{_ABI}, alignment_offset and physical_block_size; parted(8)",
+        why="A write of a file system's block touches two of the disk's blocks (or chunks of a "
+        "RAID), each of which has to be read, changed and written. Only a new partition mends it, "
+        "which destroys what is on it: the command confirms the finding and changes nothing.",
+        source=f"{_ABI}, alignment_offset, physical_block_size, minimum_io_size; parted(8)",
         check=_misaligned,
     ),
     Rule(

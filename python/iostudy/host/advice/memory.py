@@ -44,12 +44,14 @@ def _dirty_bytes(host: HostFacts) -> int | None:
 
 def _swappiness(facts: Facts) -> Iterator[Sighting]:
     found = facts.host.sysctl("vm.swappiness")
-    if found is not None and found > CLOUDERA_MOST_SWAPPINESS and facts.host.swaps:
+    # Swap in compressed memory is no disk, and wants to be used.
+    on_disk = [swap for swap in facts.host.swaps if not swap.name.startswith("zram")]
+    if found is not None and found > CLOUDERA_MOST_SWAPPINESS and on_disk:
         yield Sighting(
             subject=HOST,
             found=str(found),
             advised=f"1 to {CLOUDERA_MOST_SWAPPINESS}",
-            evidence=f"/proc/swaps: {', '.join(map(str, facts.host.swaps))}",
+            evidence=f"/proc/swaps: {', '.join(map(str, on_disk))}",
             command=set_command(_SWAPPINESS, 1),
         )
 
@@ -67,7 +69,7 @@ def _zone_reclaim(facts: Facts) -> Iterator[Sighting]:
 
 
 def _defrag(facts: Facts) -> Iterator[Sighting]:
-    if facts.host.thp_defrag == "always" and facts.host.thp_enabled != "never":
+    if facts.host.thp_defrag == facts.host.thp_enabled == "always":
         yield Sighting(
             subject=HOST,
             found="always",

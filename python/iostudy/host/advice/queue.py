@@ -111,9 +111,10 @@ RULES = (
     Rule(
         id="nr-requests-below-depth",
         title="The queue is shorter than what the device takes",
-        certainty=Certainty.FACT,
+        certainty=Certainty.RECOMMENDATION,
         setting=_NR_REQUESTS,
-        why="The device can never be given as many commands as it takes at a time.",
+        why="With one hardware queue the device can never be given as many commands as it takes at "
+        "a time; with several, each queue has that many.",
         source=f"{_ABI}, nr_requests",
         check=_too_few_requests,
     ),
