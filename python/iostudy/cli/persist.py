@@ -17,34 +17,41 @@ from iostudy.persist.install import install as write
 from iostudy.persist.kept import Choice
 from iostudy.persist.rendered import Artifact, Rendered
 
+Folder = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[DIR]", help="An output folder of `run`.", show_default="what `set` holds"
+    ),
+]
+Form = Annotated[
+    Format | None,
+    typer.Option("--format", help="In which form.", show_default="all that are needed"),
+]
+Label = Annotated[
+    str | None,
+    typer.Option(
+        "--configuration", metavar="LABEL", help="Which to keep.", show_default="the winner"
+    ),
+]
+On = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="DEVICE|MOUNT", help="Where it is to hold.", show_default="where it was set"
+    ),
+]
+
 
 def persist(
-    folder: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[DIR]", help="An output folder of `run`.", show_default="what `set` holds"
-        ),
-    ] = None,
-    form: Annotated[
-        Format | None,
-        typer.Option("--format", help="In which form.", show_default="all that are needed"),
-    ] = None,
-    configuration: Annotated[
-        str | None,
-        typer.Option(metavar="LABEL", help="Which one to keep.", show_default="the winner"),
-    ] = None,
-    on: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="DEVICE|MOUNT", help="Where it is to hold.", show_default="where it was set"
-        ),
-    ] = None,
+    folder: Folder = None,
+    form: Form = None,
+    label: Label = None,
+    on: On = None,
     install: Annotated[
         bool, typer.Option("--install", help="Write the files and make them hold.")
     ] = False,
 ) -> None:
     """Keep settings for good: print the files, or write them with --install."""
-    choice = _choice(folder, configuration, on or [])
+    choice = _choice(folder, label, on or [])
     if install and form is Format.ANSIBLE:
         raise _usage("to install on this host", "a playbook", "run it by ansible-playbook")
     rendered = plan(choice, form)
@@ -61,13 +68,13 @@ def persist(
         _print(rendered)
 
 
-def _choice(folder: Path | None, configuration: str | None, on: list[str]) -> Choice:
+def _choice(folder: Path | None, label: str | None, on: list[str]) -> Choice:
     if folder is not None:
         # Here and not above: statistics take most of a second to load.
         from iostudy.persist.winner import chosen
 
-        return chosen(folder, configuration, on)
-    if configuration is not None:
+        return chosen(folder, label, on)
+    if label is not None:
         raise _usage("a configuration of a study", "no study", "name its output folder, too")
     return places.what_set_holds(on)
 

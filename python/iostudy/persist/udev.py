@@ -31,6 +31,10 @@ SCHEDULER = "block.scheduler"
 _ZONED = "mq-deadline"
 """The only scheduler that keeps the writes of a zone in order (Documentation/block, zoned)."""
 
+_NAME_IT = "name the disks that it is to hold for with --on"
+_LEAVE_IT = "leave it, or write a rule of your own"
+_BY_NAME = "# Known by its name only: another disk may have it after the next start."
+
 _FRAME = """\
 ACTION!="add|change", GOTO="iostudy_end"
 SUBSYSTEM!="block", GOTO="iostudy_end"
@@ -85,7 +89,7 @@ def parts(kept: Iterable[Kept]) -> tuple[Part, ...]:
     unplaced = []
     for setting in kept:
         if setting.disk is None:
-            unplaced.append(_unkept(setting, "it is not known on which disk"))
+            unplaced.append(Unkept(setting.text, "it is not known on which disk", _NAME_IT))
         else:
             by_disk.setdefault(setting.disk, []).append(setting)
     found = tuple(_part(disk, settings) for disk, settings in by_disk.items())
@@ -119,36 +123,30 @@ def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
 
 
 def _part(disk: Disk, kept: Sequence[Kept]) -> Part:
-    if disk.multipath:
-        why = "it is a multipath device or a path of one, which multipathd sets up alike"
-        return _spared(disk, kept, why)
+    scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
+    spared = _why_spared(disk, scheduler)
+    if spared:
+        unkept = tuple(Unkept(k.text, spared, _LEAVE_IT) for k in kept)
+        return Part(disk, (f"# Spared: {spared}.",), unkept=unkept)
     try:
         known = match(disk)
     except ValueError as error:
-        return Part(disk, (), unkept=tuple(_unkept(k, str(error)) for k in kept))
-    by_name = (
-        ("# Known by its name only: another disk may have it after the next start.",)
-        if known.startswith("KERNEL")
-        else ()
-    )
-    scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
+        return Part(disk, (), unkept=tuple(Unkept(k.text, str(error), _NAME_IT) for k in kept))
+    trouble = {k: _trouble(k, scheduler) for k in sorted(kept, key=lambda k: k.name != SCHEDULER)}
+    written = tuple(setting for setting, why in trouble.items() if not why)
+    lines = [_rule(known, setting, scheduler) for setting in written]
+    if known.startswith("KERNEL"):
+        lines.insert(0, _BY_NAME)
+    unkept = tuple(Unkept(k.text, why, _LEAVE_IT) for k, why in trouble.items() if why)
+    return Part(disk, tuple(lines), written, unkept)
+
+
+def _why_spared(disk: Disk, scheduler: str | None) -> str:
+    if disk.multipath:
+        return "it is a multipath device or a path of one, which multipathd sets up alike"
     if disk.zoned and scheduler not in (None, _ZONED):
-        why = f"it is zoned, and writes within a zone keep their order under {_ZONED} only"
-        return _spared(disk, kept, why)
-    lines, unkept, written = [], [], []
-    for setting in sorted(kept, key=lambda k: k.name != SCHEDULER):
-        trouble = _trouble(setting, scheduler)
-        if trouble:
-            unkept.append(_unkept(setting, trouble))
-        else:
-            lines.append(_rule(known, setting, scheduler))
-            written.append(setting)
-    return Part(disk, (*by_name, *lines), tuple(written), tuple(unkept))
-
-
-def _spared(disk: Disk, kept: Sequence[Kept], why: str) -> Part:
-    unkept = tuple(_unkept(setting, why) for setting in kept)
-    return Part(disk, (f"# Spared: {why}.",), unkept=unkept)
+        return f"it is zoned, and writes within a zone keep their order under {_ZONED} only"
+    return ""
 
 
 def _trouble(setting: Kept, scheduler: str | None) -> str:
@@ -185,11 +183,6 @@ def _pattern(identity: str) -> str:
 
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def _unkept(setting: Kept, reason: str) -> Unkept:
-    remedy = "name the disks that it is to hold for with --on"
-    return Unkept(setting.text, reason, remedy)
 
 
 def activations(devices: Sequence[str]) -> tuple[Activation, ...]:
