@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from iostudy.ledger.store import FILE_NAME
 from tests.fixtures_loop import loop_disk, queue_state
 
 pytestmark = pytest.mark.root
@@ -103,24 +104,26 @@ configurations:
 
 
 @pytest.mark.parametrize(
-    "command", [("check", "study.yaml"), ("run", "study.yaml", "--out", "out")]
-)
-@pytest.mark.parametrize(
-    ("factor", "words"),
+    ("command", "on", "factor", "words"),
     [
-        ("block.bfq.slice_idle: {levels: [0, 8], on: PLACE}", "add `block.scheduler: [bfq]`"),
-        ("block.scheduler: {levels: [none], on: no-such-device}", "no-such-device"),
-        ("block.scheduler: {levels: [none], on: members of no-such-group}", "no-such-group"),
+        ("check", "LOOP", "block.bfq.slice_idle: [0, 8]", "add `block.scheduler: [bfq]`"),
+        ("run", "LOOP", "block.bfq.slice_idle: [0, 8]", "add `block.scheduler: [bfq]`"),
+        ("check", "no-such-device", "block.scheduler: [none]", "no-such-device"),
+        ("run", "members of no-such-group", "block.scheduler: [none]", "no-such-group"),
     ],
 )
-def test_what_is_not_there_is_told_before_the_first_trial(program, loop, command, factor, words):
-    program.write(f"factors:\n  {factor.replace('PLACE', loop)}\n" + REST)
-    done = program(*command)
+def test_what_is_not_there_is_told_before_the_first_trial(
+    program, loop, command, on, factor, words
+):
+    name, _, levels = factor.partition(": ")
+    place = on.replace("LOOP", loop)
+    program.write(f"factors:\n  {name}: {{levels: {levels}, on: {place}}}\n" + REST)
+    done = program("check", "study.yaml") if command == "check" else program.run_study()
     assert done.returncode in (2, 3)
     assert words in done.stderr
     assert "remedy: " in done.stderr
     assert "Traceback" not in done.stderr
-    assert not (program.out / "ledger.sqlite").exists()
+    assert not (program.out / FILE_NAME).exists()
     assert program.leftovers() == []
 
 

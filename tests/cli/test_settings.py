@@ -8,6 +8,10 @@ from contextlib import ExitStack
 
 import pytest
 
+from iostudy.cli.get import get
+from iostudy.cli.set import set_
+from iostudy.cli.settings import settings
+from iostudy.errors import UsageError
 from iostudy.settings import catalog
 from tests.fixtures_loop import loop_disk, queue_state
 
@@ -58,51 +62,53 @@ def test_a_tunable_that_is_not_there_names_the_scheduler_that_is(program, loop, 
     assert done.stdout == ""
 
 
-def test_what_the_host_or_a_process_has_once_needs_no_place(program):
-    done = program("get", "sysctl.vm.swappiness", "limit.nofile_soft", "--json")
-    assert done.returncode == 0, done.stderr
-    assert list(json.loads(done.stdout)) == ["sysctl.vm.swappiness", "limit.nofile_soft"]
+def test_what_the_host_or_a_process_has_once_needs_no_place(capsys):
+    get(["sysctl.vm.swappiness", "limit.nofile_soft"], json=True)
+    assert list(json.loads(capsys.readouterr().out)) == [
+        "sysctl.vm.swappiness",
+        "limit.nofile_soft",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("assignments", "on", "words"),
     [
-        (("set", "limit.nofile_soft=2000"), "vary it in a study, which sets it for the time of"),
-        (("set", "filesystem.type=xfs"), "in a study whose target is a loop-back disk"),
-        (("set", "block.nr_requests=32", "block.nr_requests=64"), "it is given twice"),
-        (("set", "block.nr_requests=as-found"), "as-found, which changes nothing"),
-        (("set", "sysctl.vm.swappiness=10", "--on", "/"), "the whole host, which has no place"),
-        (("get", "sysctl.vm.swappiness", "--on", "/"), "the whole host, which has no place"),
-        (("get", "block.scheduler", "--on", "members of nothing"), "remedy: "),
-        (("settings", "block.schedular"), "did you mean block.scheduler?"),
-        (("get", "block.schedular"), "and"),
+        (["limit.nofile_soft=2000"], None, "vary it in a study, which sets it for the time of"),
+        (["filesystem.type=xfs"], None, "in a study whose target is a loop-back disk"),
+        (["block.nr_requests=32", "block.nr_requests=64"], None, "it is given twice"),
+        (["block.nr_requests=as-found"], None, "as-found, which changes nothing"),
+        (["sysctl.vm.swappiness=10"], ["/"], "the whole host, which has no place"),
+        (["block.scheduler=bfq"], ["members of nothing"], "remedy: "),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(program, arguments, words):
-    done = program(*arguments)
-    assert done.returncode == 2, done.stderr
-    assert words in done.stderr
-    assert "remedy: " in done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stdout == ""
+def test_what_cannot_be_set_is_refused_with_the_reason(assignments, on, words):
+    with pytest.raises(UsageError) as caught:
+        set_(assignments, on)
+    assert words in str(caught.value)
 
 
-def test_an_error_does_not_list_a_hundred_names(program):
-    stderr = program("get", "block.schedular").stderr
-    assert "others" in stderr
-    assert len(stderr) < 500
+def test_a_place_for_what_has_none_is_refused():
+    with pytest.raises(UsageError, match="leave --on out"):
+        get(["sysctl.vm.swappiness"], ["/"])
 
 
-def test_settings_are_listed_by_name_or_by_what_names_begin_with(program):
-    told = json.loads(program("settings", "block.kyber", "block.scheduler", "--json").stdout)
+@pytest.mark.parametrize("command", [get, settings])
+def test_a_name_that_is_none_brings_the_nearest_and_not_a_hundred(command):
+    with pytest.raises(UsageError, match=r"did you mean block\.scheduler\?") as caught:
+        command(["block.schedular"])
+    assert "others" in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
+    settings(["block.kyber", "block.scheduler"], json=True)
+    told = json.loads(capsys.readouterr().out)
     assert [entry["name"] for entry in told] == [
         "block.kyber.read_lat_nsec",
         "block.kyber.write_lat_nsec",
         "block.scheduler",
     ]
     assert told[0]["only_while"] == {"block.scheduler": ["kyber"]}
-    lines = program("settings", "block.scheduler").stdout.splitlines()
-    assert lines[:2] == ["== block ==", "block.scheduler"]
 
 
 def test_settings_are_grouped_by_kind(program):
