@@ -101,16 +101,16 @@ def parse(text: str) -> dict[str, str]:
 
 def _checked(option: str) -> tuple[str, str]:
     if option in _ACCESS:
-        raise ValueError(f"with {option} in it: iostudy makes nothing read only or writable")
+        raise ValueError(f"not for {option}: iostudy makes nothing read only or writable")
     if option.removeprefix("no") in _OF_MOUNT_8 or option.startswith("x-"):
-        raise ValueError(f"with {option} in it, which is for mount(8) and not for the kernel")
+        raise ValueError(f"not for the kernel alone: {option} is an option of mount(8)")
     key, value = taken_apart(option)
     if not _KEY.fullmatch(key):
-        raise ValueError(f"with {option!r} in it, which is no mount option")
+        raise ValueError(f"no list of mount options: {option!r} is none")
     if key in (ATIME, *ATIMES) and value not in ATIMES:
-        raise ValueError(f"with {option} in it; write noatime, relatime or strictatime")
+        raise ValueError(f"unclear: instead of {option} write noatime, relatime or strictatime")
     if key in PER_MOUNT and key != ATIME and value not in (ON, OFF):
-        raise ValueError(f"with {option} in it, which has no value; write {key} or no{key}")
+        raise ValueError(f"not a flag: instead of {option} write {key} or no{key}")
     return key, value
 
 

@@ -9,7 +9,7 @@ from fnmatch import filter as matching
 from typing import ClassVar
 
 from iostudy.errors import RestoreError, SettingError
-from iostudy.host.mounts import Mount, read_mounts
+from iostudy.host.mounts import Mount, mounts_of
 from iostudy.settings import mount_calls, mount_options
 from iostudy.settings.attributes import Disturbs
 from iostudy.settings.change import Record
@@ -129,10 +129,9 @@ class MountFlags:
 
     def _mount(self) -> Mount | None:
         """The mount as it is now, wherever it has been moved to."""
-        own = (self.id, self.device, self.filesystem, self.source)
-        return next(
-            (m for m in read_mounts() if (m.id, m.device, m.filesystem, m.source) == own), None
-        )
+        own = (self.id, self.filesystem, self.source)
+        same = (m for m in mounts_of(self.device) if (m.id, m.filesystem, m.source) == own)
+        return next(same, None)
 
 
 @dataclass(frozen=True)
@@ -281,13 +280,13 @@ class FileSystemOptions:
 
     def _mounts(self) -> tuple[Mount, ...]:
         """Every mount of it that is seen here, the one it was found by first."""
-        same = [mount for mount in read_mounts() if self._is_on(mount)]
+        same = [mount for mount in mounts_of(self.device) if self._is_on(mount)]
         return tuple(sorted(same, key=lambda mount: str(mount.point) != self.point))
 
     def _is_on(self, mount: Mount) -> bool:
         """The number of what has no device is given anew soon, so its source must be the same."""
-        same = (mount.device, mount.filesystem) == (self.device, self.filesystem)
-        return same and (bool(self.instance) or mount.source == self.source)
+        same_source = bool(self.instance) or mount.source == self.source
+        return mount.filesystem == self.filesystem and same_source
 
     def _reachable(self) -> Mount:
         for mount in self._mounts():

@@ -28,6 +28,7 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
         "commit": "30",
         "barrier": ON,
         "discard": OFF,
+        "acl": ON,
         "autodefrag": OFF,
         "compress": "no",
         "datacow": ON,

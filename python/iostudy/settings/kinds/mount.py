@@ -15,6 +15,7 @@ from pathlib import Path
 
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts, stack, volumes
+from iostudy.host.devices import BlockDevice
 from iostudy.host.mounts import Mount
 from iostudy.settings import mount_calls, mount_options
 from iostudy.settings.attributes import AttributeChange, AttributeSetting
@@ -25,7 +26,6 @@ from iostudy.settings.definitions.mount import (
     MountSettingDefinition,
 )
 from iostudy.settings.mount_owners import FileSystemOptions, MountFlags, Owner
-from iostudy.settings.mount_values import devices_below
 
 _Wanted = dict[Owner, dict[str, str]]
 
@@ -141,14 +141,27 @@ def _mounts(place: str) -> tuple[Mount, ...]:
 
 def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
     """Every mount of a device that can be reached; of a btrfs by any of its devices."""
-    names = {device.name for device in stack.devices_of(place)}
-    reachable = filter(mount_calls.is_reachable, mounts.read_mounts())
-    found = tuple(mount for mount in reachable if names & set(devices_below(mount)))
-    if not found:
+    given = stack.devices_of(place)
+    members = {member.name: member for each in given for member in stack.btrfs_members(each)}
+    found = (m for m in mounts.read_mounts() if _lies_on(m, members))
+    reachable = tuple(filter(mount_calls.is_reachable, found))
+    if not reachable:
         raise TargetError(
             "a mount",
-            found=f"{', '.join(sorted(names))} itself is mounted nowhere",
+            found=f"{', '.join(device.name for device in given)} itself is mounted nowhere",
             where=place,
             remedy="name the mount point; see `iostudy doctor` for what is mounted where",
         )
-    return found
+    return reachable
+
+
+def _lies_on(mount: Mount, members: Mapping[str, BlockDevice]) -> bool:
+    """A btrfs has a number of its own, but names one of its devices.
+
+    Nothing is asked of the mount itself: a server that is gone would not answer.
+    """
+    if mount.device in {device.number for device in members.values()}:
+        return True
+    source = Path(mount.source)
+    is_device = source.is_absolute() and source.is_block_device()
+    return is_device and not members.keys().isdisjoint(d.name for d in stack.devices_of(source))
