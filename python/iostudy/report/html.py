@@ -160,6 +160,7 @@ def _environment() -> jinja2.Environment:
         "own_value": wording.own_value,
         "percent": units.format_percent,
         "published_change": wording.published_change,
+        "published_name": wording.published_name,
         "published_value": wording.published_value,
         "reference_intro": wording.reference_intro,
         "remark": wording.remark,

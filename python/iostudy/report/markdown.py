@@ -84,10 +84,10 @@ def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
 
 
 def _reference(reference: ReferenceTold) -> str:
-    heads = ("figure", reference.name, "published", "change", "own", "own change, %")
+    heads = ("figure", "configuration", "published", "change", "own", "own change, %")
     rows = [
         (
-            published.figure,
+            wording.published_name(published),
             published.configuration,
             wording.published_value(published),
             wording.published_change(published),

@@ -5,8 +5,9 @@ Colour only repeats what a symbol and a word say already; rich leaves it out whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
@@ -17,7 +18,7 @@ from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import wording
-from iostudy.report.values import ReferenceTold, Report, Result, WorkloadTold
+from iostudy.report.values import PublishedTold, ReferenceTold, Report, Result, WorkloadTold
 
 _STYLES = {
     Verdict.BETTER: "green",
@@ -95,8 +96,17 @@ def _cells(result: Result) -> tuple[Text, ...]:
 
 def _reference(reference: ReferenceTold) -> RenderableType:
     """Published figures beside the user's own, and what has to be known to read them."""
+    by_workload = groupby(reference.figures, key=lambda published: published.workload)
+    tables = [_published(f"{name} beside {reference.name}", own) for name, own in by_workload]
+    known = [f"- {text}" for text in (*reference.circumstances, *reference.caveats)]
+    about = (wording.reference_intro(reference), *known)
+    return Group(*tables, *(Padding(Text(text, style="dim"), (0, 1)) for text in about), Text())
+
+
+def _published(title: str, told: Iterable[PublishedTold]) -> Table:
+    """A line for each figure, and one below it for each configuration."""
     table = Table(
-        title=Text(f"Beside {reference.name}", style="bold"),
+        title=Text(title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -105,17 +115,21 @@ def _reference(reference: ReferenceTold) -> RenderableType:
     table.add_column("figure")
     for head in ("published", "change", "own", "own change"):
         table.add_column(head, justify="right", no_wrap=True)
-    for published in reference.figures:
-        table.add_row(
-            Text(f"{published.figure}, {published.configuration}"),
-            Text(wording.published_value(published)),
-            Text("" if published.baseline else wording.signed_percent(published.change)),
-            Text(wording.own_value(published)),
-            Text(wording.own_change(published)),
-        )
-    known = [f"- {text}" for text in (*reference.circumstances, *reference.caveats)]
-    about = (wording.reference_intro(reference), *known)
-    return Group(table, *(Padding(Text(text, style="dim"), (0, 1)) for text in about), Text())
+    for figure, group in groupby(told, key=lambda published: published.figure):
+        table.add_row(Text(figure))
+        for published in group:
+            table.add_row(*map(Text, _published_cells(published)))
+    return table
+
+
+def _published_cells(published: PublishedTold) -> tuple[str, ...]:
+    return (
+        f"  {published.configuration}",
+        wording.published_value(published),
+        "" if published.baseline else wording.signed_percent(published.change),
+        wording.own_value(published),
+        wording.own_change(published),
+    )
 
 
 def _paragraphs(workload: WorkloadTold) -> RenderableType:

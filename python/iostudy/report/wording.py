@@ -60,6 +60,11 @@ def change(result: Result) -> str:
     return f"{signed_percent(result.change)} {signed_span(result.interval)}"
 
 
+def published_name(published: PublishedTold) -> str:
+    """Which figure it is: ``throughput of dfsio-write``."""
+    return f"{published.figure} of {published.workload}"
+
+
 def published_value(published: PublishedTold) -> str:
     """With the digits and the unit that it was published with: ``0.85347 MB/s``."""
     return f"{published.value:g} {published.unit}"
@@ -90,7 +95,8 @@ def reference_intro(reference: ReferenceTold) -> str:
     """What the table of published figures shows, and what it does not."""
     return (
         f"{reference.title} ({reference.kind}, {reference.source}). Changes are against "
-        f"{reference.baseline}. Another machine's figures: no verdict rests on them."
+        f"{reference.baseline}; own ones with the interval that a verdict would rest on. "
+        "Another machine's figures: no verdict rests on them."
     )
 
 
