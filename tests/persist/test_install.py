@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rend
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.locks import lock_devices
+from tests.persist import private
 from tests.persist.trees import write
 
 SWAPPINESS = Kept("sysctl.vm.swappiness", "10")
@@ -214,3 +216,41 @@ def test_a_disk_that_somebody_studies_is_left_alone(root, host, loop):
     with lock_devices(loop), pytest.raises(BusyError):
         install.install(rendered, host)
     assert files(root) == {"etc/fstab": FSTAB}
+
+
+FOR_REAL = """
+import sys
+from pathlib import Path
+from iostudy.persist import fstab, install, sysctl
+from iostudy.persist.kept import Kept
+point, expire = Path(sys.argv[1]), sys.argv[2]
+for _ in range(2):
+    planned = fstab.plan([Kept("mount.atime", "noatime", mount_point=point)])
+    planned += sysctl.plan([Kept("sysctl.vm.dirty_expire_centisecs", expire)], "x")
+    print(*install.install(planned), sep="\\n")
+"""
+
+
+@pytest.mark.root
+def test_the_real_tools_take_it_and_the_mount_changes(tmp_path):
+    """findmnt, mount and sysctl themselves; the sysctl gets the value that it has."""
+    etc = private.copy_etc(tmp_path)
+    data = tmp_path / "my data"
+    data.mkdir()
+    field = fstab.escape(str(data))
+    (etc / "fstab").write_text(f"none {field} tmpfs relatime,size=1m 0 0\n")
+    expire = Path("/proc/sys/vm/dirty_expire_centisecs").read_text().strip()
+    script = """
+        mount "$1"
+        "$3" -c "$4" "$1" "$2"
+        findmnt --noheadings --output OPTIONS "$1"
+    """
+    arguments = (str(data), expire, sys.executable, FOR_REAL)
+    done = private.run(tmp_path, "sh", "-euc", script, "sh", *arguments, env=os.environ)
+    assert done.returncode == 0, done.stdout
+    assert f"done: mount -o remount {data}" in done.stdout
+    assert "done: sysctl --load=/etc/sysctl.d/90-iostudy.conf" in done.stdout
+    assert "nothing to do: all of it is kept already" in done.stdout
+    assert "noatime" in done.stdout.splitlines()[-1]
+    assert (etc / "fstab").read_text() == f"none {field} tmpfs noatime,size=1m 0 0\n"
+    assert not data.is_mount()
