@@ -142,6 +142,13 @@ def test_a_tunable_of_another_scheduler_is_refused(loop: str, wanted: dict[str, 
     assert queue_state(loop) == before
 
 
+def test_a_tunable_of_another_scheduler_is_not_read(loop: str) -> None:
+    choose(loop, "bfq")
+    assert bound("block.bfq.slice_idle", loop).read() == "8"
+    with pytest.raises(SettingError, match="the scheduler is bfq"):
+        bound("block.cfq.slice_idle", loop).read()
+
+
 def test_a_foreign_tunable_is_left_alone(loop: str) -> None:
     (change,) = kinds.changes({bound("block.mq-deadline.fifo_batch", loop): "8"})
     change.apply()

@@ -188,6 +188,8 @@ def test_a_limit_must_leave_room_for_what_is_open(proc: Path, key: str, counter:
         kinds.changes({bound(key): "5999"})
     assert caught.value.remedy == "choose 6000 or more"
     assert kinds.changes({bound(key): "6000"})
+    put(proc, key, "4000\n")
+    assert kinds.changes({bound(key): "5000"}), "what is raised is no worse than before"
 
 
 def test_both_forms_of_one_number_at_once(proc: Path) -> None:

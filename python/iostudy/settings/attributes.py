@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from iostudy.errors import RestoreError, SettingError
 from iostudy.settings.change import Foreign, Record
@@ -103,9 +103,12 @@ class AttributeSetting:
         return self.owner.offered(self.attribute)
 
 
-def changes(wanted: Mapping[AttributeSetting, str]) -> tuple[AttributeChange, ...]:
+S = TypeVar("S", bound=AttributeSetting)
+
+
+def changes(wanted: Mapping[S, str]) -> tuple[AttributeChange, ...]:
     """One change per owner for all that is wanted; reads what is there."""
-    by_owner: dict[Attributes, dict[AttributeSetting, str]] = {}
+    by_owner: dict[Attributes, dict[S, str]] = {}
     for setting, value in wanted.items():
         by_owner.setdefault(setting.owner, {})[setting] = value
     return tuple(

@@ -61,7 +61,7 @@ def on_demand(name: str) -> SysctlDefinition:
         default="as the kernel or the distribution sets it",
         documentation=(
             "A kernel parameter that iostudy has no description of. It is written as it is first, "
-            "to see that the kernel would take it back."
+            "to see that the kernel would take it back; what else it changes is not known."
         ),
         source="sysctl -a; Documentation/admin-guide/sysctl",
         values=KernelText("1"),

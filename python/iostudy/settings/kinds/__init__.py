@@ -35,8 +35,8 @@ from iostudy.settings.work_folder import WorkFolder
 SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     queue.KIND,
     bdi.KIND,
+    memory.KIND,  # before sysctl.KIND: it moves vm.min_free_kbytes
     sysctl.KIND,
-    memory.KIND,
     cpu.KIND,
     mount.KIND,
     limit.KIND,

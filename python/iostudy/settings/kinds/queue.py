@@ -123,30 +123,43 @@ class Queue:
         return ROOT / "sys/block" / self.device.name / "queue"
 
 
-def bind(definition: QueueSettingDefinition, place: str) -> tuple[AttributeSetting, ...]:
+@dataclass(frozen=True)
+class QueueSetting(AttributeSetting):
+    """An attribute of a queue, which may belong to a scheduler.
+
+    Schedulers have tunables of the same name: the file alone does not tell whose it is.
+    """
+
+    def read(self) -> str:
+        """The value that holds now; SettingError if it cannot be read, or is another's."""
+        self.require(self.owner.read(SCHEDULER))
+        return super().read()
+
+    def require(self, scheduler: str | None) -> None:
+        """SettingError if the setting is not there under that scheduler."""
+        condition = self.definition.condition
+        if condition is not None and not condition.holds(scheduler or ""):
+            raise SettingError(
+                f"{self.label}, which is there only while {condition}",
+                found=f"the scheduler is {scheduler}",
+                where=self.owner.where(self.attribute),
+                remedy=f"set {condition.name} with it, or leave it out",
+            )
+
+
+def bind(definition: QueueSettingDefinition, place: str) -> tuple[QueueSetting, ...]:
     """The setting on every device that it concerns below ``place``; TargetError if none."""
     return tuple(
-        AttributeSetting(definition, Queue(DeviceIdentity.of(device)), definition.attribute)
+        QueueSetting(definition, Queue(DeviceIdentity.of(device)), definition.attribute)
         for device in _devices(definition.layer, place)
     )
 
 
-def changes(wanted: Mapping[AttributeSetting, str]) -> tuple[AttributeChange, ...]:
-    """One change for each queue; SettingError for a tunable of a scheduler that will not be there.
-
-    Schedulers have tunables of the same name, so that the file alone does not tell whose it is.
-    """
+def changes(wanted: Mapping[QueueSetting, str]) -> tuple[AttributeChange, ...]:
+    """One change for each queue; SettingError for a tunable whose scheduler will not be there."""
     schedulers = {s.owner: value for s, value in wanted.items() if s.attribute == SCHEDULER}
     for setting in wanted:
-        scheduler = schedulers.get(setting.owner) or setting.owner.read(SCHEDULER) or "none"
-        condition = setting.definition.condition
-        if condition is not None and not condition.holds(scheduler):
-            raise SettingError(
-                f"to set {setting.label}, which is there only while {condition}",
-                found=f"the scheduler is {scheduler}",
-                where=setting.owner.where(setting.attribute),
-                remedy=f"set {condition.name} with it, or leave it out",
-            )
+        setting.require(schedulers.get(setting.owner) or setting.owner.read(SCHEDULER))
     return attributes.changes(wanted)
 
 

@@ -192,11 +192,13 @@ def _refuse_two_forms(setting: SysctlSetting, wanted: Mapping[str, str]) -> None
 
 
 def _refuse_below_use(setting: SysctlSetting, value: str) -> None:
-    """What others have open must go on, and they must be able to open more."""
+    """A limit that is lowered must leave others what they have open, and as much again."""
     counter = setting.definition.in_use
     in_use = setting.owner.read(counter) if counter else None
-    taken = int(in_use.split()[0]) if in_use else 0
-    if taken and int(value) < _ROOM * taken:
+    if in_use is None:
+        return
+    taken = int(in_use.split()[0])
+    if int(value) < min(int(setting.read()), _ROOM * taken):
         raise SettingError(
             f"{setting.label} = {value}",
             found=f"{taken} are in use now ({counter}); other processes would fail",

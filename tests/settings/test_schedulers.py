@@ -1,0 +1,41 @@
+"""In which order the attributes of a queue are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.settings import catalog
+from iostudy.settings.definitions.schedulers import DEFINITIONS
+from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.kinds.queue import Queue
+
+QUEUE = Queue(DeviceIdentity("loop0", "7:0", None, "", ""))
+ATTRIBUTES = sorted(
+    {d.attribute for d in DEFINITIONS} | {"scheduler", "nr_requests", "wbt_lat_usec"}
+)
+BEFORE = [
+    ("scheduler", "nr_requests"),
+    ("scheduler", "iosched/back_seek_max"),
+    ("nr_requests", "iosched/async_depth"),
+    ("iosched/strict_guarantees", "iosched/slice_idle"),
+    ("iosched/strict_guarantees", "iosched/slice_idle_us"),
+    ("iosched/slice_idle", "iosched/slice_idle_us"),
+]
+
+
+@given(st.permutations(ATTRIBUTES))
+def test_what_changes_another_is_written_before_it(attributes: list[str]) -> None:
+    order = QUEUE.in_order(attributes)
+    assert sorted(order) == ATTRIBUTES
+    for first, second in BEFORE:
+        assert order.index(first) < order.index(second)
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS, ids=lambda d: d.name)
+def test_a_tunable_carries_the_name_of_its_scheduler(definition) -> None:  # type: ignore[no-untyped-def]
+    _, scheduler, tunable = definition.name.split(".")
+    assert definition.condition.values == (scheduler,)
+    assert scheduler in catalog.get("block.scheduler").choices
+    assert definition.attribute == f"iosched/{tunable}"
