@@ -236,14 +236,15 @@ def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
     assert {r.configuration for r in rows(tmp_path)} == {"none", "bfq"}
 
 
-def test_a_study_is_not_resumed_under_other_circumstances(tmp_path):
+@pytest.mark.parametrize("what", ["identity", "on"])
+def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, what):
     class Elsewhere(FakeNode):
         def circumstances(self):
-            return {"target": {"identity": ["another disk"]}}
+            return {"target": {what: ["another disk"]}}
 
     conduct(tmp_path, FakeNode())
     before = rows(tmp_path)
-    with pytest.raises(UsageError, match="target identity was None"):
+    with pytest.raises(UsageError, match=f"target {what} was None"):
         conduct(tmp_path, Elsewhere(), resume=True, seed=None)
     assert rows(tmp_path) == before
 
@@ -258,3 +259,59 @@ def test_a_ledger_that_cannot_be_written_ends_the_study_and_is_told(tmp_path, mo
     assert caught.value.exit_code == 3
     (row,) = rows(tmp_path)
     assert row.status is TrialStatus.INTERRUPTED
+
+
+SPLIT_PLOT = """
+question: Which?
+target: {loopback: {size: 1GiB}}
+factors:
+  block.scheduler: [none, bfq]
+  filesystem.type: [ext4, xfs]
+workloads: [dfsio-write]
+decide: {margin: 3%, risk: 5%, blocks: [3, 4]}
+"""
+
+
+def formats(node):
+    return [entry for entry in node.log if entry.startswith(("format", "prepare"))]
+
+
+def test_each_whole_plot_of_each_block_has_a_file_system_of_its_own(tmp_path):
+    node = FakeNode(noise=0.3)
+    conduct(tmp_path, node, text=SPLIT_PLOT, seed=2)
+    assert len(formats(node)) == 4 * 3
+    for block in range(4):
+        begun, *made = formats(node)[3 * block : 3 * block + 3]
+        assert begun == "prepare dfsio-write"
+        assert sorted(made) == ["format filesystem.type=ext4", "format filesystem.type=xfs"]
+    # Both orders occur, also the one in which two blocks meet on the same type.
+    assert len({tuple(formats(node)[n : n + 3]) for n in range(0, 12, 3)}) == 2
+
+
+def test_a_block_that_is_repeated_makes_all_its_file_systems_again(tmp_path):
+    node = FakeNode(noise=0.3, script={2: Disturbance(foreign_io=0.5)})
+    conduct(tmp_path, node, text=SPLIT_PLOT, seed=2)
+    first, again = formats(node)[:3], formats(node)[3:6]
+    assert len(first) == len(again) == 3
+    assert [r.attempt for r in rows(tmp_path)[:7]] == [1, 1, 1, 2, 2, 2, 2]
+
+
+def test_a_resumed_block_makes_all_its_file_systems_again(tmp_path):
+    stopped = FakeNode(noise=0.3, script={6: Disturbance(error=KeyboardInterrupt())})
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path, stopped, text=SPLIT_PLOT, seed=2)
+    node = FakeNode(noise=0.3)
+    conduct(tmp_path, node, text=SPLIT_PLOT, resume=True, seed=None)
+    assert len(formats(node)) == 3 * 3
+    whole = FakeNode(noise=0.3)
+    conduct(tmp_path / "whole", whole, text=SPLIT_PLOT, seed=2)
+    assert formats(whole)[3:] == formats(node)
+
+
+def test_what_is_decided_is_left_out_and_its_file_system_with_it(tmp_path):
+    effects = {f"scheduler={s}, type=xfs": -0.5 for s in ("none", "bfq")}
+    node = FakeNode(effects=effects, noise=0.02)
+    text = SPLIT_PLOT.replace("[3, 4]", "[5, 6]").replace("margin: 3%", "margin: 0.1%")
+    conduct(tmp_path, node, text=text, seed=2)
+    last = node.log[len(node.log) - 1 - node.log[::-1].index("prepare dfsio-write") :]
+    assert [entry for entry in last if "format" in entry] == ["format filesystem.type=ext4"]

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
-from iostudy.settings import kinds
-from iostudy.settings.change import Foreign
+from iostudy.settings import kinds, places
+from iostudy.settings.change import Change, Foreign
 from iostudy.settings.journal import Journal, Mode, journal_paths
 from iostudy.settings.locks import lock_devices
 from iostudy.settings.recovery import Recovery, restore_all, restore_stale
 from iostudy.settings.transaction import Undoing
+from tests.fixtures_loop import loop_disk, queue_state
 from tests.settings.note import Note
 
 
@@ -25,7 +26,7 @@ def note(tmp_path: Path) -> Path:
     return path
 
 
-def leave(directory: Path, *changes: Note, mode: Mode = Mode.STUDY, commit: bool = False) -> Path:
+def leave(directory: Path, *changes: Change, mode: Mode = Mode.STUDY, commit: bool = False) -> Path:
     """A journal as an owner leaves it who is killed after the changes."""
     journal = Journal.create(directory, mode, "iostudy run old")
     journal.announce(changes)
@@ -132,7 +133,7 @@ def test_what_is_held_on_a_device_with_a_study_at_work_is_left_alone(
     note: Path, state_dir: Path, loop: str
 ) -> None:
     class Held(Note):
-        def devices(self) -> tuple[str, ...]:
+        def touches(self) -> tuple[str, ...]:
             return (loop, "gone")
 
     change = Held.prepare(note, "new")
@@ -146,6 +147,18 @@ def test_what_is_held_on_a_device_with_a_study_at_work_is_left_alone(
         assert text.startswith(f"{note}: original -> new: process {os.getpid()}")
         assert note.read_text() == "new"
         assert restore_all().undoing.put_back == ("note: new -> original",)
+
+
+@pytest.mark.root
+def test_two_devices_on_one_disk_do_not_keep_each_other_from_being_restored(
+    state_dir: Path, loop: str
+) -> None:
+    with loop_disk() as other:
+        before = [queue_state(name) for name in (loop, other)]
+        values = dict.fromkeys(places.bind("block.scheduler", [loop, other]), "bfq")
+        leave(state_dir, *kinds.changes(values))
+        assert len(restore_stale().undoing.put_back) == 2
+        assert [queue_state(name) for name in (loop, other)] == before
 
 
 def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -201,6 +202,10 @@ class Study:
 
     def configurations(self) -> tuple[Configuration, ...]:
         """Those that the file names, else every combination; the baseline first."""
+        return self._configurations
+
+    @cached_property
+    def _configurations(self) -> tuple[Configuration, ...]:
         label = self.baseline_label
         found = [_configuration(name, c, self.factors) for name, c in self._labelled()]
         return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
