@@ -408,11 +408,11 @@ def test_a_device_means_all_its_mounts(data: Path, ext4: str, tmp_path: Path) ->
 
 def test_the_lock_is_that_of_the_device(data: Path, ext4: str, tmp_path: Path) -> None:
     for change in changes(data, atime="noatime", commit="60"):
-        assert change.devices() == (Path(ext4).name,)
+        assert change.touches() == (Path(ext4).name,)
     with mounted("tmpfs", tmp_path / "memory", "size=4096k", "tmpfs") as memory:
         before = shown(memory)
         (change,) = changes(memory, options="size=8192k")
-        assert change.devices() == ()
+        assert change.touches() == ()
         with Transaction() as transaction:
             transaction.perform(change)
             assert shown(memory) == before.replace(b"size=4096k", b"size=8192k")

@@ -40,7 +40,7 @@ class Note:
             raise SettingError("to write", found="refused", where=self.path, remedy="another text")
         Path(self.path).write_text(self.after)
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:

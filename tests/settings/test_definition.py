@@ -1,10 +1,10 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iostudy.settings.definitions.queue import NR_REQUESTS, READ_AHEAD, SCHEDULER
-from iostudy.settings.values import AS_FOUND
 
 from iostudy.settings import catalog, kinds
+from iostudy.settings.definitions.queue import NR_REQUESTS, READ_AHEAD, SCHEDULER
+from iostudy.settings.values import AS_FOUND
 
 
 def test_what_the_host_has_is_a_level() -> None:

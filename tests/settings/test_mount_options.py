@@ -136,7 +136,7 @@ class MemoryFileSystem:
     def loss(self) -> str | None:
         return None
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         return ()
 
     def matching(self, pattern: str) -> tuple[str, ...]:

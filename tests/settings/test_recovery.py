@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from iostudy.settings import kinds, places
-from iostudy.settings.change import Change, Foreign
+from iostudy.settings.change import WHOLE_HOST, Change, Foreign
 from iostudy.settings.journal import Journal, Mode, journal_paths
-from iostudy.settings.locks import lock_devices
+from iostudy.settings.locks import lock_devices, lock_host
 from iostudy.settings.recovery import Recovery, restore_all, restore_stale
 from iostudy.settings.transaction import Undoing
 from tests.fixtures_loop import loop_disk, queue_state
@@ -159,6 +159,22 @@ def test_two_devices_on_one_disk_do_not_keep_each_other_from_being_restored(
         leave(state_dir, *kinds.changes(values))
         assert len(restore_stale().undoing.put_back) == 2
         assert [queue_state(name) for name in (loop, other)] == before
+
+
+def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OfTheHost(Note):
+        def touches(self) -> tuple[str, ...]:
+            return (WHOLE_HOST,)
+
+    monkeypatch.setitem(kinds._CHANGES, Note.kind, OfTheHost.from_record)
+    leave(state_dir, OfTheHost.prepare(note, "new"), mode=Mode.SET, commit=True)
+    with lock_host():
+        recovery = restore_all()
+    assert recovery.undoing == Undoing()
+    assert "is at work on it" in recovery.left_alone[0]
+    assert restore_all().undoing.put_back == ("note: new -> original",)
 
 
 def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:

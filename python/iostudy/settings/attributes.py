@@ -47,8 +47,8 @@ class Attributes(Protocol):
     def loss(self) -> str | None:
         """Why the owner, and with it what was changed, is there no more; None while it is."""
 
-    def devices(self) -> tuple[str, ...]:
-        """Kernel names of the devices that it concerns and that others may work on."""
+    def touches(self) -> tuple[str, ...]:
+        """What others may be at work on: kernel names of devices, or WHOLE_HOST."""
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """The attributes of a glob that can be read and written now."""
@@ -195,9 +195,9 @@ class AttributeChange:
             self.undo(Foreign.OVERWRITE)
             raise
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """Those of the owner."""
-        return self.owner.devices()
+        return self.owner.touches()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Put back every attribute that differs from what was there, in the owner's order."""

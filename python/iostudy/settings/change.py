@@ -13,6 +13,10 @@ Record = Mapping[str, Any]
 """What the journal keeps of a change: plain JSON values."""
 
 
+WHOLE_HOST = "the whole host"
+"""What a change touches that concerns no single device."""
+
+
 class Foreign(Enum):
     """What becomes of a value that somebody else has set meanwhile.
 
@@ -81,8 +85,8 @@ class Change(Protocol):
     def apply(self) -> None:
         """Do it and read it back. SettingError or TargetError; it may then be half done."""
 
-    def devices(self) -> tuple[str, ...]:
-        """Kernel names of the devices whose settings it changes and that others may work on."""
+    def touches(self) -> tuple[str, ...]:
+        """What others may be at work on: kernel names of devices, or WHOLE_HOST."""
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Put back what was there, read it back, and say what was put back.

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.settings import kinds
-from iostudy.settings.attributes import AttributeChange
+from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.journal import Contents, journal_paths, parse
 from iostudy.settings.kinds.queue import Queue
+from iostudy.settings.mount_owners import FileSystemOptions, MountFlags
 from iostudy.settings.state import state_directory
 
 
@@ -41,6 +42,15 @@ def _held(contents: Contents) -> Iterator[Held]:
     for entry in contents.pending:
         change = kinds.rebuild(entry.kind, entry.record)
         if isinstance(change, AttributeChange) and change.owner.loss() is None:
-            device = change.owner.device if isinstance(change.owner, Queue) else None
             for name, value in change.settings.items():
-                yield Held(name, value, device)
+                yield Held(name, value, *_place(change.owner))
+
+
+def _place(owner: Attributes) -> tuple[DeviceIdentity | None, Path | None]:
+    match owner:
+        case Queue(device):
+            return device, None
+        case MountFlags() | FileSystemOptions():
+            return None, Path(owner.point)
+        case _:
+            return None, None

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host import stack
+from iostudy.host.devices import device_exists
 from iostudy.settings import state
+from iostudy.settings.change import WHOLE_HOST
 from iostudy.settings.journal import command_line
 
 LOCK_DIR = "IOSTUDY_LOCK_DIR"
@@ -45,6 +47,17 @@ def lock_devices(*places: str | Path) -> Iterator[None]:
     with ExitStack() as held:
         for identity, name in identities.items():
             held.enter_context(_lock(identity, name))
+        yield
+
+
+@contextmanager
+def lock_touched(touched: Iterable[str]) -> Iterator[None]:
+    """Nobody else works on what changes touch (see `Change.touches`), as far as it is there."""
+    touched = set(touched)
+    with ExitStack() as held:
+        held.enter_context(lock_devices(*filter(device_exists, touched)))
+        if WHOLE_HOST in touched:
+            held.enter_context(lock_host())
         yield
 
 

@@ -80,7 +80,7 @@ class MountFlags:
             return _UNMOUNTED
         return None
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """The device below, if there is one: its lock keeps studies of all its mounts away."""
         return (self.disk,) if self.disk else ()
 
@@ -208,7 +208,7 @@ class FileSystemOptions:
             remedy="mount it again, or end what uses it; then `iostudy restore`",
         )
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """The device below, if there is one: its lock keeps studies of all its mounts away."""
         return (self.disk,) if self.disk else ()
 

@@ -89,7 +89,7 @@ class NewFilesystem:
                 raise self._failed(f"{name} = {value}", f"it is {differs}")
         return {f"{name}@{self.found.name}": value for name, value in found.items()}
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostudy.errors import BusyError, RestoreError
-from iostudy.host.devices import device_exists
 from iostudy.settings import kinds
 from iostudy.settings.change import Foreign
 from iostudy.settings.journal import Contents, Journal, journal_paths, parse
-from iostudy.settings.locks import lock_devices
+from iostudy.settings.locks import lock_touched
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Step, Undoing, undo
 from iostudy.settings.uninterrupted import uninterrupted
@@ -69,9 +68,8 @@ def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Reco
         return Recovery()
     steps, failures = _rebuild(contents)
     try:
-        # Who holds the settings is gone, but a study may be at work on the devices with them.
-        changed = {name for step in steps for name in step.change.devices()}
-        with lock_devices(*filter(device_exists, changed)):
+        # Who holds the settings is gone, but a study may be at work with them.
+        with lock_touched(name for step in steps for name in step.change.touches()):
             undoing = undo(journal, steps, foreign) + Undoing(failures=failures)
     except BusyError as busy:
         changes = "; ".join(step.change.describe() for step in steps)

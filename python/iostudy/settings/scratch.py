@@ -86,7 +86,7 @@ class LoopbackDisk:
             return ()
         return (f"{self.device.name}: the file system of {self.folder} allows no direct I/O",)
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 
@@ -154,7 +154,7 @@ class ScratchDevice:
         """Nothing to say."""
         return ()
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 

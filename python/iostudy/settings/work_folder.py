@@ -59,7 +59,7 @@ class WorkFolder:
                 remedy="name a target that can be written to and has room",
             ) from error
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """None: the folder is the study's own."""
         return ()
 

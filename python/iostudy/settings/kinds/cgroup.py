@@ -167,7 +167,7 @@ class TrialGroup:
         rules = ", ".join(f"{r.control} {r.number}".strip() + f" = {r.value}" for r in self.rules)
         return f"control group {self.path.name}: {rules}"
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """None: nobody else's I/O is concerned."""
         return ()
 

@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 from iostudy.host.files import ROOT, read_attribute, write_attribute
 from iostudy.settings.attributes import Disturbs
-from iostudy.settings.change import Record
+from iostudy.settings.change import WHOLE_HOST, Record
 from iostudy.settings.identity import boot_id
 
 
@@ -46,9 +46,9 @@ class HostFiles:
         """Whether the kernel has started with its own values since."""
         return None if self.boot == boot_id() else "the host has been started anew"
 
-    def devices(self) -> tuple[str, ...]:
-        """None: they concern no single device."""
-        return ()
+    def touches(self) -> tuple[str, ...]:
+        """What the host has once."""
+        return (WHOLE_HOST,)
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """Files of the glob that are there and have a write bit."""

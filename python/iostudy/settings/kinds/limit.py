@@ -74,7 +74,7 @@ class Limits:
         """Whether the process has ended."""
         return self.process.loss()
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """None: limits are the process's own."""
         return ()
 

@@ -74,7 +74,7 @@ class Queue:
         """Whether the device has gone."""
         return self.device.loss()
 
-    def devices(self) -> tuple[str, ...]:
+    def touches(self) -> tuple[str, ...]:
         """The one."""
         return (self.device.name,)
 

@@ -55,7 +55,7 @@ class Sysctls(HostFiles):
                 f"to read {attribute}",
                 found=error.strerror or str(error),
                 where=self.where(attribute),
-                remedy="see `sysctl -a` for what there is, or run as root",
+                remedy="run as root, unless it can only be written: `ls -l` tells",
             ) from error
         return None if text is None else normalised(text)
 
