@@ -83,3 +83,27 @@ def test_offered_levels_are_shown(program):
     done = program("check", "study.yaml")
     assert done.returncode == 0, done.stderr
     assert "none, mq-deadline" in done.stdout
+
+
+@pytest.mark.root
+def test_file_systems_that_are_made_anew_are_counted(program):
+    factors = "{filesystem.type: [ext4, ext2, ext3], block.scheduler: [none, bfq]}"
+    program.write(study().replace("{block.scheduler: [none, bfq]}", factors))
+    done = program("check", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert "3 beforehand, then 15 to 18: each made anew in every block" in told
+    assert "by a new file system, as rarely as the plan allows" in told
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(
+    ("target", "factor", "words"),
+    [
+        ("{loopback: {size: 64MiB}}", "filesystem.type: [ext4, ntfs]", "unknown level of filesys"),
+        (".", "filesystem.reserved: [0, 5]", "only made on a disk of the study's own"),
+    ],
+)
+def test_a_file_system_that_cannot_be_made(program, target, factor, words):
+    text = study().replace("{loopback: {size: 64MiB}}", target)
+    refused(program, text.replace("block.scheduler: [none, bfq]", factor), words)

@@ -278,7 +278,7 @@ def formats(node):
 
 def test_each_whole_plot_of_each_block_has_a_file_system_of_its_own(tmp_path):
     node = FakeNode(noise=0.3)
-    conduct(tmp_path, node, text=SPLIT_PLOT, seed=2)
+    conduct(tmp_path, node, text=SPLIT_PLOT, seed=4)
     assert len(formats(node)) == 4 * 3
     for block in range(4):
         begun, *made = formats(node)[3 * block : 3 * block + 3]

@@ -23,6 +23,7 @@ from iostudy.study.model import (
     ScratchTarget,
     Study,
 )
+from iostudy.study.plan import whole_plots
 from iostudy.study.requests import space_bytes
 from iostudy.study.schema import load
 from iostudy.study.user import for_user
@@ -113,8 +114,24 @@ def _effort(study: Study) -> list[tuple[str, str]]:
     return [
         ("baseline", study.baseline.label),
         ("blocks", f"{fewest} to {most} of {trials} trials, {_about(moved)} each"),
+        *_formats(study),
         ("time", f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s"),
     ]
+
+
+def _formats(study: Study) -> list[tuple[str, str]]:
+    """How often a file system is made; nothing where the study varies none."""
+    plots = whole_plots(study.configurations())
+    if not plots[0][0].whole_plot:
+        return []
+    each = len(plots) * len(study.workloads)
+    fewest, most = each * study.decide.min_blocks, each * study.decide.max_blocks
+    anew = (
+        f"{len(plots)} beforehand, then {fewest} to {most}: each made anew in every block, with "
+        "the data that its reads need; the time does not count what mkfs writes "
+        "(about 1/64 of the disk for ext)"
+    )
+    return [("file systems", anew)]
 
 
 def _about(size_bytes: int) -> str:

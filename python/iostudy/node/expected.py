@@ -11,6 +11,7 @@ from iostudy.node.levels import Levels
 from iostudy.node.room import free_bytes, require_room
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Reach
+from iostudy.settings.filesystems import Filesystem
 from iostudy.settings.new_filesystem import require_tools
 from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
 from iostudy.settings.transaction import Transaction
@@ -51,6 +52,7 @@ def check_target(study: Study, folder: Path) -> None:
     output folder. Changes nothing.
     """
     room_bytes = _room_bytes(study.target, folder)
+    _require_makers(study)
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING:
             _check_setting(study, factor)
@@ -68,6 +70,14 @@ def _check_setting(study: Study, factor: Factor) -> None:
     levels.bound(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         levels.require(factor.name, factor.on)
+
+
+def _require_makers(study: Study) -> None:
+    """TargetError names the tools that are missing for a file system of the study."""
+    if not isinstance(study.target, DirectoryTarget):
+        for configuration in study.configurations():
+            wanted = Filesystem(study.target.filesystem).with_settings(configuration.settings)
+            require_tools(wanted.type)
 
 
 def _room_bytes(target: Target, folder: Path) -> int:

@@ -103,10 +103,14 @@ class FakeNode:
         return TrialResult(figures, settings, telemetry, DEVICE, {"run": 1.0}, ())
 
 
-@dataclass(frozen=True)
+@dataclass
 class _FakeSession:
     node: FakeNode
     request: WorkloadRequest
+    whole_plot: str = ""
 
     def trial(self, configuration: Configuration) -> TrialResult:
+        if configuration.whole_plot != self.whole_plot:
+            self.node.log.append(f"format {configuration.whole_plot}")
+            self.whole_plot = configuration.whole_plot
         return self.node.run(self.request, configuration)

@@ -11,6 +11,7 @@ from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
 from iostudy.node.stopwatch import Stopwatch
 from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import configured
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads import catalog
@@ -66,7 +67,7 @@ class LocalBlock:
     def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Make the file system of a whole plot that begins; the first of the block always does."""
         if configuration.whole_plot != self._whole_plot:
-            watch.begin("format")
+            watch.begin(FORMAT_PHASE)
             self._prepared = {}
             self.site.renew(configuration)
             self._whole_plot = configuration.whole_plot

@@ -130,6 +130,9 @@ def _fragile_among(results: Sequence[Result]) -> str:
 
 
 def _called(result: Result) -> str:
+    return quoted(result.configuration)
+
+
+def quoted(label: str) -> str:
     """A label, in quotation marks where it would fall apart in a sentence."""
-    label = result.configuration
     return f"“{label}”" if " " in label or "," in label else label

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from iostudy import units
 from iostudy.ledger.rows import StudyRow
 from iostudy.report import wording
+from iostudy.report.answer import quoted
 from iostudy.report.values import Method, TrialTold
 from iostudy.study.model import Study
+from iostudy.study.plan import FORMAT_PHASE, whole_plots
 
 
 def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
@@ -26,8 +28,9 @@ def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
 
 
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[str, ...]:
-    said = (_design(study, seed), _decision(study), _validity(study), _left_in(trials))
-    return (*said[:2], _verdicts(study), *said[2:]) if study.comparisons else said
+    design = (_design(study, seed), *_split_plot(study, trials))
+    verdicts = (_verdicts(study),) if study.comparisons else ()
+    return (*design, _decision(study), *verdicts, _validity(study), _left_in(trials))
 
 
 def reproduce(study: Study, row: StudyRow) -> tuple[str, ...]:
@@ -47,6 +50,32 @@ def _design(study: Study, seed: int) -> str:
         f"Every block runs a workload once under each of {configurations}, in an order drawn "
         f"afresh from seed {seed}, and applies the settings again before every run."
     )
+
+
+def _split_plot(study: Study, trials: Sequence[TrialTold]) -> tuple[str, ...]:
+    """How often file systems were made, and which error each comparison has; if any vary."""
+    own, *others = whole_plots(study.configurations())
+    if not own[0].whole_plot:
+        return ()
+    made = wording.counted(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
+    design = (
+        "The design is a split plot: configurations that share a file system run one after another "
+        f"on one that is made anew in every block, in an order drawn first; {made} in all."
+    )
+    baseline, *beside = (quoted(configuration.label) for configuration in own)
+    within = (
+        f"On the file system of {baseline} also run {wording.joined(beside)}: the error of these "
+        "comparisons is that of runs."
+        if beside
+        else ""
+    )
+    across = (
+        f"All {'others' if beside else 'comparisons'} are across two file systems: their error "
+        "holds that of making them, too."
+        if others
+        else ""
+    )
+    return tuple(filter(None, (design, within, across)))
 
 
 def _decision(study: Study) -> str:

@@ -17,6 +17,9 @@ from dataclasses import dataclass
 
 from iostudy.study.model import Configuration, Study
 
+FORMAT_PHASE = "format"
+"""The phase of a trial in which the file system of its whole plot is made."""
+
 _SEED_BITS = 63
 """What fits a signed 64-bit integer, as the ledger keeps it."""
 
