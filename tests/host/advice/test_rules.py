@@ -384,3 +384,14 @@ def test_a_partition_of_a_device_with_a_slash_in_its_name(tmp_path: Path) -> Non
     write(tmp_path / "proc/self/mountinfo", "")
     finding = found(facts_of(tmp_path), "partition-misaligned")["cciss!c0d0p1"]
     assert finding.command == "parted --script /dev/cciss/c0d0 align-check minimal 1"
+
+
+def test_what_a_host_has_nothing_of_is_not_found(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "proc/sys/fs/file-max", "9223372036854775807\n")
+    write(root / "etc/sysctl.conf", "kernel.sysrq = 1\n")
+    write(root / "etc/tmpfiles.d/x.conf", "d /run/x 0755 root root -\n")
+    assert not {finding.id for finding in judge(facts_of(root))} & {
+        "file-max", "epoll-instances", "scheduler-nvme", "scheduler-virtual",
+        "sysctl-file-sets", "tmpfiles-writes",
+    }  # fmt: skip
