@@ -103,6 +103,16 @@ def test_strict_guarantees_raise_the_idling(loop: str, ours: str) -> None:
     assert queue_state(loop) == before
 
 
+def test_what_strict_guarantees_raise_comes_back(loop: str) -> None:
+    choose(loop, "bfq")
+    put(loop, "iosched/slice_idle_us", "2500")
+    before = queue_state(loop)
+    with Transaction() as transaction:
+        transaction.perform(*changes(loop, bfq__strict_guarantees="1"))
+        assert queue_state(loop)["iosched/slice_idle_us"] == "8000"
+    assert queue_state(loop) == before
+
+
 def test_half_a_millisecond_comes_back(loop: str) -> None:
     choose(loop, "bfq")
     put(loop, "iosched/slice_idle_us", "2500")

@@ -17,11 +17,15 @@ class Killed(BaseException):
 
 
 class Kernel:
-    """What mm/page-writeback.c makes of a write; `lives` writes are taken before the kill."""
+    """What mm/page-writeback.c makes of a write; `lives` writes are taken before the kill.
+
+    ``passed`` are the values after each write.
+    """
 
     def __init__(self, values: dict[str, str]) -> None:
         self.values = values
         self.lives: int | None = None
+        self.passed: list[dict[str, str]] = []
 
     def read(self, key: str) -> str | None:
         return self.values.get(key)
@@ -40,3 +44,4 @@ class Kernel:
         other = PAIRS.get(key) or _RATIOS.get(key)
         if other and (changed or "background" in key):
             self.values[other] = "0"
+        self.passed.append(dict(self.values))

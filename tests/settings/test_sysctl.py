@@ -300,6 +300,20 @@ def test_pairs_come_back_from_every_moment(
         assert kernel.values == original
 
 
+@pytest.mark.parametrize(("bytes_", "ratio"), STATES[:2])
+@pytest.mark.parametrize(("key", "value"), [("vm/dirty_bytes", "8192"), ("vm/dirty_ratio", "10")])
+def test_writers_are_never_stopped_on_the_way(
+    kernel: Kernel, bytes_: str, ratio: str, key: str, value: str
+) -> None:
+    """With 0 in both forms nothing may be dirty."""
+    kernel.values.update({"vm/dirty_bytes": bytes_, "vm/dirty_ratio": ratio})
+    (made,) = kinds.changes({bound(key): value})
+    made.apply()
+    made.undo()
+    for values in kernel.passed:
+        assert (values["vm/dirty_bytes"], values["vm/dirty_ratio"]) != ("0", "0")
+
+
 def test_a_host_without_any_limit_cannot_go_back_to_it(kernel: Kernel) -> None:
     with pytest.raises(SettingError, match="both 0, which the kernel cannot go back to"):
         kinds.changes({bound("vm.dirty_bytes"): "8192"})
