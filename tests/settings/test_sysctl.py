@@ -162,7 +162,16 @@ def test_a_key_that_was_renamed(proc: Path) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["vm.drop_caches", "kernel.modules_disabled", "net.ipv4.ip_forward", "net/ipv6/route/flush"],
+    [
+        "vm.drop_caches",
+        "kernel.modules_disabled",
+        "kernel.kexec_load_limit_reboot",
+        "kernel.yama.ptrace_scope",
+        "kernel.sem_next_id",
+        "net.ipv4.ip_forward",
+        "net/ipv6/route/flush",
+        "net/ipv6/conf/eth0.1/disable_ipv6",
+    ],
 )
 def test_what_has_no_way_back_is_refused(proc: Path, key: str) -> None:
     path = put(proc, key, "0\n")

@@ -64,7 +64,7 @@ def on_demand(name: str) -> SysctlDefinition:
             "to see that the kernel would take it back; what else it changes is not known."
         ),
         source="sysctl -a; Documentation/admin-guide/sysctl",
-        values=KernelText("1"),
+        values=KernelText("1 or 4096 87380 6291456"),
         undocumented=True,
     )
 
