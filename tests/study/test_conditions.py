@@ -53,6 +53,21 @@ def test_a_tunable_may_stand_before_its_scheduler():
     ]
 
 
+def test_configurations_come_in_the_order_of_factors_and_levels():
+    tunable = "block.bfq.slice_idle: [0, 8]"
+    study = read(
+        factors(f"block.scheduler: [bfq, none]\n  {tunable}\n  workload.direct: [on, off]")
+    )
+    assert [c.label for c in study.configurations()] == [
+        "scheduler=bfq, slice_idle=0, direct=on",
+        "scheduler=bfq, slice_idle=0, direct=off",
+        "scheduler=bfq, slice_idle=8, direct=on",
+        "scheduler=bfq, slice_idle=8, direct=off",
+        "scheduler=none, direct=on",
+        "scheduler=none, direct=off",
+    ]
+
+
 def test_what_is_the_same_everywhere_stands_in_no_label():
     study = read(factors("block.scheduler: [bfq]\n  block.bfq.low_latency: [0, 1]"))
     assert [c.label for c in study.configurations()] == ["0", "1"]
