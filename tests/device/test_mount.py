@@ -14,6 +14,7 @@ import pytest
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.host import mounts
 from iostudy.settings import catalog, kinds, mount_calls, mount_values
+from iostudy.settings.attributes import AttributeChange
 from iostudy.settings.change import Change, Foreign, Setting
 from iostudy.settings.transaction import Transaction
 from tests.device.mounted import filesystem, mount, mounted, shown, unmount
@@ -162,7 +163,7 @@ def test_all_at_once(data: Path, way: str) -> None:
 
 def test_what_was_changed_before_comes_back(ext4: str, tmp_path: Path, way: str) -> None:
     """Not the defaults, but what the administrator had."""
-    given = "commit=33,nobarrier,strictatime,discard"
+    given = "commit=33,nobarrier,strictatime,nodiratime,discard"
     with mounted(ext4, tmp_path / "data", given) as point:
         before = shown(point)
         values = {"commit": "5", "barrier": "on", "atime": "relatime", "discard": "off"}
@@ -180,6 +181,7 @@ def test_compression_goes_with_copying(tmp_path: Path, way: str) -> None:
             ("compress-force=zstd:5", "nodatacow"),
             ("compress-force=lzo", "compress=zlib:3"),
             ("compress=lzo", "nodatasum"),
+            ("nodatacow", "datasum"),
         ]:
             with mounted(device, tmp_path / "data", given) as point:
                 before = shown(point)
@@ -337,22 +339,36 @@ def test_what_was_unmounted_is_said_and_the_rest_restored(
         assert shown(rest) == before
 
 
-def test_a_file_system_mounted_anew_has_what_it_was_mounted_with(data: Path, ext4: str) -> None:
-    """The kernel gives the numbers of mount and device anew: only sysfs tells it is another."""
-    done = changes(data, atime="noatime", commit="60")
-    for change in done:
-        change.apply()
-    number = shown(data).split()[0]
-    unmount(data)
-    mount(ext4, data, "noatime,commit=60")
-    assert shown(data).split()[0] == number, "if the number is another one, this tests nothing"
-    before = shown(data)
-    for change in done:
-        (said,) = rebuilt(change).undo()
-        assert "unmounted" in said
-        with pytest.raises(SettingError, match="unmounted since the setting was looked up"):
-            change.prepare(change.owner, change.after)  # type: ignore[attr-defined]
-    assert shown(data) == before
+def with_numbers_of(point: Path, change: Change) -> AttributeChange:
+    """The change, had the kernel given the mount that is there now the numbers of the old one."""
+    record = json.loads(json.dumps(change.record()))
+    number, _, device, *_ = shown(point).decode().split()
+    record["owner"] |= {"device": device}
+    record["owner"] |= {"id": int(number)} if "id" in record["owner"] else {}
+    later = kinds.rebuild(change.kind, record)
+    assert isinstance(later, AttributeChange)
+    return later
+
+
+def test_a_file_system_mounted_anew_has_what_it_was_mounted_with(
+    made: tuple[str, str], tmp_path: Path
+) -> None:
+    """The kernel gives numbers of mounts and devices anew: only sysfs tells it is another."""
+    _, device = made
+    with mounted(device, tmp_path / "data") as data:
+        done = changes(data, atime="noatime", lazytime="on")
+        for change in done:
+            change.apply()
+        unmount(data)
+        mount(device, data, "noatime,lazytime")
+        before = shown(data)
+        for change in done:
+            later = with_numbers_of(data, change)
+            (said,) = later.undo()
+            assert "unmounted" in said
+            with pytest.raises(SettingError, match="unmounted since the setting was looked up"):
+                later.prepare(later.owner, later.after)
+        assert shown(data) == before
 
 
 def test_a_file_system_that_another_namespace_still_uses(data: Path, ext4: str) -> None:
@@ -406,6 +422,33 @@ def test_a_device_means_all_its_mounts(data: Path, ext4: str, tmp_path: Path) ->
         assert (shown(data), shown(second)) == before
 
 
+def test_subvolumes_are_mounts_of_one_file_system(tmp_path: Path) -> None:
+    with filesystem("btrfs") as device, mounted(device, tmp_path / "data") as data:
+        subprocess.run(["btrfs", "-q", "subvolume", "create", data / "sub"], check=True)
+        with mounted(device, tmp_path / "sub", "subvol=sub") as sub:
+            before = shown(data), shown(sub)
+            assert bound("commit", sub) == bound("commit", data)
+            assert bound("options", data).read().endswith("subvol=/")
+            assert bound("options", sub).read().endswith("subvol=/sub")
+            labels = [setting.label for setting in kinds.bind("mount.atime", device)]
+            assert labels == [f"mount.atime@{data}", f"mount.atime@{sub}"]
+            with Transaction() as transaction:
+                transaction.perform(*changes(sub, atime="noatime", commit="60"))
+                assert bound("commit", data).read() == "60"
+                assert bound("atime", data).read() == "relatime"
+            assert (shown(data), shown(sub)) == before
+
+
+def test_a_name_is_a_device_before_it_is_a_path(
+    data: Path, ext4: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = Path(ext4).name
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert bound("commit", name).label == f"mount.commit@{data}"
+    assert bound("commit", f"./{name}").label != f"mount.commit@{data}"
+
+
 def test_the_lock_is_that_of_the_device(data: Path, ext4: str, tmp_path: Path) -> None:
     for change in changes(data, atime="noatime", commit="60"):
         assert change.touches() == (Path(ext4).name,)
@@ -441,10 +484,14 @@ def test_a_mount_read_only_on_a_file_system_that_is_not(
             transaction.perform(*changes(second, atime="noatime"))
             assert b" ro,noatime " in shown(second), way
         assert (shown(data), shown(second)) == before
+        (change,) = changes(second, commit="60")
         if way == "fsconfig":
-            with Transaction() as transaction:
-                transaction.perform(*changes(second, commit="60"))
-                assert bound("commit", data).read() == "60"
+            change.apply()
+            assert bound("commit", data).read() == "60"
+            change.undo()
+        else:
+            with pytest.raises(SettingError, match="could not keep a mount read only"):
+                change.apply()
         assert (shown(data), shown(second)) == before
 
 

@@ -145,11 +145,8 @@ class FileSystemOptions:
     disturbs: ClassVar[Disturbs] = {
         # btrfs_parse_param() in fs/btrfs/super.c: what is compressed must be copied and summed.
         "compress": ("compress-force", "datacow", "datasum"),
-        "compress-force": ("compress", "datacow", "datasum"),
         "datacow": ("compress", "compress-force", "datasum"),
         "datasum": ("datacow",),
-        "ssd": ("ssd_spread",),
-        "ssd_spread": ("ssd",),
     }
 
     point: str = field(compare=False)
@@ -239,16 +236,22 @@ class FileSystemOptions:
     def check(self, attribute: str, value: str) -> None:
         """SettingError if the file system does not know the option, or shows no way back."""
         wanted = f"to set {attribute} of {self.name} to {value}"
-        before = self.read(attribute)
-        self._ask(wanted, spelled(attribute, value), "")
-        if before is None:
+        try:
+            mount_calls.check(self._reachable(), spelled(attribute, value))
+        except OSError as error:
+            raise SettingError(
+                wanted,
+                found=f"{self.filesystem} does not take it ({error.strerror})",
+                where=self.where(attribute),
+                remedy=self.remedy(error, attribute, value),
+            ) from error
+        if self.read(attribute) is None:
             raise SettingError(
                 wanted,
                 found=f"{self.filesystem} does not show what it is now: there is no way back",
                 where=self.where(attribute),
                 remedy=f"mount it with an explicit {attribute}, or leave the option out",
             )
-        self._ask(wanted, spelled(attribute, before), " as the way back")
 
     def offered(self, attribute: str) -> tuple[str, ...]:
         """The names of what does not depend on the file system."""
@@ -266,20 +269,11 @@ class FileSystemOptions:
             return "the mode is chosen when a file system is mounted first: see filesystem.options"
         return f"choose what {self.filesystem} takes at a remount, or see dmesg"
 
-    def _ask(self, wanted: str, option: str, why: str) -> None:
-        try:
-            mount_calls.check(self._reachable(), option)
-        except OSError as error:
-            key, value = mount_options.taken_apart(option)
-            raise SettingError(
-                wanted,
-                found=f"{self.filesystem} does not take {option}{why} ({error.strerror})",
-                where=self.where(key),
-                remedy=self.remedy(error, key, value),
-            ) from error
-
     def _mounts(self) -> tuple[Mount, ...]:
-        """Every mount of it that is seen here, the one it was found by first."""
+        """Every mount of it that is seen here, the one it was found by first.
+
+        They show the same, but for which subvolume of a btrfs is mounted.
+        """
         same = [mount for mount in mounts_of(self.device) if self._is_on(mount)]
         return tuple(sorted(same, key=lambda mount: str(mount.point) != self.point))
 
