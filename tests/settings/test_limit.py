@@ -132,7 +132,7 @@ def test_a_hard_limit_without_the_privilege(original: tuple[int, int], step: int
 
 
 def test_a_soft_limit_above_the_hard_one(original: tuple[int, int]) -> None:
-    with pytest.raises(SettingError, match="above the hard one"):
+    with pytest.raises(SettingError, match="a hard limit of"):
         kinds.changes(wanted({"nofile_soft": str(original[1] + 1)}))
 
 

@@ -187,10 +187,11 @@ def _checked(owner: Limits, name: str, wanted: Mapping[Bound, str]) -> str:
 def _check_order(owner: Limits, name: str, soft: str, hard: str) -> None:
     if _amount(soft) > _amount(hard):
         raise SettingError(
-            f"limit.{name}_soft = {soft} and limit.{name}_hard = {hard}",
-            found="a soft limit above the hard one, which no kernel takes",
+            f"limit.{name}_soft = {soft}",
+            found=f"a hard limit of {hard}, above which no soft one can be",
             where=owner.where(name),
-            remedy="vary both limits together, or choose a soft limit that is no higher",
+            remedy="choose a soft limit that is no higher, vary both together, or start iostudy "
+            "with a higher hard limit",
         )
 
 
