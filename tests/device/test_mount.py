@@ -371,6 +371,16 @@ def test_a_file_system_mounted_anew_has_what_it_was_mounted_with(
         assert shown(data) == before
 
 
+def test_another_boot_has_other_mounts(data: Path) -> None:
+    before = shown(data)
+    for change in changes(data, atime="noatime", commit="60"):
+        record = json.loads(json.dumps(change.record()))
+        record["owner"]["boot"] = "another"
+        (said,) = kinds.rebuild(change.kind, record).undo()
+        assert "the host has been started anew" in said
+    assert shown(data) == before
+
+
 def test_a_file_system_that_another_namespace_still_uses(data: Path, ext4: str) -> None:
     (change,) = changes(data, commit="60")
     change.apply()
