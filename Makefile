@@ -11,15 +11,17 @@ TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
 TO_TEST := fio:fio mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
+TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
+	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test check bench calibrate crash wheel format lock clean help
+.PHONY: quickstart test check bench calibrate crash vm wheel format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
 
 test: $(VENV)/.dev $(VENV)/.built ## set up, and pass the tests
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not vm"
 
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 	cargo fmt --all --check
@@ -39,6 +41,11 @@ calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics
 
 crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 	$(BIN)/pytest -m slow tests/crash
+
+vm: $(VENV)/.dev $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
+	tools/need $(TO_EMULATE)
+	PYTHON=$(PYTHON) tools/need-kernel target/vm
+	$(BIN)/pytest -m vm tests/vm
 
 wheel: $(VENV)/.dev ## an abi3 wheel in dist/, and a test of it without Rust
 	rm -rf dist

@@ -1,0 +1,23 @@
+"""What the host has once: memory nodes, and control groups of version 2."""
+
+from __future__ import annotations
+
+from tests.vm.machine import Machine
+
+ZONE_RECLAIM = "/proc/sys/vm/zone_reclaim_mode"
+
+
+def test_reclaim_of_memory_nodes(machine: Machine) -> None:
+    assert machine.shell("ls -d /sys/devices/system/node/node*").count("\n") == 2
+    before = machine.shell(f"cat {ZONE_RECLAIM}")
+    machine.iostudy("set", "sysctl.vm.zone_reclaim_mode=1")
+    assert machine.shell(f"cat {ZONE_RECLAIM}") == "1\n"
+    assert "zone-reclaim" in machine.iostudy("doctor").stdout
+    machine.iostudy("restore")
+    assert machine.shell(f"cat {ZONE_RECLAIM}") == before
+
+
+def test_limits_of_control_groups_of_version_2(machine: Machine) -> None:
+    assert "cgroup2" in machine.shell("grep /sys/fs/cgroup /proc/mounts")
+    tests = ".venv/bin/pytest -q -p no:cacheprovider tests/device/test_cgroup.py"
+    assert "skipped" not in machine.shell(tests, seconds=600)

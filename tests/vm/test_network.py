@@ -1,0 +1,84 @@
+"""NFS over loopback: what doctor says of a mount, and what can be changed of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.vm.machine import Machine
+
+OPTIONS = {
+    "/mnt/nfs4": "vers=4.2",
+    "/mnt/nfs3": "vers=3,nolock,proto=tcp,rsize=65536,wsize=65536",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nfs(booted: Machine) -> None:
+    """A server of a folder in memory, and two mounts of it."""
+    booted.shell(
+        """
+        mount -t tmpfs tmpfs /srv
+        rpcbind -w
+        modprobe nfsd
+        mount -t nfsd nfsd /proc/fs/nfsd
+        exportfs -o rw,sync,no_root_squash,fsid=0,insecure 127.0.0.1:/srv
+        rpc.nfsd --grace-time 10 --lease-time 10 4
+        rpc.mountd
+        echo Y >/proc/fs/nfsd/v4_end_grace
+        mkdir -p /mnt/nfs4 /mnt/nfs3
+        """
+    )
+    for place, source in (("/mnt/nfs4", "127.0.0.1:/"), ("/mnt/nfs3", "127.0.0.1:/srv")):
+        booted.run("mount", "-t", "nfs", "-o", OPTIONS[place], source, place)
+
+
+def mount_line(machine: Machine, place: str) -> str:
+    return machine.shell(f"grep ' {place} ' /proc/mounts")
+
+
+def read_ahead(machine: Machine, place: str) -> str:
+    return machine.shell(f"cat /sys/class/bdi/$(mountpoint -d {place})/read_ahead_kb").strip()
+
+
+def test_doctor_knows_the_mount_and_its_options(machine: Machine) -> None:
+    newest = machine.iostudy("doctor", "/mnt/nfs4").stdout
+    assert "nfs4 from 127.0.0.1:/ on /mnt/nfs4 (rw,relatime,vers=4.2," in newest
+    assert "nfs-version" not in newest
+    oldest = machine.iostudy("doctor", "/mnt/nfs3").stdout
+    for rule in ("nfs-local-locks", "nfs-small-transfers", "nfs-version"):
+        assert rule in oldest
+    assert "rsize=65536,wsize=65536  rsize=1048576,wsize=1048576" in oldest
+
+
+def test_read_ahead_of_a_mount_without_a_device(machine: Machine) -> None:
+    before = {place: read_ahead(machine, place) for place in OPTIONS}
+    machine.iostudy("set", "bdi.read_ahead_kb=1024", "--on", "/mnt/nfs4")
+    assert read_ahead(machine, "/mnt/nfs4") == "1024"
+    assert read_ahead(machine, "/mnt/nfs3") == before["/mnt/nfs3"]
+    machine.iostudy("restore")
+    assert {place: read_ahead(machine, place) for place in OPTIONS} == before
+
+
+@pytest.mark.parametrize("place", OPTIONS)
+def test_options_that_nfs_takes_at_a_remount(machine: Machine, place: str) -> None:
+    before = mount_line(machine, place)
+    machine.iostudy("set", "mount.atime=noatime", "mount.nodiratime=on", "--on", place)
+    assert "noatime,nodiratime" in mount_line(machine, place)
+    machine.iostudy("restore")
+    assert mount_line(machine, place) == before
+
+
+@pytest.mark.parametrize("option", ["mount.commit=5", "mount.options=rsize=32768"])
+def test_options_that_nfs_refuses(machine: Machine, option: str) -> None:
+    before = mount_line(machine, "/mnt/nfs3")
+    refused = machine.iostudy("set", option, "--on", "/mnt/nfs3", check=False)
+    assert refused.returncode == 3
+    assert "/mnt/nfs3 (nfs on 127.0.0.1:/srv)" in refused.stderr
+    assert "choose what nfs takes at a remount" in refused.stderr
+    assert mount_line(machine, "/mnt/nfs3") == before
+
+
+def test_a_mount_without_a_device_has_no_queue(machine: Machine) -> None:
+    refused = machine.iostudy("set", "block.scheduler=bfq", "--on", "/mnt/nfs4", check=False)
+    assert refused.returncode == 2
+    assert "the disks are the server's" in refused.stderr
