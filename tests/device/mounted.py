@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from iostudy.settings import kinds
+from iostudy.settings.change import Change, Setting
 from iostudy.settings.filesystems import Filesystem
 from tests.fixtures_loop import MIB, loop_disk
 
+NO_SUCH_CALL = 0x7FFF
+"""The number of no system call, for kernels that lack one."""
 SIZE_BYTES = 320 * MIB
 """The least that xfs is made on."""
 
@@ -56,3 +61,22 @@ def shown(point: Path) -> bytes:
     )
     lines = Path("/proc/self/mountinfo").read_bytes().splitlines()
     return b"\n".join(line for line in lines if line.split()[4] == escaped)
+
+
+def bound(setting: str, place: str | Path) -> Setting:
+    (found,) = kinds.bind(f"mount.{setting}", place)
+    return found
+
+
+def changes(place: str | Path, **values: str) -> tuple[Change, ...]:
+    return kinds.changes({bound(name, place): value for name, value in values.items()})
+
+
+def remount(point: Path, options: str) -> None:
+    """What somebody else does."""
+    subprocess.run(["mount", "-o", f"remount,{options}", "--", os.fspath(point)], check=True)
+
+
+def rebuilt(change: Change) -> Change:
+    """The change as another process finds it in a journal."""
+    return kinds.rebuild(change.kind, json.loads(json.dumps(change.record())))
