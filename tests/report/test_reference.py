@@ -151,6 +151,7 @@ def test_every_form_shows_both_and_says_how_many_runs() -> None:
         assert "(1 run)" in forms[form]
         assert "was the change of 12 % in execution time real?" in forms[form]
         assert "throughput of dfsio-write" in forms[form]
+    assert "average_io_rate" in forms["terminal"]
     assert all(len(line) <= 80 for line in forms["terminal"].splitlines())
 
 

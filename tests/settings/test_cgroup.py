@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
@@ -73,14 +75,19 @@ class StandIn:
         return (self.top / "cgroup.subtree_control").read_text()
 
 
+def _passed_on(path: Path, act: Callable[[Path], None]) -> None:
+    act(path)
+
+
 @pytest.fixture
 def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     kernel = StandIn(tmp_path / "cgroup")
     hierarchy = Hierarchy(Version.V2, kernel.top, kernel.top)
     monkeypatch.setattr(cgroup.cgroups, "io_hierarchy", lambda: hierarchy)
     monkeypatch.setattr(cgroup, "write_attribute", kernel.write)
-    monkeypatch.setattr(Path, "mkdir", lambda path: kernel.mkdir(path))
-    monkeypatch.setattr(Path, "rmdir", lambda path: kernel.rmdir(path))
+    for name in ("mkdir", "rmdir"):
+        # A bound method would not be given the path.
+        monkeypatch.setattr(Path, name, partialmethod(_passed_on, getattr(kernel, name)))
     monkeypatch.setattr(cgroup, "_PATIENCE_SECONDS", 0.05)
     kernel.move(kernel.top, str(os.getpid()))
     return kernel

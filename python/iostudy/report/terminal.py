@@ -112,9 +112,10 @@ def _published(title: str, told: Iterable[PublishedTold]) -> Table:
         pad_edge=False,
         collapse_padding=True,
     )
-    table.add_column("figure")
-    for head in ("published", "change", "own", "own change"):
+    table.add_column("figure", no_wrap=True)
+    for head in ("published", "change", "own"):
         table.add_column(head, justify="right", no_wrap=True)
+    table.add_column("own change", justify="right")
     for figure, group in groupby(told, key=lambda published: published.figure):
         table.add_row(Text(figure))
         for published in group:
