@@ -1,4 +1,4 @@
-"""Kill a process at any line of `iostudy.settings`, or at any moment, and let another recover.
+"""Kill a process at any line that changes the host, or at any moment, and let another recover.
 
 Runs in a process of its own (``python -m tests.crash.killer``), which forks a victim and a rescuer
 for every point: to start an interpreter for each would take most of the time.
@@ -13,6 +13,7 @@ import random
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -21,20 +22,51 @@ from typing import Any
 
 import iostudy.settings
 from iostudy.host import mounts
-from iostudy.host.files import read_attribute
-from iostudy.settings import kinds
+from iostudy.host.files import ROOT, read_attribute
+from iostudy.settings import catalog, journal, kinds
 from iostudy.settings.change import Setting
+from iostudy.settings.filesystems import Filesystem
+from iostudy.settings.new_filesystem import NewFilesystem
 from iostudy.settings.recovery import restore_stale
 from iostudy.settings.scratch import LoopbackDisk
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Transaction
 from tests.fixtures_loop import MIB, queue_state
 
-WATCHED = str(Path(iostudy.settings.__file__).parent)
+SETTINGS = str(Path(iostudy.settings.__file__).parent)
+JOURNAL = journal.__file__
 Act = Callable[[], None]
 
+VALUES = {
+    "block.read_ahead_kb": "64",
+    "block.nr_requests": "100",
+    "block.nomerges": "2",
+    "block.mq-deadline.fifo_batch": "8",
+    "block.mq-deadline.read_expire": "80",
+    "sysctl.vm.dirty_bytes": "100003840",
+    "sysctl.vm.dirty_background_ratio": "7",
+    "sysctl.vm.swappiness": "11",
+    "sysctl.net.ipv4.tcp_rmem": "4096 87380 16777216",
+    "thp.defrag": "never",
+    "mount.atime": "noatime",
+    "mount.lazytime": "on",
+    "mount.commit": "77",
+    "limit.nofile_soft": "2000",
+    "cgroup.wbps": "900MiB",
+}
+"""One level, or several, of every kind of setting that is quick to change."""
 
-def change_settings(loop: str) -> None:
+KERNEL = (
+    "proc/sys/vm/dirty_*",
+    "proc/sys/vm/swappiness",
+    "proc/sys/net/ipv4/tcp_rmem",
+    "sys/kernel/mm/transparent_hugepage/enabled",
+    "sys/kernel/mm/transparent_hugepage/defrag",
+)
+"""Files that VALUES concern, and that others may be disturbed with."""
+
+
+def change_scheduler(loop: str) -> None:
     """Two trials with the scheduler and what hangs on it."""
     with Transaction() as transaction:
         for level in ("bfq", "mq-deadline"):
@@ -46,14 +78,25 @@ def change_settings(loop: str) -> None:
                 pass
 
 
+def change_every_kind(point: Path) -> None:
+    """A trial with settings of every kind on a mounted loop disk."""
+    wanted: dict[Setting, str] = {}
+    for name, value in VALUES.items():
+        wanted |= dict.fromkeys(kinds.bind(name, point), catalog.get(name).parse(value))
+    with Transaction() as transaction, transaction.applied(*kinds.changes(wanted)):
+        pass
+
+
 def use_scratch_disk(folder: Path) -> None:
-    """A scratch disk with a scheduler of its own."""
+    """A scratch disk with a file system after another, and a scheduler of its own."""
     with Transaction() as transaction:
-        disk = LoopbackDisk.prepare(folder, 16 * MIB, "ext4")
+        disk = LoopbackDisk.prepare(folder, 16 * MIB)
         transaction.perform(disk)
-        wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
-        with transaction.applied(*kinds.changes(wanted)):
-            (disk.mount_point / "file").write_bytes(bytes(MIB))
+        for kind in ("ext4", "ext2"):
+            with transaction.applied(NewFilesystem.prepare(disk, Filesystem(kind))):
+                wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
+                with transaction.applied(*kinds.changes(wanted)):
+                    (disk.mount_point / "file").write_bytes(bytes(MIB))
 
 
 def leave_settings(loop: str) -> None:
@@ -81,13 +124,13 @@ def kill_me() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def killed_at_line(number: int, act: Act) -> bool:
-    """Whether the act ended before that line (from 1) executed in `iostudy.settings`."""
+def killed_at_line(number: int, watched: str, act: Act) -> bool:
+    """Whether the act ended before that line (from 1) executed in the files of that prefix."""
     left = number
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal left
-        if not frame.f_code.co_filename.startswith(WATCHED):
+        if not frame.f_code.co_filename.startswith(watched):
             return None
         if event == "line":
             left -= 1
@@ -116,7 +159,10 @@ def fork(act: Act, *, kill_after_seconds: float | None = None) -> bool:
         try:
             act()
             status = 0
+        except Exception:  # noqa: BLE001 - os._exit would swallow it
+            traceback.print_exc()
         finally:
+            sys.stderr.flush()
             os._exit(status)
     if kill_after_seconds is not None:
         time.sleep(kill_after_seconds)
@@ -134,6 +180,9 @@ def host_state(loop: str, folder: Path) -> dict[str, Any]:
     own = str(folder)
     return {
         "queue": queue_state(loop),
+        "kernel": {str(p): read_attribute(p) for pattern in KERNEL for p in ROOT.glob(pattern)},
+        "mounted": [m for m in mounts.read_mounts() if m.source == f"/dev/{loop}"],
+        "groups": sorted(map(str, Path("/sys/fs/cgroup").glob("**/iostudy*"))),
         "loops": [text for path in backing if (text := read_attribute(path) or "").startswith(own)],
         "mounts": [str(m.point) for m in mounts.read_mounts() if str(m.point).startswith(own)],
         "files": sorted(map(str, folder.rglob("*"))),
@@ -145,27 +194,38 @@ def kills(arguments: argparse.Namespace, act: Act) -> Iterator[Callable[[], bool
     """One way to be killed after the other; each tells whether the act ended before it."""
     if arguments.moments:
         draw = random.Random(arguments.start)
+        within = duration_seconds(act)
         for _ in range(arguments.moments):
-            yield partial(killed_at_moment, draw.uniform(0, arguments.within), act)
+            yield partial(killed_at_moment, draw.uniform(0, within), act)
     else:
+        watched = JOURNAL if arguments.journal else SETTINGS
         for number in itertools.count(arguments.start, arguments.stride):
-            yield partial(killed_at_line, number, act)
+            yield partial(killed_at_line, number, watched, act)
+
+
+def duration_seconds(act: Act) -> float:
+    """How long the act lasts when nobody kills it."""
+    began = time.monotonic()
+    assert fork(act)
+    return time.monotonic() - began
 
 
 def main() -> None:
     """Kill and rescue, point after point; the number of points on stdout."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("scenario", choices=("settings", "scratch", "rescue"))
+    parser.add_argument("scenario", choices=("scheduler", "kinds", "scratch", "rescue"))
     parser.add_argument("loop")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--start", type=int, default=1)
     parser.add_argument("--stride", type=int, default=1)
     parser.add_argument("--moments", type=int, default=0)
-    parser.add_argument("--within", type=float, default=0.2)
+    parser.add_argument("--journal", action="store_true", help="at the lines of the journal alone")
     arguments = parser.parse_args()
     loop, folder = arguments.loop, arguments.folder
+    point = folder.parent / "mounted"
     acts: dict[str, Act] = {
-        "settings": lambda: change_settings(loop),
+        "scheduler": lambda: change_scheduler(loop),
+        "kinds": lambda: change_every_kind(point),
         "scratch": lambda: use_scratch_disk(folder),
         "rescue": rescue,
     }

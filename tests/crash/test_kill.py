@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from iostudy.settings import catalog, kinds
+from iostudy.settings.definitions.bdi import BdiDefinition
+from iostudy.settings.definitions.cpu import CpuDefinition
+from iostudy.settings.definitions.filesystem import FilesystemSettingDefinition
+from tests.crash.killer import VALUES
 
 pytestmark = pytest.mark.root
 
@@ -21,6 +28,17 @@ def unusual(loop: str) -> str:
     return loop
 
 
+@pytest.fixture
+def mounted(unusual: str, tmp_path: Path) -> Iterator[str]:
+    """The same with a file system, mounted where the killer looks for it."""
+    point = tmp_path / "mounted"
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", f"/dev/{unusual}"], check=True)
+    subprocess.run(["mount", f"/dev/{unusual}", point], check=True)
+    yield unusual
+    subprocess.run(["umount", point], check=True)
+
+
 def kill(scenario: str, loop: str, folder: Path, *options: str) -> int:
     """The number of points at which it was killed."""
     work = folder / "work"
@@ -31,28 +49,47 @@ def kill(scenario: str, loop: str, folder: Path, *options: str) -> int:
     return int(done.stdout)
 
 
+def test_every_kind_there_is_gets_killed() -> None:
+    """A kind that is not among the values would never be tried."""
+    tried = {type(catalog.get(name)) for name in VALUES}
+    elsewhere = {FilesystemSettingDefinition}  # made on the scratch disk
+    not_on_every_host = {CpuDefinition, BdiDefinition}  # of the same make as sysctls
+    for kind in kinds.SETTINGS:
+        told = {definition for definition in tried if issubclass(definition, kind.definition)}
+        assert told or kind.definition in elsewhere | not_on_every_host, kind.definition
+
+
 @pytest.mark.parametrize(
     ("scenario", "stride", "at_least"),
-    [("settings", 41, 20), ("scratch", 23, 15), ("rescue", 29, 8)],
+    [("scheduler", 41, 20), ("kinds", 97, 20), ("scratch", 41, 15), ("rescue", 29, 8)],
 )
 def test_killed_at_some_lines(
-    unusual: str, tmp_path: Path, scenario: str, stride: int, at_least: int
+    mounted: str, tmp_path: Path, scenario: str, stride: int, at_least: int
 ) -> None:
-    assert kill(scenario, unusual, tmp_path, "--stride", str(stride), "--start", "7") >= at_least
+    assert kill(scenario, mounted, tmp_path, "--stride", str(stride), "--start", "7") >= at_least
 
 
-@pytest.mark.parametrize("scenario", ["settings", "scratch"])
-def test_killed_at_some_moments(unusual: str, tmp_path: Path, scenario: str) -> None:
-    assert kill(scenario, unusual, tmp_path, "--moments", "12") == 12
+def test_killed_at_every_step_of_the_journal(mounted: str, tmp_path: Path) -> None:
+    assert kill("kinds", mounted, tmp_path, "--journal") > 50
+
+
+@pytest.mark.parametrize(
+    ("scenario", "times"), [("kinds", 270), ("scheduler", 15), ("scratch", 15)]
+)
+def test_killed_at_300_moments(mounted: str, tmp_path: Path, scenario: str, times: int) -> None:
+    assert kill(scenario, mounted, tmp_path, "--moments", str(times)) == times
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", ["settings", "scratch", "rescue"])
-def test_killed_at_every_line(unusual: str, tmp_path: Path, scenario: str) -> None:
-    assert kill(scenario, unusual, tmp_path) > 200
+@pytest.mark.parametrize("scenario", ["scheduler", "kinds", "scratch", "rescue"])
+def test_killed_at_every_line(mounted: str, tmp_path: Path, scenario: str) -> None:
+    assert kill(scenario, mounted, tmp_path) > 200
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", ["settings", "scratch"])
-def test_killed_at_many_moments(unusual: str, tmp_path: Path, scenario: str) -> None:
-    assert kill(scenario, unusual, tmp_path, "--moments", "300", "--start", "2") == 300
+@pytest.mark.parametrize(
+    ("scenario", "times"), [("kinds", 2400), ("scheduler", 300), ("scratch", 300)]
+)
+def test_killed_at_3000_moments(mounted: str, tmp_path: Path, scenario: str, times: int) -> None:
+    options = ("--moments", str(times), "--start", "2")
+    assert kill(scenario, mounted, tmp_path, *options) == times
