@@ -21,7 +21,7 @@ DISKS = (
     Disk("path-1", image="two-paths"),
     Disk("unplugged"),
 )
-MODULES = "dm-mod dm-raid raid1 raid10 dm-multipath dm-service-time bfq kyber-iosched"
+MODULES = "dm-mod dm-raid raid1 raid10 dm-multipath dm-service-time bfq kyber-iosched loop"
 
 
 def by_id(serial: str) -> str:

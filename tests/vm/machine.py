@@ -28,6 +28,7 @@ BUSYBOX = Path("/bin/busybox")
 GIB = 1 << 30
 
 TO_BOOT = ("virtio_pci", "virtio_console", "virtio_scsi", "sd_mod", "9pnet_virtio", "9p", "overlay")
+SHARED = "security_model=none,readonly=on,multidevs=remap"
 BOOT_SECONDS = 300
 COMMAND_SECONDS = 120
 
@@ -178,16 +179,8 @@ def _machine(folder: Path) -> list[str]:
     command += ["-nodefaults", "-no-reboot", "-display", "none", "-serial", "stdio"]
     command += ["-kernel", str(KERNEL / "vmlinux"), "-initrd", str(_initramfs(folder))]
     command += ["-append", f"quiet console=ttyS0 panic=-1 checkout={CHECKOUT}"]
-    command += [
-        "-virtfs",
-        "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap",
-    ]
-    command += [
-        "-device",
-        "virtio-serial-pci",
-        "-device",
-        "virtserialport,chardev=agent,name=agent",
-    ]
+    command += ["-virtfs", f"local,path=/,mount_tag=host,{SHARED}", "-device", "virtio-serial-pci"]
+    command += ["-device", "virtserialport,chardev=agent,name=agent"]
     command += ["-chardev", f"socket,id=agent,path={folder}/agent"]
     command += ["-chardev", f"socket,id=monitor,path={folder}/monitor", "-qmp", "chardev:monitor"]
     return [*command, "-device", "virtio-scsi-pci"]

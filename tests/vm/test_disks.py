@@ -47,7 +47,7 @@ def array(booted: Machine) -> str:
 def paths(booted: Machine) -> str:
     """The kernel name of the multipath device on two paths to one disk."""
     booted.run("sh", "-c", "cat >/etc/multipath.conf", text=MULTIPATH)
-    booted.run("multipath", "-v0", by_id("two-paths"))
+    booted.run("multipath", "-v0", f"/dev/{kernel_name(booted, by_id('two-paths'))}")
     booted.run("udevadm", "settle")
     (name,) = booted.shell("grep -l ^mpath- /sys/block/dm-*/dm/uuid").splitlines()
     return name.split("/")[3]
@@ -102,9 +102,8 @@ def test_udev_takes_the_rule_for_disks_with_a_world_wide_name(machine: Machine) 
     values = ("block.scheduler=mq-deadline", "block.mq-deadline.read_expire=80")
     machine.iostudy("set", *values, *places)
     machine.iostudy("persist", "--format", "udev", "--install")
-    machine.shell(
-        f"for disk in {' '.join(names)}; do echo none >/sys/block/$disk/queue/scheduler; done"
-    )
+    for name in names:
+        machine.shell(f"echo none >/sys/block/{name}/queue/scheduler")
     try:
         for name in names:
             tried = machine.run("udevadm", "test", f"/sys/block/{name}").stderr

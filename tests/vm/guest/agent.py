@@ -12,6 +12,7 @@ import select
 import signal
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -31,18 +32,19 @@ def main() -> None:
 
 def carry_out(argv: list[str], seconds: float, text: str) -> dict[str, Any]:
     """Kills the command after that time. Files take the output: what it leaves running has them."""
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out:
-        with tempfile.TemporaryFile() as err:
-            given.write(text.encode())
-            given.seek(0)
-            child = os.fork()
-            if child == 0:
-                become(argv, given, out, err)
-            returncode = ended(child, seconds)
-            return {"returncode": returncode, "stdout": content(out), "stderr": content(err)}
+    with ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        files[0].write(text.encode())
+        files[0].seek(0)
+        child = os.fork()
+        if child == 0:
+            become(argv, files)
+        returncode = ended(child, seconds)
+        out, err = (content(file) for file in files[1:])
+        return {"returncode": returncode, "stdout": out, "stderr": err}
 
 
-def become(argv: list[str], *files: IO[bytes]) -> NoReturn:
+def become(argv: list[str], files: list[IO[bytes]]) -> NoReturn:
     """Turn this process into the command."""
     for number, file in enumerate(files):
         os.dup2(file.fileno(), number)
