@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iostudy.errors import StudyError
@@ -35,7 +36,7 @@ def place_at(point: str) -> Place:
     )
 
 
-@given(value=st.text("ab $`'\"\\;&|\n*", min_size=1), on=st.text("ab $'\"\n-", min_size=1))
+@given(value=st.text("ab $`'\"\\;&|*", min_size=1), on=st.text("ab $'\"-", min_size=1))
 def test_nothing_in_a_name_reaches_the_shell(value: str, on: str) -> None:
     words = shlex.split(commands.set_command("block.scheduler", value, on))
     assert words == ["iostudy", "set", f"block.scheduler={value}", "--on", on]
@@ -62,9 +63,9 @@ def test_what_is_to_be_measured_is_a_study_that_check_takes(
     assert measures
     for finding in measures:
         words = shlex.split(finding.command)
-        assert words[0] in ("printf", "iostudy")
-        if words[0] == "printf":
-            _is_a_study(words[2], finding.setting)
+        assert words[0] in ("(set", "iostudy")
+        if words[0] == "(set":
+            _is_a_study(words[4], finding.setting)
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -101,16 +102,47 @@ def _is_a_study(text: str, setting: str) -> None:
     assert [factor.name for factor in study.factors] == [setting]
 
 
-def test_lines_become_comments_in_a_copy_below_etc(tmp_path: Path) -> None:
-    def at(file: str) -> str:
-        assignment = Assignment(Path(file), 2, 3, "queue/scheduler", "bfq", "...")
-        return commands.comment_out_command(assignment, "udev/rules.d")
+def at(file: str, line: int = 2) -> str:
+    assignment = Assignment(Path(file), line, line + 1, "queue/scheduler", "bfq", "...")
+    return commands.comment_out_command(assignment, "udev/rules.d")
 
-    assert at("/usr/lib/udev/rules.d/6 0.rules").startswith(
-        "cp '/usr/lib/udev/rules.d/6 0.rules' '/etc/udev/rules.d/6 0.rules' && sed"
-    )
-    file = tmp_path / "x.rules"
+
+def test_a_copy_below_etc_is_made_once(tmp_path: Path) -> None:
+    package, etc = tmp_path / "usr/lib/udev/rules.d", tmp_path / "etc/udev/rules.d"
+    package.mkdir(parents=True)
+    etc.mkdir(parents=True)
+    (package / "6 0.rules").write_text("1\n2\n3\n4\n5\n")
+    for line in (1, 4):
+        command = at("/usr/lib/udev/rules.d/6 0.rules", line)
+        for folder in ("/usr", "/etc"):
+            command = command.replace(f"'{folder}", f"'{tmp_path}{folder}")
+        subprocess.run(["sh", "-euc", command], check=True)
+    assert (etc / "6 0.rules").read_text() == "#1\n#2\n3\n#4\n#5\n"
+    assert (package / "6 0.rules").read_text() == "1\n2\n3\n4\n5\n"
+
+
+def test_lines_become_comments_also_through_a_link(tmp_path: Path) -> None:
+    file, link = tmp_path / "x.rules", tmp_path / "link.rules"
     file.write_text("one\ntwo\\\nthree\nfour\n")
-    command = at("/etc/udev/rules.d/x.rules").replace("/etc/udev/rules.d", str(tmp_path))
+    link.symlink_to(file.name)
+    command = at("/etc/udev/rules.d/link.rules").replace("/etc/udev/rules.d", str(tmp_path))
     subprocess.run(["sh", "-c", command], check=True)
     assert file.read_text() == "one\n#two\\\n#three\nfour\n"
+    assert link.is_symlink()
+
+
+def test_no_file_is_written_over(tmp_path: Path) -> None:
+    mine = tmp_path / "mount.atime.yaml"
+    mine.write_text("mine")
+    command = commands.study_command(place_at("/x"), "mount.atime", ("noatime",), "dfsio-read")
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, capture_output=True)
+    assert done.returncode != 0
+    assert mine.read_text() == "mine"
+
+
+@given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))
+@settings(max_examples=30)
+def test_a_word_of_any_bytes_is_one_word_of_printable_text(data: bytes) -> None:
+    command = commands.joined(["printf", "%s", os.fsdecode(data)])
+    assert command.isprintable()
+    assert subprocess.run(["bash", "-c", command], check=True, stdout=-1).stdout == data

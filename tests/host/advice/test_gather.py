@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from iostudy.errors import TargetError
 from iostudy.host.advice.facts import Space, is_storage
-from iostudy.host.advice.gather import gather, parse_choice, parse_kernel
+from iostudy.host.advice.gather import gather, parse_kernel
 from iostudy.host.advice.registry import judge
 from iostudy.host.topology import Topology
 from tests.host import recorded
@@ -29,17 +30,25 @@ def test_kernels(release: str, kernel: tuple[int, int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "choice"),
-    [("always [madvise] never\n", "madvise"), ("[never]", "never"), ("yes no", ""), ("", "")],
+    ("text", "choice"), [("always [madvise] never\n", "madvise"), ("[never]\n", "never")]
 )
-def test_choices(text: str, choice: str) -> None:
-    assert parse_choice(text) == choice
+def test_huge_pages(tmp_path: Path, text: str, choice: str) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    write(root / "sys/kernel/mm/transparent_hugepage/defrag", text)
+    host = gather(root=root, statvfs=lambda _: recorded.room()).host
+    assert host.thp_defrag == choice
+
+
+def test_a_kernel_without_huge_pages(tmp_path: Path) -> None:
+    root = recorded.lvm_on_md(tmp_path)
+    shutil.rmtree(root / "sys/kernel/mm/transparent_hugepage", ignore_errors=True)
+    host = gather(root=root, statvfs=lambda _: recorded.room()).host
+    assert host.thp_enabled == host.thp_defrag == ""
 
 
 @given(st.text())
 def test_any_text_is_taken(text: str) -> None:
     parse_kernel(text)
-    parse_choice(text)
 
 
 def test_sysctls_are_read_with_their_names(tmp_path: Path) -> None:

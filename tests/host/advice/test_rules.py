@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +64,9 @@ def test_a_data_node_with_few_files(old: Facts) -> None:
 
 def test_no_data_node(md: Facts) -> None:
     assert found(md, "hadoop-nofile") == {}
-    assert found(md, "user-nofile")["host"].found == "soft 1024, hard 524288"
+    finding = found(md, "user-nofile")["host"]
+    assert finding.found == "soft 1024, hard 524288"
+    assert "'hdfs soft nofile 32768'" in finding.command
 
 
 def test_limits_of_the_host(old: Facts, tmp_path: Path) -> None:
@@ -243,8 +246,26 @@ def test_options_of_nfs(old: Facts) -> None:
         "nfs-small-transfers": "rsize=32768,wsize=32768",
         "nfs-version": "vers=3",
     }
-    assert ids["nfs-udp"].command == (
-        "umount /mnt/filer && mount -t nfs -o proto=tcp filer:/vol/logs /mnt/filer"
+
+
+def options_of_command(finding: Finding) -> set[str]:
+    words = shlex.split(finding.command)
+    assert words[:7] == ["umount", "/mnt/filer", "&&", "mount", "-t", "nfs", "-o"]
+    return set(words[7].split(","))
+
+
+def test_nfs_is_mounted_again_with_all_other_options(old: Facts) -> None:
+    ids = {f.id: f for f in judge(old) if f.id.startswith("nfs-")}
+    kept = {"rw", "relatime", "vers=3", "timeo=11", "retrans=3", "sec=sys"}
+    size = {"rsize=32768", "wsize=32768"}
+    udp, soft, alone = {"proto=udp"}, {"soft"}, {"nolock"}
+    assert options_of_command(ids["nfs-udp"]) == kept | size | soft | alone | {"proto=tcp"}
+    assert options_of_command(ids["nfs-soft"]) == kept | size | udp | alone | {"hard"}
+    assert options_of_command(ids["nfs-small-transfers"]) == (
+        kept | soft | udp | alone | {"rsize=1048576", "wsize=1048576"}
+    )
+    assert options_of_command(ids["nfs-local-locks"]) == (
+        kept | size | soft | udp | {"lock", "local_lock=none"}
     )
 
 
@@ -253,7 +274,8 @@ def test_sound_options_of_nfs(tmp_path: Path) -> None:
     write(
         root / "proc/self/mountinfo",
         "44 1 0:38 / /h rw - nfs4 nas:/h rw,vers=4.2,rsize=1048576,wsize=1048576,hard,proto=tcp\n"
-        "45 1 0:39 / /s rw,sync - nfs4 nas:/s rw,vers=4.2,rsize=1048576,wsize=1048576,proto=tcp\n",
+        "45 1 0:39 / /s rw,sync - nfs4 nas:/s rw,vers=4.2,rsize=1048576,wsize=1048576,proto=tcp\n"
+        "46 1 0:40 / /r ro,soft - nfs4 nas:/r rw,vers=4.2,rsize=1048576,wsize=1048576,proto=tcp\n",
     )
     facts = facts_of(root)
     assert [(f.id, f.subject) for f in judge(facts) if f.id.startswith("nfs-")] == [
@@ -319,8 +341,9 @@ def test_conflicts(tmp_path: Path) -> None:
     assert sysctl.setting == "sysctl.vm.swappiness"
     assert sysctl.found == "vm.swappiness = 10 (now 60)"
     assert sysctl.command == (
-        "cp /usr/lib/sysctl.d/50-x.conf /etc/sysctl.d/50-x.conf"
-        " && sed -i '1,1s/^/#/' /etc/sysctl.d/50-x.conf"
+        "{ test -e /etc/sysctl.d/50-x.conf"
+        " || cp /usr/lib/sysctl.d/50-x.conf /etc/sysctl.d/50-x.conf; }"
+        " && sed --in-place --follow-symlinks '1,1s/^/#/' /etc/sysctl.d/50-x.conf"
     )
     assert found(facts, "tmpfiles-writes")["/etc/tmpfiles.d/thp.conf:1"].command == (
         "sed -i '1,1s/^/#/' /etc/tmpfiles.d/thp.conf"

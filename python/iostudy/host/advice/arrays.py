@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 
+from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
 from iostudy.host.arrays import Array
@@ -26,7 +26,7 @@ def _moving_data(facts: Facts) -> Iterator[Sighting]:
                 found=f"{array.action}{done}",
                 advised="measure when it has ended",
                 evidence=f"/sys/block/{node.name}/md/sync_action",
-                command=shlex.join(["mdadm", "--wait", str(node.device.path)]),
+                command=joined(["mdadm", "--wait", str(node.device.path)]),
             )
 
 
@@ -38,7 +38,7 @@ def _degraded(facts: Facts) -> Iterator[Sighting]:
                 found=f"{array.level} with {array.missing} of {array.members} members missing",
                 advised="replace them, and wait for the recovery",
                 evidence=f"/sys/block/{node.name}/md/degraded",
-                command=shlex.join(["mdadm", "--detail", str(node.device.path)]),
+                command=joined(["mdadm", "--detail", str(node.device.path)]),
             )
 
 
@@ -49,7 +49,7 @@ def _lvm(facts: Facts) -> Iterator[Sighting]:
             found="a mirrored or RAID volume; sysfs does not tell whether it is in sync",
             advised="measure when Cpy%Sync is 100.00",
             evidence=f"its inner volumes, {name}_rimage_N or {name}_mimage_N",
-            command=shlex.join(["lvs", "-o", "name,sync_percent,raid_sync_action", name]),
+            command=joined(["lvs", "-o", "name,sync_percent,raid_sync_action", name]),
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
+from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import DeviceFacts, Facts
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
 from iostudy.host.kinds import Kind
@@ -26,7 +26,7 @@ def _flush_disabled(facts: Facts) -> Iterator[Sighting]:
                 found=", ".join(options),
                 advised="barrier",
                 evidence=f"{', '.join(d.name for d in volatile)}: queue/write_cache: {_WRITE_BACK}",
-                command=shlex.join(["mount", "-o", "remount,barrier", point]),
+                command=joined(["mount", "-o", "remount,barrier", point]),
                 setting="mount.barrier",
             )
 
@@ -62,8 +62,8 @@ def _ask(disk: DeviceFacts) -> str:
     """What may tell more: the drive itself, or for a virtual disk whoever runs the host."""
     node = str(disk.node.device.path)
     if disk.node.kind is Kind.NVME:
-        return shlex.join(["nvme", "id-ctrl", "--human-readable", node])
-    return shlex.join(["smartctl", "--xall", node])
+        return joined(["nvme", "id-ctrl", "--human-readable", node])
+    return joined(["smartctl", "--xall", node])
 
 
 RULES = (

@@ -1,11 +1,14 @@
 """The commands that mend or measure what a rule found, quoted for a shell.
 
-They are for people to read and run; nothing here is ever run by this program.
+They are for people to read and run; nothing here is ever run by this program. None of them writes
+over a file that is there already (``set -C``: the shell's redirections then refuse to).
 """
 
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,11 +19,35 @@ from iostudy.host.topology import Place
 
 Levels = Sequence[str | int]
 
+_NOT_IN_QUOTES = re.compile(rb"[^ -~]|['\\\\]")
+
+
+def joined(words: Sequence[str | Path]) -> str:
+    r"""One command of these words, on one line.
+
+    A word with a character that a terminal would not show, or with a byte that is no UTF-8, is
+    written as ``$'\012'``, which bash, zsh and ksh read.
+    """
+    return " ".join(_quoted(str(word)) for word in words)
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = _NOT_IN_QUOTES.sub(lambda match: rb"\%03o" % ord(match[0]), os.fsencode(word))
+    return f"$'{escaped.decode('ascii')}'"
+
+
+def new_file_command(text: str, file: str | Path) -> str:
+    """Write a file; one that is there already is left alone, and the command fails."""
+    lines, end = (text[:-1], "%s\\n") if text.endswith("\n") else (text, "%s")
+    return f"(set -C; {joined(['printf', end, lines])} > {joined([file])})"
+
 
 def set_command(setting: str, value: str | int, on: str | Path | None = None) -> str:
     """``iostudy set NAME=VALUE [--on PLACE]``, which ``iostudy restore`` undoes."""
     place = ["--on", str(on)] if on is not None else []
-    return shlex.join(["iostudy", "set", f"{setting}={value}", *place])
+    return joined(["iostudy", "set", f"{setting}={value}", *place])
 
 
 def study_command(place: Place, factor: str, levels: Levels, workload: str, **options: Any) -> str:
@@ -35,27 +62,29 @@ def study_command(place: Place, factor: str, levels: Levels, workload: str, **op
         "workloads": [{workload: options}],
     }
     file = f"{factor}.yaml"
-    written = shlex.join(["printf", "%s", json.dumps(study)])
-    return f"{written} > {shlex.quote(file)} && {shlex.join(['iostudy', 'run', file])}"
+    return f"{new_file_command(json.dumps(study), file)} && {joined(['iostudy', 'run', file])}"
 
 
 def write_command(path: str | Path, value: str) -> str:
     """Write a value to a file of the kernel's that iostudy has no setting for."""
-    return f"echo {shlex.quote(value)} > {shlex.quote(str(path))}"
+    return f"{joined(['echo', value])} > {joined([path])}"
 
 
 def comment_out_command(assignment: Assignment, folder: str) -> str:
     """Make the lines of an assignment a comment, in a copy below /etc if the file is elsewhere.
 
-    A file in /etc goes before one of the same name that a package has brought.
+    A file in /etc goes before one of the same name that a package has brought. A copy that is there
+    already is kept: the command for another line may have made it.
     """
     file = assignment.file
     if file.is_relative_to("/etc"):
         return _commented(assignment, file)
     copy = Path("/etc") / folder / file.name
-    return f"{shlex.join(['cp', str(file), str(copy)])} && {_commented(assignment, copy)}"
+    made = f"{joined(['test', '-e', copy])} || {joined(['cp', file, copy])}"
+    return f"{{ {made}; }} && {_commented(assignment, copy)}"
 
 
 def _commented(assignment: Assignment, file: Path) -> str:
     lines = f"{assignment.first},{assignment.last}s/^/#/"
-    return shlex.join(["sed", "-i", lines, str(file)])
+    # Without it sed would put a file in the place of a link, and leave the other as it was.
+    return joined(["sed", "--in-place", "--follow-symlinks", lines, file])

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from iostudy.host.advice.commands import comment_out_command
+from iostudy.host.advice.commands import comment_out_command, joined
 from iostudy.host.advice.facts import DeviceFacts, Facts, is_storage
 from iostudy.host.advice.finding import HOST, Certainty, Rule, Sighting
 from iostudy.host.configuration import Assignment
@@ -28,7 +27,7 @@ def _tuned(facts: Facts) -> Iterator[Sighting]:
                 found=f"profile {facts.host.tuned_profile} is active",
                 advised="a profile with the values that are to be kept",
                 evidence=f"/etc/tuned/active_profile; process {daemon.pid}",
-                command=shlex.join(["tuned-adm", "off"]),
+                command=joined(["iostudy", "persist", "--format", "tuned"]),
             )
 
 
@@ -96,7 +95,8 @@ RULES = (
         certainty=Certainty.FACT,
         why="It sets schedulers, read-ahead, sysctls and more by its profile, again at each "
         "start and for each disk that comes, and some of them as the load changes (dynamic "
-        "tuning).",
+        "tuning). The command shows what `iostudy set` holds as a profile on top of the active "
+        "one; switching TuneD off would take back all that its profile has set.",
         source="tuned(8), tuned.conf(5), tuned-adm(8)",
         check=_tuned,
     ),

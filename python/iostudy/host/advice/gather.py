@@ -19,7 +19,7 @@ from iostudy.host.advice.facts import (
 )
 from iostudy.host.daemons import read_daemons
 from iostudy.host.devices import SECTOR_BYTES
-from iostudy.host.files import ROOT, read_attribute, read_number
+from iostudy.host.files import ROOT, parse_chosen, read_attribute, read_number
 from iostudy.host.inventory import parse_memory_bytes, read_queue
 from iostudy.host.limits import parse_limits
 from iostudy.host.reader import Reader
@@ -75,12 +75,6 @@ def parse_kernel(release: str) -> tuple[int, int]:
     """``6.1.0-18-amd64`` -> (6, 1); (0, 0) of what begins otherwise."""
     match = re.match(r"(\d+)\.(\d+)", release)
     return (int(match[1]), int(match[2])) if match else (0, 0)
-
-
-def parse_choice(text: str) -> str:
-    """The word in brackets of ``always [madvise] never``; empty where there is none."""
-    match = re.search(r"\[([^\]]*)\]", text)
-    return match[1] if match else ""
 
 
 def _target(place: str, root: Path) -> Place | None:
@@ -144,13 +138,18 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
         kernel=parse_kernel(read_attribute(root / "proc/sys/kernel/osrelease") or ""),
         memory_bytes=parse_memory_bytes(read_attribute(root / "proc/meminfo") or ""),
         sysctls=_sysctls(reader, {*_SYSCTLS, *more_keys}),
-        thp_enabled=parse_choice(reader.text(thp / "enabled") or ""),
-        thp_defrag=parse_choice(reader.text(thp / "defrag") or ""),
+        thp_enabled=_chosen(reader.text(thp / "enabled")),
+        thp_defrag=_chosen(reader.text(thp / "defrag")),
         swaps=mounts.read_swaps(root),
         limits=parse_limits(reader.text(root / "proc/self/limits") or ""),
         daemons=read_daemons(reader),
         tuned_profile=profile.strip(),
     )
+
+
+def _chosen(text: str | None) -> str:
+    """The name that holds; empty on a kernel without huge pages."""
+    return parse_chosen(text).current if text else ""
 
 
 def _sysctls(reader: Reader, keys: set[str]) -> Mapping[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 
+from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import DeviceFacts, Facts
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
 from iostudy.host.kinds import Kind
@@ -68,7 +68,7 @@ def _sighting(
         found=found,
         advised=advised,
         evidence=evidence,
-        command=shlex.join(["parted", "--script", disk, "align-check", check, number]),
+        command=joined(["parted", "--script", disk, "align-check", check, number]),
     )
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
-from iostudy.host.advice.commands import set_command
+from iostudy.host.advice.commands import joined, new_file_command, set_command
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import HOST, Certainty, Rule, Sighting
 from iostudy.host.daemons import TUNED
@@ -36,21 +35,22 @@ def _daemons(facts: Facts) -> Iterator[Sighting]:
                 found=str(limit),
                 advised=f"soft {HADOOP_OPEN_FILES}",
                 evidence=f"/proc/{daemon.pid}/limits",
-                command=shlex.join(["prlimit", "--pid", str(daemon.pid), wanted]),
+                command=joined(["prlimit", "--pid", str(daemon.pid), wanted]),
             )
 
 
 def _own(facts: Facts) -> Iterator[Sighting]:
     limit = facts.host.limits.get(OPEN_FILES)
     if limit and _too_low(limit) and not _hadoop_runs(facts):
-        line = f"hdfs - nofile {HADOOP_OPEN_FILES}"
-        written = shlex.join(["printf", "%s\\n", line])
+        # "-" sets both, and would lower a hard limit that is high enough.
+        kind = "soft" if limit.hard is None or limit.hard >= HADOOP_OPEN_FILES else "-"
+        line = f"hdfs {kind} nofile {HADOOP_OPEN_FILES}\n"
         yield Sighting(
             subject=HOST,
             found=str(limit),
             advised=f"soft {HADOOP_OPEN_FILES} for the user of the data nodes",
             evidence="/proc/self/limits: this user's own, and no data node runs",
-            command=f"{written} > /etc/security/limits.d/90-hdfs-nofile.conf",
+            command=new_file_command(line, "/etc/security/limits.d/90-hdfs-nofile.conf"),
         )
 
 

@@ -2,83 +2,94 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 
+from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
 from iostudy.host.topology import Place
 
-LARGEST_TRANSFER = 1048576
+LARGEST_TRANSFER = "1048576"
 _SETTING = "mount.options"
 _OLD_VERSIONS = ("2", "3", "4.0", "4")
 _MAN = "nfs(5)"
+_ONLY_TOLD = re.compile(r"(addr|clientaddr|mountaddr|mountport|namlen)=.*|port=0|seclabel")
+"""What mountinfo shows of a connection, and mount(8) finds out anew."""
 
 
 def _soft(facts: Facts) -> Iterator[Sighting]:
     for place, options in _mounted(facts):
-        if "soft" in options:
-            yield _sighting(place, "soft", "hard")
+        if "soft" in options and "ro" not in options:
+            yield _sighting(place, "soft", {"soft": None, "hard": ""})
 
 
 def _udp(facts: Facts) -> Iterator[Sighting]:
     for place, options in _mounted(facts):
         if options.get("proto", "").startswith("udp"):
-            yield _sighting(place, f"proto={options['proto']}", "proto=tcp")
+            yield _sighting(place, f"proto={options['proto']}", {"proto": "tcp"})
 
 
 def _no_lock(facts: Facts) -> Iterator[Sighting]:
     for place, options in _mounted(facts):
         if "nolock" in options or options.get("local_lock", "none") != "none":
             found = "nolock" if "nolock" in options else f"local_lock={options['local_lock']}"
-            yield _sighting(place, found, "lock,local_lock=none")
+            yield _sighting(place, found, {"nolock": None, "lock": "", "local_lock": "none"})
+
+
+def _small(facts: Facts) -> Iterator[Sighting]:
+    for place, options in _mounted(facts):
+        sizes = {name: options.get(name, LARGEST_TRANSFER) for name in ("rsize", "wsize")}
+        if min(map(int, sizes.values())) < int(LARGEST_TRANSFER):
+            yield _sighting(place, _text(sizes), dict.fromkeys(sizes, LARGEST_TRANSFER))
 
 
 def _sync(facts: Facts) -> Iterator[Sighting]:
     for place, options in _mounted(facts):
         if "sync" in options:
-            yield _sighting(place, "sync", "async")
-
-
-def _small(facts: Facts) -> Iterator[Sighting]:
-    for place, options in _mounted(facts):
-        sizes = {name: int(options.get(name, LARGEST_TRANSFER)) for name in ("rsize", "wsize")}
-        if min(sizes.values()) < LARGEST_TRANSFER:
-            found, wanted = _joined(sizes), _joined(dict.fromkeys(sizes, LARGEST_TRANSFER))
-            yield _sighting(place, found, wanted)
+            yield _measured(place, "sync", "async, if no other host must see a write at once")
 
 
 def _old(facts: Facts) -> Iterator[Sighting]:
     for place, options in _mounted(facts):
         if options.get("vers") in _OLD_VERSIONS:
-            yield Sighting(
-                subject=str(place.mount.point),
-                found=f"vers={options['vers']}",
-                advised="vers=4.2, if the server has it and it is faster here",
-                evidence=_evidence(place),
-                command=shlex.join(
-                    ["iostudy", "bench", "dfsio-write", "--target", str(place.mount.point)]
-                ),
-            )
+            advised = "vers=4.2, if the server has it and it is faster here"
+            yield _measured(place, f"vers={options['vers']}", advised)
 
 
 def _mounted(facts: Facts) -> Iterator[tuple[Place, Mapping[str, str]]]:
-    """The NFS mounts with their options; one without a value has an empty one."""
     for place in facts.topology.apart:
         if place.filesystem in ("nfs", "nfs4"):
-            pairs = (option.partition("=") for option in place.options)
-            yield place, {name: value for name, _, value in pairs}
+            yield place, _options(place.options)
 
 
-def _sighting(place: Place, found: str, advised: str) -> Sighting:
+def _sighting(place: Place, found: str, changes: dict[str, str | None]) -> Sighting:
+    """What a mount with those options instead would mend; None takes one out.
+
+    NFS does not change them by a remount. All others stay, or security could go with them (sec,
+    nosuid), but for what the kernel only tells of the connection.
+    """
+    point, mount = str(place.mount.point), place.mount
+    kept = _options(option for option in place.options if not _ONLY_TOLD.fullmatch(option))
+    wanted = _text({name: value for name, value in (kept | changes).items() if value is not None})
+    again = ["mount", "-t", place.filesystem, "-o", wanted, mount.source, point]
+    return Sighting(
+        subject=point,
+        found=found,
+        advised=_text({name: value for name, value in changes.items() if value is not None}),
+        evidence=_evidence(place),
+        command=f"{joined(['umount', point])} && {joined(again)}",
+    )
+
+
+def _measured(place: Place, found: str, advised: str) -> Sighting:
     point = str(place.mount.point)
-    mount = ["mount", "-t", place.filesystem, "-o", advised, place.mount.source, point]
     return Sighting(
         subject=point,
         found=found,
         advised=advised,
         evidence=_evidence(place),
-        command=f"{shlex.join(['umount', point])} && {shlex.join(mount)}",
+        command=joined(["iostudy", "bench", "dfsio-write", "--target", point]),
     )
 
 
@@ -86,8 +97,14 @@ def _evidence(place: Place) -> str:
     return f"mountinfo: {','.join(place.options)}"
 
 
-def _joined(options: Mapping[str, int]) -> str:
-    return ",".join(f"{name}={value}" for name, value in options.items())
+def _options(options: Iterable[str]) -> dict[str, str]:
+    """The options by name; one without a value has an empty one."""
+    pairs = (option.partition("=") for option in options)
+    return {name: value for name, _, value in pairs}
+
+
+def _text(options: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={value}" if value else name for name, value in options.items())
 
 
 RULES = (
@@ -125,11 +142,12 @@ RULES = (
     Rule(
         id="nfs-sync",
         title="Every write on NFS waits for the server",
-        certainty=Certainty.RECOMMENDATION,
+        certainty=Certainty.MEASURE,
         setting=_SETTING,
-        why="With sync each write(2) is flushed to the server before it returns, at a "
-        "significant cost. A program that needs that calls fsync, as a name node does for its "
-        "edit log.",
+        why="With sync each write(2) is flushed to the server before it returns: other hosts see "
+        "it sooner, at a significant cost. A program that needs that for its own files alone "
+        "opens them with O_SYNC or calls fsync, as a name node does for its edit log. What it "
+        "costs here the command tells, before and after mounting anew.",
         source=f'{_MAN}, "The sync mount option"',
         check=_sync,
     ),
@@ -138,8 +156,8 @@ RULES = (
         title="NFS moves less than it could in a request",
         certainty=Certainty.RECOMMENDATION,
         setting=_SETTING,
-        why="Without rsize and wsize client and server agree on the largest that both can do, 1 "
-        "MiB on most. Less means that the mount says so, or that the server does.",
+        why="Without rsize and wsize client and server agree on the largest that both can do, at "
+        "most 1 MiB. Less means that the mount says so, or that the server does.",
         source=f"{_MAN}, rsize and wsize",
         check=_small,
     ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import Facts, Space
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
 from iostudy.units import format_percent
@@ -31,7 +31,7 @@ def _sightings(facts: Facts, chosen: Callable[[Space], bool]) -> Iterator[Sighti
                 found=f"{format_percent(space.used)} of the bytes in use",
                 advised=f"less than {format_percent(NEARLY_FULL)}",
                 evidence=f"statvfs: {space.available_bytes} B available of {space.size_bytes} B",
-                command=shlex.join(["du", "-xhd1", str(point)]),
+                command=joined(["du", "-xhd1", str(point)]),
             )
 
 
@@ -43,7 +43,7 @@ def _inodes(facts: Facts) -> Iterator[Sighting]:
                 found=f"{format_percent(space.used_inodes)} of the inodes in use",
                 advised=f"less than {format_percent(NEARLY_NO_INODES)}",
                 evidence=f"statvfs: {space.free_inodes} free of {space.inodes} inodes",
-                command=shlex.join(["du", "--inodes", "-xd1", str(point)]),
+                command=joined(["du", "--inodes", "-xd1", str(point)]),
             )
 
 

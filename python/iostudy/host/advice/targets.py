@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
+from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
 
@@ -35,7 +35,7 @@ def _on(facts: Facts, filesystems: tuple[str, ...], advised: str) -> Iterator[Si
             found=place.filesystem,
             advised=advised,
             evidence=f"mountinfo: {place.filesystem} ({place.mount.source})",
-            command=shlex.join(["findmnt", "--real"]),
+            command=joined(["findmnt", "--real"]),
         )
 
 
