@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iostudy.node import caches
-from iostudy.settings.filesystems import Filesystem
-from iostudy.settings.new_filesystem import NewFilesystem
-from iostudy.settings.scratch import LoopbackDisk
+from iostudy.settings.scratch.disk import LoopbackDisk
+from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.transaction import Transaction
 
 

@@ -25,10 +25,10 @@ from iostudy.host import mounts
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import catalog, journal, kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.filesystems import Filesystem
-from iostudy.settings.new_filesystem import NewFilesystem
 from iostudy.settings.recovery import restore_stale
-from iostudy.settings.scratch import LoopbackDisk
+from iostudy.settings.scratch.disk import LoopbackDisk
+from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Transaction
 from tests.fixtures_loop import MIB, queue_state

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.settings import mount_calls
+from iostudy.settings.mounting import calls as mount_calls
 from tests.device.mounted import NO_SUCH_CALL, filesystem, mounted
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from iostudy.settings import kinds
 from iostudy.settings.change import Change, Setting
-from iostudy.settings.filesystems import Filesystem
+from iostudy.settings.scratch.filesystem import Filesystem
 from tests.fixtures_loop import MIB, loop_disk
 
 NO_SUCH_CALL = 0x7FFF

@@ -13,11 +13,12 @@ import pytest
 
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts
-from iostudy.settings import disks, kinds, mounted
-from iostudy.settings.filesystems import FILESYSTEMS, Filesystem, maker
-from iostudy.settings.mounted import ExtSuperblock
-from iostudy.settings.new_filesystem import NewFilesystem
-from iostudy.settings.scratch import ScratchDevice
+from iostudy.settings import kinds
+from iostudy.settings.scratch import mounted, steps
+from iostudy.settings.scratch.disk import ScratchDevice
+from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem, maker
+from iostudy.settings.scratch.mounted import ExtSuperblock
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
 
@@ -130,7 +131,7 @@ def test_what_cannot_be_made_is_told_and_leaves_nothing(
     assert filesystem.describe() in caught.value.wanted
     assert "Usage" not in caught.value.found
     assert not scratch.folder.exists()
-    disks.check_unused(Path("/dev") / disk)
+    steps.check_unused(Path("/dev") / disk)
 
 
 def test_what_mkfs_did_not_heed_is_an_error(

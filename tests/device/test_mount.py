@@ -12,7 +12,9 @@ import pytest
 
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts
-from iostudy.settings import catalog, kinds, mount_calls, mount_values
+from iostudy.settings import catalog, kinds
+from iostudy.settings.mounting import calls as mount_calls
+from iostudy.settings.mounting import values as mount_values
 from iostudy.settings.transaction import Transaction
 from tests.device.mounted import (
     NO_SUCH_CALL,

@@ -135,7 +135,9 @@ def test_a_value_out_of_the_devices_range(unusual: str) -> None:
 
 def test_an_attribute_that_this_queue_does_not_have(loop: str) -> None:
     for attribute in ("nonesuch", "hw_sector_size"):
-        with pytest.raises(SettingError, match="no such setting here now, or none that can be changed"):
+        with pytest.raises(
+            SettingError, match="no such setting here now, or none that can be changed"
+        ):
             AttributeChange.prepare(queue(loop), {attribute: "1"})
 
 

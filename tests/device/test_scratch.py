@@ -13,11 +13,12 @@ import pytest
 
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.host import devices, mounts
-from iostudy.settings import commands, disks
-from iostudy.settings.filesystems import Filesystem
+from iostudy.settings import commands
 from iostudy.settings.identity import DiskIdentity
-from iostudy.settings.new_filesystem import NewFilesystem, require_tools
-from iostudy.settings.scratch import LoopbackDisk, ScratchDevice, ScratchDisk
+from iostudy.settings.scratch import steps
+from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice, ScratchDisk
+from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import NewFilesystem, require_tools
 from iostudy.settings.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
 
@@ -83,7 +84,7 @@ def test_undo_whatever_has_been_undone_by_hand(tmp_path: Path) -> None:
 
 
 def test_a_mount_that_stays_busy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disks, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(steps, "_PATIENCE_SECONDS", 0.2)
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, SIZE)
         made = make(transaction, disk)
@@ -174,18 +175,18 @@ def test_a_disk_is_known_by_what_it_is(loop: str) -> None:
 def test_devices_that_are_refused(loop: str, tmp_path: Path) -> None:
     node = Path("/dev") / loop
     with pytest.raises(TargetError, match="no block device"):
-        disks.check_unused(tmp_path)
+        steps.check_unused(tmp_path)
     subprocess.run(["blockdev", "--setro", node], check=True)
     with pytest.raises(TargetError, match="read only"):
-        disks.check_unused(node)
+        steps.check_unused(node)
     subprocess.run(["blockdev", "--setrw", node], check=True)
     held = os.open(node, os.O_RDONLY | os.O_EXCL)
     try:
         with pytest.raises(TargetError, match="in use"):
-            disks.check_unused(node)
+            steps.check_unused(node)
     finally:
         os.close(held)
-    disks.check_unused(node)
+    steps.check_unused(node)
 
 
 def test_swap_is_refused(loop: str) -> None:
@@ -193,6 +194,6 @@ def test_swap_is_refused(loop: str) -> None:
     subprocess.run(["swapon", f"/dev/{loop}"], check=True)
     try:
         with pytest.raises(TargetError, match=f"{loop} is swap space"):
-            disks.check_unused(Path("/dev") / loop)
+            steps.check_unused(Path("/dev") / loop)
     finally:
         subprocess.run(["swapoff", f"/dev/{loop}"], check=True)

@@ -13,7 +13,7 @@ from iostudy.errors import SettingError, TargetError, WorkloadError
 from iostudy.host import devices, mounts
 from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
-from iostudy.settings import new_filesystem
+from iostudy.settings.scratch import new_filesystem
 from iostudy.study.model import Configuration, LoopbackTarget, ScratchTarget, WorkloadRequest
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.filesystem import BLOCK_SIZE, DEFINITIONS, STRIPE_WIDTH
-from iostudy.settings.filesystems import FILESYSTEMS, Filesystem
-from iostudy.settings.mounted import ExtSuperblock, contradiction
+from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem
+from iostudy.settings.scratch.mounted import ExtSuperblock, contradiction
 
 QUIET = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
 

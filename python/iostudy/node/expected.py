@@ -11,9 +11,9 @@ from iostudy.node.levels import Levels
 from iostudy.node.room import free_bytes, require_room
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Reach
-from iostudy.settings.filesystems import Filesystem
-from iostudy.settings.new_filesystem import require_tools
-from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.cross_check import with_offered

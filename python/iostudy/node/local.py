@@ -19,10 +19,10 @@ from iostudy.node.local_block import LocalBlock
 from iostudy.node.room import free_bytes, require_room
 from iostudy.node.site import Ground, Site
 from iostudy.settings import places
-from iostudy.settings.filesystems import Filesystem
 from iostudy.settings.identity import DiskIdentity
 from iostudy.settings.locks import lock_directory
-from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import (

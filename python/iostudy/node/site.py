@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.node.levels import Levels
-from iostudy.settings.filesystems import Filesystem
-from iostudy.settings.new_filesystem import NewFilesystem
-from iostudy.settings.scratch import ScratchDisk
+from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import Configuration

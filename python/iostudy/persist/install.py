@@ -41,20 +41,22 @@ def install(rendered: Rendered, host: Host | None = None) -> tuple[str, ...]:
     """Write and activate everything; what was done, and how to take it back, in words.
 
     Raises UsageError before anything is written: without root, for lines of others that say
-    something else, or for a file that its own tool refuses. SettingError where the kernel or a tool
-    refuses later; the files are then as they were.
+    something else, or for a file that its own tool refuses. SettingError where a file cannot be written or a tool
+    refuses to activate it (the files are then as they were), and where the kernel says something else afterwards
+    (the files then stay, and so hold from the next start).
     """
     host = host or Host()
     refuse(rendered)
     changing = [artifact for artifact in rendered.artifacts if artifact.changes]
-    if not changing:
+    idle = [a for a in rendered.artifacts if not a.changes and _differing(a.expected, host)]
+    if not changing and not idle:
         return ("nothing to do: all of it is kept already",)
     with lock_devices(*rendered.places), lock_host():
         for artifact in changing:
             _check(artifact, host)
         written = _write(changing, host)
         try:
-            active = [text for artifact in changing for text in _activate(artifact, host)]
+            active = [text for artifact in (*changing, *idle) for text in _activate(artifact, host)]
         except CommandError as error:
             _take_back(changing, host)
             raise _not_active(error) from error
@@ -193,22 +195,27 @@ def _not_active(error: CommandError) -> SettingError:
         "to make the settings hold now",
         found=str(error),
         where="--install",
-        remedy="all files are as they were; mend what the tool names and try again",
+        remedy="all files are as they were; mend what the tool names and try again. What was made "
+        "to hold before it holds until the next start",
     )
 
 
 def _read_back(expected: Iterable[Expected], host: Host) -> None:
     """SettingError for what the kernel does not say although all was activated."""
-    found = {one: read_attribute(below(one.path, host.root)) for one in expected}
-    wrong = [f"{one.path} is {text}" for one, text in found.items() if not _says(text, one.value)]
-    if wrong:
+    differing = _differing(expected, host)
+    if differing:
         raise SettingError(
             "that the settings hold now",
-            found="; ".join(wrong),
+            found="; ".join(differing),
             where="--install",
             remedy="the files are written and hold from the next start, unless something else "
             "(TuneD, another rule) sets it too: see `iostudy doctor`",
         )
+
+
+def _differing(expected: Iterable[Expected], host: Host) -> list[str]:
+    found = {one: read_attribute(below(one.path, host.root)) for one in expected}
+    return [f"{one.path} is {text}" for one, text in found.items() if not _says(text, one.value)]
 
 
 def _says(text: str | None, value: str) -> bool:

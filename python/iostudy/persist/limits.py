@@ -22,6 +22,9 @@ from iostudy.persist.rendered import Rendered, Unkept, heading
 FILE = Path("/etc/security/limits.d/90-iostudy.conf")
 _FIRST = Path("/etc/security/limits.conf")
 _EVERYBODY = "*"
+_MOST_FILES = 1 << 20
+"""The kernel's default of fs.nr_open. setrlimit(2) refuses more, and then pam_limits(8) the session:
+nobody but root could log in any more. What it has been raised to may not hold at the next start."""
 _BOTH = "-"
 _NOTES = """\
 # `*` does not concern root. Services of systemd do not read this file: they need Limit... lines in
@@ -124,6 +127,8 @@ def _item(setting: Kept) -> tuple[str, str]:
 
 
 def _value(item: str, value: str) -> str:
+    if item == "nofile" and (value == UNLIMITED or int(value) > _MOST_FILES):
+        raise ValueError(f"above {_MOST_FILES} (fs.nr_open), no session could be opened")
     return value if value == UNLIMITED else str(_UNITS[item](int(value)))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from iostudy.settings.mount_options import spelled, taken_apart
+from iostudy.settings.mounting.options import spelled, taken_apart
 
 _SEPARATOR = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """A comma outside quotation marks, as in ``context="system_u:object_r:tmp_t:s0:c1,c2"``."""

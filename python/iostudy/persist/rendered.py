@@ -105,4 +105,9 @@ def together(parts: Iterable[Rendered]) -> Rendered:
 
 def heading(origin: str) -> str:
     """The comment at the top of a file that iostudy owns."""
-    return f"# {MARK}: {origin}.\n"
+    return f"# {MARK}: {printable(origin)}.\n"
+
+
+def printable(text: str) -> str:
+    """The text on one line, whatever the names of studies, files and disks hold."""
+    return "".join(c if c.isprintable() else "?" for c in text)

@@ -8,6 +8,7 @@ Documentation/admin-guide/pm/cpufreq.rst.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from iostudy.host.configuration import Assignment, read_tmpfiles
@@ -54,4 +55,5 @@ def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
 
 def _said(setting: Kept, others: Sequence[Assignment]) -> tuple[Said, ...]:
     own = PATHS[setting.name]
-    return tuple(Said(line, line.value, wins=True) for line in others if line.name == own)
+    same = (one for one in others if fnmatchcase(own, one.name) or fnmatchcase(one.name, own))
+    return tuple(Said(line, line.value, wins=True) for line in same)

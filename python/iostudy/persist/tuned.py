@@ -53,6 +53,7 @@ def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     return Rendered(
         artifacts=(dropins.artifact(path, written, root, (active,)),),
         unkept=unkept,
+        notes=(_way_back(_included(path, root)),),
     )
 
 
@@ -120,11 +121,17 @@ def _regex(disk: Disk) -> str:
     return "" if _SPECIAL.search(pattern.replace("=", "", 1)) else f"^{pattern}$"
 
 
+def _way_back(included: str) -> str:
+    """How to make TuneD do without the profile, before its file is taken away."""
+    command = f"tuned-adm profile {included.replace(',', ' ')}" if included else "tuned-adm off"
+    return f"to take the profile {PROFILE} back: `{command}`, then remove it"
+
+
 def _included(path: Path, root: Path) -> str:
     """The active profile; if that is iostudy's own, the one that it builds on."""
     active = (dropins.read_text(_ACTIVE, root) or "").strip()
     if active != PROFILE:
-        return active.replace(" ", ",")
+        return ",".join(active.split())
     written = dropins.read_text(path, root) or ""
     found = re.search(r"^include=(.*)$", written, re.MULTILINE)
     return found[1] if found else ""

@@ -20,7 +20,15 @@ from iostudy.host.files import ROOT
 from iostudy.host.reader import Reader
 from iostudy.persist import dropins
 from iostudy.persist.kept import Disk, Kept
-from iostudy.persist.rendered import Activation, Clash, Expected, Rendered, Unkept, heading
+from iostudy.persist.rendered import (
+    Activation,
+    Clash,
+    Expected,
+    Rendered,
+    Unkept,
+    heading,
+    printable,
+)
 
 FILE = Path("/etc/udev/rules.d/99-iostudy.rules")
 """After all that may set the same: 60-persistent-storage, 60-ioschedulers and the like."""
@@ -29,8 +37,11 @@ CONTROL = Path("/run/udev/control")
 
 SCHEDULER = "block.scheduler"
 _ZONED = "mq-deadline"
-"""The only scheduler that keeps the writes of a zone in order (Documentation/block, zoned)."""
+"""The only scheduler under which every kernel keeps the writes of a zone in order: from 6.10 on the
+block layer does (commit dd291d77cc90), and a rule outlives a kernel."""
 
+_OF_MULTIPATH = "it is a multipath device or a path of one, which multipathd sets up alike"
+_OF_ZONES = f"it is zoned, and before Linux 6.10 only {_ZONED} keeps the writes of a zone in order"
 _NAME_IT = "name the disks that it is to hold for with --on"
 _LEAVE_IT = "leave it, or write a rule of your own"
 _BY_NAME = "# Known by its name only: another disk may have it after the next start."
@@ -59,7 +70,7 @@ class Part:
     def text(self) -> str:
         """Below a comment that names the disk."""
         named = " ".join(filter(None, (self.disk.name, self.disk.model)))
-        return "".join(f"{line}\n" for line in (f"# {_printable(named)}", *self.lines))
+        return "".join(f"{line}\n" for line in (f"# {printable(named)}", *self.lines))
 
 
 def attribute(setting: Kept) -> str:
@@ -124,33 +135,29 @@ def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
 
 def _part(disk: Disk, kept: Sequence[Kept]) -> Part:
     scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
-    spared = _why_spared(disk, scheduler)
-    if spared:
-        unkept = tuple(Unkept(k.text, spared, _LEAVE_IT) for k in kept)
-        return Part(disk, (f"# Spared: {spared}.",), unkept=unkept)
+    if disk.multipath:
+        unkept = tuple(Unkept(k.text, _OF_MULTIPATH, _LEAVE_IT) for k in kept)
+        return Part(disk, (f"# Spared: {_OF_MULTIPATH}.",), unkept=unkept)
     try:
         known = match(disk)
     except ValueError as error:
         return Part(disk, (), unkept=tuple(Unkept(k.text, str(error), _NAME_IT) for k in kept))
-    trouble = {k: _trouble(k, scheduler) for k in sorted(kept, key=lambda k: k.name != SCHEDULER)}
+    ordered = sorted(kept, key=lambda k: k.name != SCHEDULER)
+    trouble = {k: _trouble(k, disk, scheduler) for k in ordered}
     written = tuple(setting for setting, why in trouble.items() if not why)
     lines = [_rule(known, setting, scheduler) for setting in written]
     if known.startswith("KERNEL"):
         lines.insert(0, _BY_NAME)
+    if _OF_ZONES in trouble.values():
+        lines.insert(0, f"# No scheduler: {_OF_ZONES}.")
     unkept = tuple(Unkept(k.text, why, _LEAVE_IT) for k, why in trouble.items() if why)
     return Part(disk, tuple(lines), written, unkept)
 
 
-def _why_spared(disk: Disk, scheduler: str | None) -> str:
-    if disk.multipath:
-        return "it is a multipath device or a path of one, which multipathd sets up alike"
-    if disk.zoned and scheduler not in (None, _ZONED):
-        return f"it is zoned, and writes within a zone keep their order under {_ZONED} only"
-    return ""
-
-
-def _trouble(setting: Kept, scheduler: str | None) -> str:
+def _trouble(setting: Kept, disk: Disk, scheduler: str | None) -> str:
     own = scheduler_of(setting)
+    if disk.zoned and (own or setting.name == SCHEDULER) and scheduler not in (None, _ZONED):
+        return _OF_ZONES
     if own and scheduler not in (None, own):
         return f"it is a tunable of {own}, and {scheduler} is kept"
     if not _VALUE.fullmatch(setting.value):
@@ -179,10 +186,6 @@ def _pattern(identity: str) -> str:
     if _UNWRITABLE.search(identity):
         raise ValueError(f"its identity {identity!r} has a character that no rule can match")
     return _GLOB.sub(r"[\g<0>]", identity)
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in text)
 
 
 def activations(devices: Sequence[str]) -> tuple[Activation, ...]:

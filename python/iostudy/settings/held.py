@@ -11,7 +11,7 @@ from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.journal import Contents, journal_paths, parse
 from iostudy.settings.kinds.queue import Queue
-from iostudy.settings.mount_owners import FileSystemOptions, MountFlags
+from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.state import state_directory
 
 

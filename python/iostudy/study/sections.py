@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from iostudy import units
-from iostudy.settings.filesystems import FILESYSTEMS
+from iostudy.settings.scratch.filesystem import FILESYSTEMS
 from iostudy.study.model import (
     Decision,
     DirectoryTarget,

@@ -346,7 +346,7 @@ def test_conflicts(tmp_path: Path) -> None:
         " && sed --in-place --follow-symlinks '1,1s/^/#/' /etc/sysctl.d/50-x.conf"
     )
     assert found(facts, "tmpfiles-writes")["/etc/tmpfiles.d/thp.conf:1"].command == (
-        "sed -i '1,1s/^/#/' /etc/tmpfiles.d/thp.conf"
+        "sed --in-place --follow-symlinks '1,1s/^/#/' /etc/tmpfiles.d/thp.conf"
     )
 
 

@@ -27,9 +27,9 @@ from iostudy.settings.kinds import (
     queue,
     sysctl,
 )
-from iostudy.settings.mount_owners import FileSystemOptions, MountFlags
-from iostudy.settings.new_filesystem import NewFilesystem
-from iostudy.settings.scratch import LoopbackDisk, ScratchDevice
+from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
+from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
+from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.work_folder import WorkFolder
 
 SETTINGS: tuple[SettingKind[Any, Any], ...] = (

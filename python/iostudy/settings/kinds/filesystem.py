@@ -1,7 +1,7 @@
 """What the file systems of this host were made with: read here, varied by a study on its own disk.
 
 A change takes a new file system, which destroys what is on the disk: there is none to be made here,
-see `iostudy.settings.new_filesystem`.
+see `iostudy.settings.scratch.new_filesystem`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from pathlib import Path
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts, stack
 from iostudy.host.mounts import Mount
-from iostudy.settings import commands, mounted
+from iostudy.settings import commands
 from iostudy.settings.change import Change, SettingKind
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE, FilesystemSettingDefinition
-from iostudy.settings.filesystems import FILESYSTEMS, maker
+from iostudy.settings.scratch import mounted
+from iostudy.settings.scratch.filesystem import FILESYSTEMS, maker
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from typing import ClassVar
 
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host.mounts import Mount, mounts_of
-from iostudy.settings import mount_calls, mount_options
 from iostudy.settings.attributes import Disturbs
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
-from iostudy.settings.mount_options import ATIME, ATIMES, NODIRATIME, PER_MOUNT, spelled
-from iostudy.settings.mount_values import devices_below, instance, read_values
+from iostudy.settings.mounting import calls as mount_calls
+from iostudy.settings.mounting import options as mount_options
+from iostudy.settings.mounting.options import ATIME, ATIMES, NODIRATIME, PER_MOUNT, spelled
+from iostudy.settings.mounting.values import devices_below, instance, read_values
 
 _OTHER_BOOT = "the host has been started anew"
 _UNMOUNTED = "it has been unmounted"

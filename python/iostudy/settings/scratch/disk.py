@@ -2,8 +2,8 @@
 
 Everything lies in one folder of a name that nobody else has, made below the folder that is given:
 the image file (of a loop-back disk) and the mount point of the file systems that are made on the
-disk, see `iostudy.settings.new_filesystem`. To undo is to look for what of it is there and remove
-it, so it does not matter how far the making came.
+disk, see `new_filesystem` beside this. To undo is to look for what of it is there and remove it, so
+it does not matter how far the making came.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from iostudy.errors import TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings import commands, disks
+from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.scratch import steps
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class LoopbackDisk:
     def prepare(cls, parent: Path, size_bytes: int) -> LoopbackDisk:
         """One below the folder ``parent``; TargetError if there is no room or no tool for it."""
         commands.require("setpriv", "losetup")
-        disks.check_space(parent, size_bytes)
+        steps.check_space(parent, size_bytes)
         return cls(_new_folder(parent), size_bytes)
 
     @classmethod
@@ -76,9 +77,9 @@ class LoopbackDisk:
 
     def apply(self) -> None:
         """Allocate and attach."""
-        disks.make_folder(self.folder)
-        disks.allocate(self.image, self.size_bytes)
-        disks.attach(self.image)
+        steps.make_folder(self.folder)
+        steps.allocate(self.image, self.size_bytes)
+        steps.attach(self.image)
 
     def notes(self) -> tuple[str, ...]:
         """What is not as it should be: without direct I/O the page cache is in the way twice."""
@@ -94,8 +95,8 @@ class LoopbackDisk:
         """Detach, and remove the folder with the image."""
         del foreign
         was_there = self.folder.exists() or bool(devices.loops_of(self.image))
-        disks.detach(self.image)
-        disks.remove(self.image, self.folder)
+        steps.detach(self.image)
+        steps.remove(self.image, self.folder)
         return (f"{self.describe()}: removed",) if was_there else ()
 
 
@@ -112,7 +113,7 @@ class ScratchDevice:
     @classmethod
     def prepare(cls, path: Path, parent: Path) -> ScratchDevice:
         """To mount below the folder ``parent``; TargetError if the device is used by anybody."""
-        disks.check_unused(path)
+        steps.check_unused(path)
         (device,) = stack.devices_of(path)
         return cls(path, DeviceIdentity.of(device), _new_folder(parent))
 
@@ -147,8 +148,8 @@ class ScratchDevice:
 
     def apply(self) -> None:
         """Make the folder; TargetError if the node leads to another device than it did."""
-        disks.check_same(self.path, self.found)
-        disks.make_folder(self.folder)
+        steps.check_same(self.path, self.found)
+        steps.make_folder(self.folder)
 
     def notes(self) -> tuple[str, ...]:
         """Nothing to say."""
@@ -162,7 +163,7 @@ class ScratchDevice:
         """Remove the folder. What is on the device stays there."""
         del foreign
         was_there = self.folder.exists()
-        disks.remove(None, self.folder)
+        steps.remove(None, self.folder)
         return (f"{self.describe()}: removed",) if was_there else ()
 
 

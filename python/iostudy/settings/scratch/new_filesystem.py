@@ -10,13 +10,14 @@ from typing import ClassVar
 from iostudy.errors import SettingError
 from iostudy.host import mounts, stack
 from iostudy.host.mounts import Mount
-from iostudy.settings import commands, disks, mounted
+from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
-from iostudy.settings.filesystems import Filesystem, maker
 from iostudy.settings.identity import DeviceIdentity
-from iostudy.settings.scratch import ScratchDisk
+from iostudy.settings.scratch import mounted, steps
+from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.filesystem import Filesystem, maker
 
 _ALWAYS = "nodev,nosuid"
 
@@ -68,8 +69,8 @@ class NewFilesystem:
         TargetError if the device is used, or is another one than it was; SettingError if the file
         system cannot be made as wanted.
         """
-        disks.check_same(self.path, self.found)
-        disks.make_folder(self.point)
+        steps.check_same(self.path, self.found)
+        steps.make_folder(self.point)
         self._run(*self.filesystem.command(), str(self.path))
         options = ",".join(filter(None, (_ALWAYS, self.filesystem.options)))
         kind = self.filesystem.type
@@ -97,8 +98,8 @@ class NewFilesystem:
         """Unmount it, and remove the mount point."""
         del foreign
         was_there = self.point.exists()
-        disks.unmount(self.point)
-        disks.remove(None, self.point)
+        steps.unmount(self.point)
+        steps.remove(None, self.point)
         return (f"{self.describe()}: unmounted",) if was_there else ()
 
     def _mount(self) -> Mount:

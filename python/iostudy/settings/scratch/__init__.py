@@ -1,0 +1,1 @@
+"""Scratch disks of a study, and the file systems that are made on them."""
