@@ -131,3 +131,11 @@ def test_editing_leaves_every_other_byte(lines, options):
             )
         others = list(zip(text.split("\n"), edited.split("\n"), strict=True))
         assert all(a == b for n, (a, b) in enumerate(others) if n != entry.number)
+
+
+def test_a_link_to_a_unit_that_is_gone_is_passed_over(tmp_path):
+    tree = write(tmp_path, {"etc/systemd/system/data.mount": "[Mount]\nWhere=/data\n"})
+    (tree / "etc/systemd/system/a.mount").symlink_to("gone")
+    setting = Kept("mount.atime", "noatime", mount_point=Path("/data"))
+    (unkept,) = fstab.plan([setting], tree).unkept
+    assert unkept.reason == "/etc/systemd/system/data.mount mounts it"

@@ -90,6 +90,21 @@ def test_again_is_nothing_to_do(root, host):
     assert len(host.run.called) == calls
 
 
+def test_what_does_not_hold_any_more_is_activated_again(root, host):
+    install.install(planned(root), host)
+    (root / "proc/sys/vm/swappiness").write_text("60\n")
+    before = files(root)
+
+    def load(*command: str) -> str:
+        if command[0] == "sysctl":
+            (root / "proc/sys/vm/swappiness").write_text("10\n")
+        return ""
+
+    told = install.install(planned(root), Host(root, load))
+    assert told == ("done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",)
+    assert files(root) == before
+
+
 def test_mode_and_owner_of_an_edited_file_stay(root, host):
     (root / "etc/fstab").chmod(0o640)
     install.install(planned(root), host)

@@ -32,6 +32,7 @@ def test_lines_for_everybody_and_whom_they_do_not_concern(tmp_path):
         ("limit.cpu_hard", "120", "* hard cpu 2"),
         ("limit.nice_hard", "30", "* hard nice -10"),
         ("limit.nproc_soft", "7", "* soft nproc 7"),
+        ("limit.nofile_hard", "1048576", "* hard nofile 1048576"),
     ],
 )
 def test_units_of_limits_conf(name, value, line):
@@ -40,7 +41,12 @@ def test_units_of_limits_conf(name, value, line):
 
 @pytest.mark.parametrize(
     ("name", "value", "why"),
-    [("limit.memlock_soft", "1000", "KiB"), ("limit.rttime_soft", "1", "no such item")],
+    [
+        ("limit.memlock_soft", "1000", "KiB"),
+        ("limit.rttime_soft", "1", "no such item"),
+        ("limit.nofile_hard", "1048577", "no session could be opened"),
+        ("limit.nofile_soft", "unlimited", "no session could be opened"),
+    ],
 )
 def test_what_limits_conf_cannot_say_is_named(tmp_path, name, value, why):
     planned = plan(tmp_path, {}, Kept(name, value))

@@ -92,3 +92,8 @@ def test_its_own_file_is_no_other(tmp_path):
     planned = plan(tmp_path, files)
     assert planned.clashes == ()
     assert planned.artifacts[0].before == "vm.swappiness = 60\n"
+
+
+def test_the_name_of_a_study_stays_in_its_comment():
+    written = sysctl.text([Kept("sysctl.vm.swappiness", "10")], "a\nvm.swappiness = 100\x85\u2028x")
+    assert written.splitlines()[1:] == ["vm.swappiness = 10"]

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from iostudy.persist import tmpfiles
 from iostudy.persist.kept import Kept
 from tests.persist.trees import write
@@ -30,3 +32,18 @@ def test_other_lines_about_the_file(tmp_path):
     same = {"etc/tmpfiles.d/thp.conf": f"w {FILE}  -  - - - madvise\n"}
     planned = tmpfiles.plan([THP], "x", write(tmp_path, same))
     assert (planned.clashes, planned.artifacts) == ((), ())
+
+
+@pytest.mark.parametrize("cpus", ["cpu*", "cpu0", "cpu[0-9]*"])
+def test_a_line_for_some_of_the_files_is_about_them_too(tmp_path, cpus):
+    line = f"w /sys/devices/system/cpu/{cpus}/cpufreq/scaling_governor - - - - powersave\n"
+    tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
+    planned = tmpfiles.plan([Kept("cpu.governor", "performance")], "x", tree)
+    assert [clash.where for clash in planned.clashes] == ["/etc/tmpfiles.d/cpu.conf:1"]
+
+
+def test_what_is_so_for_one_file_only_is_written_for_all(tmp_path):
+    line = "w /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor - - - - performance\n"
+    tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
+    planned = tmpfiles.plan([Kept("cpu.governor", "performance")], "x", tree)
+    assert (planned.clashes, len(planned.artifacts)) == ((), 1)

@@ -55,6 +55,17 @@ def test_where_it_lies_and_what_activates_it(tmp_path):
     assert new.path == Path("/etc/tuned/profiles/iostudy/tuned.conf")
 
 
+@pytest.mark.parametrize(
+    ("active", "command"),
+    [("", "tuned-adm off"), ("virtual-guest mine\n", "tuned-adm profile virtual-guest mine")],
+)
+def test_the_way_back_is_told(tmp_path, active, command):
+    tree = write(tmp_path, {"etc/tuned/active_profile": active})
+    assert tuned.plan(KEPT, "x", tree).notes == (
+        f"to take the profile iostudy back: `{command}`, then remove it",
+    )
+
+
 def test_it_does_not_include_itself(tmp_path):
     files = {
         "etc/tuned/active_profile": "iostudy\n",

@@ -112,8 +112,11 @@ def test_multipath_is_spared_and_says_so():
 def test_zoned_disks_take_mq_deadline_only():
     zoned = replace(SDA, zoned=True)
     spared = (Kept("block.scheduler", "bfq", zoned), Kept("block.bfq.slice_idle", "0", zoned))
-    assert lines(*spared)[1].startswith("# Spared: it is zoned")
+    assert lines(*spared)[1].startswith("# No scheduler: it is zoned")
     assert len(reasons(*spared)) == 2
+    others = (*spared, Kept("block.read_ahead_kb", "4096", zoned))
+    assert len(reasons(*others)) == 2
+    assert lines(*others)[-1].endswith('ATTR{queue/read_ahead_kb}="4096"')
     assert reasons(Kept("block.scheduler", "mq-deadline", zoned)) == []
 
 

@@ -41,9 +41,10 @@ def install(rendered: Rendered, host: Host | None = None) -> tuple[str, ...]:
     """Write and activate everything; what was done, and how to take it back, in words.
 
     Raises UsageError before anything is written: without root, for lines of others that say
-    something else, or for a file that its own tool refuses. SettingError where a file cannot be written or a tool
-    refuses to activate it (the files are then as they were), and where the kernel says something else afterwards
-    (the files then stay, and so hold from the next start).
+    something else, or for a file that its own tool refuses. SettingError where a file cannot be
+    written or a tool does not activate it: the files are then as they were. SettingError also
+    where the kernel says something else afterwards: the files then stay, and hold from the next
+    start.
     """
     host = host or Host()
     refuse(rendered)

@@ -23,8 +23,8 @@ FILE = Path("/etc/security/limits.d/90-iostudy.conf")
 _FIRST = Path("/etc/security/limits.conf")
 _EVERYBODY = "*"
 _MOST_FILES = 1 << 20
-"""The kernel's default of fs.nr_open. setrlimit(2) refuses more, and then pam_limits(8) the session:
-nobody but root could log in any more. What it has been raised to may not hold at the next start."""
+"""The kernel's default of fs.nr_open. setrlimit(2) refuses more, and then pam_limits(8) the
+session, so that users could not log in. What it was raised to may not hold at the next start."""
 _BOTH = "-"
 _NOTES = """\
 # `*` does not concern root. Services of systemd do not read this file: they need Limit... lines in

@@ -54,6 +54,13 @@ def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
 
 
 def _said(setting: Kept, others: Sequence[Assignment]) -> tuple[Said, ...]:
+    """What others say about all of the files; about some of them, if it is something else."""
     own = PATHS[setting.name]
-    same = (one for one in others if fnmatchcase(own, one.name) or fnmatchcase(one.name, own))
-    return tuple(Said(line, line.value, wins=True) for line in same)
+    about = (
+        line
+        for line in others
+        if line.name == own
+        or fnmatchcase(own, line.name)
+        or (fnmatchcase(line.name, own) and line.value.strip() != setting.value)
+    )
+    return tuple(Said(line, line.value, wins=True) for line in about)
