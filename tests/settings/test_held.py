@@ -9,6 +9,7 @@ from iostudy.settings.held import Held, held
 from iostudy.settings.journal import Mode
 from iostudy.settings.recovery import restore_all
 from iostudy.settings.transaction import Transaction
+from tests.device.mounted import mounted
 
 pytestmark = pytest.mark.root
 
@@ -36,6 +37,19 @@ def test_what_is_held_by_name_with_the_last_value_of_each(loop: str) -> None:
     ]
     restore_all().undoing.check()
     assert held() == ()
+
+
+def test_options_of_a_mount_are_held_where_it_is_mounted(loop: str, tmp_path: Path) -> None:
+    subprocess.run(["mkfs.ext4", "-q", f"/dev/{loop}"], check=True)
+    with mounted(f"/dev/{loop}", tmp_path / "data") as point:
+        hold("mount.lazytime", str(point), "on")
+        hold("mount.options", str(point), "noatime,commit=9")
+        assert held() == (
+            Held("mount.lazytime", "on", mount_point=point),
+            Held("mount.options", "noatime,commit=9", mount_point=point),
+        )
+        restore_all().undoing.check()
+        assert held() == ()
 
 
 def test_nothing_is_held_on_a_device_that_is_gone(loop: str, tmp_path: Path) -> None:

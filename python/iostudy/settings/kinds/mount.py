@@ -83,14 +83,15 @@ def changes(wanted: Mapping[MountSetting, str]) -> tuple[AttributeChange, ...]:
     SettingError where two settings want an option to be different things, or where a file system
     does not know an option or shows no way back from it: nothing has been changed by then.
     """
-    by_owner: _Wanted = {}
+    by_owner, asked = _Wanted(), _Wanted()
     for setting, value in wanted.items():
         for owner, key, part in _parts(setting, value):
             _add(by_owner.setdefault(owner, {}), owner, key, part)
+            asked.setdefault(owner, {})[setting.definition.name] = value
     for owner, after in by_owner.items():
         for key, value in after.items():
             owner.check(key, value)
-    return tuple(AttributeChange.prepare(owner, after) for owner, after in by_owner.items())
+    return tuple(AttributeChange.prepare(o, after, asked[o]) for o, after in by_owner.items())
 
 
 KIND = SettingKind(MountDefinition, bind, changes)
