@@ -15,6 +15,7 @@ STUDY = StudyRow(
     text="question: Which?\n",
     root=True,
     offered={"block.scheduler": ("none", "bfq")},
+    left_out={"cfq": "the kernel has none"},
     seed=2**63 - 1,
     started_at=1.5,
     iostudy_version="0.1.0",

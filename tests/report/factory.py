@@ -100,6 +100,7 @@ def study_row(of: Study, circumstances: Mapping[str, object] = CIRCUMSTANCES) ->
         text=of.text,
         root=True,
         offered={},
+        left_out=of.left_out,
         seed=7,
         started_at=STARTED_AT,
         iostudy_version="0.1.0",

@@ -198,3 +198,11 @@ def test_a_file_that_is_not_text_is_refused(tmp_path):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="UTF-8"):
         load(path)
+
+
+def test_what_is_refused_stops_the_study_unless_it_says_otherwise():
+    assert not read(GOOD).leave_out_refused
+    assert not read(GOOD + "refused: stop\n").leave_out_refused
+    assert read(GOOD + "refused: leave-out\n").leave_out_refused
+    problem = only_problem(GOOD + "refused: leave\n")
+    assert (problem.path, problem.allowed) == ("refused", "stop, leave-out")

@@ -36,7 +36,8 @@ def bench(
     request = WorkloadRequest(workload, workload, options)
     alone = Configuration("as it is", {}, {})
     with LocalNode(DirectoryTarget(target), target) as node:
-        node.preflight([request], [alone])
+        refused = node.preflight([request], [alone])
+        assert not refused, "nothing is changed, so nothing can be refused"
         with node.block(request, draw_seed()) as session:
             result = session.trial(alone)
     if json:

@@ -76,6 +76,8 @@ def _table(study: Study, current: Sequence[Standing]) -> RenderableType:
 def _beginning(study: Study, plan: Plan, recorded: int) -> str:
     trials = f"{len(study.configurations())} configurations x {len(study.workloads)} workloads"
     text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {plan.seed}"
+    for label, reason in study.left_out.items():
+        text += f"\nleft out: {label}: {reason}"
     return f"{text}; {recorded} trials are recorded already" if recorded else text
 
 

@@ -48,7 +48,7 @@ class Assignment:
         if self.recorded is not None:
             refuse_other_circumstances(self.recorded.circumstances, circumstances)
         study = _with_levels(self.study, node, self.recorded)
-        node.preflight(study.workloads, study.configurations())
+        study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
             plan = make_plan(study, ledger.study().seed)
@@ -69,6 +69,7 @@ class Assignment:
             text=study.text,
             root=root,
             offered=offered,
+            left_out=study.left_out,
             seed=_seed(study, seed),
             started_at=time.time(),
             iostudy_version=version("iostudy"),
@@ -90,9 +91,9 @@ def assign(study: Study, folder: Path, *, root: bool, resume: bool) -> Assignmen
 
 
 def recorded_study(row: StudyRow) -> Study:
-    """The Study that a ledger's record describes, with the levels that the host offered."""
+    """The Study that a ledger's record describes, with what the host offered and refused."""
     study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
-    return for_user(study, root=row.root).with_offered(row.offered)
+    return for_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -137,6 +138,21 @@ def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
     return row
 
 
+def _without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
+    """Leave out what the host refuses, where the study asks for that and something is left.
+
+    Otherwise the first refusal is raised. What is left out is settled once: not at a resumption.
+    """
+    refused = node.preflight(study.workloads, study.configurations())
+    if not refused:
+        return study
+    left = [c.label for c in study.configurations() if c.label not in refused]
+    comparable = study.baseline.label in left and len(left) > 1
+    if resumed or not study.leave_out_refused or not comparable:
+        raise next(iter(refused.values()))
+    return study.without({label: f"{e.wanted}: {e.found}" for label, e in refused.items()})
+
+
 def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
     """Fill in the levels of factors that take what the host offers."""
     offered = {f.name: node.offered(f.name, f.on) for f in study.awaiting_offer()}
@@ -152,7 +168,7 @@ def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
             where=study.name,
             remedy="load the kernel modules again, or begin anew in another folder",
         )
-    return with_offered(study, recorded.offered)
+    return with_offered(study, recorded.offered).without(recorded.left_out)
 
 
 def _seed(study: Study, asked: int | None) -> int:

@@ -54,7 +54,8 @@ class StudyRow:
     """What was fixed before the first trial.
 
     ``root`` tells whether the study ran as root, ``offered`` the levels that the host offered for
-    factors that ask for them: with the study text, they give the same Study again.
+    factors that ask for them, ``left_out`` the configurations that it refused, with the reason:
+    with the study text, they give the same Study again.
     ``circumstances`` is the host inventory, versions and target as plain JSON values.
     """
 
@@ -62,6 +63,7 @@ class StudyRow:
     text: str
     root: bool
     offered: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, str]
     seed: int
     started_at: float
     iostudy_version: str

@@ -14,11 +14,12 @@ from iostudy.errors import IostudyError, LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE study (
   name TEXT NOT NULL, text TEXT NOT NULL, root INTEGER NOT NULL, offered TEXT NOT NULL,
+  left_out TEXT NOT NULL,
   seed TEXT NOT NULL, started_at REAL NOT NULL, iostudy_version TEXT NOT NULL,
   circumstances TEXT NOT NULL
 );
@@ -105,6 +106,7 @@ class Ledger:
             text=row["text"],
             root=bool(row["root"]),
             offered=offered,
+            left_out=json.loads(row["left_out"]),
             seed=int(row["seed"]),
             started_at=row["started_at"],
             iostudy_version=row["iostudy_version"],
@@ -232,7 +234,7 @@ def _write_new(path: Path, study: StudyRow) -> None:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _encoded(study))
+        connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _encoded(study))
         connection.commit()
         connection.close()
     unfinished.rename(path)
@@ -285,6 +287,7 @@ def _encoded(study: StudyRow) -> tuple[Any, ...]:
         study.text,
         study.root,
         json.dumps(study.offered),
+        json.dumps(study.left_out),
         str(study.seed),
         study.started_at,
         study.iostudy_version,

@@ -48,13 +48,13 @@ def with_expected_levels(study: Study) -> Study:
 def check_target(study: Study, folder: Path) -> None:
     """TargetError where the target cannot be used, has no such settings or too little room.
 
-    SettingError where a setting is not there while the host is as it is. ``folder`` stands for the
-    output folder. Changes nothing.
+    SettingError where a setting is not there while the host is as it is, unless the study leaves
+    out what is refused. ``folder`` stands for the output folder. Changes nothing.
     """
     room_bytes = _room_bytes(study.target, folder)
     _require_makers(study)
     for factor in study.factors:
-        if factor.kind is FactorKind.SETTING:
+        if factor.kind is FactorKind.SETTING and not study.leave_out_refused:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         needed_bytes = max(space_bytes(study.workloads, study.configurations()))

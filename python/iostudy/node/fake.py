@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from iostudy.errors import IostudyError
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
@@ -33,7 +34,8 @@ class FakeNode:
 
     ``effects`` are fractions by configuration label, or by (workload, configuration); ``noise``
     is the standard deviation of the logarithm; ``script`` maps the number of a trial, from 0 in
-    the order of calls, to a Disturbance. ``log`` keeps what was asked, in order.
+    the order of calls, to a Disturbance; ``refuses`` are configurations that it cannot carry out,
+    with the reason. ``log`` keeps what was asked, in order.
     """
 
     effects: Mapping[str | tuple[str, str], float] = field(default_factory=dict)
@@ -41,6 +43,7 @@ class FakeNode:
     seed: int = 0
     base: float = 1000.0
     script: Mapping[int, Disturbance] = field(default_factory=dict)
+    refuses: Mapping[str, IostudyError] = field(default_factory=dict)
     levels: tuple[str, ...] = ("none", "mq-deadline", "kyber", "bfq")
     log: list[str] = field(default_factory=list)
     _trials: int = 0
@@ -51,9 +54,11 @@ class FakeNode:
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
-    ) -> None:
-        """Log it."""
+    ) -> Mapping[str, IostudyError]:
+        """Log it, and refuse as the script says."""
         self.log.append("preflight")
+        labels = [configuration.label for configuration in configurations]
+        return {label: error for label, error in self.refuses.items() if label in labels}
 
     def circumstances(self) -> Mapping[str, Any]:
         """A host that says what it is."""

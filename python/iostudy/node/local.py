@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, assert_never
 
-from iostudy.errors import TargetError
+from iostudy.errors import IostudyError, SettingError, TargetError
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
 from iostudy.node.levels import locked
@@ -85,18 +85,40 @@ class LocalNode:
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
-    ) -> None:
+    ) -> Mapping[str, IostudyError]:
         """Make every file system once, and check its room; write and restore every level once."""
+        refused: dict[str, IostudyError] = {}
         for plot in whole_plots(configurations):
-            where = self._target.describe()
-            if plot[0].whole_plot:
-                self._site.renew(plot[0])
-                where += f", {plot[0].whole_plot}"
-            needed_bytes = max(space_bytes(requests, plot))
-            require_room(needed_bytes, free_bytes(self._site.directory), where)
-            for configuration in plot:
+            try:
+                self._begin(plot[0])
+            except SettingError as error:
+                refused |= dict.fromkeys((each.label for each in plot), error)
+                continue
+            self._require_room(requests, plot)
+            refused |= self._refused(plot)
+        return refused
+
+    def _begin(self, configuration: Configuration) -> None:
+        if configuration.whole_plot:
+            self._site.renew(configuration)
+
+    def _require_room(
+        self, requests: Sequence[WorkloadRequest], plot: Sequence[Configuration]
+    ) -> None:
+        where = ", ".join(filter(None, (self._target.describe(), plot[0].whole_plot)))
+        needed_bytes = max(space_bytes(requests, plot))
+        require_room(needed_bytes, free_bytes(self._site.directory), where)
+
+    def _refused(self, plot: Sequence[Configuration]) -> dict[str, IostudyError]:
+        """Those of the plot whose settings are not there, or are not taken."""
+        refused: dict[str, IostudyError] = {}
+        for configuration in plot:
+            try:
                 with self._site.levels.applied(configuration):
                     pass
+            except (SettingError, TargetError) as error:
+                refused[configuration.label] = error
+        return refused
 
     def circumstances(self) -> Mapping[str, Any]:
         """Host, versions, and the target with the devices below it."""

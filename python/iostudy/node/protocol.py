@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from iostudy.errors import IostudyError
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
 
@@ -48,11 +49,12 @@ class Node(Protocol):
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
-    ) -> None:
-        """Make sure, before the first trial, that every one of them can be carried out.
+    ) -> Mapping[str, IostudyError]:
+        """Try, before the first trial, whether every one of them can be carried out.
 
-        Every setting is written, read back and restored once. Raises TargetError where there is
-        too little room, SettingError where the kernel refuses a level.
+        Every setting is written, read back and restored once. Given are the configurations that
+        this machine refuses, by label, each with the error that says why. Raises TargetError where
+        there is too little room.
         """
 
     def circumstances(self) -> Mapping[str, Any]:

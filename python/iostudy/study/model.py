@@ -180,9 +180,10 @@ class Study:
 
     ``text`` is the study file as it was read, ``baseline`` the label of the configuration that
     others are compared with (None: the first), ``chosen`` the configurations that the file names
-    (none: every combination), ``seed`` the one the file fixes, if any. ``reference`` names what
-    others have published of the question (`iostudy.study.reference`). ``notes`` say what was
-    replaced and why (no root, for instance).
+    (none: every combination), ``seed`` the one the file fixes, if any. ``leave_out_refused``: what
+    the host refuses before the first trial does not stop the study; ``left_out`` are the labels of
+    what it refused, with the reason. ``reference`` names what others have published of the question
+    (`iostudy.study.reference`). ``notes`` say what was replaced and why (no root, for instance).
     """
 
     name: str
@@ -197,17 +198,26 @@ class Study:
     chosen: tuple[Chosen, ...] = ()
     seed: int | None = None
     fallback: Fallback | None = None
+    leave_out_refused: bool = False
+    left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:
-        """Those that the file names, else every combination; the baseline first."""
+        """Those that the file names, else every combination, but for those left out.
+
+        The baseline is the first.
+        """
         return self._configurations
 
     @cached_property
     def _configurations(self) -> tuple[Configuration, ...]:
         label = self.baseline_label
-        found = [_configuration(name, c, self.factors) for name, c in self._labelled()]
+        found = [
+            _configuration(name, c, self.factors)
+            for name, c in self._labelled()
+            if name not in self.left_out
+        ]
         return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
 
     def _labelled(self) -> Iterator[tuple[str, Combination]]:
@@ -243,6 +253,11 @@ class Study:
             for f in self.factors
         )
         return replace(self, factors=factors)
+
+    def without(self, refused: Mapping[str, str]) -> Study:
+        """The study without the configurations that a host refuses; the reasons are noted."""
+        notes = tuple(f"{label} is left out: {reason}" for label, reason in refused.items())
+        return replace(self, left_out=dict(refused), notes=(*self.notes, *notes))
 
     def without_root(self) -> Study:
         """The study as its ``without_root`` section asks for it; itself where there is none."""

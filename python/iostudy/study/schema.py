@@ -39,12 +39,14 @@ KEYS = (
     "workloads",
     "decide",
     "validity",
+    "refused",
     "without_root",
     "seed",
     "reference",
 )
 _FALLBACK_KEYS = ("factors", "target", "question")
 _MAX_SEED = 2**63
+_STOP, _LEAVE_OUT = "stop", "leave-out"
 
 
 def load(path: Path) -> Study:
@@ -79,6 +81,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     seed = _seed(collector, values)
     baseline = _baseline(collector, values)
     reference = _reference(collector, values)
+    leave_out = _refused(collector, values)
     collector.finish()
     assert target is not None and decide is not None and validity is not None
     study = Study(
@@ -94,6 +97,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
         chosen=chosen,
         seed=seed,
         fallback=fallback,
+        leave_out_refused=leave_out,
         reference=reference,
     )
     cross_check(collector, study)
@@ -186,6 +190,15 @@ def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:
         collector.add(("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=shown(seed))
         return None
     return int(seed)
+
+
+def _refused(collector: Collector, values: Mapping[str, Any]) -> bool:
+    """Whether a configuration that the host refuses is left out; otherwise it stops the study."""
+    value = values.get("refused", _STOP)
+    if value not in (_STOP, _LEAVE_OUT):
+        error = UnknownNameError("way", shown(value), (_STOP, _LEAVE_OUT))
+        collector.note(("refused",), error, value)
+    return bool(value == _LEAVE_OUT)
 
 
 def _refuse_unknown_keys(
