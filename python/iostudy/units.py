@@ -6,6 +6,7 @@ the two are never mixed up, and a bare number is bytes.
 
 from __future__ import annotations
 
+import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -58,6 +59,22 @@ def format_size(size_bytes: int) -> str:
         if size_bytes and size_bytes % _SIZE_UNITS[unit] == 0:
             return f"{size_bytes // _SIZE_UNITS[unit]}{unit}"
     return f"{size_bytes}B"
+
+
+def format_rounded_size(size_bytes: int) -> str:
+    """Bytes to three digits in a binary unit: 960197124096 -> ``894 GiB``."""
+    power = min(4, max(0, size_bytes.bit_length() - 1) // 10)
+    unit = ("B", "KiB", "MiB", "GiB", "TiB")[power]
+    return f"{format_significant(size_bytes / 1024**power)} {unit}"
+
+
+def format_significant(value: float) -> str:
+    """Three significant digits without an exponent: 1234.5 -> ``1230``, 5.1 -> ``5.10``."""
+    if value == 0:
+        return "0"
+    rounded = float(f"{value:.2e}")
+    decimals = 2 - math.floor(math.log10(abs(rounded)))
+    return f"{rounded:.{max(0, decimals)}f}"
 
 
 def format_percent(fraction: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iostudy.cli.console import Branch
 from iostudy.host.topology import Node, Place, Topology
-from iostudy.report.wording import size
+from iostudy.units import format_rounded_size
 
 
 def branches(topology: Topology) -> tuple[Branch, ...]:
@@ -22,7 +22,7 @@ def branches(topology: Topology) -> tuple[Branch, ...]:
 
 def describe(node: Node) -> str:
     """``253:2 = dm-2 = vg0/home = vg0-home, 2.00 TiB, LVM``."""
-    return ", ".join((_names(node), size(node.device.size_bytes), *_details(node)))
+    return ", ".join((_names(node), format_rounded_size(node.device.size_bytes), *_details(node)))
 
 
 def describe_mount(place: Place) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import assert_never
@@ -11,13 +10,13 @@ from pydantic import JsonValue
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.values import PublishedTold, ReferenceTold, Result, Span, TrialTold
+from iostudy.units import format_rounded_size, format_significant
 
 UNKNOWN = "–"
 _BYTES = "_bytes"
 
 BEYOND_TELLING = 10.0
 """A change of 1000 %. Intervals of the first few blocks reach further; digits say nothing there."""
-SIGNIFICANT_DIGITS = 3
 MOST_BLOCKS = 1000
 """More than these nobody will run, and the estimate of how many more is a guess."""
 _LONGEST_IN_HEAD = 12
@@ -25,13 +24,7 @@ _LONGEST_IN_HEAD = 12
 
 def significant(value: float | None) -> str:
     """Three significant digits without an exponent: 1234.5 -> ``1230``, 5.1 -> ``5.10``."""
-    if value is None:
-        return UNKNOWN
-    if value == 0:
-        return "0"
-    rounded = float(f"{value:.{SIGNIFICANT_DIGITS - 1}e}")
-    decimals = SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(abs(rounded)))
-    return f"{rounded:.{max(0, decimals)}f}"
+    return UNKNOWN if value is None else format_significant(value)
 
 
 def signed_percent(fraction: float | None) -> str:
@@ -183,14 +176,8 @@ def fact_text(value: JsonValue, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int) and name.endswith(_BYTES):
-        return size(value)
+        return format_rounded_size(value)
     return UNKNOWN if value is None or value == "" else str(value)
-
-
-def size(size_bytes: int) -> str:
-    """Bytes to three digits in a binary unit: 960197124096 -> ``894 GiB``."""
-    power = min(4, max(0, size_bytes.bit_length() - 1) // 10)
-    return f"{significant(size_bytes / 1024**power)} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
 
 def moment(unix_seconds: float) -> str:
