@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.errors import RestoreError, SettingError, UsageError
-from iostudy.settings.journal import Contents, Entry, Journal, Mode, journal_paths, parse
+from iostudy.settings.journal import (
+    Contents,
+    Entry,
+    Journal,
+    Mode,
+    journal_paths,
+    parse,
+    read,
+)
 from tests.settings.note import Note
 
 NOTES = [Note(f"/n{index}", "before", "after") for index in range(4)]
@@ -144,3 +153,37 @@ def test_no_room_for_the_journal(tmp_path: Path) -> None:
     with pytest.raises(RestoreError, match="No space left"):
         journal.undone(1)
     journal.remove()
+
+
+@pytest.mark.parametrize("text", [b"5", b"{", b'{"change":5}', b'{"undone":[]}', b'{"owner":{}}'])
+def test_a_line_of_another_version_is_an_error_that_names_the_file(
+    tmp_path: Path, text: bytes
+) -> None:
+    path = tmp_path / "1.journal"
+    path.write_bytes(b"%08x %b\n" % (zlib.crc32(text), text))
+    with pytest.raises(RestoreError, match="of the version") as caught:
+        read(path)
+    assert caught.value.where == str(path)
+
+
+def test_a_journal_that_is_removed_meanwhile_says_nothing(tmp_path: Path) -> None:
+    assert read(tmp_path / "gone.journal") == Contents()
+
+
+@pytest.mark.root
+def test_the_journal_of_somebody_else_is_not_carried_out(tmp_path: Path) -> None:
+    path = create(tmp_path).path
+    os.chown(path, 65534, 65534)
+    with pytest.raises(PermissionError, match="of user 65534"):
+        Journal.take(path)
+
+
+def test_what_is_no_file_is_no_journal(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.write_text("whole\nwithout an end")
+    (tmp_path / "1.journal").symlink_to(target)
+    os.mkfifo(tmp_path / "2.journal")
+    for path in journal_paths(tmp_path):
+        with pytest.raises(OSError, match=r"symbolic links|no ordinary file"):
+            Journal.take(path)
+    assert target.read_text() == "whole\nwithout an end"

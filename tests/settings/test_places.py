@@ -29,6 +29,12 @@ def test_a_place_is_itself_once() -> None:
     assert places.resolved(["sdb", "/data", "sdb"]) == ("sdb", "/data")
 
 
+@pytest.mark.parametrize("place", ["", " ", "members of ", "members of  "])
+def test_an_empty_name_is_not_the_working_directory(place: str) -> None:
+    with pytest.raises(TargetError, match="an empty name"):
+        places.resolved([place])
+
+
 def test_what_has_no_members_is_refused() -> None:
     with pytest.raises(TargetError, match="no-such-group"):
         places.resolved(["members of no-such-group"])

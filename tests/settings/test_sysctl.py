@@ -60,6 +60,13 @@ def test_no_key_leaves_the_folder(text: str) -> None:
         return
     assert not {"", ".", ".."} & set(path.split("/"))
     assert path.isprintable()
+    assert len(path.encode()) <= 255
+
+
+def test_no_key_is_longer_than_a_file_name() -> None:
+    for key in ("vm." + 5000 * "a", "vm" + 2500 * ".a"):
+        with pytest.raises(KeyError):
+            catalog.get(f"sysctl.{key}")
 
 
 @pytest.mark.parametrize("key", NO_KEYS)

@@ -162,8 +162,15 @@ class AttributeChange:
 
     @classmethod
     def from_record(cls, find: Callable[[Record], Attributes], record: Record) -> Self:
-        """What the journal has kept; ``find`` makes the owner of its part."""
-        return cls(find(record["owner"]), record["before"], record["after"], record["settings"])
+        """What the journal has kept; ``find`` makes the owner of its part.
+
+        ValueError for what no attributes and values can be.
+        """
+        before, after, settings = (record[part] for part in ("before", "after", "settings"))
+        for name, value in (*before.items(), *after.items(), *settings.items()):
+            if name.startswith("/") or ".." in name.split("/") or not isinstance(value, str):
+                raise ValueError(f"no attribute and value: {name!r}, {value!r}")
+        return cls(find(record["owner"]), before, after, settings)
 
     def record(self) -> Record:
         """The owner, and the values before and after."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.identity import DeviceIdentity
-from iostudy.settings.journal import Contents, journal_paths, parse
+from iostudy.settings.journal import Contents, journal_paths, read
 from iostudy.settings.kinds.queue import Queue
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.state import state_directory
@@ -32,7 +32,7 @@ def held(directory: Path | None = None) -> tuple[Held, ...]:
     """
     found: dict[tuple[str, DeviceIdentity | None, Path | None], Held] = {}
     for path in reversed(journal_paths(directory or state_directory())):
-        contents = parse(path.read_bytes())
+        contents = read(path)
         if contents.committed:
             found |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
     return tuple(found.values())

@@ -193,6 +193,31 @@ def journal_paths(directory: Path) -> tuple[Path, ...]:
     return tuple(sorted(directory.glob(f"*{SUFFIX}"), reverse=True))
 
 
+def read(path: Path) -> Contents:
+    """What a journal says, whoever holds it; nothing once it has been removed.
+
+    RestoreError if it cannot be read, or is of another version.
+    """
+    try:
+        return parse(path.read_bytes())
+    except FileNotFoundError:
+        return Contents()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise unreadable(path, error) from error
+
+
+def unreadable(path: Path, error: Exception) -> RestoreError:
+    """That a journal cannot be read, or makes no sense to this version."""
+    failure = RestoreError(
+        "to restore every change in the journal",
+        found=f"{type(error).__name__}: {error}",
+        where=str(path),
+        remedy="run `iostudy restore` of the version, and as the user, that made the changes",
+    )
+    failure.__cause__ = error
+    return failure
+
+
 def command_line() -> str:
     """How this process was called, for the journal and for those who wait for it."""
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
@@ -25,6 +26,14 @@ def resolved(places: Iterable[str]) -> tuple[str, ...]:
 
 
 def _resolved(place: str) -> tuple[str, ...]:
+    if not place.removeprefix(MEMBERS_OF).strip():
+        # An empty variable of a shell must not stand for the disk of the working directory.
+        raise TargetError(
+            "a device, a path, or `members of` a volume",
+            found="an empty name",
+            where=repr(place),
+            remedy="name a place; `.` is the working directory",
+        )
     if not place.startswith(MEMBERS_OF):
         return (place,)
     return tuple(member.name for member in stack.members_of(place.removeprefix(MEMBERS_OF)))

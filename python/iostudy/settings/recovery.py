@@ -10,7 +10,7 @@ from pathlib import Path
 from iostudy.errors import BusyError, RestoreError
 from iostudy.settings import kinds
 from iostudy.settings.change import Foreign
-from iostudy.settings.journal import Contents, Journal, journal_paths, parse
+from iostudy.settings.journal import Contents, Journal, journal_paths, parse, unreadable
 from iostudy.settings.locks import lock_touched
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Step, Undoing, undo
@@ -59,7 +59,7 @@ def _restore(path: Path, foreign: Foreign, *, held: bool) -> Recovery:
             with closing(journal):
                 return _restore_contents(journal, foreign, held=held)
         except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
-            return Recovery(Undoing(failures=(_unreadable(path, error),)))
+            return Recovery(Undoing(failures=(unreadable(path, error),)))
 
 
 def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Recovery:
@@ -105,17 +105,6 @@ def _owner_of(path: Path) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     return (f"{owner} is at work",) if owner else ()
-
-
-def _unreadable(path: Path, error: Exception) -> RestoreError:
-    failure = RestoreError(
-        "to restore every change in the journal",
-        found=f"{type(error).__name__}: {error}",
-        where=str(path),
-        remedy="run `iostudy restore` of the version, and as the user, that made the changes",
-    )
-    failure.__cause__ = error
-    return failure
 
 
 def _damaged(journal: Journal, contents: Contents) -> RestoreError:

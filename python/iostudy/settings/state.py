@@ -5,15 +5,17 @@ A lock is flock(2)'s: the kernel gives it up with the last descriptor, also afte
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
 from iostudy.errors import UsageError
 
 STATE_DIR = "IOSTUDY_STATE_DIR"
-_FLAGS = os.O_RDWR | os.O_APPEND
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
@@ -40,12 +42,13 @@ def make_directory(directory: Path) -> None:
 def open_locked(path: Path, *, create: bool) -> int | None:
     """A descriptor of the file with its lock held; None while somebody else holds it.
 
-    FileNotFoundError if it is missing and not to be created, UsageError if it cannot be. Whoever
+    FileNotFoundError if it is missing and not to be created, UsageError if it cannot be. OSError if
+    it is somebody else's: what a file there says is done, with this process's rights. Whoever
     holds the lock may remove the file, hence the second look: a lock on a removed file is worth
     nothing.
     """
     while True:
-        descriptor = _create(path) if create else os.open(path, _FLAGS)
+        descriptor = _create(path) if create else _open(path, _FLAGS)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -63,9 +66,19 @@ def read_all(descriptor: int) -> bytes:
 
 def _create(path: Path) -> int:
     try:
-        return os.open(path, _FLAGS | os.O_CREAT, 0o600)
+        return _open(path, _FLAGS | os.O_CREAT)
     except OSError as error:
         raise _unusable(path.parent, error.strerror or str(error)) from error
+
+
+def _open(path: Path, flags: int) -> int:
+    descriptor = os.open(path, flags, 0o600)
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
+        return descriptor
+    os.close(descriptor)
+    what = "a file" if stat.S_ISREG(status.st_mode) else "no ordinary file,"
+    raise OSError(errno.EPERM, f"{what} of user {status.st_uid}, not of user {os.geteuid()}")
 
 
 def _is_still(path: Path, descriptor: int) -> bool:

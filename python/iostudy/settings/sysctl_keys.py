@@ -8,8 +8,11 @@ Source: sysctl(8), sysctl.d(5), proc_sys(5); Documentation/admin-guide/sysctl of
 
 from __future__ import annotations
 
+import os
 from fnmatch import fnmatchcase
 
+_LONGEST = 255
+"""Bytes of a file name (path_resolution(7)); no whole key comes near."""
 _SWAPPED = str.maketrans("./", "/.")
 _DOES_SOMETHING = "writing it does something at once, and nothing tells what was there before"
 _ONE_WAY = "the kernel lets it go one way only, until the host is started anew"
@@ -56,7 +59,8 @@ def path_of(key: str) -> str:
     first = next((letter for letter in key if letter in "./"), "")
     path = key.translate(_SWAPPED) if first == "." else key
     parts = path.split("/")
-    if len(parts) < 2 or "." in parts[0] or not all(map(_is_name, parts)):
+    is_key = len(parts) > 1 and "." not in parts[0] and all(map(_is_name, parts))
+    if not is_key or len(os.fsencode(path)) > _LONGEST:
         raise ValueError("not a sysctl: names with dots between them, such as vm.dirty_ratio")
     return path
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from iostudy.errors import RestoreError, TargetError
+from iostudy.host.mounts import read_mounts
+from iostudy.settings import own_folder
 from iostudy.settings.change import Foreign, Record
 
 PREFIX = "iostudy-work-"
@@ -32,12 +33,12 @@ class WorkFolder:
                 where=str(parent),
                 remedy="create it, or name another target",
             )
-        return cls(parent.resolve() / f"{PREFIX}{secrets.token_hex(8)}")
+        return cls(own_folder.new(parent, PREFIX))
 
     @classmethod
     def from_record(cls, record: Record) -> WorkFolder:
-        """What the journal has kept."""
-        return cls(Path(record["path"]))
+        """What the journal has kept; ValueError if that is no folder of iostudy's."""
+        return cls(own_folder.recorded(record["path"], PREFIX))
 
     def record(self) -> Record:
         """The path."""
@@ -64,17 +65,28 @@ class WorkFolder:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Remove it with its files."""
+        """Remove it with its files; RestoreError where something is mounted in it."""
         del foreign
         try:
             if not self.path.exists():
                 return ()
+            self._require_nothing_mounted()
             shutil.rmtree(self.path)
         except OSError as error:
-            raise RestoreError(
-                "to remove the folder that the study worked in",
-                found=error.strerror or str(error),
-                where=str(error.filename),
-                remedy="see what keeps it, then `iostudy restore`",
-            ) from error
+            raise _not_removed(error.strerror or str(error), error.filename) from error
         return (f"{self.describe()}: removed",)
+
+    def _require_nothing_mounted(self) -> None:
+        """The files of another file system are not the study's."""
+        for mount in read_mounts():
+            if mount.point.is_relative_to(self.path):
+                raise _not_removed(f"{mount.source} is mounted there", mount.point)
+
+
+def _not_removed(found: str, where: Path) -> RestoreError:
+    return RestoreError(
+        "to remove the folder that the study worked in",
+        found=found,
+        where=str(where),
+        remedy="see what keeps it, then `iostudy restore`",
+    )

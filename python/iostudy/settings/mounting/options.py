@@ -54,6 +54,12 @@ def taken_apart(option: str) -> tuple[str, str]:
     return (key.removeprefix("no"), OFF) if key.startswith("no") else (key, ON)
 
 
+def words_of(key: str) -> tuple[str, ...]:
+    """The words that set the key: ``noatime``, ``relatime``, ``strictatime``, ``atime``."""
+    special = (option for option, (own, _) in _PAIRS.items() if own == key and "=" not in option)
+    return tuple(dict.fromkeys((*special, key, f"no{key}")))
+
+
 def spelled(key: str, value: str) -> str:
     """The option as the kernel takes it."""
     if (key, value) in _SPELLED:

@@ -8,7 +8,6 @@ it does not matter how far the making came.
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -18,10 +17,14 @@ from iostudy.errors import TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings import commands
+from iostudy.settings import commands, own_folder
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.scratch import steps
+
+PREFIX = "scratch-"
+MOUNT = "mount"
+"""The names of the folder of a scratch disk, and of the mount point in it."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,12 @@ class LoopbackDisk:
         """One below the folder ``parent``; TargetError if there is no room or no tool for it."""
         commands.require("setpriv", "losetup")
         steps.check_space(parent, size_bytes)
-        return cls(_new_folder(parent), size_bytes)
+        return cls(own_folder.new(parent, PREFIX), size_bytes)
 
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:
         """What the journal has kept."""
-        return cls(Path(record["folder"]), record["size_bytes"])
+        return cls(own_folder.recorded(record["folder"], PREFIX), record["size_bytes"])
 
     def record(self) -> Record:
         """Folder and size."""
@@ -61,7 +64,7 @@ class LoopbackDisk:
     @property
     def mount_point(self) -> Path:
         """Where to work."""
-        return self.folder / "mount"
+        return self.folder / MOUNT
 
     @property
     def device(self) -> BlockDevice:
@@ -115,13 +118,13 @@ class ScratchDevice:
         """To mount below the folder ``parent``; TargetError if the device is used by anybody."""
         steps.check_unused(path)
         (device,) = stack.devices_of(path)
-        return cls(path, DeviceIdentity.of(device), _new_folder(parent))
+        return cls(path, DeviceIdentity.of(device), own_folder.new(parent, PREFIX))
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
         """What the journal has kept."""
         found = DeviceIdentity.from_record(record["device"])
-        return cls(Path(record["path"]), found, Path(record["folder"]))
+        return cls(Path(record["path"]), found, own_folder.recorded(record["folder"], PREFIX))
 
     def record(self) -> Record:
         """Device node, the device behind it, and folder."""
@@ -138,7 +141,7 @@ class ScratchDevice:
     @property
     def mount_point(self) -> Path:
         """Where to work."""
-        return self.folder / "mount"
+        return self.folder / MOUNT
 
     @property
     def device(self) -> BlockDevice:
@@ -168,7 +171,3 @@ class ScratchDevice:
 
 
 ScratchDisk = LoopbackDisk | ScratchDevice
-
-
-def _new_folder(parent: Path) -> Path:
-    return parent.resolve() / f"scratch-{secrets.token_hex(8)}"

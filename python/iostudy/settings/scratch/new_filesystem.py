@@ -10,13 +10,13 @@ from typing import ClassVar
 from iostudy.errors import SettingError
 from iostudy.host import mounts, stack
 from iostudy.host.mounts import Mount
-from iostudy.settings import commands
+from iostudy.settings import commands, own_folder
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.scratch import mounted, steps
-from iostudy.settings.scratch.disk import ScratchDisk
+from iostudy.settings.scratch.disk import MOUNT, PREFIX, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem, maker
 
 _ALWAYS = "nodev,nosuid"
@@ -46,7 +46,7 @@ class NewFilesystem:
         return cls(
             Path(record["path"]),
             DeviceIdentity.from_record(record["device"]),
-            Path(record["point"]),
+            own_folder.recorded(str(Path(record["point"]).parent), PREFIX) / MOUNT,
             Filesystem(**record["filesystem"]),
         )
 

@@ -1,0 +1,81 @@
+"""Nothing is removed because a journal says so, unless iostudy has given it its name."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostudy.errors import RestoreError
+from iostudy.settings import kinds, own_folder
+from iostudy.settings.journal import Journal, Mode
+from iostudy.settings.recovery import restore_all
+from iostudy.settings.work_folder import PREFIX, WorkFolder
+
+DEVICE = {"name": "loop9", "number": "7:9", "diskseq": 1, "unique": "", "boot": ""}
+
+
+def records(path: str) -> list[tuple[str, dict[str, Any]]]:
+    """All kinds that remove what a record names."""
+    point = {"path": "/dev/loop9", "point": f"{path}/mount", "filesystem": {"type": "ext4"}}
+    return [
+        ("work-folder", {"path": path}),
+        ("loopback-disk", {"folder": path, "size_bytes": 1}),
+        ("scratch-device", {"path": "/dev/loop9", "device": DEVICE, "folder": path}),
+        ("new-filesystem", {**point, "device": DEVICE}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "", "/home", "/home/me", "iostudy-work-0123456789abcdef", "/x/iostudy-work-"),
+        *("/x/scratch-0123456789abcdef/../..", "/x/../iostudy-work-0123456789abcdef", "\0"),
+        *("scratch-0123456789abcdef", "/x/scratch-0123456789ABCDEF", "/x/scratch-0123456789abcde"),
+    ],
+)
+def test_other_names_are_no_records(path: str) -> None:
+    for kind, record in records(path):
+        with pytest.raises(RestoreError, match="does not know"):
+            kinds.rebuild(kind, record)
+
+
+def test_a_name_that_was_given_is_known_again(tmp_path: Path) -> None:
+    path = own_folder.new(tmp_path, PREFIX)
+    assert own_folder.recorded(str(path), PREFIX) == path
+    for kind, record in records(f"{tmp_path}/scratch-0123456789abcdef")[1:]:
+        kinds.rebuild(kind, record)
+
+
+@pytest.mark.parametrize("name", ["/etc/passwd", "../../etc/passwd", "a/../b"])
+def test_attributes_stay_below_their_owner(name: str) -> None:
+    record = {"owner": {"boot": ""}, "before": {name: "1"}, "after": {}, "settings": {}}
+    with pytest.raises(RestoreError, match="does not know"):
+        kinds.rebuild("huge-pages", record)
+
+
+def test_a_wrong_journal_removes_nothing(tmp_path: Path, state_dir: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([WorkFolder(tmp_path / "kept")])
+    journal.close()
+    assert restore_all().undoing.failures
+    assert (tmp_path / "kept").is_dir()
+
+
+@pytest.mark.root
+def test_what_is_mounted_in_a_work_folder_is_not_removed(tmp_path: Path) -> None:
+    folder = WorkFolder.prepare(tmp_path)
+    folder.apply()
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "file").touch()
+    (folder.path / "point").mkdir()
+    subprocess.run(["mount", "--bind", tmp_path / "others", folder.path / "point"], check=True)
+    try:
+        with pytest.raises(RestoreError, match="is mounted there"):
+            folder.undo()
+    finally:
+        subprocess.run(["umount", folder.path / "point"], check=True)
+    assert (tmp_path / "others" / "file").exists()
+    folder.undo()
+    assert not folder.path.exists()
