@@ -17,7 +17,7 @@ from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
 from iostudy.settings.kinds import host_files, sysctl
 from tests.settings.sysctl_kernel import PAIRS, Kernel, Killed
 
-NAMES = st.text("abcz-_.", min_size=1).filter(lambda name: name not in (".", ".."))
+NAMES = st.text("abcz-_.", min_size=1, max_size=40).filter(lambda name: name not in (".", ".."))
 FORMS = [
     ("vm.dirty_ratio", "vm/dirty_ratio", "vm.dirty_ratio"),
     ("vm/dirty_ratio", "vm/dirty_ratio", "vm.dirty_ratio"),
