@@ -1,6 +1,6 @@
 """All that persisting comes to as one playbook of Ansible, for many hosts.
 
-Only modules of ansible.builtin, and no collections: files by ``copy``, the options of a line in
+Only modules of ansible.builtin, and no collections: files by ``copy``, each option of a line in
 fstab by ``replace``. Handlers make it hold now. What the files of this host say already does not
 matter: the playbook is for others, too. Source: docs.ansible.com, collections/ansible/builtin.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -17,7 +17,7 @@ from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.scalarstring import LiteralScalarString
 
 from iostudy.errors import UsageError
-from iostudy.persist import fstab, udev
+from iostudy.persist import fstab, mount_options, udev
 from iostudy.persist.rendered import Activation, Artifact, heading
 
 _EXPANDED = re.compile(r"\{[{%#]")
@@ -29,7 +29,7 @@ Task = Mapping[str, Any]
 def playbook(artifacts: Iterable[Artifact], edits: Iterable[fstab.Edit], origin: str) -> str:
     """The playbook; running it again changes nothing. UsageError for what Ansible would expand."""
     artifacts, edits = tuple(artifacts), tuple(edits)
-    tasks = [*map(_copy, artifacts), *map(_replace, edits)]
+    tasks = [*map(_copy, artifacts), *(task for edit in edits for task in _edit(edit))]
     activations = [
         *(active for artifact in artifacts for active in _activations(artifact)),
         *(edit.activation for edit in edits if not edit.only_at_mount),
@@ -68,20 +68,38 @@ def _copy(artifact: Artifact) -> Task:
     }
 
 
-def _replace(edit: fstab.Edit) -> Task:
-    point = re.escape(fstab.escape(edit.entry.point))
-    options = fstab.escape(edit.options).replace("\\", r"\\")
-    return {
-        "name": f"Set the options of {edit.entry.point} in {fstab.FILE}",
-        "ansible.builtin.replace": {
+def _edit(edit: fstab.Edit) -> Iterator[Task]:
+    """Each option by itself, for the line has other options on another host.
+
+    It is put in the place of what it replaces; a line that has neither gets it at the end.
+    """
+    point = edit.entry.point
+    before = rf"^([ \t]*[^#\s]\S*[ \t]+{re.escape(fstab.escape(point))}/?[ \t]+\S+[ \t]+"
+    for option in edit.wanted:
+        field = fstab.escape(option)
+        # A backslash in the replacement would begin a group.
+        text = field.replace("\\", r"\\")
+        name = f"{option} in {fstab.FILE} for {point}"
+        rival = rf"{before}(?:\S*,)?)(?:{mount_options.rivals(option)})(?=[,\s]|$)"
+        lacking = rf"{before}(?!(?:\S*,)?{re.escape(field)}(?:[,\s]|$))\S+)"
+        yield _replace(edit, f"Set {name}", rival, text)
+        yield _replace(edit, f"Add {name}", lacking, f",{text}")
+
+
+def _replace(edit: fstab.Edit, name: str, regexp: str, text: str) -> Task:
+    replace = CommentedMap(
+        {
             "path": str(fstab.FILE),
-            "regexp": rf"^([ \t]*[^#\s]\S*[ \t]+{point}/?[ \t]+\S+[ \t]+)\S+",
-            "replace": rf"\g<1>{options}",
+            "regexp": regexp,
+            "replace": rf"\g<1>{text}",
             "backup": True,
             "validate": "findmnt --verify --tab-file %s",
-        },
-        **_notify([] if edit.only_at_mount else [edit.activation]),
-    }
+        }
+    )
+    # Its length is that of the mount point, and it cannot be folded.
+    replace.yaml_add_eol_comment("noqa: yaml[line-length]", "regexp")
+    notified = _notify([] if edit.only_at_mount else [edit.activation])
+    return {"name": name, "ansible.builtin.replace": replace, **notified}
 
 
 def _notify(activations: Iterable[Activation]) -> Task:

@@ -97,7 +97,7 @@ def _of(native: _Native, choice: Choice) -> list[Kept]:
 def _playbook(choice: Choice, root: Path) -> Rendered:
     files = together(_planned(native, choice, _BARE) for native in _FILES)
     edits, told = fstab.edits(_of(_FSTAB, choice), root)
-    unkept = Rendered(unkept=files.unkept) + told
+    unkept = Rendered(unkept=files.unkept, notes=files.notes) + told
     if not files.artifacts and not edits:
         return unkept
     text = ansible.playbook(files.artifacts, edits, choice.origin)

@@ -87,6 +87,12 @@ class Edit:
         return Activation(("mount", "-o", "remount", self.entry.point))
 
     @property
+    def wanted(self) -> tuple[str, ...]:
+        """The options that the settings are."""
+        each = (mount_options.options_of(k.name, k.value) for k in self.settings)
+        return tuple(option for options in each for option in options)
+
+    @property
     def only_at_mount(self) -> tuple[str, ...]:
         """The settings among them that a remount cannot change."""
         return tuple(k.name for k in self.settings if k.name in _ONLY_AT_MOUNT)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from iostudy.settings.mounting.options import spelled, taken_apart
+from iostudy.settings.mounting.options import spelled, taken_apart, words_of
 
 _SEPARATOR = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """A comma outside quotation marks, as in ``context="system_u:object_r:tmp_t:s0:c1,c2"``."""
@@ -33,6 +33,12 @@ def options_of(name: str, value: str) -> list[str]:
     if name == "mount.options":
         return split(value)
     return [spelled(name.removeprefix("mount."), value)]
+
+
+def rivals(option: str) -> str:
+    """A regular expression for the options that this one takes the place of, itself among them."""
+    words = words_of(_key(option))
+    return "|".join((*map(re.escape, words), rf"{re.escape(_key(option))}=[^,\s]*"))
 
 
 def _with(options: Iterable[str], option: str) -> list[str]:

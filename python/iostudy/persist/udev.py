@@ -11,7 +11,7 @@ Documentation/admin-guide/device-mapper (a UUID is given by whoever makes the vo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -125,12 +125,16 @@ def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     expected = tuple(_expected(part.disk, setting) for part in here for setting in part.kept)
     active = activations([f"/sys/class/block/{disk}" for disk in disks]) if disks else ()
     file = dropins.artifact(FILE, text(found, origin), root, active, expected)
-    away = tuple(
-        f"{part.disk.name} is not on this host now: its rules wait for it"
-        for part in found
-        if part.kept and part not in here
-    )
-    return told + _others(written, root) + Rendered(artifacts=(file,), notes=away, places=disks)
+    notes = tuple(note for part in found if part.kept for note in _notes(part))
+    return told + _others(written, root) + Rendered(artifacts=(file,), notes=notes, places=disks)
+
+
+def _notes(part: Part) -> Iterator[str]:
+    name = part.disk.name
+    if not part.disk.here:
+        yield f"{name} is not on this host now: its rules wait for it"
+    if _BY_NAME in part.lines:
+        yield f"{name} is known by its name only: its rules hold for whatever disk has that name"
 
 
 def _part(disk: Disk, kept: Sequence[Kept]) -> Part:
