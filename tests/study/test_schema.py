@@ -204,5 +204,5 @@ def test_what_is_refused_stops_the_study_unless_it_says_otherwise():
     assert not read(GOOD).leave_out_refused
     assert not read(GOOD + "refused: stop\n").leave_out_refused
     assert read(GOOD + "refused: leave-out\n").leave_out_refused
-    problem = only_problem(GOOD + "refused: leave\n")
+    problem = only_problem("question:", "refused: leave\nquestion:")
     assert (problem.path, problem.allowed) == ("refused", "stop, leave-out")
