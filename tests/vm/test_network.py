@@ -82,3 +82,10 @@ def test_a_mount_without_a_device_has_no_queue(machine: Machine) -> None:
     refused = machine.iostudy("set", "block.scheduler=bfq", "--on", "/mnt/nfs4", check=False)
     assert refused.returncode == 2
     assert "the disks are the server's" in refused.stderr
+
+
+def test_nothing_of_a_mount_is_left_out_in_silence(machine: Machine) -> None:
+    machine.iostudy("set", "mount.atime=noatime", "bdi.read_ahead_kb=512", "--on", "/mnt/nfs4")
+    told = machine.iostudy("persist", check=False).stderr
+    assert "not kept: bdi.read_ahead_kb = 512" in told
+    assert "mount.atime" in told
