@@ -29,7 +29,8 @@ def test_what_set_holds_is_printed(program, held):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# /etc/udev/rules.d/99-iostudy.rules\n# Written by")
     assert RULE.format(held) in done.stdout
-    assert done.stderr == ""
+    assert done.stderr.startswith(f"{held} is known by its name only")
+    assert done.stderr.count("\n") == 1
 
 
 def test_a_disk_without_identity_is_not_kept_unless_it_is_named(program, held):

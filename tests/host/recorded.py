@@ -28,7 +28,7 @@ def old_hadoop_node(root: Path) -> Path:
     add_partition(root, "sda", "sda2", "8:2")
     add_disk(
         root, "sdb", "8:16", scheduler="[noop] deadline cfq \n", size=TIB_SECTORS,
-        device__model="ST3250310NS     \n", device__queue_depth="1\n",
+        device__model="ST3250310NS     \n", device__queue_depth="1\n", device__vendor="ATA     \n",
         queue__write_cache="write back\n", **LIMITS,
     )  # fmt: skip
     part = add_partition(root, "sdb", "sdb1", "8:17")

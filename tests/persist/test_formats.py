@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
+from iostudy.errors import UsageError
 from iostudy.persist.formats import Format, plan
 from iostudy.persist.kept import Choice, Disk, Kept
 from tests.persist.trees import write
@@ -70,3 +72,29 @@ def test_a_playbook_does_not_look_at_what_this_host_says(root):
     write(root, {"etc/sysctl.d/99-x.conf": "vm.swappiness = 10\n", "etc/fstab": FSTAB})
     (book,) = planned(root, Format.ANSIBLE).artifacts
     assert "vm.swappiness = 10" in book.after
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "etc/udev/rules.d/1.rules",
+        "etc/sysctl.d/1.conf",
+        "etc/tmpfiles.d/1.conf",
+        "etc/security/limits.conf",
+        "etc/fstab",
+    ],
+)
+def test_what_may_not_be_read_is_an_error_and_no_silence(root, name, monkeypatch):
+    write(root, {name: ""})
+    read = Path.read_bytes
+
+    def refuse(path):
+        if path == root / name:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(UsageError, match=f"{name}: Permission denied"):
+        planned(root, None)
+    cgroup = Choice("x", (Kept("cgroup.weight", "321"),))
+    assert len(plan(cgroup, None, root).unkept) == 1

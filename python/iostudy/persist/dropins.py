@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.errors import UsageError
 from iostudy.host.configuration import Assignment
 from iostudy.host.files import decode
+from iostudy.host.reader import Reader
 from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rendered
 
@@ -33,9 +35,35 @@ class Said:
 
 
 def read_text(path: Path, root: Path) -> str | None:
-    """What the file holds, any bytes in it; None if there is none."""
+    """What the file holds, any bytes in it; None if there is none.
+
+    UsageError if it may not be read.
+    """
     real = below(path, root)
-    return decode(real.read_bytes()) if real.is_file() else None
+    try:
+        return decode(real.read_bytes()) if real.is_file() else None
+    except PermissionError as error:
+        raise _unreadable(f"{path}: {error.strerror}") from error
+
+
+def lines_of_others(
+    read: Callable[[Reader], tuple[Assignment, ...]], root: Path, own: Path
+) -> tuple[Assignment, ...]:
+    """What all files but iostudy's own say; UsageError if one of them may not be read."""
+    reader = Reader(root)
+    found = read(reader)
+    if reader.refused:
+        raise _unreadable("; ".join(reader.refused))
+    return tuple(line for line in found if line.file != own)
+
+
+def _unreadable(found: str) -> UsageError:
+    return UsageError(
+        "to compare with what is there already",
+        found=found,
+        where="the configuration of this host",
+        remedy="run it as root",
+    )
 
 
 def below(path: Path, root: Path) -> Path:

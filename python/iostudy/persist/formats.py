@@ -87,7 +87,9 @@ def plan(choice: Choice, form: Format | None, root: Path = ROOT) -> Rendered:
 
 
 def _planned(native: _Native, choice: Choice, root: Path) -> Rendered:
-    return native.plan(_of(native, choice), choice.origin, root)
+    kept = _of(native, choice)
+    # Files that nothing is to be kept in need not be readable.
+    return native.plan(kept, choice.origin, root) if kept else Rendered()
 
 
 def _of(native: _Native, choice: Choice) -> list[Kept]:

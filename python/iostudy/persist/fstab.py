@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.host import mounts
-from iostudy.host.files import ROOT, decode, read_attribute
+from iostudy.host.files import ROOT, decode
 from iostudy.persist import dropins, mount_options
 from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import Activation, Artifact, Rendered, Unkept
@@ -173,7 +173,8 @@ def _unit(point: Path, root: Path) -> Path | None:
     wanted = re.compile(rf"^\s*Where\s*=\s*{re.escape(str(point))}/?\s*$", re.MULTILINE)
     for folder in _UNITS:
         for path in sorted((root / folder).glob("*.mount")):
+            unit = Path("/") / path.relative_to(root)
             # A link to a unit that is gone is no file.
-            if wanted.search(read_attribute(path) or ""):
-                return Path("/") / path.relative_to(root)
+            if wanted.search(dropins.read_text(unit, root) or ""):
+                return unit
     return None

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from iostudy.host.configuration import Assignment, dotted, read_sysctl
 from iostudy.host.files import ROOT
-from iostudy.host.reader import Reader
 from iostudy.persist import dropins
 from iostudy.persist.dropins import Said
 from iostudy.persist.kept import Kept
@@ -30,7 +29,7 @@ def text(kept: Iterable[Kept], origin: str) -> str:
 
 def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
     """The file beside what the other files say."""
-    others = tuple(line for line in read_sysctl(Reader(root)) if line.file != FILE)
+    others = dropins.lines_of_others(read_sysctl, root, FILE)
     left, told = dropins.judge(kept, lambda setting: _said(setting, others))
     if not left:
         return told

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from iostudy.host.configuration import Assignment, read_udev_rules
 from iostudy.host.files import ROOT
-from iostudy.host.reader import Reader
 from iostudy.persist import dropins
 from iostudy.persist.kept import Disk, Kept
 from iostudy.persist.rendered import (
@@ -212,9 +211,9 @@ def _others(kept: Iterable[Kept], root: Path) -> Rendered:
     for setting in kept:
         wanted.setdefault(attribute(setting), []).append(setting.text)
     told = Rendered()
-    for line in read_udev_rules(Reader(root)):
+    for line in dropins.lines_of_others(read_udev_rules, root, FILE):
         name = line.name.removeprefix("queue/")
-        if line.file != FILE and name in wanted:
+        if name in wanted:
             told += _beside(", ".join(wanted[name]), line)
     return told
 

@@ -146,6 +146,12 @@ def test_queues(old: Facts, md: Facts) -> None:
     )
 
 
+def test_a_disk_behind_usb_takes_one_command_at_a_time(tmp_path: Path) -> None:
+    root = recorded.old_hadoop_node(tmp_path)
+    write(root / "sys/block/sdb/device/vendor", "Generic \n")
+    assert found(facts_of(root), "queue-depth-one") == {}
+
+
 def test_queues_that_are_well_set(tmp_path: Path) -> None:
     root = recorded.old_hadoop_node(tmp_path)
     for attribute, value in (("read_ahead_kb", "4096\n"), ("max_sectors_kb", "32767\n")):

@@ -33,7 +33,8 @@ class DeviceFacts:
 
     ``queue`` are the texts of the queue's attributes, of the whole disk for a partition;
     ``start_bytes`` and ``alignment_offset_bytes`` are None where the kernel tells none.
-    ``queue_depth`` is how many commands a SCSI or ATA device is given at a time.
+    ``queue_depth`` is how many commands a SCSI or ATA device is given at a time; ``is_ata``: it is
+    an ATA disk on an ATA or SAS controller, not behind a bridge of USB.
     """
 
     node: Node
@@ -42,6 +43,7 @@ class DeviceFacts:
     start_bytes: int | None
     alignment_offset_bytes: int | None
     queue_depth: int | None
+    is_ata: bool
 
     @property
     def name(self) -> str:

@@ -106,6 +106,8 @@ def _device(node: Node, root: Path) -> DeviceFacts:
         start_bytes=None if start is None else start * SECTOR_BYTES,
         alignment_offset_bytes=read_number(folder / "alignment_offset"),
         queue_depth=read_number(folder / "device/queue_depth"),
+        # SAT, SCSI / ATA Translation, gives this vendor to all of them.
+        is_ata=(read_attribute(folder / "device/vendor") or "").strip() == "ATA",
     )
 
 

@@ -55,7 +55,9 @@ def _max_sectors(facts: Facts) -> Iterator[Sighting]:
 
 def _depth_of_one(facts: Facts) -> Iterator[Sighting]:
     for disk in facts.disks:
-        if disk.queue_depth == 1 and disk.node.kind in (Kind.ROTATIONAL, Kind.SSD):
+        # Of a USB stick it is the protocol's, and the kernel refuses more.
+        real = disk.is_ata and disk.node.kind in (Kind.ROTATIONAL, Kind.SSD)
+        if disk.queue_depth == 1 and real:
             path = f"/sys/block/{disk.name}/device/queue_depth"
             yield Sighting(
                 subject=disk.name,
