@@ -187,3 +187,26 @@ def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
     assert "from-the-future" in failure.wanted
     assert note.read_text() == "original"
     assert len(journal_paths(state_dir)) == 1
+
+
+@pytest.mark.root
+def test_what_came_between_is_undone_before_what_it_was_built_on(
+    state_dir: Path, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set that ends just after the journals were listed, of the value that is held already."""
+    (setting,) = kinds.bind("block.nomerges", loop)
+    before = setting.read()
+    leave(state_dir, *kinds.changes({setting: "1"}), mode=Mode.SET, commit=True)
+    older = journal_paths(state_dir)
+    leave(state_dir, *kinds.changes({setting: "1"}), mode=Mode.SET, commit=True)
+    listings = iter([older])
+    monkeypatch.setattr(
+        "iostudy.settings.recovery.journal_paths",
+        lambda directory: next(listings, journal_paths(directory)),
+    )
+    left = restore_all()
+    assert "changed again since" in left.left_alone[0]
+    assert setting.read() == "1"
+    assert restore_all().left_alone == ()
+    assert setting.read() == before
+    assert journal_paths(state_dir) == ()

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from iostudy.errors import BusyError, RestoreError
 from iostudy.settings import kinds
+from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Foreign
-from iostudy.settings.journal import Contents, Journal, journal_paths, parse, unreadable
+from iostudy.settings.journal import Contents, Journal, journal_paths, parse, read, unreadable
 from iostudy.settings.locks import lock_touched
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Step, Undoing, undo
@@ -70,11 +71,41 @@ def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Reco
     try:
         # Who holds the settings is gone, but a study may be at work with them.
         with lock_touched(name for step in steps for name in step.change.touches()):
+            if _are_covered(steps, journal.path):
+                return Recovery(left_alone=(f"{_described(steps)}: changed again since",))
             undoing = undo(journal, steps, foreign) + Undoing(failures=failures)
     except BusyError as busy:
-        changes = "; ".join(step.change.describe() for step in steps)
-        return Recovery(left_alone=(f"{changes}: {busy.found}",))
+        return Recovery(left_alone=(f"{_described(steps)}: {busy.found}",))
     return Recovery(undoing + _finish(journal, contents, undoing))
+
+
+def _described(steps: Sequence[Step]) -> str:
+    return "; ".join(step.change.describe() for step in steps)
+
+
+def _are_covered(steps: Sequence[Step], path: Path) -> bool:
+    """Whether a newer journal holds an attribute of these steps.
+
+    What it would put back is what these steps have made of it, so it comes first; whoever made it
+    has come between since the journals were listed.
+    """
+    own = _attributes(steps)
+    newer = (each for each in journal_paths(path.parent) if each.name > path.name)
+    return any(own & _attributes_in(each) for each in newer)
+
+
+def _attributes_in(path: Path) -> set[tuple[Attributes, str]]:
+    """Those of a journal; none where it is unreadable, which has been told."""
+    try:
+        return _attributes(_rebuild(read(path))[0])
+    except RestoreError:
+        return set()
+
+
+def _attributes(steps: Sequence[Step]) -> set[tuple[Attributes, str]]:
+    changes = (step.change for step in steps)
+    attribute_changes = (each for each in changes if isinstance(each, AttributeChange))
+    return {(each.owner, name) for each in attribute_changes for name in each.before}
 
 
 def _finish(journal: Journal, contents: Contents, undoing: Undoing) -> Undoing:
