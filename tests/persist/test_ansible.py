@@ -117,6 +117,14 @@ def _recorder(root: Path, *names: str) -> Path:
     return folder
 
 
+def test_a_mount_point_that_is_not_in_utf_8_is_refused(tmp_path):
+    write(tmp_path, {"etc/fstab": ""})
+    (tmp_path / "etc/fstab").write_bytes(b"/dev/sda /mnt/\xff ext4 defaults 0 0\n")
+    setting = Kept("mount.atime", "noatime", mount_point=Path(os.fsdecode(b"/mnt/\xff")))
+    with pytest.raises(UsageError, match="UTF-8"):
+        plan(Choice("x", (setting,)), Format.ANSIBLE, tmp_path)
+
+
 def test_what_ansible_would_expand_is_refused(tmp_path):
     choice = Choice("x", (Kept("sysctl.kernel.core_pattern", "{{ lookup('pipe', 'id') }}"),))
     with pytest.raises(UsageError, match="would expand"):

@@ -103,6 +103,13 @@ def test_a_value_with_a_blank():
     )
 
 
+def test_a_model_cannot_leave_its_comment():
+    disk = replace(SDA, model='x\nRUN+="y" \\')
+    (name, rule) = lines(Kept("block.scheduler", "bfq", disk))
+    assert name == '# sda x?RUN+="y" ?'
+    assert rule.endswith('="bfq"')
+
+
 def test_multipath_is_spared_and_says_so():
     setting = Kept("block.scheduler", "none", replace(SDA, multipath=True))
     assert lines(setting)[1].startswith("# Spared: it is a multipath device")

@@ -20,14 +20,14 @@ from iostudy.errors import UsageError
 from iostudy.persist import fstab, mount_options, udev
 from iostudy.persist.rendered import Activation, Artifact, heading
 
-_EXPANDED = re.compile(r"\{[{%#]")
-"""What Ansible would carry out as a template instead of writing it."""
+_UNFIT = re.compile(r"\{[{%#]|[\ud800-\udfff]")
+"""What Ansible would carry out as a template instead of writing it, and bytes that are no text."""
 
 Task = Mapping[str, Any]
 
 
 def playbook(artifacts: Iterable[Artifact], edits: Iterable[fstab.Edit], origin: str) -> str:
-    """The playbook; running it again changes nothing. UsageError for what Ansible would expand."""
+    """The playbook; running it again changes nothing. UsageError for what it cannot hold."""
     artifacts, edits = tuple(artifacts), tuple(edits)
     tasks = [*map(_copy, artifacts), *(task for edit in edits for task in _edit(edit))]
     activations = [
@@ -44,10 +44,11 @@ def playbook(artifacts: Iterable[Artifact], edits: Iterable[fstab.Edit], origin:
     if activations:
         play["handlers"] = [_handler(activation) for activation in activations]
     text = _yaml(play)
-    if _EXPANDED.search(text + origin):
+    points = "".join(edit.entry.point for edit in edits)
+    if _UNFIT.search(text + origin + points):
         raise UsageError(
             "a playbook",
-            found="a value or a name with {{, {% or {#, which Ansible would expand",
+            found="a value or a name with {{, {% or {#, which Ansible would expand, or no UTF-8",
             where="--format ansible",
             remedy="keep it on each host by another format",
         )

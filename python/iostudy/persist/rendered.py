@@ -109,5 +109,5 @@ def heading(origin: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line, whatever the names of studies, files and disks hold."""
-    return "".join(c if c.isprintable() else "?" for c in text)
+    """The text on one line that no other continues, whatever names of studies and disks hold."""
+    return "".join(c if c.isprintable() and c != "\\" else "?" for c in text)

@@ -157,6 +157,7 @@ def test_queues_that_are_well_set(tmp_path: Path) -> None:
     for attribute, value in (("read_ahead_kb", "4096\n"), ("max_sectors_kb", "32767\n")):
         write(root / "sys/block/sdb/queue" / attribute, value)
     write(root / "sys/block/sdb/device/queue_depth", "31\n")
+    write(root / "sys/block/sdb/queue/nr_requests", "31\n")
     facts = facts_of(root)
     assert found(facts, "queue-depth-one") == found(facts, "nr-requests-below-depth") == {}
     assert "sdb" not in found(facts, "max-sectors-below-hardware")
