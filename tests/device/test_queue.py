@@ -88,6 +88,41 @@ def test_tunables_of_the_scheduler_that_was_there_come_back(loop: str, scheduler
     assert before["iosched/read_expire"] == "120"
 
 
+@pytest.mark.parametrize(
+    ("attribute", "values"),
+    [
+        ("max_sectors_kb", ("512", "256")),
+        ("rotational", ("0", "1")),
+        ("write_cache", ("write through", "write back")),
+        ("iostats", ("0", "1")),
+        ("add_random", ("1", "0")),
+    ],
+)
+def test_a_read_ahead_that_the_kernel_raises_comes_back(
+    loop: str, attribute: str, values: tuple[str, str]
+) -> None:
+    original = queue_state(loop)
+    try:
+        put(loop, attribute, values[1])
+        put(loop, "read_ahead_kb", "64")
+        before = queue_state(loop)
+        with Transaction() as transaction:
+            transaction.perform(*kinds.changes(wanted(loop, {attribute: values[0]})))
+        assert queue_state(loop) == before
+    finally:
+        put(loop, attribute, original[attribute])
+        put(loop, "read_ahead_kb", original["read_ahead_kb"])
+
+
+def test_a_read_ahead_beside_what_raises_it_is_as_wanted(loop: str) -> None:
+    before = queue_state(loop)
+    values = {"read_ahead_kb": "64", "rotational": "1", "max_sectors_kb": "512"}
+    with Transaction() as transaction:
+        transaction.perform(*kinds.changes(wanted(loop, values)))
+        assert all(setting.read() == value for setting, value in wanted(loop, values).items())
+    assert queue_state(loop) == before
+
+
 def test_what_the_administrator_set_in_bfq_comes_back(loop: str) -> None:
     put(loop, "scheduler", "bfq")
     put(loop, "iosched/slice_idle_us", "2500")

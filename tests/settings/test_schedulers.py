@@ -7,14 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.settings import catalog
+from iostudy.settings.definitions.queue import DEFINITIONS as OTHERS
 from iostudy.settings.definitions.schedulers import DEFINITIONS
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.queue import Queue
 
 QUEUE = Queue(DeviceIdentity("loop0", "7:0", None, "", ""))
-ATTRIBUTES = sorted(
-    {d.attribute for d in DEFINITIONS} | {"scheduler", "nr_requests", "wbt_lat_usec"}
-)
+ATTRIBUTES = sorted({d.attribute for d in (*DEFINITIONS, *OTHERS)})
 BEFORE = [
     ("scheduler", "nr_requests"),
     ("scheduler", "iosched/back_seek_max"),
@@ -22,6 +21,9 @@ BEFORE = [
     ("iosched/strict_guarantees", "iosched/slice_idle"),
     ("iosched/strict_guarantees", "iosched/slice_idle_us"),
     ("iosched/slice_idle", "iosched/slice_idle_us"),
+    ("max_sectors_kb", "read_ahead_kb"),
+    ("rotational", "read_ahead_kb"),
+    ("write_cache", "read_ahead_kb"),
 ]
 
 

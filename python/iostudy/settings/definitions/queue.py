@@ -65,13 +65,18 @@ READ_AHEAD = QueueSettingDefinition(
     name="block.read_ahead_kb",
     attribute="read_ahead_kb",
     unit="KiB",
-    default="128, or twice the device's optimal I/O size if that is more",
+    default=(
+        "128, or twice the device's optimal I/O size if that is more (since Linux 6.17, on "
+        "rotational devices without one, twice max_sectors_kb)"
+    ),
     documentation=(
         "How far the page cache reads ahead of sequential buffered reads. 0 turns it off. The "
         "kernel rounds down to whole pages. It belongs to the device the file system sits on, not "
-        "to the disks below; btrfs has its own and ignores this one."
+        "to the disks below; btrfs has its own and ignores this one. Since Linux 6.9 a change of "
+        "max_sectors_kb, rotational, write_cache, iostats or add_random sets it to its default "
+        "(since 6.15 only where it is less); iostudy writes it after them, and mends it."
     ),
-    source=f"{_SYSFS_BLOCK} (read_ahead_kb); mm/readahead.c",
+    source=f"{_SYSFS_BLOCK} (read_ahead_kb); mm/readahead.c; block/blk-settings.c",
     layer=Layer.TOP,
     values=Whole(0, 1 << 20, "KiB", step=4),
 )
@@ -79,7 +84,7 @@ NR_REQUESTS = QueueSettingDefinition(
     name="block.nr_requests",
     attribute="nr_requests",
     unit="requests",
-    default="the hardware queue's depth with none; 256 or twice that depth under a scheduler",
+    default="the hardware queue's depth with none; under a scheduler twice that, at most 256",
     documentation=(
         "How many requests may be allocated per queue before a submitter has to wait. With none "
         "no more than the hardware's depth; under a scheduler more, from which it can choose."
@@ -95,7 +100,8 @@ MAX_SECTORS = QueueSettingDefinition(
     default="1280 (4096 since Linux 6.17), or max_hw_sectors_kb if that is less",
     documentation=(
         "The largest request that the kernel makes of what is read or written. At most "
-        "max_hw_sectors_kb, and on a volume at most what its disks allow: raise theirs first."
+        "max_hw_sectors_kb, and on a volume at most what its disks allow: raise theirs first. On a "
+        "rotational device it may raise read_ahead_kb: name that, too, to keep them apart."
     ),
     source=f"{_SYSFS_BLOCK} (max_sectors_kb); block/blk-settings.c",
     values=Whole(4, 1 << 20, "KiB"),
@@ -140,9 +146,10 @@ ROTATIONAL = QueueSettingDefinition(
     attribute="rotational",
     default="what the device says of itself",
     documentation=(
-        "Whether the kernel takes the device for a spinning disk (1) or not (0). bfq, kyber's "
-        "defaults, swap and the allocators of btrfs and ext4 look at it; file systems do so when "
-        "they are mounted. Virtual disks often say 1 of what is flash."
+        "Whether the kernel takes the device for a spinning disk (1) or not (0). bfq, the "
+        "defaults of wbt_lat_usec and read_ahead_kb, swap and the allocators of btrfs and ext4 "
+        "look at it; file systems do so when they are mounted. Virtual disks often say 1 of what is "
+        "flash. A change may raise read_ahead_kb: name that, too, to keep them apart."
     ),
     source=f"{_SYSFS_BLOCK} (rotational)",
     values=Choice(("0", "1")),

@@ -74,7 +74,7 @@ _DEADLINE: dict[str, _Told] = {
         ),
     },
     "writes_starved": {
-        "values": _COUNT,
+        "values": Whole(0, _INT_MAX, "batches"),
         "default": "2",
         "documentation": "How many batches of reads may go before waiting writes get one.",
     },

@@ -230,7 +230,7 @@ DEFINITIONS = (
     _definition(
         "net.ipv4.tcp_rmem",
         _BUFFER_SIZES,
-        "4096 131072 6291456, the last by the memory there is",
+        "4096 131072 6291456 (the last 33554432 since Linux 6.16), the last by the memory there is",
         "Least, first and largest receive buffer of a TCP connection, which the kernel tunes by "
         "itself between them. Three values, one level.",
         f"{_TCP}; tcp(7)",

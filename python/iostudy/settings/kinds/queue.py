@@ -2,11 +2,12 @@
 
 Switching the scheduler makes the kernel reset other attributes: nr_requests, the write-back
 throttling latency and every tunable of the scheduler itself start from defaults, also on the way
-back. Some tunables of bfq are two views of one number, or raise one another.
+back. Some tunables of bfq are two views of one number, or raise one another. Whatever sets the
+queue's limits anew (since Linux 6.9) sets the read-ahead anew, too, or raises it (since 6.15).
 
 Source: elevator_switch() and blk_mq_init_sched() in the kernel's block/elevator.c and
-block/blk-mq-sched.c; the store functions in block/bfq-iosched.c;
-Documentation/ABI/stable/sysfs-block.
+block/blk-mq-sched.c; the store functions in block/bfq-iosched.c; queue_limits_commit_update() and
+blk_apply_bdi_limits() in block/blk-settings.c; Documentation/ABI/stable/sysfs-block.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ SCHEDULER = "scheduler"
 _FIRST = (SCHEDULER, "nr_requests", "iosched/strict_guarantees")
 """In this order before all others, which they reset or raise."""
 
+_READ_AHEAD = "read_ahead_kb"
+_LIMITS = ("max_sectors_kb", "rotational", "write_cache", "iostats", "add_random")
+"""What the kernel keeps among the limits of the queue."""
+
 _TWO_VIEWS = ("slice_idle", "group_idle", "slice_sync", "slice_async", "target_latency")
 """Tunables of bfq and cfq that there are in milliseconds and in microseconds (Linux 4.8)."""
 
@@ -52,6 +57,7 @@ class Queue:
         "nr_requests": ("async_depth", "iosched/async_depth"),
         "iosched/strict_guarantees": _views("slice_idle"),
         **{view: _views(tunable) for tunable in _TWO_VIEWS for view in _views(tunable)},
+        **dict.fromkeys(_LIMITS, (_READ_AHEAD,)),
     }
 
     device: DeviceIdentity
@@ -87,7 +93,8 @@ class Queue:
     def in_order(self, attributes: Iterable[str]) -> list[str]:
         """What resets others first; milliseconds before the microseconds that are finer."""
         rank = {name: number for number, name in enumerate(_FIRST)}
-        return sorted(attributes, key=lambda name: (rank.get(name, len(rank)), name))
+        rank[_READ_AHEAD] = len(rank) + 1
+        return sorted(attributes, key=lambda name: (rank.get(name, len(_FIRST)), name))
 
     def read(self, attribute: str) -> str | None:
         """The text; of schedulers the one in brackets."""
