@@ -148,8 +148,8 @@ ROTATIONAL = QueueSettingDefinition(
     documentation=(
         "Whether the kernel takes the device for a spinning disk (1) or not (0). bfq, the "
         "defaults of wbt_lat_usec and read_ahead_kb, swap and the allocators of btrfs and ext4 "
-        "look at it; file systems do so when they are mounted. Virtual disks often say 1 of what is "
-        "flash. A change may raise read_ahead_kb: name that, too, to keep them apart."
+        "look at it; file systems do so when they are mounted. Virtual disks often say 1 of what "
+        "is flash. A change may raise read_ahead_kb: name that, too, to keep them apart."
     ),
     source=f"{_SYSFS_BLOCK} (rotational)",
     values=Choice(("0", "1")),
