@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from iostudy.host import devices
 from iostudy.ledger.rows import TrialRow, TrialStatus
@@ -68,12 +69,14 @@ class Program:
             check=False,
         )
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, stdout: int | IO[str] = subprocess.PIPE
+    ) -> subprocess.Popen[str]:
         return subprocess.Popen(
             self._command(arguments),
             cwd=self.folder,
             env=self.env,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
             stdin=subprocess.DEVNULL,

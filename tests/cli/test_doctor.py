@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -103,6 +104,19 @@ def test_the_output_of_the_program_has_the_form_of_the_schema(program):
     assert_conforms(told, doctor_json.schema())
     assert next(iter(told.items())) == ("schema", "iostudy.doctor/1")
     assert told["host"]["cpu"]["count"] >= 1
+
+
+@pytest.mark.root
+def test_a_folder_whose_name_is_no_text_is_told_as_json(program):
+    point = program.folder / os.fsdecode(b"\xff\xfe")
+    point.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "none", point], check=True)
+    try:
+        done = program("doctor", "--json", str(point))
+    finally:
+        subprocess.run(["umount", point], check=True)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["apart"][0]["point"] == str(point)
 
 
 def test_only_what_lies_below_and_above_a_place(program):

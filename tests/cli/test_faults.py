@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -233,3 +234,25 @@ def test_a_scratch_device_is_only_destroyed_after_leave(program, loop):
     assert done.returncode == 0, done.stderr
     assert queue_state(loop) == before
     assert program.leftovers() == []
+
+
+@pytest.mark.parametrize(
+    "arguments", [("settings",), ("doctor", "--json"), ("get", "block.nomerges")]
+)
+def test_a_full_disk_below_stdout_is_an_error_and_no_traceback(program, arguments):
+    with Path("/dev/full").open("w") as full:
+        done = program.start(*arguments, stdout=full)
+        _, stderr = done.communicate()
+    assert done.returncode == 3
+    assert "stdout" in stderr
+    assert "No space left on device" in stderr
+    assert "Traceback" not in stderr
+    assert "Exception ignored" not in stderr
+
+
+def test_a_state_directory_that_cannot_be_looked_into_is_told(program):
+    (program.folder / "state").write_text("no folder")
+    done = program("restore")
+    assert (done.returncode, "Not a directory" in done.stderr) == (2, True)
+    done = program("settings")
+    assert (done.returncode, "warning: " in done.stderr) == (0, True)

@@ -7,9 +7,11 @@ It is text, whatever it holds; control characters in it are shown and not obeyed
 from __future__ import annotations
 
 import json
+import os
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
+
+from iostudy.errors import RecordError
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -41,12 +45,20 @@ def say(text: str) -> None:
 
 def print_line(text: str = "", style: str = "") -> None:
     """A line on stdout, wrapped at words on a terminal."""
-    out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
+    with _to_its_end():
+        out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
 
 
 def print_command(command: str) -> None:
     """A command on a line of its own, which is never folded, so that it can be copied."""
-    out.print(Text(f"  $ {visible(command)}"), soft_wrap=True)
+    with _to_its_end():
+        out.print(Text(f"  $ {visible(command)}"), soft_wrap=True)
+
+
+def print_text(text: str) -> None:
+    """A text on stdout as it is."""
+    with _to_its_end():
+        sys.stdout.write(text)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -76,14 +88,32 @@ def _print_whole(renderable: Table | Tree) -> None:
     if not out.is_terminal:
         options = out.options.update(max_width=_UNLIMITED)
         out.width = Measurement.get(out, options, renderable).maximum
-    out.print(renderable)
+    with _to_its_end():
+        out.print(renderable)
 
 
 def print_json(value: Any) -> None:
     """One JSON document, and nothing else, on stdout; in ASCII, which every reader takes."""
-    json.dump(value, sys.stdout, indent=2)
-    sys.stdout.write("\n")
-    sys.stdout.flush()
+    print_text(json.dumps(value, indent=2) + "\n")
+
+
+@contextmanager
+def _to_its_end() -> Iterator[None]:
+    """What is printed meanwhile has left this process at the end; RecordError if it could not."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is left in the buffer is not tried again when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise RecordError(
+            "to print what was asked for",
+            found=error.strerror or str(error),
+            where="stdout",
+            remedy="make room where stdout goes to, and run the command again",
+        ) from error
 
 
 def visible(text: str, keep: str = "") -> str:

@@ -97,7 +97,7 @@ def document(facts: Facts, findings: Sequence[Finding], host: Mapping[str, Any])
         findings=[_finding(finding) for finding in findings],
         not_read=list(facts.refused),
     )
-    return told.model_dump(mode="json", by_alias=True)
+    return told.model_dump(by_alias=True)
 
 
 def schema() -> dict[str, Any]:

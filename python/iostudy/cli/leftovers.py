@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.cli.console import say
-from iostudy.errors import RestoreError
+from iostudy.errors import RestoreError, UsageError
 from iostudy.settings.recovery import Recovery, restore_stale
 
 CHANGING = ("run", "bench", "set")
@@ -11,11 +11,13 @@ CHANGING = ("run", "bench", "set")
 
 
 def mend(command: str) -> None:
-    """Put back, and say what. What cannot be put back is RestoreError for CHANGING, else told."""
-    recovery = restore_stale()
+    """Put back, and say what. What cannot be put back is RestoreError for CHANGING, else told.
+
+    So is UsageError for a state directory that cannot be looked into.
+    """
     try:
-        tell(recovery)
-    except RestoreError as error:
+        tell(restore_stale())
+    except (RestoreError, UsageError) as error:
         if command in CHANGING:
             raise
         say(f"warning: {error}")

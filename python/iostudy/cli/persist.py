@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.console import say, visible
+from iostudy.cli.console import print_text, say, visible
 from iostudy.errors import UsageError
 from iostudy.persist import fstab, places
 from iostudy.persist.formats import PLAYBOOK, Format, plan
@@ -83,7 +83,7 @@ def _print(rendered: Rendered) -> None:
     """The files on stdout; what stands in their way on stderr."""
     for clash in rendered.clashes:
         say(f"--install would be refused: {clash}")
-    typer.echo("\n".join(map(_shown, rendered.artifacts)), nl=False)
+    print_text("\n".join(map(_shown, rendered.artifacts)))
 
 
 def _shown(artifact: Artifact) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated, assert_never
 
 import typer
 
+from iostudy.cli.console import print_text
+
 
 class Format(StrEnum):
     """How a report can be told."""
@@ -30,11 +32,11 @@ def report(
     told = read_report(folder)
     match form:
         case Format.HTML:
-            typer.echo(html.render(told))
+            print_text(html.render(told) + "\n")
         case Format.MARKDOWN:
-            typer.echo(markdown.render(told))
+            print_text(markdown.render(told) + "\n")
         case Format.JSON:
-            typer.echo(json_.render(told), nl=False)
+            print_text(json_.render(told))
         case Format.TERMINAL:
             print_terminal(told)
         case unreachable:

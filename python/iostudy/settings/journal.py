@@ -113,7 +113,10 @@ class Journal:
         journal = cls(path, descriptor)
         owner = Owner(mode, os.getpid(), command, time.time())
         journal._append({"owner": asdict(owner)}, sync=True)
-        fsync_directory(directory)
+        try:
+            fsync_directory(directory)
+        except OSError as error:
+            raise state.unusable(directory, error) from error
         return journal
 
     @classmethod
@@ -189,8 +192,14 @@ class Journal:
 
 
 def journal_paths(directory: Path) -> tuple[Path, ...]:
-    """All journals, the newest first."""
-    return tuple(sorted(directory.glob(f"*{SUFFIX}"), reverse=True))
+    """All journals, the newest first; UsageError if the folder cannot be looked into."""
+    try:
+        journals = [path for path in directory.iterdir() if path.suffix == SUFFIX]
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise state.unusable(directory, error) from error
+    return tuple(sorted(journals, reverse=True))
 
 
 def read(path: Path) -> Contents:

@@ -36,7 +36,7 @@ def make_directory(directory: Path) -> None:
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise _unusable(directory, error.strerror or str(error)) from error
+        raise unusable(directory, error) from error
 
 
 def open_locked(path: Path, *, create: bool) -> int | None:
@@ -68,7 +68,7 @@ def _create(path: Path) -> int:
     try:
         return _open(path, _FLAGS | os.O_CREAT)
     except OSError as error:
-        raise _unusable(path.parent, error.strerror or str(error)) from error
+        raise unusable(path.parent, error) from error
 
 
 def _open(path: Path, flags: int) -> int:
@@ -88,10 +88,11 @@ def _is_still(path: Path, descriptor: int) -> bool:
         return False
 
 
-def _unusable(directory: Path, why: str) -> UsageError:
+def unusable(directory: Path, error: OSError) -> UsageError:
+    """That journals cannot be kept or looked for there."""
     return UsageError(
         "a folder for journals and locks, without which nothing is changed",
-        found=why,
+        found=error.strerror or str(error),
         where=str(directory),
         remedy=f"make it writable, or name another folder in {STATE_DIR}",
     )
