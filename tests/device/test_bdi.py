@@ -60,8 +60,10 @@ def test_a_fuse_mount(tmp_path: Path) -> None:
         before = path.read_text()
         (setting,) = kinds.bind(NAME, tmp_path / "with blank")
         assert setting.label == f"{NAME}@{tmp_path / 'with blank'}"
+        (change,) = kinds.changes({setting: "1024"})
+        assert change.touches() == (path.parent.name,)
         with Transaction() as transaction:
-            transaction.perform(*kinds.changes({setting: "1024"}))
+            transaction.perform(change)
             assert setting.read() == path.read_text().strip() == "1024"
         assert path.read_text() == before
 
@@ -110,8 +112,10 @@ def test_btrfs_has_its_own(tmp_path: Path) -> None:
         of_device = queue_state(loop)["read_ahead_kb"]
         (setting,) = kinds.bind(NAME, point)
         before = setting.read()
+        (change,) = kinds.changes({setting: "512"})
+        assert change.touches() == (loop,)
         with Transaction() as transaction:
-            transaction.perform(*kinds.changes({setting: "512"}))
+            transaction.perform(change)
             assert setting.read() == "512"
             assert queue_state(loop)["read_ahead_kb"] == of_device
         assert setting.read() == before

@@ -297,13 +297,15 @@ def test_a_name_is_a_device_before_it_is_a_path(
     assert bound("commit", f"./{name}").label != f"mount.commit@{data}"
 
 
-def test_the_lock_is_that_of_the_device(data: Path, ext4: str, tmp_path: Path) -> None:
+def test_the_lock_is_that_of_the_device_or_else_of_the_file_system(
+    data: Path, ext4: str, tmp_path: Path
+) -> None:
     for change in changes(data, atime="noatime", commit="60"):
         assert change.touches() == (Path(ext4).name,)
     with mounted("tmpfs", tmp_path / "memory", "size=4096k", "tmpfs") as memory:
         before = shown(memory)
         (change,) = changes(memory, options="size=8192k")
-        assert change.touches() == ()
+        assert change.touches() == (mounts.mount_holding(memory).device,)
         with Transaction() as transaction:
             transaction.perform(change)
             assert shown(memory) == before.replace(b"size=4096k", b"size=8192k")

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import BusyError, TargetError, UsageError
+from iostudy.host.mounts import mount_holding
 from iostudy.host.stack import whole_stack
-from iostudy.settings.locks import lock_devices, lock_directory
+from iostudy.settings.locks import lock_devices, lock_directory, lock_touched
 from tests.fixtures_loop import loop_disk
 
 
@@ -31,6 +32,14 @@ def test_a_file_system_without_a_device_is_one_place() -> None:
             pytest.fail("locked twice")
         with lock_devices("/sys"):
             pass
+
+
+def test_a_file_system_without_a_device_is_locked_by_its_number() -> None:
+    number = mount_holding(Path("/proc")).device
+    with lock_devices("/proc"), pytest.raises(BusyError), lock_touched([number]):
+        pytest.fail("locked twice")
+    with lock_touched([number]), pytest.raises(BusyError), lock_devices("/proc/sys"):
+        pytest.fail("locked twice")
 
 
 def test_all_users_and_state_directories_see_one_lock(

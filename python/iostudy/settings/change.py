@@ -86,7 +86,10 @@ class Change(Protocol):
         """Do it and read it back. SettingError or TargetError; it may then be half done."""
 
     def touches(self) -> tuple[str, ...]:
-        """What others may be at work on: kernel names of devices, or WHOLE_HOST."""
+        """What others may be at work on: kernel names of devices, or WHOLE_HOST.
+
+        A file system without a device is named by its number in mountinfo, such as ``0:45``.
+        """
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Put back what was there, read it back, and say what was put back.

@@ -56,6 +56,8 @@ def lock_touched(touched: Iterable[str]) -> Iterator[None]:
     touched = set(touched)
     with ExitStack() as held:
         held.enter_context(lock_devices(*filter(device_exists, touched)))
+        for number in filter(_is_deviceless, touched):
+            held.enter_context(_lock(_filesystem(number), f"the file system {number}"))
         if WHOLE_HOST in touched:
             held.enter_context(lock_host())
         yield
@@ -75,7 +77,22 @@ def _identities(place: str | Path) -> dict[str, str]:
     except TargetError:
         if not Path(place).exists():
             raise
-        return {f"filesystem-{Path(place).stat().st_dev}": f"the file system of {place}"}
+        number = Path(place).stat().st_dev
+        name = f"{os.major(number)}:{os.minor(number)}"
+        return {_filesystem(name): f"the file system of {place}"}
+
+
+def _filesystem(number: str) -> str:
+    """The name of the lock on a file system without a block device."""
+    return f"filesystem-{number}"
+
+
+def _is_deviceless(touched: str) -> bool:
+    """Whether that is the number of a file system without a block device, such as ``0:45``.
+
+    Numbers of this major belong to none: Documentation/admin-guide/devices.txt, 0 Unnamed devices.
+    """
+    return touched.startswith("0:")
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.bdi import BdiDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
+from iostudy.settings.mounting.values import devices_below
 
 _BDI = "sys/class/bdi"
 _ANONYMOUS = "0:"
@@ -37,11 +38,26 @@ class BackingDevice(HostFiles):
     number: str
     filesystem: str
     source: str
+    disk: str
+
+    @classmethod
+    def of(cls, mount: Mount) -> BackingDevice:
+        """Of what is mounted now; ``disk`` is what a btrfs lies on.
+
+        Others have none, and a server that is gone would not answer the question.
+        """
+        disk = next(iter(devices_below(mount)), "") if mount.filesystem == "btrfs" else ""
+        point = str(mount.point)
+        return cls(boot_id(), point, mount.device, mount.filesystem, mount.source, disk)
 
     @property
     def name(self) -> str:
         """Where it was found to be mounted."""
         return self.point
+
+    def touches(self) -> tuple[str, ...]:
+        """The device below, if there is one: what the host has once is not concerned."""
+        return (self.disk or self.number,)
 
     def loss(self) -> str | None:
         """Whether it is mounted no more: numbers are given anew."""
@@ -63,8 +79,7 @@ def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
             where=place,
             remedy="use block.read_ahead_kb for a file system on a block device",
         )
-    owner = BackingDevice(boot_id(), str(mount.point), mount.device, mount.filesystem, mount.source)
-    return (AttributeSetting(definition, owner, attribute),)
+    return (AttributeSetting(definition, BackingDevice.of(mount), attribute),)
 
 
 KIND = SettingKind(BdiDefinition, bind, attributes.changes)

@@ -83,7 +83,7 @@ class MountFlags:
 
     def touches(self) -> tuple[str, ...]:
         """The device below, if there is one: its lock keeps studies of all its mounts away."""
-        return (self.disk,) if self.disk else ()
+        return (self.disk or self.device,)
 
     def values(self) -> dict[str, str]:
         """All there are; none once it is gone."""
@@ -208,7 +208,7 @@ class FileSystemOptions:
 
     def touches(self) -> tuple[str, ...]:
         """The device below, if there is one: its lock keeps studies of all its mounts away."""
-        return (self.disk,) if self.disk else ()
+        return (self.disk or self.device,)
 
     def values(self) -> dict[str, str]:
         """All that are known; none once it is gone."""
