@@ -14,7 +14,7 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from iostudy import units
-from iostudy.report import figures, json_, wording
+from iostudy.report import configurations, figures, json_, wording
 from iostudy.report.figures import Spec
 from iostudy.report.telemetry import meter_groups
 from iostudy.report.values import Report, WorkloadTold
@@ -167,8 +167,10 @@ def _environment() -> jinja2.Environment:
         "signed_percent": wording.signed_percent,
         "signed_span": wording.signed_span,
         "significant": wording.significant,
+        "told_levels": configurations.levels,
         "unbroken": _unbroken,
         "verdict": wording.verdict,
         "verdict_symbol": wording.verdict_symbol,
     }
+    environment.globals["level_heads"] = configurations.HEADS
     return environment

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iostudy.report import wording
+from iostudy.report import configurations, wording
 from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
 from iostudy.report.values import ReferenceTold, Report, Result, TrialTold, WorkloadTold
 
@@ -21,6 +21,7 @@ def render(report: Report) -> str:
         _list(*report.notes),
         *(_workload(workload, report) for workload in report.workloads),
         _reference(report.reference) if report.reference else "",
+        _configurations(report),
         f"## Method\n\n{_text(report.method.text)}",
         f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
         f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
@@ -106,6 +107,14 @@ def _reference(reference: ReferenceTold) -> str:
             _list(*reference.open_questions),
         )
     )
+
+
+def _configurations(report: Report) -> str:
+    heads = (report.noun, *configurations.HEADS)
+    rows = [
+        (own.label, *row) for own in report.configurations for row in configurations.levels(own)
+    ]
+    return f"## Configurations\n\n{_table(heads, rows, 'llll')}" if rows else ""
 
 
 def _remarks(trials: Sequence[TrialTold]) -> Iterator[str]:

@@ -13,10 +13,9 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import Standing, standings, verdict_values
 from iostudy.ledger.rows import StudyRow, TrialRow
-from iostudy.report import answer, method, reference, telemetry
+from iostudy.report import answer, configurations, method, reference, telemetry
 from iostudy.report.finite import finite, finite_values, span
 from iostudy.report.values import (
-    ConfigurationTold,
     FigureTold,
     Report,
     Result,
@@ -48,7 +47,7 @@ def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report
         answer=(*_answer(study, workloads), *_ending(state)),
         noun=answer.noun_of(study.factors),
         baseline=study.baseline.label,
-        configurations=_configurations(study),
+        configurations=configurations.told(study, in_order),
         workloads=workloads,
         trials=trials,
         telemetry=telemetry.means(study, in_order),
@@ -159,18 +158,6 @@ def _figure(figure: Figure) -> FigureTold:
         unit=figure.unit,
         documentation=figure.documentation,
         higher_is_better=figure.higher_is_better,
-    )
-
-
-def _configurations(study: Study) -> tuple[ConfigurationTold, ...]:
-    return tuple(
-        ConfigurationTold(
-            label=configuration.label,
-            baseline=configuration == study.baseline,
-            settings=dict(configuration.settings),
-            options=dict(configuration.options),
-        )
-        for configuration in study.configurations()
     )
 
 

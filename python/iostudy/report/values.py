@@ -47,6 +47,8 @@ class ConfigurationTold(Value):
     baseline: bool
     settings: dict[str, str]
     options: dict[str, str]
+    read_back: dict[str, tuple[str, ...]]
+    """What held in its trials, by name and place of each setting: one value, unless it varied."""
 
 
 class Result(Value):
