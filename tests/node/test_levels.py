@@ -109,8 +109,9 @@ def test_a_tunable_without_its_scheduler_names_the_one_there_is(loop, level):
         levels_of(loop, transaction).applied(wanted),
     ):
         pytest.fail("applied")
-    assert caught.value.found == f"block.scheduler@{loop} is mq-deadline"
-    assert caught.value.remedy == "add `block.scheduler: [bfq]` to the factors"
+    assert f"block.bfq.slice_idle@{loop}" in caught.value.wanted
+    assert caught.value.found == "the scheduler is mq-deadline"
+    assert "add `block.scheduler: [bfq]` to the factors" in caught.value.remedy
 
 
 def test_another_schedulers_tunable_of_the_same_name_is_not_taken_for_it(loop):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.errors import BusyError, TargetError
+from iostudy.errors import BusyError, SettingError, TargetError
 from iostudy.host import stack
 from iostudy.host.devices import read_device
 from iostudy.settings import catalog, places
@@ -68,14 +68,13 @@ def test_what_the_host_has_once_needs_no_place() -> None:
 
 
 @pytest.mark.root
-def test_what_keeps_a_tunable_from_being_there(pair: tuple[str, str]) -> None:
+def test_a_tunable_is_there_where_its_scheduler_is(pair: tuple[str, str]) -> None:
     one, other = pair
-    tunable = catalog.get("block.mq-deadline.read_expire")
-    assert places.unmet(SCHEDULER, pair) is None
-    assert places.unmet(tunable, pair) is None
-    Path(f"/sys/block/{other}/queue/scheduler").write_text("none")
-    assert places.unmet(tunable, [one]) is None
-    assert places.unmet(tunable, pair) == f"block.scheduler@{other} is none"
+    Path(f"/sys/block/{other}/queue/scheduler").write_text("bfq")
+    there, elsewhere = places.bind("block.bfq.fifo_expire_sync", [other, one])
+    assert int(there.read()) > 0
+    with pytest.raises(SettingError, match="the scheduler is mq-deadline"):
+        elsewhere.read()
 
 
 @pytest.mark.root

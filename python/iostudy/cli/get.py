@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from iostudy.cli.console import print_json, print_table
-from iostudy.cli.places import On, define, places_for, refused
+from iostudy.cli.places import On, define, places_for
 from iostudy.settings import places
-from iostudy.settings.definition import SettingDefinition
 
 
 def get(
@@ -24,21 +22,9 @@ def get(
     definitions = [define(name) for name in names]
     where = places_for(definitions, on)
     settings = [setting for each in definitions for setting in places.bind(each.name, where)]
-    for definition in definitions:
-        _refuse_unmet(definition, where)
     found = {setting.label: (setting.read(), setting.offered()) for setting in settings}
     if json:
         print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in found.items()})
         return
     rows = [(label, value, " ".join(offered)) for label, (value, offered) in found.items()]
     print_table(("setting", "value", "offered"), rows)
-
-
-def _refuse_unmet(definition: SettingDefinition, where: Sequence[str]) -> None:
-    unmet, condition = places.unmet(definition, where), definition.condition
-    if unmet and condition:
-        raise refused(
-            f"to read {definition.name}, which is only there while {condition}",
-            unmet,
-            f"leave it out here; `iostudy settings {condition.name}` tells how to choose another",
-        )

@@ -66,10 +66,10 @@ def _check_setting(study: Study, factor: Factor) -> None:
     made = isinstance(study.target, LoopbackTarget) and not factor.on
     if made or settings.get(factor.name).reach is Reach.DISK:
         return
-    levels = Levels(Transaction(), _place(study.target))
-    levels.bound(factor.name, factor.on)
+    found = Levels(Transaction(), _place(study.target)).bound(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
-        levels.require(factor.name, factor.on)
+        for setting in found:
+            setting.read()
 
 
 def _require_makers(study: Study) -> None:

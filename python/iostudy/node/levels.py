@@ -52,28 +52,12 @@ class Levels:
             self._bound[key] = places.bind(name, self._places(on))
         return self._bound[key]
 
-    def require(self, name: str, on: Sequence[str] = ()) -> None:
-        """SettingError unless what the setting depends on is so on the host; see `places.unmet`."""
-        definition = catalog.get(name)
-        found = places.unmet(definition, self._places(on))
-        condition = definition.condition
-        if found and condition:
-            levels = ", ".join(condition.values)
-            raise SettingError(
-                f"to vary {name}, which is only there while {condition}",
-                found=found,
-                where=", ".join(self._places(on)),
-                remedy=f"add `{condition.name}: [{levels}]` to the factors",
-            )
-
     def _wanted(self, configuration: Configuration) -> dict[Setting, str]:
         wanted: dict[Setting, str] = {}
         for name, value in configuration.settings.items():
             definition, on = catalog.get(name), configuration.places.get(name, ())
             if definition.reach is Reach.DISK:
                 continue
-            if definition.condition and definition.condition.name not in configuration.settings:
-                self.require(name, on)
             wanted |= dict.fromkeys(self.bound(name, on), value)
         return wanted
 

@@ -62,17 +62,3 @@ def locked(
         if any(definition.reach is Reach.HOST for definition in definitions):
             held.enter_context(lock_host())
         yield
-
-
-def unmet(definition: SettingDefinition, places: Iterable[str]) -> str | None:
-    """What keeps the setting from being there now: ``block.scheduler@sdb is none``, else None.
-
-    The file of a tunable may be there nevertheless, as another scheduler's.
-    """
-    condition = definition.condition
-    if condition is None:
-        return None
-    found = {setting.label: setting.read() for setting in bind(condition.name, places)}
-    return next(
-        (f"{n} is {value}" for n, value in found.items() if not condition.holds(value)), None
-    )

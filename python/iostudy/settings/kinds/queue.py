@@ -150,7 +150,8 @@ class QueueSetting(AttributeSetting):
                 f"{self.label}, which is there only while {condition}",
                 found=f"the scheduler is {scheduler}",
                 where=self.owner.where(self.attribute),
-                remedy=f"set {condition.name} with it, or leave it out",
+                remedy=f"set {condition.name} with it, or leave it out; in a study, "
+                f"add `{condition.name}: [{', '.join(condition.values)}]` to the factors",
             )
 
 
