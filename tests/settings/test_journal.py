@@ -89,6 +89,17 @@ def test_one_owner_at_a_time(tmp_path: Path) -> None:
     assert journal_paths(tmp_path) == ()
 
 
+def test_the_newest_is_the_first_also_where_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = create(tmp_path)
+    monkeypatch.setattr("time.time_ns", lambda: 1)
+    newer = create(tmp_path)
+    assert journal_paths(tmp_path) == (newer.path, older.path)
+    older.close()
+    newer.close()
+
+
 def test_a_command_of_the_owner_keeps_the_lock(tmp_path: Path) -> None:
     journal = create(tmp_path)
     child = subprocess.Popen(

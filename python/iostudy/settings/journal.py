@@ -104,7 +104,7 @@ class Journal:
         """A new, empty one. UsageError if the state directory cannot be used."""
         state.make_directory(directory)
         while True:
-            path = directory / f"{time.time_ns():020d}-{os.getpid()}{SUFFIX}"
+            path = directory / f"{_next_number(directory):020d}-{os.getpid()}{SUFFIX}"
             descriptor = state.open_locked(path, create=True)
             if descriptor is not None:
                 break
@@ -189,6 +189,16 @@ class Journal:
                 where=str(self.path),
                 remedy=f"make room there, or name another folder in {state.STATE_DIR}",
             ) from error
+
+
+def _next_number(directory: Path) -> int:
+    """Nanoseconds since 1970, but above all that there are: a clock may have been set back.
+
+    The newest is undone first, which by a number alone can be told.
+    """
+    numbers = (path.name.partition("-")[0] for path in journal_paths(directory))
+    newest = max((int(number) for number in numbers if number.isdecimal()), default=0)
+    return max(time.time_ns(), newest + 1)
 
 
 def journal_paths(directory: Path) -> tuple[Path, ...]:
