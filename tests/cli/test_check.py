@@ -34,6 +34,17 @@ def test_what_is_right_is_told(program):
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
+def test_configurations_that_the_file_names_are_told(program):
+    program.write(
+        OPTIONS + "configurations: {usual: {}, small ones: {workload.record_size: 64KiB}}\n"
+    )
+    done = program("check", "study.yaml")
+    assert done.returncode == 0, done.stderr
+    lines = (line.split(maxsplit=1) for line in done.stdout.splitlines())
+    told = [rest.rstrip() for word, rest in lines if word == "configuration"]
+    assert told == ["usual: the first level of each", "small ones: workload.record_size=64KiB"]
+
+
 @pytest.mark.parametrize(
     ("target", "words"),
     [

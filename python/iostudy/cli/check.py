@@ -49,6 +49,10 @@ def check(
 
 def _what(study: Study) -> list[tuple[str, str]]:
     levels = [(f.name, ", ".join(v.label for v in f.levels) or "offered") for f in study.factors]
+    chosen = [
+        ("configuration", f"{c.label}: {_pairs(c.levels) or 'the first level of each'}")
+        for c in study.chosen
+    ]
     workloads = [
         ("workload", f"{w.label}: {_pairs(as_written(w.options))}") for w in study.workloads
     ]
@@ -56,6 +60,7 @@ def _what(study: Study) -> list[tuple[str, str]]:
     return [
         ("target", study.target.describe()),
         *levels,
+        *chosen,
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
