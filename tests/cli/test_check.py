@@ -40,8 +40,8 @@ def test_configurations_that_the_file_names_are_told(program):
     )
     done = program("check", "study.yaml")
     assert done.returncode == 0, done.stderr
-    lines = (line.split(maxsplit=1) for line in done.stdout.splitlines())
-    told = [rest.rstrip() for word, rest in lines if word == "configuration"]
+    lines = [line.partition(" ") for line in done.stdout.splitlines()]
+    told = [rest.strip() for word, _, rest in lines if word == "configuration"]
     assert told == ["usual: the first level of each", "small ones: workload.record_size=64KiB"]
 
 
