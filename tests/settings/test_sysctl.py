@@ -176,6 +176,8 @@ def test_a_key_that_was_renamed(proc: Path) -> None:
         "kernel.yama.ptrace_scope",
         "kernel.sem_next_id",
         "net.ipv4.ip_forward",
+        "net.ipv6.conf.all.addr_gen_mode",
+        "net.ipv6.conf.all.ignore_routes_with_linkdown",
         "net/ipv6/route/flush",
         "net/ipv6/conf/eth0.1/disable_ipv6",
     ],

@@ -16,6 +16,7 @@ _LONGEST = 255
 _SWAPPED = str.maketrans("./", "/.")
 _DOES_SOMETHING = "writing it does something at once, and nothing tells what was there before"
 _ONE_WAY = "the kernel lets it go one way only, until the host is started anew"
+_SPREADS = "what is written there goes to every interface, whatever that had"
 _RESETS = "the kernel resets other network settings and addresses when it changes"
 
 _IRREVERSIBLE = {
@@ -37,6 +38,9 @@ _IRREVERSIBLE = {
     "net/ipv4/ip_forward": _RESETS,
     "net/ipv[46]/conf/*/forwarding": _RESETS,
     "net/ipv6/conf/*/disable_ipv6": _RESETS,
+    "net/ipv6/conf/*/addr_gen_mode": _SPREADS,
+    "net/ipv6/conf/*/force_forwarding": _SPREADS,
+    "net/ipv6/conf/*/ignore_routes_with_linkdown": _SPREADS,
 }
 
 RATIO_OF = {
