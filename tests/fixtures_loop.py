@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import tempfile
@@ -15,6 +16,7 @@ from iostudy.host.devices import parse_scheduler, read_device
 from iostudy.host.inventory import read_queue
 
 MIB = 1 << 20
+_LOOP_CTL_ADD, _LOOP_CTL_REMOVE = 0x4C80, 0x4C81
 
 
 @contextmanager
@@ -39,6 +41,22 @@ def loop_disk(size_bytes: int = 64 * MIB) -> Iterator[str]:
             if read_device(name).backing_file == image:
                 scheduler.write_text(original)
                 subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=True)
+
+
+def replace_loop(name: str) -> None:
+    """Take the loop device away, kernel's folder and all, and make another of its name.
+
+    Source: loop(4), LOOP_CTL_REMOVE and LOOP_CTL_ADD.
+    """
+    image, number = read_device(name).backing_file, int(name.removeprefix("loop"))
+    subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=True)
+    control = os.open("/dev/loop-control", os.O_RDWR)
+    try:
+        fcntl.ioctl(control, _LOOP_CTL_REMOVE, number)
+        fcntl.ioctl(control, _LOOP_CTL_ADD, number)
+    finally:
+        os.close(control)
+    subprocess.run(["losetup", "--direct-io=on", f"/dev/{name}", str(image)], check=True)
 
 
 def queue_state(name: str) -> dict[str, str]:

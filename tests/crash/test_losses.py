@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from iostudy.host.devices import read_device
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.journal import Journal, Mode
 from iostudy.settings.recovery import restore_stale
-from tests.fixtures_loop import loop_disk, queue_state
+from tests.fixtures_loop import loop_disk, queue_state, replace_loop
 
 pytestmark = pytest.mark.root
 
@@ -36,27 +33,12 @@ def leave(state: Path, *loops: str) -> Path:
     return journal.path
 
 
-@pytest.fixture
-def other() -> Iterator[str]:
-    """A second loop device, whose queue is put right also when it has been attached anew."""
-    with loop_disk() as name:
-        queue = Path("/sys/block") / name / "queue"
-        before = {attribute: (queue / attribute).read_text() for attribute in ATTRIBUTES}
-        yield name
-        for attribute, value in before.items():
-            (queue / attribute).write_text(value)
-
-
-def test_a_device_that_has_gone_is_named_and_the_other_restored(
-    loop: str, other: str, state_dir: Path
-) -> None:
+def test_a_device_that_has_gone_is_named_and_the_other_restored(loop: str, state_dir: Path) -> None:
     before = queue_state(loop)
-    leave(state_dir, loop, other)
-    image = read_device(other).backing_file
-    assert image is not None
-    subprocess.run(["losetup", "--detach", f"/dev/{other}"], check=True)
-    undoing = restore_stale().undoing
-    subprocess.run(["losetup", f"/dev/{other}", image], check=True)
+    with loop_disk() as other:
+        leave(state_dir, loop, other)
+        replace_loop(other)
+        undoing = restore_stale().undoing
     (loss,) = [text for text in undoing.put_back if text.startswith(f"{other}: ")]
     assert "what was changed on it with it" in loss
     assert not undoing.failures

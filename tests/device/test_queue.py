@@ -17,7 +17,7 @@ from iostudy.settings.change import Foreign, Setting
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.queue import Queue
 from iostudy.settings.transaction import Transaction
-from tests.fixtures_loop import queue_state
+from tests.fixtures_loop import queue_state, replace_loop
 
 pytestmark = pytest.mark.root
 
@@ -218,8 +218,8 @@ def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
     ("loss", "why"),
     [
         ({"boot": "another"}, "the host has been started anew"),
-        ({"diskseq": 1}, "another device has its name now"),
-        ({"unique": "/another/file"}, "another device has its name now"),
+        ({"node": 1}, "another device has its name now"),
+        ({"diskseq": None}, "another device has its name now"),
         ({"name": "loop4095"}, "the device is gone"),
     ],
 )
@@ -233,11 +233,20 @@ def test_a_device_that_is_not_there_any_more(loop: str, loss: dict[str, str], wh
     assert queue_state(loop)["scheduler"].count("[bfq]") == 1
 
 
-def test_a_reattached_loop_device_is_another(loop: str) -> None:
-    before = DeviceIdentity.of(read_device(loop))
+def test_a_loop_device_that_is_attached_anew_keeps_its_queue(loop: str) -> None:
+    before = queue_state(loop)
     image = read_device(loop).backing_file
+    (change,) = kinds.changes(wanted(loop, {"scheduler": "bfq", "read_ahead_kb": "64"}))
+    change.apply()
     subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
-    subprocess.run(["losetup", f"/dev/{loop}", str(image)], check=True)
+    subprocess.run(["losetup", "--direct-io=on", f"/dev/{loop}", str(image)], check=True)
+    assert f"scheduler of {loop}: bfq -> mq-deadline" in change.undo()
+    assert queue_state(loop) == before
+
+
+def test_another_loop_device_of_the_same_name_is_another(loop: str) -> None:
+    before = DeviceIdentity.of(read_device(loop))
+    replace_loop(loop)
     assert before.loss() == "another device has its name now"
     with pytest.raises(SettingError, match="another device has its name now since"):
         AttributeChange.prepare(Queue(before), {"scheduler": "bfq"})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -86,14 +87,22 @@ def test_a_playbook_does_not_look_at_what_this_host_says(root):
 )
 def test_what_may_not_be_read_is_an_error_and_no_silence(root, name, monkeypatch):
     write(root, {name: ""})
-    read = Path.read_bytes
+    read, open_ = Path.read_bytes, os.open
 
     def refuse(path):
         if path == root / name:
             raise PermissionError(errno.EACCES, "Permission denied")
+
+    def refused_read(path):
+        refuse(path)
         return read(path)
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    def refused_open(path, *rest):
+        refuse(path)
+        return open_(path, *rest)
+
+    monkeypatch.setattr(Path, "read_bytes", refused_read)
+    monkeypatch.setattr(os, "open", refused_open)
     with pytest.raises(UsageError, match=f"{name}: Permission denied"):
         planned(root, None)
     cgroup = Choice("x", (Kept("cgroup.weight", "321"),))

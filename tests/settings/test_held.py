@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host.devices import read_device
 from iostudy.settings import kinds
 from iostudy.settings.held import Held, held
 from iostudy.settings.journal import Mode
 from iostudy.settings.recovery import restore_all
 from iostudy.settings.transaction import Transaction
 from tests.device.mounted import mounted
+from tests.fixtures_loop import replace_loop
 
 pytestmark = pytest.mark.root
 
@@ -54,13 +54,7 @@ def test_options_of_a_mount_are_held_where_it_is_mounted(loop: str, tmp_path: Pa
 
 def test_nothing_is_held_on_a_device_that_is_gone(loop: str, tmp_path: Path) -> None:
     hold("block.read_ahead_kb", loop, "64")
-    (journal,) = (tmp_path / "state").glob("*.journal")
     assert len(held()) == 1
-    image = read_device(loop).backing_file
-    subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
-    subprocess.run(["losetup", f"/dev/{loop}", str(image)], check=True)
+    replace_loop(loop)
     assert held() == ()
-    assert journal.exists()
-    restore_all().undoing.check()
-    queue = Path("/sys/block") / loop / "queue/read_ahead_kb"
-    queue.write_text("128")
+    assert len(list((tmp_path / "state").glob("*.journal"))) == 1

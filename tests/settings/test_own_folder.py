@@ -12,7 +12,7 @@ from iostudy.settings.journal import Journal, Mode
 from iostudy.settings.recovery import restore_all
 from iostudy.settings.work_folder import PREFIX, WorkFolder
 
-DEVICE = {"name": "loop9", "number": "7:9", "diskseq": 1, "unique": "", "boot": ""}
+DEVICE = {"name": "loop9", "number": "7:9", "diskseq": 1, "unique": "", "boot": "", "node": 1}
 
 
 def records(path: str) -> list[tuple[str, dict[str, Any]]]:

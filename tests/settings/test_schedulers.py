@@ -12,7 +12,7 @@ from iostudy.settings.definitions.schedulers import DEFINITIONS
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.queue import Queue
 
-QUEUE = Queue(DeviceIdentity("loop0", "7:0", None, "", ""))
+QUEUE = Queue(DeviceIdentity("loop0", "7:0", None, "", "", 0))
 ATTRIBUTES = sorted({d.attribute for d in (*DEFINITIONS, *OTHERS)})
 BEFORE = [
     ("scheduler", "nr_requests"),

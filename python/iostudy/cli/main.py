@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -92,7 +93,7 @@ def main() -> None:
     except BrokenPipeError:
         # The reader of stdout has gone (`iostudy ... | head`); there is nobody to tell.
         sys.stderr.close()
-        sys.exit(1)
+        sys.exit(128 + signal.SIGPIPE)
 
 
 def _not_restored(ended: EndedBySignal) -> RestoreError | None:

@@ -6,6 +6,7 @@ name in /run, and that one those below /usr and /lib; what counts is read in the
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -133,7 +134,7 @@ def _files(root: Path, folder: str, ending: str) -> list[Path]:
 
 def _each_once(files: list[Path]) -> list[Path]:
     """Debian links 99-sysctl.conf to sysctl.conf; it is one file."""
-    return list({file.resolve(): file for file in files}.values())
+    return list({os.path.realpath(file): file for file in files}.values())
 
 
 def _lines(text: str, comments: str, *, continued: bool = False) -> Iterator[Line]:

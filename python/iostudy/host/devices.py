@@ -83,12 +83,12 @@ def device_exists(name: str, root: Path = ROOT) -> bool:
     """Whether the kernel knows a block device of that name; ``.`` and ``..`` are directories."""
     if name in (".", "..") or len(os.fsencode(name)) > _NAME_MAX:
         return False
-    return _class_folder(name, root).exists()
+    return class_folder(name, root).exists()
 
 
 def read_device(name: str, root: Path = ROOT) -> BlockDevice:
     """The block device of that kernel name; FileNotFoundError if there is none."""
-    folder = _class_folder(name, root).resolve(strict=True)
+    folder = class_folder(name, root).resolve(strict=True)
     is_partition = (folder / "partition").exists()
     disk = folder.parent if is_partition else folder
     return BlockDevice(
@@ -152,7 +152,8 @@ def read_scheduler(device: BlockDevice, root: Path = ROOT) -> Scheduler | None:
     return parse_scheduler(text) if text else None
 
 
-def _class_folder(name: str, root: Path) -> Path:
+def class_folder(name: str, root: Path = ROOT) -> Path:
+    """The link to the device's folder in sysfs, whether a disk or a part of one."""
     return root / "sys/class/block" / name
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path("/")
 """Where ``sys`` and ``proc`` are found. Functions take another root to read a recorded tree."""
 
-_NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
+NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EOPNOTSUPP)
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def read_attribute(path: Path) -> str | None:
     try:
         return decode(path.read_bytes()).removesuffix("\n")
     except OSError as error:
-        if error.errno in _NOT_HERE:
+        if error.errno in NOT_HERE:
             return None
         raise
 

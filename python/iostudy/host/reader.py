@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from pathlib import Path
 
-from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.files import NOT_HERE, ROOT, decode
+
+_LARGEST_BYTES = 16 << 20
+"""No file that a host is configured by comes near this."""
+
+_NO_FILE = (*NOT_HERE, errno.ELOOP)
 
 
 class Reader:
@@ -20,10 +28,16 @@ class Reader:
         return tuple(self._refused)
 
     def text(self, path: Path) -> str | None:
-        """The content of a file, None if it is not there or not to be read."""
+        """The content of an ordinary file, None if there is none or it is not to be read.
+
+        Whatever else has its name (a folder, a pipe, a device, a link that leads nowhere) says
+        nothing, and is not waited for.
+        """
         try:
-            return read_attribute(path)
+            return _text(path)
         except OSError as error:
+            if error.errno in _NO_FILE:
+                return None
             self.refuse(path, error)
             return None
 
@@ -31,3 +45,14 @@ class Reader:
         """Note that ``path`` could not be read. A process that has ended meanwhile is no matter."""
         if not isinstance(error, ProcessLookupError):
             self._refused[f"{path}: {error.strerror}"] = None
+
+
+def _text(path: Path) -> str | None:
+    if not stat.S_ISREG(path.stat().st_mode):
+        return None
+    # It may have become a pipe meanwhile, which would be waited for.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        data = file.read(_LARGEST_BYTES + 1)
+    if len(data) > _LARGEST_BYTES:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return decode(data).removesuffix("\n")

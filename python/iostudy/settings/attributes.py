@@ -17,6 +17,9 @@ from iostudy.errors import RestoreError, SettingError
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.definition import SettingDefinition
 
+READ_ONLY = "it cannot be written in this container: run on the host itself"
+"""How to mend EROFS, wherever the kernel's texts are."""
+
 _CHANGED_MEANWHILE = "somebody else has changed it meanwhile, so it was left alone"
 
 Disturbs = Mapping[str, tuple[str, ...]]

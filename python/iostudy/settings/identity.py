@@ -17,11 +17,13 @@ _ENDED = ("Z", "X")
 
 @dataclass(frozen=True)
 class DeviceIdentity:
-    """A block device during one boot.
+    """A block device during one boot, with what is in it.
 
-    ``number`` is major:minor, ``diskseq`` the kernel's number of the attached disk (Linux 5.15),
-    ``unique`` its WWID, serial number or backing file, ``boot`` the kernel's boot_id. Settings of a
-    queue live in kernel memory: with another boot or another disk they are gone by themselves.
+    ``number`` is major:minor, ``node`` the inode of its folder in sysfs, ``diskseq`` the kernel's
+    number of the attached disk (Linux 5.15), ``unique`` its WWID, serial number or backing file,
+    ``boot`` the kernel's boot_id. Settings of a queue live in kernel memory, in what the folder
+    shows: they go with another boot or another device. A loop device that is attached anew, or a
+    card that is changed, keeps its queue.
     """
 
     name: str
@@ -29,11 +31,13 @@ class DeviceIdentity:
     diskseq: int | None
     unique: str
     boot: str
+    node: int
 
     @classmethod
     def of(cls, device: BlockDevice) -> DeviceIdentity:
         """The identity of a device that is there now."""
-        return cls(device.name, device.number, device.diskseq, _unique(device), boot_id())
+        node = devices.class_folder(device.name).stat().st_ino
+        return cls(device.name, device.number, device.diskseq, _unique(device), boot_id(), node)
 
     @classmethod
     def from_record(cls, record: Record) -> DeviceIdentity:
@@ -45,14 +49,19 @@ class DeviceIdentity:
         return asdict(self)
 
     def loss(self) -> str | None:
-        """Why this device is not there any more, None as long as it is."""
+        """Why the device, whatever is in it, is not there any more; None as long as it is.
+
+        Kernels before 5.5 give an inode number to one folder after another, and none of those tells
+        a diskseq: there all that is known must be the same.
+        """
         if self.boot != boot_id():
             return "the host has been started anew"
         try:
             now = DeviceIdentity.of(devices.read_device(self.name))
         except FileNotFoundError:
             return "the device is gone"
-        return None if now == self else "another device has its name now"
+        same = now == self if self.diskseq is None else now.node == self.node
+        return None if same else "another device has its name now"
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,8 @@ def _yaml() -> YAML:
 def _problem(error: MarkedYAMLError, message: str) -> Problem:
     mark = error.problem_mark or error.context_mark
     line = mark.line + 1 if mark else 1
-    return Problem(line, "", message, found=str(error.problem or error.context).splitlines()[0])
+    found = str(error.problem or error.context).splitlines()[0].removeprefix("found ")
+    return Problem(line, "", message, found)
 
 
 def _line_of(value: Any, step: Step) -> int | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from iostudy.host.files import ROOT, read_attribute, write_attribute
-from iostudy.settings.attributes import Disturbs
+from iostudy.settings.attributes import READ_ONLY, Disturbs
 from iostudy.settings.change import WHOLE_HOST, Record
 from iostudy.settings.identity import boot_id
 
@@ -80,7 +80,7 @@ class HostFiles:
         if isinstance(error, PermissionError):
             return "run as root"
         if error.errno == errno.EROFS:
-            return "it cannot be written in this container: run on the host itself"
+            return READ_ONLY
         return "choose a value that this kernel takes"
 
     @staticmethod

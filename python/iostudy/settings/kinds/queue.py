@@ -12,6 +12,7 @@ blk_apply_bdi_limits() in block/blk-settings.c; Documentation/ABI/stable/sysfs-b
 
 from __future__ import annotations
 
+import errno
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from iostudy.host import stack
 from iostudy.host.devices import BlockDevice, parse_scheduler
 from iostudy.host.files import ROOT, read_attribute, write_attribute
 from iostudy.settings import attributes
-from iostudy.settings.attributes import AttributeChange, AttributeSetting, Disturbs
+from iostudy.settings.attributes import READ_ONLY, AttributeChange, AttributeSetting, Disturbs
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.queue import Layer, QueueSettingDefinition
 from iostudy.settings.identity import DeviceIdentity
@@ -120,6 +121,8 @@ class Queue:
         """Root, a kernel module, or another value."""
         if isinstance(error, PermissionError):
             return "run as root"
+        if error.errno == errno.EROFS:
+            return READ_ONLY
         if attribute == SCHEDULER:
             module = _MODULES.get(value, value)
             return f"load it with `modprobe {module}` if this kernel has it, or choose one offered"

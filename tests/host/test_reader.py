@@ -1,0 +1,39 @@
+"""Files that configure a host, and what may have their names instead."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from iostudy.host import reader
+from iostudy.host.configuration import read_sysctl
+from iostudy.host.reader import Reader
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "etc/sysctl.d"
+    folder.mkdir(parents=True)
+    (folder / "10-good.conf").write_text("vm.swappiness = 10\n")
+    return folder
+
+
+def test_what_is_no_file_says_nothing_and_is_not_waited_for(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(folder / "20-pipe.conf")
+    (folder / "30-folder.conf").mkdir()
+    (folder / "40-loop.conf").symlink_to("40-loop.conf")
+    (folder / "50-dangling.conf").symlink_to("nowhere")
+    (folder / "60-zero.conf").symlink_to("/dev/zero")
+    given = Reader(tmp_path)
+    assert [line.name for line in read_sysctl(given)] == ["vm.swappiness"]
+    assert given.refused == ()
+
+
+def test_a_file_beyond_all_bounds_is_refused(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_LARGEST_BYTES", 30)
+    (folder / "20-large.conf").write_text("#" * 31)
+    given = Reader(tmp_path)
+    assert [line.name for line in read_sysctl(given)] == ["vm.swappiness"]
+    assert given.refused == (f"{folder / '20-large.conf'}: File too large",)
