@@ -110,3 +110,19 @@ def test_what_is_left_out_of_a_block_splits_no_whole_plot():
     order = make_plan(SPLIT_PLOT, 3).blocks[0].order
     left = [label for label in order if not label.startswith("scheduler=bfq")]
     assert len(plots_of(left)) == 3
+
+
+def test_no_label_makes_two_file_systems_one():
+    study = parse(
+        """
+question: Which?
+target: {loopback: {size: 2GiB}}
+factors:
+  filesystem.type: {"a, filesystem.reserved=x": ext4, a: ext2}
+  filesystem.reserved: {x: 1, "x, filesystem.reserved=x": 2}
+workloads: [dfsio-write]
+""",
+        where="study.yaml",
+        name="study",
+    )
+    assert len(whole_plots(study.configurations())) == 4

@@ -6,6 +6,7 @@ Nothing here touches the machine; a Study can be made, compared and planned with
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -362,8 +363,13 @@ def _configuration(label: str, levels: Combination, factors: Sequence[Factor]) -
         options={factor.option: levels[factor.name].value for factor in options},
         places={factor.name: factor.on for factor in settings if factor.on},
         whole_plot=", ".join(
-            f"{factor.name}={levels[factor.name].label}"
+            f"{factor.name}={_quoted(levels[factor.name].label)}"
             for factor in active
             if factor.hard_to_change
         ),
     )
+
+
+def _quoted(label: str) -> str:
+    """The label, in quotation marks where it could pass for several parts of a list."""
+    return label if re.fullmatch(r"[\w .%+-]+", label) else repr(label)
