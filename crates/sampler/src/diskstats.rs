@@ -103,15 +103,39 @@ mod tests {
     #[test]
     fn what_several_kernels_show_is_read() {
         let samples: [(&[u8], &str, [u64; 3]); 5] = [
-            (include_bytes!("../../../tests/host/samples/diskstats-2.6.32"), "dm-0", [36112, 0, 0]),
-            (include_bytes!("../../../tests/host/samples/diskstats-3.10"), "sda", [88113, 0, 0]),
-            (include_bytes!("../../../tests/host/samples/diskstats-4.18"), "vda", [20112, 11, 0]),
-            (include_bytes!("../../../tests/host/samples/diskstats-5.14"), "sdb", [901, 0, 21]),
-            (include_bytes!("../../../tests/host/samples/diskstats-6.8"), "md127", [5012, 0, 0]),
+            (
+                include_bytes!("../../../tests/host/samples/diskstats-2.6.32"),
+                "dm-0",
+                [36112, 0, 0],
+            ),
+            (
+                include_bytes!("../../../tests/host/samples/diskstats-3.10"),
+                "sda",
+                [88113, 0, 0],
+            ),
+            (
+                include_bytes!("../../../tests/host/samples/diskstats-4.18"),
+                "vda",
+                [20112, 11, 0],
+            ),
+            (
+                include_bytes!("../../../tests/host/samples/diskstats-5.14"),
+                "sdb",
+                [901, 0, 21],
+            ),
+            (
+                include_bytes!("../../../tests/host/samples/diskstats-6.8"),
+                "md127",
+                [5012, 0, 0],
+            ),
         ];
         for (text, device, [reads, discards, flushes]) in samples {
             let found = parse_diskstats(text, device).unwrap();
-            assert_eq!([found[0], found[11], found[15]], [reads, discards, flushes], "{device}");
+            assert_eq!(
+                [found[0], found[11], found[15]],
+                [reads, discards, flushes],
+                "{device}"
+            );
         }
     }
 
