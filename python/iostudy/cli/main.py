@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 from importlib.metadata import version
@@ -25,8 +26,11 @@ from iostudy.cli import set as set_
 from iostudy.cli.console import say
 from iostudy.cli.leftovers import mend
 from iostudy.cli.signals import EndedBySignal, ignore, install
-from iostudy.errors import IostudyError, RestoreError
+from iostudy.errors import IostudyError, RestoreError, TargetError
 from iostudy.settings.transaction import restore_open
+
+_OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+"""Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
 
 app = typer.Typer(
     name="iostudy",
@@ -94,6 +98,27 @@ def main() -> None:
         # The reader of stdout has gone (`iostudy ... | head`); there is nobody to tell.
         sys.stderr.close()
         sys.exit(128 + signal.SIGPIPE)
+    except OSError as error:
+        unreachable = _unreachable(error)
+        if unreachable is None:
+            raise
+        say(f"iostudy: {unreachable}")
+        sys.exit(unreachable.exit_code)
+
+
+def _unreachable(error: OSError) -> TargetError | None:
+    """What to tell of a path that cannot be looked at; None if the error is none of a path.
+
+    Paths come into every command, and each look at one may fail so: hence here, and once.
+    """
+    if error.errno not in _OF_A_PATH or error.filename is None:
+        return None
+    return TargetError(
+        "to look at a path",
+        found=str(error.strerror),
+        where=str(error.filename),
+        remedy="name another path, or run it as a user who may enter its folders",
+    )
 
 
 def _not_restored(ended: EndedBySignal) -> RestoreError | None:
