@@ -69,6 +69,15 @@ def test_what_another_format_keeps_is_named_with_it(root):
     assert remedies["mount.atime@/data"] == "use --format fstab"
 
 
+def test_what_a_profile_does_not_hold_is_sent_where_it_is_held(root):
+    told = {u.what.partition(" ")[0]: u for u in planned(root, Format.TUNED).unkept}
+    assert told["mount.atime@/data"].remedy == "use --format fstab"
+    assert told["limit.nofile_soft"].remedy == "use --format limits"
+    assert told["limit.nofile_soft"].reason == "--format tuned cannot hold it"
+    without = {u.what.partition(" ")[0]: u for u in planned(root, None).unkept}
+    assert told["cgroup.weight"] == without["cgroup.weight"]
+
+
 def test_a_playbook_does_not_look_at_what_this_host_says(root):
     write(root, {"etc/sysctl.d/99-x.conf": "vm.swappiness = 10\n", "etc/fstab": FSTAB})
     (book,) = planned(root, Format.ANSIBLE).artifacts

@@ -100,11 +100,12 @@ def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
         (Kept("block.scheduler", "bfq", Disk("sdb", serial="b", zoned=True)), "zoned"),
         (Kept("block.scheduler", "bfq", Disk("sdb", serial="b", multipath=True)), "multipath"),
         (Kept("sysctl.kernel.core_pattern", "core.%p"), "character"),
-        (Kept("mount.atime", "noatime", mount_point=Path("/data")), "no option for it"),
         (Kept("block.scheduler", "bfq"), "on which disk"),
     ],
 )
 def test_what_a_profile_cannot_hold_is_named(tmp_path, setting, why):
     planned = tuned.plan([setting], "x", write(tmp_path, {}))
     assert why in planned.unkept[0].reason
+    own = "sysctl" if setting.name.startswith("sysctl.") else "udev"
+    assert planned.unkept[0].remedy == f"use --format {own}"
     assert planned.artifacts == ()

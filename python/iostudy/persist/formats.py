@@ -75,7 +75,7 @@ def plan(choice: Choice, form: Format | None, root: Path = ROOT) -> Rendered:
     told = Rendered(notes=choice.notes)
     match form:
         case Format.TUNED:
-            return told + tuned.plan(choice.kept, choice.origin, root)
+            return told + _profile(choice, root) + _never(choice.kept)
         case Format.ANSIBLE:
             return told + _playbook(choice, root) + _never(choice.kept)
         case None | Format.UDEV | Format.SYSCTL | Format.FSTAB | Format.LIMITS:
@@ -94,6 +94,12 @@ def _planned(native: _Native, choice: Choice, root: Path) -> Rendered:
 
 def _of(native: _Native, choice: Choice) -> list[Kept]:
     return [setting for setting in choice.kept if _kind(setting) in native.kinds]
+
+
+def _profile(choice: Choice, root: Path) -> Rendered:
+    held = [setting for setting in choice.kept if _kind(setting) in tuned.KINDS]
+    others = [setting for setting in choice.kept if _kind(setting) not in tuned.KINDS]
+    return tuned.plan(held, choice.origin, root) + _elsewhere(others, Format.TUNED)
 
 
 def _playbook(choice: Choice, root: Path) -> Rendered:

@@ -29,19 +29,17 @@ _OPTIONS = {
     "cpu.governor": ("cpu", "governor"),
 }
 """Setting -> section and option; sysctls and disks have rules of their own."""
+KINDS = ("block", "sysctl", "thp", "cpu")
+"""What a profile is asked to hold: the first parts of the settings' names."""
 _OF_DISKS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
 _SPECIAL = re.compile(r"[#$%;=]|[^ -~]")
 """What means something else in a profile: comments, variables, interpolation."""
 
 
 def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
-    """The profile, and the command that makes it the active one."""
+    """The profile for settings of KINDS, and the command that makes it the active one."""
     reasons = {setting: _reason(setting) for setting in kept}
-    unkept = tuple(
-        Unkept(k.text, why, "keep it by `--format udev` or its own format")
-        for k, why in reasons.items()
-        if why
-    )
+    unkept = tuple(Unkept(k.text, why, _elsewhere(k)) for k, why in reasons.items() if why)
     left = [setting for setting, why in reasons.items() if not why]
     if not left:
         return Rendered(unkept=unkept)
@@ -89,6 +87,10 @@ def _reason(setting: Kept) -> str:
     if setting.name not in _OF_DISKS:
         return "TuneD has no option for it that goes by what the device is and not by its name"
     return _reason_of_disk(setting.disk)
+
+
+def _elsewhere(setting: Kept) -> str:
+    return f"use --format {'udev' if setting.name.startswith('block.') else 'sysctl'}"
 
 
 def _reason_of_disk(disk: Disk | None) -> str:
