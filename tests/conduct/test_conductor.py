@@ -203,8 +203,14 @@ def test_listeners_hear_of_every_step(tmp_path):
         def __init__(self):
             self.steps = []
 
+        def checking_began(self, study):
+            self.steps.append(f"checking {len(study.configurations())}")
+
         def study_began(self, study, plan, recorded):
             self.steps.append("began")
+
+        def trial_began(self, row, trials):
+            self.steps.append(f"{row.attempt}: {row.position} of {trials}")
 
         def trial_ended(self, row):
             self.steps.append("trial")
@@ -222,7 +228,17 @@ def test_listeners_hear_of_every_step(tmp_path):
     heard = Heard()
     node = FakeNode(noise=0.001, script={0: Disturbance(steal=1.0)})
     conduct(tmp_path, node, listeners=[heard])
-    assert heard.steps[:7] == ["began", "trial", "repeated", "trial", "trial", "trial", "block"]
+    first, *again = (["1: 1 of 3"], ["2: 1 of 3"], ["2: 2 of 3"], ["2: 3 of 3"])
+    trials = [step for begun in again for step in (*begun, "trial")]
+    assert heard.steps[:12] == [
+        "checking 3",
+        "began",
+        *first,
+        "trial",
+        "repeated",
+        *trials,
+        "block",
+    ]
     assert heard.steps[-1] == "ended"
     assert heard.left == 0
 

@@ -103,6 +103,8 @@ class Conductor:
             with self._node.block(self._requests[block.workload], seed) as session:
                 for configuration in order:
                     row = _begun(block, attempt, len(rows) + 1, configuration)
+                    for listener in self._listeners:
+                        listener.trial_began(row, len(order))
                     row = carry_out(self._ledger, session, self._study.validity, row, configuration)
                     rows.append(row)
                     for listener in self._listeners:

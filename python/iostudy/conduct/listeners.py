@@ -14,8 +14,14 @@ from iostudy.study.plan import Block, Plan
 class Listener:
     """Hears of every step; does nothing unless a method is overridden."""
 
+    def checking_began(self, study: Study) -> None:
+        """Every configuration is tried once on the node, before the first trial."""
+
     def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
         """The plan stands; ``recorded`` trials are in the ledger already (a resumed study)."""
+
+    def trial_began(self, row: TrialRow, trials: int) -> None:
+        """A trial begins, one of ``trials`` in this attempt at its block; it is not recorded yet."""
 
     def trial_ended(self, row: TrialRow) -> None:
         """A trial is in the ledger."""

@@ -48,6 +48,8 @@ class Assignment:
         if self.recorded is not None:
             refuse_other_circumstances(self.recorded.circumstances, circumstances)
         study = _with_levels(self.study, node, self.recorded)
+        for listener in listeners:
+            listener.checking_began(study)
         study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
