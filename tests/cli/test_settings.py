@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from iostudy.cli import console
 from iostudy.cli.get import get
 from iostudy.cli.set import set_
 from iostudy.cli.settings import settings
+from iostudy.cli.workloads import workloads
 from iostudy.errors import UsageError
 from iostudy.settings import catalog
+from iostudy.workloads import catalog as workload_catalog
 from tests.fixtures_loop import loop_disk, queue_state
 
 NOWHERE = ["/no/such/place"]
@@ -99,10 +104,10 @@ def test_a_place_for_what_has_none_is_refused():
 
 @pytest.mark.parametrize("command", [get, settings])
 def test_a_name_that_is_none_brings_the_nearest_and_not_a_hundred(command):
-    with pytest.raises(UsageError, match=r"did you mean block\.scheduler\?") as caught:
+    with pytest.raises(UsageError, match=r"did you mean block\.scheduler\b") as caught:
         command(["block.schedular"])
-    assert "others" in str(caught.value)
-    assert len(str(caught.value)) < 500
+    assert str(caught.value).count("block.") <= 1 + 3
+    assert "others" not in str(caught.value)
 
 
 def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
@@ -114,6 +119,45 @@ def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
         "block.scheduler",
     ]
     assert told[0]["only_while"] == {"block.scheduler": ["kyber"]}
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("block.scheduler", ["block.scheduler"]),
+        ("scheduler", ["block.scheduler"]),
+        ("block.kyber.", ["block.kyber.read_lat_nsec", "block.kyber.write_lat_nsec"]),
+        ("block.kyber", ["block.kyber.read_lat_nsec", "block.kyber.write_lat_nsec"]),
+        ("thp", ["thp.enabled", "thp.defrag"]),
+        ("y_bytes", ["sysctl.vm.dirty_bytes"]),
+        ("vm.dirty_by", ["sysctl.vm.dirty_bytes"]),
+        ("sysctl.kernel.pid_max", ["sysctl.kernel.pid_max"]),
+    ],
+)
+def test_a_word_finds_the_name_else_what_begins_with_it_else_what_has_it(capsys, word, names):
+    settings([word], json=True)
+    told = [entry["name"] for entry in json.loads(capsys.readouterr().out)]
+    assert told == names
+
+
+def test_without_a_word_every_setting_has_one_line_that_fits_a_terminal(capsys, monkeypatch):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(console, "out", screen)
+    settings()
+    lines = screen.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [ln.split()[0] for ln in lines if not ln.startswith("==")] == list(catalog.names())
+    assert "iostudy settings WORD" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("show", "words"), [(settings, (["block.bfq"],)), (workloads, ())])
+def test_what_is_folded_stays_in_its_column(monkeypatch, show, words):
+    screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr(console, "out", screen)
+    show(*words)
+    lines = [line for line in screen.file.getvalue().splitlines() if line]
+    names = (*catalog.names(), *workload_catalog.names())
+    assert all(line.startswith(("  ", "==")) or line in names for line in lines)
 
 
 def test_settings_are_grouped_by_kind(program):

@@ -71,6 +71,18 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     _print_whole(table)
 
 
+def print_list(rows: Sequence[tuple[str, str]]) -> None:
+    """Names and what they mean on stdout, each on a line of its own, cut to fit a terminal."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    # Only this column may be made narrower; its texts are cut and not folded.
+    table.add_column()
+    for name, meaning in rows:
+        cut = Text(visible(meaning), no_wrap=True, overflow="ellipsis")
+        table.add_row(Text(visible(name)), cut)
+    _print_whole(table)
+
+
 def print_tree(branches: Sequence[Branch]) -> None:
     """A tree for each branch on stdout."""
     for branch in branches:

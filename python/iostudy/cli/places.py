@@ -30,7 +30,7 @@ def define(name: str) -> SettingDefinition:
     try:
         return catalog.get(name)
     except KeyError:
-        see = "`iostudy settings` describes them all"
+        see = "`iostudy settings` lists them all"
         known("setting", name, catalog.names(), where="the command line", see=see)
         raise
 

@@ -7,39 +7,59 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.console import print_json, print_line
+from iostudy.cli.console import print_json, print_line, print_list, print_table, say
 from iostudy.cli.places import define
 from iostudy.settings import catalog
 from iostudy.settings.definition import SettingDefinition
 
 
 def settings(
-    names: Annotated[
+    words: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[NAME]...",
-            help="Settings, or what their names begin with, such as block.bfq.",
-            show_default="all",
+            metavar="[WORD]...",
+            help="Names of settings or parts of them, such as block.bfq or dirty.",
+            show_default="a line for each",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """List settings with their units, ranges, defaults, documentation and sources."""
-    asked = dict.fromkeys(each for name in names or [""] for each in _of(name))
+    """List the settings, or describe some: unit, range, default, documentation and source."""
+    asked = dict.fromkeys(each for word in words or [""] for each in _of(word))
     definitions = [define(name) for name in asked]
     if json:
         print_json([_as_json(definition) for definition in definitions])
         return
     for kind, group in groupby(definitions, key=_kind):
         print_line(f"== {kind} ==", style="bold")
-        for definition in group:
-            _show(definition)
+        if words:
+            for definition in group:
+                _show(definition)
+        else:
+            print_list([_summary(definition) for definition in group])
+    if not words:
+        say("`iostudy settings WORD` describes those that have the word in their names")
 
 
-def _of(name: str) -> tuple[str, ...]:
-    """The names that are this one or begin with it; else it itself, to be defined or refused."""
-    begin = f"{name}." if name else ""
-    return tuple(n for n in catalog.names() if n == name or n.startswith(begin)) or (name,)
+def _of(word: str) -> tuple[str, ...]:
+    """The names that are this word, else begin with it, else have it in them.
+
+    Else it itself: a sysctl that is none of the documented ones, or what is to be refused.
+    """
+    names, begin = catalog.names(), f"{word.removesuffix('.')}."
+    found = (
+        tuple(name for name in names if name == word)
+        or tuple(name for name in names if name.startswith(begin))
+        or tuple(name for name in names if word in name)
+    )
+    return found or (word,)
+
+
+def _summary(definition: SettingDefinition) -> tuple[str, str]:
+    """Its name, and its unit with what it means in a sentence."""
+    unit = f"({definition.unit}) " if definition.unit else ""
+    sentence = definition.documentation.partition(". ")[0]
+    return definition.name, unit + sentence.removesuffix(".")
 
 
 def _kind(definition: SettingDefinition) -> str:
@@ -58,9 +78,7 @@ def _show(definition: SettingDefinition) -> None:
         "caution": definition.caution,
         "source": definition.source,
     }
-    for name, text in lines.items():
-        if text:
-            print_line(f"  {name:<11} {text}")
+    print_table(("", "", ""), [("", name, text) for name, text in lines.items() if text])
     print_line()
 
 

@@ -25,9 +25,12 @@ def workloads(
 
 def _show(definition: WorkloadDefinition) -> None:
     print_line(definition.name, style="bold")
-    print_line(f"  models      {definition.models}")
-    print_line(f"  leaves out  {definition.leaves_out}")
-    print_line(f"  source      {definition.source}")
+    explanation = [
+        ("", "models", definition.models),
+        ("", "leaves out", definition.leaves_out),
+        ("", "source", definition.source),
+    ]
+    print_table(("", "", ""), explanation)
     defaults = as_written(definition.options())
     options = [
         (f"  {name}", defaults[name], str(field.description))

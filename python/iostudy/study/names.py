@@ -35,11 +35,12 @@ def known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -
     names = tuple(names)
     if name in names:
         return name
-    error = UnknownNameError(what, name, names)
-    meant = f"did you mean {error.suggestion}? " if error.suggestion else ""
+    few = len(names) <= _MOST
+    near = difflib.get_close_matches(name, names, cutoff=0.5)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
     raise UsageError(
         f"a {what} that iostudy knows",
-        found=f"{name} is none of {error.allowed}",
+        found=f"{name} is none of {', '.join(names)}" if few else f"{name}, which is none",
         where=where,
         remedy=f"{meant}{see}",
     )
