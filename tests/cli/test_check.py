@@ -30,8 +30,17 @@ def test_what_is_right_is_told(program):
     program.write(OPTIONS)
     done = program("check", "study.yaml")
     assert done.returncode == 0, done.stderr
-    assert "2 trials, 2 MiB each" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "blocks 5 to 30 of each workload; a block is a trial under each of the 2 conf" in told
+    assert "trials 10 (10 MiB) to 60 (60 MiB)" in told
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
+
+
+def test_a_study_whose_length_is_fixed_is_told_without_a_range(program):
+    program.write(OPTIONS + "decide: {blocks: [3, 3]}\n")
+    told = " ".join(program("check", "study.yaml").stdout.split())
+    assert "blocks 3 of each workload;" in told
+    assert "trials 6 (6 MiB)" in told
 
 
 def test_configurations_that_the_file_names_are_told(program):

@@ -17,8 +17,8 @@ _HEAD = """# Settings
 Every setting that a study can vary, `iostudy get` can read and `iostudy set` can change. What is
 changed is written down first and put back afterwards, also after a crash; what cannot be put back
 is refused. `as-found` is a level of every setting but those of a new file system: it is left as the
-host has it. `iostudy settings` lists the names, `iostudy settings WORD` describes those that have the
-word in them.
+host has it. `iostudy settings` lists the names, `iostudy settings WORD` describes those that have
+the word in them.
 
 A value is read back after it was written: one that the kernel rounds or limits is refused, and the
 error says what it became."""

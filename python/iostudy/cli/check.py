@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, assert_never
 
@@ -26,7 +26,7 @@ from iostudy.study.model import (
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import space_bytes
 from iostudy.study.schema import load
-from iostudy.study.user import for_user
+from iostudy.study.user import as_user, needs_root
 from iostudy.units import GIB, MIB, format_percent, format_seconds
 from iostudy.workloads.definition import as_written
 
@@ -38,13 +38,14 @@ def check(
     study: Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")],
 ) -> None:
     """Validate a study; print its plan, what it changes and how long it takes. Changes nothing."""
-    asked = for_user(load(library.find(study)), root=os.geteuid() == 0)
-    asked = with_expected_levels(asked)
+    root = os.geteuid() == 0
+    asked = with_expected_levels(as_user(load(library.find(study)), root=root))
     check_target(asked, Path())
     print_line(asked.question)
     for note in asked.notes:
         print_line(f"note: {note}")
-    print_table(("", ""), [*_what(asked), *_changes(asked), *_effort(asked)])
+    lacking = [] if root else [("needs root", f"to {need}") for need in needs_root(asked)]
+    print_table(("", ""), [*_what(asked), *_changes(asked), *lacking, *_effort(asked)])
 
 
 def _what(study: Study) -> list[tuple[str, str]]:
@@ -113,15 +114,22 @@ def _effort(study: Study) -> list[tuple[str, str]]:
     configurations = study.configurations()
     trials = len(configurations) * len(study.workloads)
     moved = sum(space_bytes(study.workloads, configurations))
-    fewest, most = study.decide.min_blocks, study.decide.max_blocks
+    blocks = study.decide.min_blocks, study.decide.max_blocks
     seconds = moved / (ASSUMED_MIB_PER_SECOND * MIB)
-    times = f"{format_seconds(fewest * seconds)} to {format_seconds(most * seconds)}"
+    times = _span(format_seconds(number * seconds) for number in blocks)
+    each = f"a trial under each of the {len(configurations)} configurations"
     return [
         ("baseline", study.baseline.label),
-        ("blocks", f"{fewest} to {most} of {trials} trials, {_about(moved)} each"),
+        ("blocks", f"{_span(map(str, blocks))} of each workload; a block is {each}"),
+        ("trials", _span(f"{number * trials} ({_about(number * moved)})" for number in blocks)),
         *_formats(study),
         ("time", f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s"),
     ]
+
+
+def _span(ends: Iterable[str]) -> str:
+    """From the fewest to the most; one of them where they are the same."""
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _formats(study: Study) -> list[tuple[str, str]]:
