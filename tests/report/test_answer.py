@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from iostudy.analysis.verdict import Verdict
@@ -85,6 +87,52 @@ def test_before_the_last_block_an_inconclusive_comparison_is_not_told_yet() -> N
 def test_a_configuration_without_blocks_beside_others_with_some() -> None:
     empty = result("kyber", Verdict.INCONCLUSIVE, blocks=0, value=None)
     assert said(BFQ_COSTS, empty).endswith("; kyber has no finished block")
+
+
+def undecided(*names: str, blocks: int = 20, needed: Sequence[int | None] = ()) -> list[Result]:
+    told = needed or [55] * len(names)
+    return [
+        result(name, Verdict.INCONCLUSIVE, blocks=blocks, blocks_needed=number)
+        for name, number in zip(names, told, strict=True)
+    ]
+
+
+def test_where_nothing_was_decided_that_is_all_there_is_to_say() -> None:
+    assert said(*undecided("bfq", "kyber", needed=(55, 5000))) == (
+        "nothing could be decided against none in 20 blocks "
+        "(about 55 to more than 1000 would probably decide)"
+    )
+    assert said(*undecided("bfq", "kyber", blocks=6, needed=(9, 9))) == (
+        "nothing is decided yet against none, after 6 blocks (about 9 will probably decide)"
+    )
+
+
+def test_what_is_decided_comes_first_and_the_rest_in_a_clause() -> None:
+    rest = undecided("a", "b", "c", needed=(155, 5, 55))
+    assert said(*rest, BFQ_COSTS) == (
+        "compared with none: bfq costs 12.0 % [9.0, 15.0]; a, b and c are undecided after "
+        "20 blocks (about 5 to 155 would probably decide)"
+    )
+    more = undecided("a", "b", "c", "d", needed=(5, 55, None, 7))
+    assert said(*more, BFQ_COSTS).endswith("; 4 others are undecided after 20 blocks")
+
+
+def test_undecided_after_different_numbers_of_blocks() -> None:
+    rest = [*undecided("a", needed=(9,)), *undecided("b", blocks=6, needed=(90,))]
+    assert said(*rest) == (
+        "nothing is decided yet against none, after 6 to 20 blocks "
+        "(about 9 to 90 will probably decide)"
+    )
+
+
+def test_needing_alike_more_than_can_be_run() -> None:
+    assert "(more than 1000 would" in said(*undecided("a", "b", needed=(1001, 9999)))
+
+
+def test_configurations_without_blocks_share_a_clause() -> None:
+    empty = [result(n, Verdict.INCONCLUSIVE, blocks=0, value=None) for n in ("a", "b")]
+    assert said(BFQ_COSTS, *empty).endswith("; a and b have no finished block")
+    assert said(*undecided("c"), *empty).endswith("; a and b have no finished block")
 
 
 def test_nothing_finished() -> None:

@@ -15,6 +15,9 @@ from iostudy.study.model import Factor
 _NOUNS = {"block.scheduler": "scheduler"}
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 
+_MOST_NAMED = 3
+"""More undecided configurations than these are counted."""
+
 
 @dataclass(frozen=True)
 class Topic:
@@ -42,6 +45,8 @@ def predicate(results: Sequence[Result], figure: FigureTold, topic: Topic) -> st
         return _alone(baseline, figure, topic)
     if all(result.verdict is Verdict.EQUIVALENT for result in others):
         return _all_equivalent(baseline, others, topic)
+    if len(others) > 1 and all(map(_is_open, others)):
+        return _nothing_decided(baseline, others, topic)
     clauses = [clause for verdict in _ORDER for clause in _clauses(verdict, others, figure, topic)]
     return f"compared with {_called(baseline)}: {'; '.join(clauses)}"
 
@@ -83,7 +88,7 @@ def _clauses(
         case Verdict.EQUIVALENT:
             return [_equivalent(chosen, topic)] if chosen else []
         case Verdict.INCONCLUSIVE:
-            return [_open(result, topic) for result in chosen]
+            return _undecided(chosen, topic)
         case _:
             assert_never(verdict)
 
@@ -106,18 +111,58 @@ def _equivalent(chosen: Sequence[Result], topic: Topic) -> str:
     return f"{names} {verb} not differ by more than {margin}{_fragile_among(chosen)}"
 
 
-def _open(result: Result, topic: Topic) -> str:
-    if not result.blocks:
-        return f"{_called(result)} has no finished block"
-    blocks = wording.counted(result.blocks, "block")
-    ended = result.blocks >= topic.max_blocks
-    said = f"{_called(result)}{_figure_so_far(result)} " + (
-        f"is undecided after {blocks}" if ended else f"is not decided yet, after {blocks}"
-    )
-    if result.blocks_needed is None:
-        return said
-    needed = wording.blocks_needed(result.blocks_needed, more="more than ")
-    return f"{said} ({needed} {'would' if ended else 'will'} probably decide)"
+def _is_open(result: Result) -> bool:
+    return result.verdict is Verdict.INCONCLUSIVE and result.blocks > 0
+
+
+def _nothing_decided(baseline: Result, others: Sequence[Result], topic: Topic) -> str:
+    blocks, needed = _blocks_of(others), _needed(others, topic)
+    if _ended(others, topic):
+        return f"nothing could be decided against {_called(baseline)} in {blocks}{needed}"
+    return f"nothing is decided yet against {_called(baseline)}, after {blocks}{needed}"
+
+
+def _undecided(chosen: Sequence[Result], topic: Topic) -> list[str]:
+    """Several open comparisons share a clause: the tables tell each one's figures."""
+    begun = [result for result in chosen if result.blocks]
+    empty = [_called(result) for result in chosen if not result.blocks]
+    clauses = [_open(begun, topic)] if begun else []
+    if empty:
+        verb = "has" if len(empty) == 1 else "have"
+        clauses.append(f"{wording.joined(empty)} {verb} no finished block")
+    return clauses
+
+
+def _open(begun: Sequence[Result], topic: Topic) -> str:
+    if len(begun) == 1:
+        who = f"{_called(begun[0])}{_figure_so_far(begun[0])} is"
+    elif len(begun) <= _MOST_NAMED:
+        who = f"{wording.joined([_called(result) for result in begun])} are"
+    else:
+        who = f"{len(begun)} others are"
+    blocks, needed = _blocks_of(begun), _needed(begun, topic)
+    still = "undecided after" if _ended(begun, topic) else "not decided yet, after"
+    return f"{who} {still} {blocks}{needed}"
+
+
+def _ended(results: Sequence[Result], topic: Topic) -> bool:
+    return all(result.blocks >= topic.max_blocks for result in results)
+
+
+def _blocks_of(results: Sequence[Result]) -> str:
+    low, high = (end(result.blocks for result in results) for end in (min, max))
+    return wording.counted(high, "block") if low == high else f"{low} to {high} blocks"
+
+
+def _needed(results: Sequence[Result], topic: Topic) -> str:
+    """`` (about 7 to 55 would probably decide)``; empty while it is not known of each."""
+    numbers = [result.blocks_needed for result in results if result.blocks_needed is not None]
+    if len(numbers) < len(results):
+        return ""
+    low = wording.blocks_needed(min(numbers), more="more than ")
+    high = wording.blocks_needed(max(numbers), about="", more="more than ")
+    told = low if low.endswith(high) else f"{low} to {high}"
+    return f" ({told} {'would' if _ended(results, topic) else 'will'} probably decide)"
 
 
 def _figure_so_far(result: Result) -> str:
