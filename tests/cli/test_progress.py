@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
 
 from iostudy.cli import console, progress
+from iostudy.conduct.listeners import Listener
 from iostudy.conduct.session import assign
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.study.schema import parse
+from tests.cli.screen import Screen
 
 TEXT = """
 question: Which?
@@ -19,43 +22,114 @@ factors: {block.scheduler: [none, bfq]}
 workloads: [dfsio-write]
 decide: {margin: 3%, risk: 5%, blocks: [5, 8]}
 """
+WIDE = TEXT.replace(
+    "{block.scheduler: [none, bfq]}",
+    "{block.scheduler: [none, bfq, kyber], block.read_ahead_kb: [128, 256, 512]}",
+).replace("[dfsio-write]", "[dfsio-write, dfsio-read]")
+
+
+class Watched(Listener):
+    """Keeps what the screen showed when each trial began."""
+
+    def __init__(self, file: io.StringIO) -> None:
+        self.file = file
+        self.screen = Screen()
+        self.read = 0
+        self.seen: list[str] = []
+
+    def trial_began(self, row, trials):
+        self.screen.write(self.file.getvalue()[self.read :])
+        self.read = len(self.file.getvalue())
+        self.seen.append(self.screen.text())
+
+
+def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None, height=24):
+    """Everything that was written, and the watched screen; also what another command prints."""
+    screen = Console(
+        file=io.StringIO(),
+        force_terminal=terminal,
+        force_interactive=terminal,
+        width=80 if terminal else 120,
+        height=height,
+        highlight=False,
+    )
+    monkeypatch.setattr(console, "err", screen)
+    monkeypatch.setattr(progress, "err", screen)
+    study = parse(text, where="study.yaml", name="study")
+    node = FakeNode(noise=0.06, script=script or {}, effects=effects or {})
+    watched = Watched(screen.file)
+    with progress.listener() as listening:
+        assign(study, folder, root=True, resume=False).carry_out(
+            node, root=True, seed=1, listeners=[listening, watched]
+        )
+    return screen.file.getvalue(), watched.seen
+
+
+def left_over(text):
+    screen = Screen()
+    screen.write(text)
+    return screen.text()
+
+
+STOLEN = {1: Disturbance(steal=0.9)}
 
 
 @pytest.fixture(params=[True, False], ids=["terminal", "plain"])
-def shown(request, tmp_path, monkeypatch):
-
-    screen = Console(file=io.StringIO(), force_terminal=request.param, width=120, highlight=False)
-    monkeypatch.setattr(console, "err", screen)
-    monkeypatch.setattr(progress, "err", screen)
-    study = parse(TEXT, where="study.yaml", name="study")
-    node = FakeNode(noise=0.06, script={1: Disturbance(steal=0.9)})
-    with progress.listener() as listening:
-        assign(study, tmp_path, root=True, resume=False).carry_out(
-            node, root=True, seed=1, listeners=[listening]
-        )
-    return request.param, screen.file.getvalue()
+def stays(request, tmp_path, monkeypatch):
+    """What is still to be read when the study is over."""
+    text, _ = show(tmp_path, monkeypatch, terminal=request.param, script=STOLEN)
+    return left_over(text).replace("\n", "") if request.param else text
 
 
-def test_a_line_a_block_with_the_time_left(shown):
-    _, text = shown
-    assert "study: 2 configurations x 1 workloads, up to 8 blocks, seed 1" in text
+def test_how_much_there_is_stays(stays):
+    assert "study: 2 configurations x 1 workloads, up to 8 blocks, seed 1" in stays
+
+
+def test_a_repeated_block_is_told_with_its_reason(stays):
+    assert "attempt 1 does not count" in stays
+    assert "the hypervisor took 90 %" in stays
+
+
+def test_what_the_noise_allows_is_told_once(stays):
+    assert stays.count("will probably stay inconclusive in 8 blocks") == 1
+
+
+def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, monkeypatch):
+    text, _ = show(tmp_path, monkeypatch, terminal=False)
+    assert text.splitlines()[0] == "checking that the host takes 2 configurations"
     for block in range(1, 9):
-        assert f"block {block}/8 dfsio-write:" in text
-    assert "at most 0 ms left" in text
+        assert text.count(f"block {block}/8 dfsio-write:") == 1
+    assert text.splitlines()[-1].endswith("at most 0 ms left")
+    assert "\x1b" not in text
 
 
-def test_a_repeated_block_is_told_with_its_reason(shown):
-    _, text = shown
-    assert "attempt 1 does not count" in text
-    assert "the hypervisor took 90 %" in text
+def test_a_terminal_shows_which_trial_it_is(tmp_path, monkeypatch):
+    _, seen = show(tmp_path, monkeypatch, terminal=True, script=STOLEN)
+    assert re.search(r"block 1/8 dfsio-write: trial 1 of 2: (none|bfq)$", seen[0])
+    assert "block 1/8 dfsio-write, attempt 2: trial 1 of 2: " in seen[2]
+    assert re.search(r"block 2/8 dfsio-write: trial 2 of 2, at most .* left: ", seen[5])
 
 
-def test_what_the_noise_allows_is_told_once(shown):
-    _, text = shown
-    assert text.count("will probably stay inconclusive in 8 blocks") == 1
+def test_a_terminal_shows_where_each_workload_stands(tmp_path, monkeypatch):
+    effects = {"scheduler=kyber, read_ahead_kb=512": 4.0}
+    _, seen = show(tmp_path, monkeypatch, terminal=True, text=WIDE, effects=effects)
+    status, *workloads = seen[-1].splitlines()[-3:]
+    assert status.startswith("block 8/8 dfsio-")
+    for label, line in zip(("dfsio-write", "dfsio-read"), workloads, strict=True):
+        assert re.match(label + r": 1 of 8 decided \(1 better\); best against baseline: \+", line)
 
 
-def test_the_table_of_verdicts_is_live_on_a_terminal_only(shown):
-    on_terminal, text = shown
-    assert ("inconclusive" in text.split("block 1/8")[1].split("block 2/8")[0]) == on_terminal
-    assert ("\x1b[" in text) == on_terminal
+def test_the_live_lines_are_drawn_in_place_and_leave_nothing_behind(tmp_path, monkeypatch):
+    text, seen = show(tmp_path, monkeypatch, terminal=True, text=WIDE)
+    assert {shown.count(": trial ") for shown in seen} == {1}
+    assert max(shown.count(" decided") for shown in seen) == 2
+    assert "trial" not in left_over(text)
+    assert "decided" not in left_over(text)
+
+
+def test_more_workloads_than_lines_are_counted(tmp_path, monkeypatch):
+    workloads = ", ".join(f"{{dfsio-write: {{label: w{n}}}}}" for n in range(9))
+    text = TEXT.replace("[dfsio-write]", f"[{workloads}]")
+    written, seen = show(tmp_path, monkeypatch, terminal=True, text=text, height=6)
+    assert seen[-1].splitlines()[-1] == "and 6 workloads more"
+    assert "decided" not in left_over(written)

@@ -1,37 +1,45 @@
-"""How a running study shows itself on stderr: a live table, or plain lines off a terminal."""
+"""How a running study shows itself on stderr: a few live lines, or plain ones off a terminal."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions
 from rich.live import Live
+from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.cli.console import err, say
+from iostudy.cli.console import err, say, visible
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing
-from iostudy.report import terminal
-from iostudy.report.model import workloads_told
+from iostudy.ledger.rows import TrialRow
+from iostudy.report import wording
+from iostudy.report.finite import span
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
 from iostudy.units import format_seconds
+
+_BEFORE_ALL = "making the target ready"
 
 
 @contextmanager
 def listener() -> Iterator[Listener]:
     """A listener that shows progress for as long as the context is open."""
-    if not err.is_terminal:
+    if not err.is_interactive:
         yield PlainProgress()
         return
-    with Live(console=err, auto_refresh=False, transient=True) as live:
+    # Drawn when something happens and by no thread, which would take CPU time from a trial.
+    with Live(View(_BEFORE_ALL), console=err, auto_refresh=False, transient=True) as live:
         yield LiveProgress(live)
 
 
-class PlainProgress(Listener):
-    """One line a block."""
+class _Told(Listener):
+    """What is worth a line that stays, on a terminal and off it."""
 
     def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
         """How much there is, and what was there already."""
@@ -39,38 +47,107 @@ class PlainProgress(Listener):
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Why the block does not count."""
-        say(_repeated(block, attempt, reason))
+        say(f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})")
+
+    def block_ended(self, progress: Progress) -> None:
+        """What the noise lets the study decide."""
+        if progress.outlook:
+            say(progress.outlook)
+
+
+class PlainProgress(_Told):
+    """One line a block."""
+
+    def checking_began(self, study: Study) -> None:
+        """That the configurations are tried; it can take as long as a block."""
+        say(_checking(study))
 
     def block_ended(self, progress: Progress) -> None:
         """How far the study is."""
-        _print_lines(progress)
+        decided = sum(map(_is_decided, progress.standings))
+        block = f"block {progress.block.index}/{progress.blocks} {progress.block.workload}"
+        count = f"{decided} of {len(progress.standings)} comparisons decided"
+        say(f"{block}: {count}, {_left(progress)}")
+        super().block_ended(progress)
 
 
-class LiveProgress(Listener):
-    """The same lines, with the table of verdicts below them."""
+class LiveProgress(_Told):
+    """What is being done, and a line for each workload, in place; gone at the end."""
 
     def __init__(self, live: Live) -> None:
         self._live = live
-        self._study: Study | None = None
+        self._view = View(_BEFORE_ALL)
+        self._blocks = 0
+        self._left = ""
 
-    def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
-        """How much there is, and what was there already."""
-        self._study = study
-        say(_beginning(study, plan, recorded))
+    def checking_began(self, study: Study) -> None:
+        """That the configurations are tried."""
+        self._blocks = study.decide.max_blocks
+        self._show(replace(self._view, status=_checking(study)))
 
-    def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
-        """Why the block does not count."""
-        say(_repeated(block, attempt, reason))
+    def trial_began(self, row: TrialRow, trials: int) -> None:
+        """Which trial it is; the configuration comes last, for it may be long."""
+        again = f", attempt {row.attempt}" if row.attempt > 1 else ""
+        block = f"block {row.block}/{self._blocks} {row.workload}{again}"
+        trial = f"trial {row.position} of {trials}{self._left}: {row.configuration}"
+        self._show(replace(self._view, status=f"{block}: {trial}"))
 
     def block_ended(self, progress: Progress) -> None:
-        """How far the study is, and where its comparisons stand."""
-        assert self._study is not None
-        _print_lines(progress)
-        self._live.update(_table(self._study, progress.standings), refresh=True)
+        """Where its comparisons stand."""
+        super().block_ended(progress)
+        self._left = f", {_left(progress)}"
+        self._show(replace(self._view, standings=progress.standings))
+
+    def _show(self, view: View) -> None:
+        self._view = view
+        self._live.update(view, refresh=True)
 
 
-def _table(study: Study, current: Sequence[Standing]) -> RenderableType:
-    return Group(*map(terminal.workload_table, workloads_told(study, current)))
+@dataclass(frozen=True)
+class View:
+    """The live lines, cut to the width and the height of the terminal.
+
+    What is taller cannot be taken back: it would stay in the scrollback at every change.
+    """
+
+    status: str
+    standings: Sequence[Standing] = ()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        lines = [self.status, *_workload_lines(self.standings)]
+        room = console.height - 1
+        if len(lines) > room:
+            lines = [*lines[: room - 1], f"and {len(lines) - room + 1} workloads more"]
+        for line in lines:
+            yield Text(visible(line), no_wrap=True, overflow="ellipsis")
+
+
+def _workload_lines(current: Sequence[Standing]) -> Iterator[str]:
+    for workload, group in groupby(current, key=lambda standing: standing.workload):
+        yield f"{workload}: {_counts(own := list(group))}{_leader(own)}"
+
+
+def _counts(own: Sequence[Standing]) -> str:
+    """How many of a workload's comparisons are decided, and how: ``1 of 3 decided (1 better)``."""
+    found = Counter(standing.comparison.verdict for standing in own if _is_decided(standing))
+    verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
+    told = f"{found.total()} of {len(own)} decided"
+    return f"{told} ({verdicts})" if verdicts else told
+
+
+def _leader(own: Sequence[Standing]) -> str:
+    """The best beside the baseline, with its change, as soon as that has an interval."""
+    known = [s for s in own if span(s.comparison.change_interval) is not None]
+    if not known:
+        return ""
+    best = max(known, key=lambda standing: standing.comparison.estimate)
+    change = wording.signed_percent(best.comparison.change)
+    interval = wording.signed_span(span(best.comparison.change_interval))
+    return f"; best {wording.against(best.baseline)}: {change} {interval} {best.configuration}"
+
+
+def _is_decided(standing: Standing) -> bool:
+    return standing.comparison.verdict is not Verdict.INCONCLUSIVE
 
 
 def _beginning(study: Study, plan: Plan, recorded: int) -> str:
@@ -81,19 +158,10 @@ def _beginning(study: Study, plan: Plan, recorded: int) -> str:
     return f"{text}; {recorded} trials are recorded already" if recorded else text
 
 
-def _repeated(block: Block, attempt: int, reason: str) -> str:
-    return f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})"
+def _checking(study: Study) -> str:
+    count = wording.counted(len(study.configurations()), "configuration")
+    return f"checking that the host takes {count}"
 
 
-def _print_lines(progress: Progress) -> None:
-    decided = sum(
-        standing.comparison.verdict is not Verdict.INCONCLUSIVE for standing in progress.standings
-    )
-    text = (
-        f"block {progress.block.index}/{progress.blocks} {progress.block.workload}: "
-        f"{decided} of {len(progress.standings)} comparisons decided, "
-        f"at most {format_seconds(progress.seconds_left)} left"
-    )
-    say(text)
-    if progress.outlook:
-        say(progress.outlook)
+def _left(progress: Progress) -> str:
+    return f"at most {format_seconds(progress.seconds_left)} left"

@@ -21,7 +21,7 @@ class Listener:
         """The plan stands; ``recorded`` trials are in the ledger already (a resumed study)."""
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
-        """A trial begins, one of ``trials`` in this attempt at its block; it is not recorded yet."""
+        """A trial begins, one of ``trials`` in its attempt at the block; not recorded yet."""
 
     def trial_ended(self, row: TrialRow) -> None:
         """A trial is in the ledger."""
