@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.study.user import for_user
+from iostudy.study.user import for_user, needs_root
 from tests.study.files import GOOD, read
 
 OPTIONS = GOOD.replace("block.scheduler: [none, bfq]", "workload.direct: [true, false]")
@@ -35,3 +35,25 @@ def test_the_section_for_those_without_root_needs_none():
     text = GOOD.replace("/data/scratch", LOOPBACK)
     study = read(text + "without_root: {factors: {workload.direct: [true, false]}}\n")
     assert {f.name for f in for_user(study, root=False).factors} == {"workload.direct"}
+
+
+@pytest.mark.parametrize(
+    "levels", ["limit.nofile_soft: [512, 1024]", "block.scheduler: [as-found]"]
+)
+def test_soft_limits_and_what_is_only_read_need_no_root(levels):
+    study = read(OPTIONS.replace("workload.direct:", f"{levels}\n  workload.direct:"))
+    assert needs_root(study) == ()
+    assert for_user(study, root=False) is study
+
+
+def test_a_hard_limit_needs_root_to_be_put_back():
+    text = GOOD.replace("block.scheduler: [none, bfq]", "limit.nofile_hard: [512, 1024]")
+    assert needs_root(read(text)) == ("change limit.nofile_hard",)
+
+
+def test_all_that_needs_root_is_told_in_one_sentence():
+    text = GOOD.replace("none, bfq]", "none, bfq]\n  block.nomerges: [0, 1]")
+    study = read(text.replace("/data/scratch", LOOPBACK))
+    words = "to change block.scheduler, block.nomerges, and to make a loop-back disk"
+    with pytest.raises(UsageError, match=words):
+        for_user(study, root=False)

@@ -18,7 +18,6 @@ from iostudy.study.labels import as_text
 from iostudy.study.model import (
     Chosen,
     Factor,
-    FactorKind,
     Fallback,
     Study,
     Target,
@@ -29,6 +28,7 @@ from iostudy.study.reference import known_name
 from iostudy.study.requests import parse_requests
 from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
 from iostudy.study.source import read
+from iostudy.study.user import needs_root_to_change
 
 KEYS = (
     "question",
@@ -160,7 +160,7 @@ def _fallback(
     _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
     factors = _factors(collector, ("without_root", "factors"), section.get("factors"), workloads)
     for factor in factors:
-        if factor.kind is FactorKind.SETTING:
+        if needs_root_to_change(factor):
             way = ("without_root", "factors", factor.name)
             collector.add(way, "this needs root; vary a workload option here")
     target = None

@@ -3,23 +3,51 @@
 from __future__ import annotations
 
 from iostudy.errors import UsageError
-from iostudy.study.model import DirectoryTarget, FactorKind, Study
+from iostudy.settings import catalog
+from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.model import DirectoryTarget, Factor, FactorKind, LoopbackTarget, Study
 
 
 def for_user(study: Study, *, root: bool) -> Study:
     """The study as this user can run it; UsageError where only root can."""
-    if root:
-        return study
-    study = study.without_root()
-    needs_root = [f"change {f.name}" for f in study.factors if f.kind is FactorKind.SETTING]
-    if not isinstance(study.target, DirectoryTarget):
-        needs_root.append(f"make {study.target.describe()}")
-    if needs_root:
+    study = as_user(study, root=root)
+    needed = needs_root(study)
+    if needed and not root:
         raise UsageError(
-            f"to {' and '.join(needs_root)}",
+            f"to {', and to '.join(needed)}",
             found="you are not root",
             where=study.name,
             remedy="run it as root, or give the file a without_root: section "
             "whose factors are workload options, and whose target is a directory",
         )
     return study
+
+
+def as_user(study: Study, *, root: bool) -> Study:
+    """The study as this user would run it, though it may still need root."""
+    return study if root else study.without_root()
+
+
+def needs_root(study: Study) -> tuple[str, ...]:
+    """What of the study only root can do, as ``change vm.swappiness``."""
+    changed = [factor.name for factor in study.factors if needs_root_to_change(factor)]
+    needed = [f"change {', '.join(changed)}"] if changed else []
+    if not isinstance(study.target, DirectoryTarget):
+        verb = "make" if isinstance(study.target, LoopbackTarget) else "format"
+        needed.append(f"{verb} {study.target.describe()}")
+    return tuple(needed)
+
+
+def needs_root_to_change(factor: Factor) -> bool:
+    """Whether it is a setting that is not only read, and that only root may set and put back.
+
+    Anybody may move a soft limit below the hard one: setrlimit(2). Whether a level goes beyond that
+    is known when it is tried, before the first trial.
+    """
+    if factor.kind is not FactorKind.SETTING:
+        return False
+    definition = catalog.get(factor.name)
+    if isinstance(definition, LimitSettingDefinition) and definition.bound is Bound.SOFT:
+        return False
+    return {level.value for level in factor.levels} != {AS_FOUND}

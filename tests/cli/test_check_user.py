@@ -1,0 +1,46 @@
+"""Who is not root sees the plan, and what of it needs root."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from iostudy.cli import check as command
+from iostudy.cli.main import app
+from tests.cli.program import LOOPBACK, study
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """``check`` of a study as somebody else than root."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setattr(command.os, "geteuid", lambda: 1000)
+
+    def check(text: str) -> str:
+        (tmp_path / "study.yaml").write_text(study(text))
+        done = CliRunner().invoke(app, ["check", "study.yaml"])
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    return check
+
+
+def test_the_plan_is_told_with_what_needs_root(told):
+    text = told(LOOPBACK.replace("{loopback: {size: 64MiB}}", "."))
+    assert "block.scheduler none, bfq" in text
+    assert "needs root to change block.scheduler" in text
+
+
+def test_a_device_that_only_root_can_look_at_is_left_for_root(told):
+    text = told(LOOPBACK.replace("loopback: {size: 64MiB}", "scratch: {device: /no/such}"))
+    assert "needs root to format /no/such" in text
+
+
+def test_what_needs_no_root_says_nothing_of_it(told):
+    text = told(
+        LOOPBACK.replace("{loopback: {size: 64MiB}}", ".").replace(
+            "block.scheduler: [none, bfq]", "workload.direct: [true, false]"
+        )
+    )
+    assert "needs root" not in text
