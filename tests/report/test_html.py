@@ -119,6 +119,12 @@ def test_markup_in_the_texts_of_others_stays_text(told: Report, field: str) -> N
     assert hostile in json.loads(made.scripts["data"])[field]
 
 
+def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() -> None:
+    made = html.render(report(blocks=6))
+    assert "Under blocks: 6 of ≈7 means 6 run" in made
+    assert "Under blocks: 6 of ≈8 means 6 run" in made
+
+
 def test_a_study_without_trials_makes_a_page_too() -> None:
     page = Page(html.render(report(blocks=0)))
     assert json.loads(page.scripts["charts"]) == {}

@@ -29,6 +29,13 @@ def test_telemetry_has_units_and_says_what_it_is_of() -> None:
     assert "%system" not in of_disk
 
 
+def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() -> None:
+    text = markdown.render(report(blocks=6))
+    assert "| 6 of ≈7 |" in text
+    assert "blocks: 6 of ≈7 means 6 run" in text
+    assert " means " not in markdown.render(report(blocks=20))
+
+
 def test_text_of_others_stays_text() -> None:
     hostile = "<script>alert(1)</script> | [x](javascript:1)\n# heading `code` *bold*"
     told = markdown.render(report().model_copy(update={"question": hostile}))

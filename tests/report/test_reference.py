@@ -127,21 +127,46 @@ def test_one_block_has_a_change_and_no_interval() -> None:
         replace(asked(), chosen=(Chosen("a", {}), Chosen("b", {"block.nomerges": "2"}))),
     ],
 )
-def test_a_study_of_something_else_shows_what_was_published_alone(of: Study) -> None:
+def test_a_study_of_something_else_says_so_in_a_line(of: Study) -> None:
     report = told(of, trials(of))
     assert all(each.own is None for each in report.reference.figures)  # type: ignore[union-attr]
-    assert wording.own_value(published(report, "throughput", "after")) == wording.UNKNOWN
+    for form, text in forms_of(report).items():
+        plain = " ".join(text.split())
+        assert "has figures of before and after on dfsio-write. No finished block" in plain, form
+        assert "0.85347" not in text, form
+
+
+def test_in_a_terminal_the_answer_comes_first() -> None:
+    text = forms_of(told(asked(), trials(asked())))["terminal"]
+    assert text.index("On dfsio-write, compared") < text.index("beside R1")
+
+
+def test_a_published_workload_that_the_study_has_not_is_left_out() -> None:
+    report = told(asked(), trials(asked()))
+    assert report.reference is not None
+    others = tuple(
+        each.model_copy(update={"workload": "sort-local", "own": None})
+        for each in report.reference.figures
+    )
+    both = {"figures": (*report.reference.figures, *others)}
+    wider = report.model_copy(update={"reference": report.reference.model_copy(update=both)})
+    for form, text in forms_of(wider).items():
+        assert text == forms_of(report)[form]
+
+
+def forms_of(report: Report) -> dict[str, str]:
+    file = io.StringIO()
+    Console(file=file, width=80).print(terminal.render(report))
+    return {
+        "terminal": file.getvalue(),
+        "markdown": markdown.render(report).partition("## Study file")[0],
+        "html": html.render(report).partition('<script type="application/json"')[0],
+    }
 
 
 def test_every_form_shows_both_and_says_how_many_runs() -> None:
     report = told(asked(), trials(asked()))
-    file = io.StringIO()
-    Console(file=file, width=80).print(terminal.render(report))
-    forms = {
-        "terminal": file.getvalue(),
-        "markdown": markdown.render(report),
-        "html": html.render(report),
-    }
+    forms = forms_of(report)
     own = wording.own_change(published(report, "throughput", "after"))
     for form, text in forms.items():
         for wanted in ("eside R1", "0.85347 MB/s", "+8.0 %", own.split(" [")[0], "one run before"):

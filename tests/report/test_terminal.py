@@ -61,5 +61,6 @@ def test_nothing_is_cut_off_or_broken_in_a_narrow_terminal(told: Report, width: 
 
 
 def test_how_many_blocks_would_decide_is_explained_where_it_occurs() -> None:
-    assert "20 of ~55 means" in shown(report(blocks=6))
-    assert "20 of ~55 means" not in shown(report(blocks=20))
+    told = shown(report(blocks=6))
+    assert told.count("blocks: 6 of ≈7 means 6 run, and about 7 in all would probably decide") == 1
+    assert " means " not in shown(report(blocks=20))

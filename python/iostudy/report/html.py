@@ -150,6 +150,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "against": wording.against,
         "blocks": wording.blocks,
+        "blocks_legend": wording.blocks_legend,
         "code": _code,
         "fact_name": wording.fact_name,
         "fact_text": wording.fact_text,
@@ -162,6 +163,7 @@ def _environment() -> jinja2.Environment:
         "published_change": wording.published_change,
         "published_name": wording.published_name,
         "published_value": wording.published_value,
+        "reference_alone": wording.reference_alone,
         "reference_intro": wording.reference_intro,
         "remark": wording.remark,
         "signed_percent": wording.signed_percent,

@@ -42,6 +42,7 @@ def _workload(workload: WorkloadTold, report: Report) -> str:
     parts = (
         f"## {_text(workload.label)}",
         _verdicts(workload, report),
+        _text(wording.blocks_legend(workload.results)),
         _telemetry(workload, report),
         "\n".join(f"- {line}" for line in _remarks(left_out)),
     )
@@ -85,6 +86,9 @@ def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
 
 
 def _reference(reference: ReferenceTold) -> str:
+    title = f"## Beside {_text(reference.name)}"
+    if not reference.compared:
+        return f"{title}\n\n{_text(wording.reference_alone(reference))}"
     heads = ("figure", "configuration", "published", "change", "own", "own change, %")
     rows = [
         (
@@ -95,11 +99,11 @@ def _reference(reference: ReferenceTold) -> str:
             wording.own_value(published),
             wording.own_change(published),
         )
-        for published in reference.figures
+        for published in reference.compared
     ]
     return "\n\n".join(
         (
-            f"## Beside {_text(reference.name)}",
+            title,
             _text(wording.reference_intro(reference)),
             _table(heads, rows, "llrrrr"),
             _list(*reference.circumstances, *reference.caveats),

@@ -29,16 +29,17 @@ _STYLES = {
 
 _UNLIMITED = 10_000
 _SHARED = "{unit}: mean of its own blocks; {against}: paired, in the blocks both have run"
-_NEEDED = "blocks: 20 of ~55 means 20 run, and about 55 in all would probably decide"
 
 
 def render(report: Report) -> RenderableType:
-    """A table per workload, then the sentences that answer the question."""
+    """A table per workload, the sentences that answer the question, and what others published."""
     tables = [workload_table(workload) for workload in report.workloads]
-    published = [_reference(report.reference)] if report.reference else []
+    legend = wording.blocks_legend(r for workload in report.workloads for r in workload.results)
+    legends = [Padding(Text(legend, style="dim"), (0, 1, 1, 1))] if legend else []
     sentences = [Padding(Text(sentence), (0, 1)) for sentence in report.answer]
     notes = [Padding(Text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
-    return Group(*tables, *published, *sentences, *notes)
+    published = [_reference(report.reference)] if report.reference else []
+    return Group(*tables, *legends, *sentences, *notes, *published)
 
 
 def workload_table(workload: WorkloadTold) -> RenderableType:
@@ -96,11 +97,14 @@ def _cells(result: Result) -> tuple[Text, ...]:
 
 def _reference(reference: ReferenceTold) -> RenderableType:
     """Published figures beside the user's own, and what has to be known to read them."""
-    by_workload = groupby(reference.figures, key=lambda published: published.workload)
+    if not reference.compared:
+        alone = f"{reference.name}: {wording.reference_alone(reference)}"
+        return Padding(Text(alone, style="dim"), (0, 1))
+    by_workload = groupby(reference.compared, key=lambda published: published.workload)
     tables = [_published(f"{name} beside {reference.name}", own) for name, own in by_workload]
     known = [f"- {text}" for text in (*reference.circumstances, *reference.caveats)]
     about = (wording.reference_intro(reference), *known)
-    return Group(*tables, *(Padding(Text(text, style="dim"), (0, 1)) for text in about), Text())
+    return Group(Text(), *tables, *(Padding(Text(text, style="dim"), (0, 1)) for text in about))
 
 
 def _published(title: str, told: Iterable[PublishedTold]) -> Table:
@@ -154,11 +158,7 @@ def _indented(text: Text) -> Padding:
 
 def _captions(workload: WorkloadTold) -> list[str]:
     shared = _SHARED.format(unit=workload.figure.unit, against=_against(workload))
-    occurs = {
-        shared: len({result.blocks for result in workload.results}) > 1,
-        _NEEDED: any(" of " in wording.blocks(result) for result in workload.results),
-    }
-    return [caption for caption, needed in occurs.items() if needed]
+    return [shared] if len({result.blocks for result in workload.results}) > 1 else []
 
 
 def _against(workload: WorkloadTold) -> str:

@@ -174,6 +174,12 @@ class ReferenceTold(Value):
     baseline: str
     figures: tuple[PublishedTold, ...]
 
+    @property
+    def compared(self) -> tuple[PublishedTold, ...]:
+        """The figures of the workloads that the study has figures of too."""
+        own = {figure.workload for figure in self.figures if figure.own is not None}
+        return tuple(figure for figure in self.figures if figure.workload in own)
+
 
 class Method(Value):
     """The decision rule as it was fixed before the first trial, and in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import assert_never
 
@@ -93,6 +93,18 @@ def reference_intro(reference: ReferenceTold) -> str:
     )
 
 
+def reference_alone(reference: ReferenceTold) -> str:
+    """Why no table of published figures is shown."""
+    labels, workloads = (
+        joined(list(dict.fromkeys(names)))
+        for names in zip(*((p.configuration, p.workload) for p in reference.figures), strict=True)
+    )
+    return (
+        f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
+        f"{workloads}. No finished block of this study is of those, so nothing stands beside them."
+    )
+
+
 def size_of_change(result: Result) -> str:
     """A change without its direction, which the verb tells: ``12.0 % [9.0, 15.0]``."""
     assert result.change is not None
@@ -133,14 +145,26 @@ def verdict_symbol(result: Result) -> str:
 
 
 def blocks(result: Result) -> str:
-    """Blocks done, and how many an open comparison would take: ``20 of ~55``."""
+    """Blocks done, and how many an open comparison would take: ``20 of ≈55``."""
     if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
-        return f"{result.blocks} of {blocks_needed(result.blocks_needed, '~')}"
+        return f"{result.blocks} of {blocks_needed(result.blocks_needed, '≈')}"
     return str(result.blocks)
 
 
+def blocks_legend(results: Iterable[Result]) -> str:
+    """What an entry of ``blocks`` means that tells of more to come; empty if none does."""
+    for result in results:
+        if result.verdict is Verdict.INCONCLUSIVE and result.blocks_needed is not None:
+            needed = blocks_needed(result.blocks_needed, more="more than ")
+            return (
+                f"blocks: {blocks(result)} means {result.blocks} run, and {needed} in all would "
+                "probably decide"
+            )
+    return ""
+
+
 def blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:
-    """How many blocks would probably decide: ``~124``, and ``>1000`` where it is beyond doing."""
+    """How many blocks would probably decide: ``about 124``, ``>1000`` where it is beyond doing."""
     return f"{more}{MOST_BLOCKS}" if number > MOST_BLOCKS else f"{about}{number}"
 
 
