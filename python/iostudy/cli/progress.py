@@ -78,7 +78,6 @@ class LiveProgress(_Told):
         self._live = live
         self._view = View(_BEFORE_ALL)
         self._blocks = 0
-        self._left = ""
 
     def checking_began(self, study: Study) -> None:
         """That the configurations are tried."""
@@ -86,17 +85,16 @@ class LiveProgress(_Told):
         self._show(replace(self._view, status=_checking(study)))
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
-        """Which trial it is; the configuration comes last, for it may be long."""
+        """Which trial it is; the configuration comes last, for it is cut if it is too long."""
         again = f", attempt {row.attempt}" if row.attempt > 1 else ""
         block = f"block {row.block}/{self._blocks} {row.workload}{again}"
-        trial = f"trial {row.position} of {trials}{self._left}: {row.configuration}"
+        trial = f"trial {row.position} of {trials}: {row.configuration}"
         self._show(replace(self._view, status=f"{block}: {trial}"))
 
     def block_ended(self, progress: Progress) -> None:
         """Where its comparisons stand."""
         super().block_ended(progress)
-        self._left = f", {_left(progress)}"
-        self._show(replace(self._view, standings=progress.standings))
+        self._show(replace(self._view, left=_left(progress), standings=progress.standings))
 
     def _show(self, view: View) -> None:
         self._view = view
@@ -111,10 +109,11 @@ class View:
     """
 
     status: str
+    left: str = ""
     standings: Sequence[Standing] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        lines = [self.status, *_workload_lines(self.standings)]
+        lines = [*filter(None, (self.status, self.left)), *_workload_lines(self.standings)]
         room = console.height - 1
         if len(lines) > room:
             lines = [*lines[: room - 1], f"and {len(lines) - room + 1} workloads more"]
@@ -143,7 +142,7 @@ def _leader(own: Sequence[Standing]) -> str:
     best = max(known, key=lambda standing: standing.comparison.estimate)
     change = wording.signed_percent(best.comparison.change)
     interval = wording.signed_span(span(best.comparison.change_interval))
-    return f"; best {wording.against(best.baseline)}: {change} {interval} {best.configuration}"
+    return f"; best: {change} {interval} {best.configuration}"
 
 
 def _is_decided(standing: Standing) -> bool:
