@@ -48,7 +48,7 @@ def test_a_conflict_stops_what_changes_the_host_and_nothing_else(program, loop, 
 def test_the_value_of_somebody_else_can_be_accepted(program, loop, conflict):
     done = program("restore", "--accept")
     assert done.returncode == 0
-    assert f"read_ahead_kb of {loop}: left at 32" in done.stderr
+    assert f"block.read_ahead_kb of {loop}: left at 32" in done.stderr
     assert "nothing to restore" in program("restore").stderr
     assert read_ahead(loop).read_text() == "32\n"
 
@@ -56,6 +56,14 @@ def test_the_value_of_somebody_else_can_be_accepted(program, loop, conflict):
 def test_the_value_of_somebody_else_can_be_overwritten(program, loop, conflict):
     assert program("restore", "--force").returncode == 0
     assert read_ahead(loop).read_text() == conflict
+
+
+def test_what_was_set_twice_goes_back_in_one_line(program, loop):
+    original = read_ahead(loop).read_text()
+    for value in ("64", "32"):
+        assert program("set", f"block.read_ahead_kb={value}", "--on", loop).returncode == 0
+    told = program("restore").stderr.splitlines()
+    assert told == [f"restored: block.read_ahead_kb of {loop}: 32 -> {original.strip()}"]
 
 
 def test_one_decision_at_a_time(program):
@@ -84,7 +92,7 @@ def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):
     process.terminate()
     process.communicate()
     assert done.returncode == 0
-    assert f"left alone: read_ahead_kb of {loop}: " in done.stderr
+    assert f"left alone: block.read_ahead_kb of {loop}: " in done.stderr
     assert str(process.pid) in done.stderr
     assert held == "64\n"
     assert program("restore").returncode == 0

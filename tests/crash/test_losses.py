@@ -39,7 +39,7 @@ def test_a_device_that_has_gone_is_named_and_the_other_restored(loop: str, state
         leave(state_dir, loop, other)
         replace_loop(other)
         undoing = restore_stale().undoing
-    (loss,) = [text for text in undoing.put_back if text.startswith(f"{other}: ")]
+    (loss,) = [text for text in map(str, undoing.put_back) if text.startswith(f"{other}: ")]
     assert "what was changed on it with it" in loss
     assert not undoing.failures
     assert queue_state(loop) == before

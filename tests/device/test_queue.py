@@ -198,7 +198,8 @@ def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
     put(loop, "read_ahead_kb", "32")
     with pytest.raises(RestoreError, match="read_ahead_kb is 32"):
         change.undo()
-    assert change.undo(Foreign.OVERWRITE) == (f"read_ahead_kb of {loop}: 32 -> {original}",)
+    (done,) = change.undo(Foreign.OVERWRITE)
+    assert str(done) == f"block.read_ahead_kb of {loop}: 32 -> {original}"
     assert change.undo() == ()
 
 
@@ -208,7 +209,7 @@ def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
     change.apply()
     put(loop, "read_ahead_kb", "32")
     done = change.undo(Foreign.ACCEPT)
-    assert done[-1] == f"read_ahead_kb of {loop}: left at 32"
+    assert done[-1] == f"block.read_ahead_kb of {loop}: left at 32"
     now = queue_state(loop)
     assert (now["read_ahead_kb"], now["nr_requests"]) == ("32", original["nr_requests"])
     put(loop, "read_ahead_kb", original["read_ahead_kb"])
@@ -240,7 +241,7 @@ def test_a_loop_device_that_is_attached_anew_keeps_its_queue(loop: str) -> None:
     change.apply()
     subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
     subprocess.run(["losetup", "--direct-io=on", f"/dev/{loop}", str(image)], check=True)
-    assert f"scheduler of {loop}: bfq -> mq-deadline" in change.undo()
+    assert f"block.scheduler of {loop}: bfq -> mq-deadline" in map(str, change.undo())
     assert queue_state(loop) == before
 
 

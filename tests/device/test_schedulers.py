@@ -163,7 +163,7 @@ def test_a_foreign_tunable_is_left_alone(loop: str) -> None:
     (change,) = kinds.changes({bound("block.mq-deadline.fifo_batch", loop): "8"})
     change.apply()
     put(loop, "iosched/fifo_batch", "4")
-    with pytest.raises(RestoreError, match="iosched/fifo_batch is 4"):
+    with pytest.raises(RestoreError, match=r"block\.mq-deadline\.fifo_batch is 4"):
         change.undo()
     assert parse_scheduler(queue_state(loop)["scheduler"]).current == "mq-deadline"
     assert queue_state(loop)["iosched/fifo_batch"] == "4"

@@ -345,7 +345,8 @@ def test_a_foreign_value_in_the_other_form_is_left_alone(kernel: Kernel) -> None
     with pytest.raises(RestoreError, match=r"vm\.dirty_ratio is 33: somebody else has changed it"):
         made.undo()
     assert kernel.values["vm/dirty_ratio"] == "33"
-    assert made.undo(Foreign.OVERWRITE) == ("vm.dirty_ratio of this host: 33 -> 20",)
+    (done,) = made.undo(Foreign.OVERWRITE)
+    assert str(done) == "sysctl.vm.dirty_ratio of this host: 33 -> 20"
 
 
 def test_every_documented_key_is_well_formed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostudy.cli.console import say
 from iostudy.errors import RestoreError, UsageError
+from iostudy.settings.put_back import joined
 from iostudy.settings.recovery import Recovery, restore_stale
 
 CHANGING = ("run", "bench", "set")
@@ -25,6 +26,6 @@ def mend(command: str) -> None:
 
 def tell(recovery: Recovery) -> None:
     """Say what was put back; RestoreError for what was not."""
-    for text in recovery.undoing.put_back:
+    for text in joined(recovery.undoing.put_back):
         say(f"restored: {text}")
     recovery.undoing.check()

@@ -8,14 +8,16 @@ they were asked for, and keeps what is disturbed as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Protocol, Self, TypeVar
 
 from iostudy.errors import RestoreError, SettingError
+from iostudy.settings import catalog
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.definition import SettingDefinition
+from iostudy.settings.put_back import PutBack
 
 READ_ONLY = "it cannot be written in this container: run on the host itself"
 """How to mend EROFS, wherever the kernel's texts are."""
@@ -151,7 +153,7 @@ class AttributeChange:
         loss = owner.loss()
         if loss:
             raise SettingError(
-                f"to set {', '.join(after)} of {owner.name}",
+                f"to set {', '.join(settings or after)} of {owner.name}",
                 found=f"{loss} since the setting was looked up",
                 where=owner.name,
                 remedy="see dmesg for what became of it, and start again",
@@ -160,7 +162,7 @@ class AttributeChange:
         before = {name: value for name, value in found.items() if value is not None}
         for attribute in after.keys() - before.keys():
             if not _comes_into_being(owner, attribute, before, after):
-                raise _no_such(owner, attribute)
+                raise _no_such(owner, attribute, settings or {})
         return cls(owner, before, after, settings or {})
 
     @classmethod
@@ -185,9 +187,9 @@ class AttributeChange:
         }
 
     def describe(self) -> str:
-        """``scheduler of loop0: none -> bfq``, all wanted attributes in one line."""
+        """``block.scheduler of loop0: none -> bfq``, all wanted attributes in one line."""
         return ", ".join(
-            f"{name} of {self.owner.name}: {self.before.get(name, 'not there')} -> {value}"
+            f"{self._of_owner(name)}: {self.before.get(name, 'not there')} -> {value}"
             for name, value in self.after.items()
         )
 
@@ -209,23 +211,26 @@ class AttributeChange:
         """Those of the owner."""
         return self.owner.touches()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str | PutBack, ...]:
         """Put back every attribute that differs from what was there, in the owner's order."""
         loss = self.owner.loss()
         if loss:
             return (f"{self.owner.name}: {loss}, and what was changed on it with it",)
         theirs = set() if foreign is Foreign.OVERWRITE else self._foreign()
         ours = [name for name in self.owner.in_order(self.before) if name not in theirs]
+        done: tuple[str | PutBack, ...]
         done, trouble = self._put_back(ours)
         asked_for = self.owner.in_order(theirs & self.after.keys())
         if foreign is Foreign.ACCEPT:
-            left = (f"{n} of {self.owner.name}: left at {self.owner.read(n)}" for n in asked_for)
-            done += tuple(left)
+            done += tuple(f"{self._of_owner(n)}: left at {self.owner.read(n)}" for n in asked_for)
         else:
             trouble |= dict.fromkeys(asked_for, _CHANGED_MEANWHILE)
         if trouble:
             raise self._not_restored(trouble)
         return done
+
+    def _of_owner(self, attribute: str) -> str:
+        return f"{_called(attribute, self.settings)} of {self.owner.name}"
 
     def _set(self, attribute: str, value: str) -> None:
         try:
@@ -234,7 +239,7 @@ class AttributeChange:
             offered = self.owner.offered(attribute)
             offers = f"; it offers {', '.join(offered)}" if offered else ""
             raise SettingError(
-                f"to set {attribute} of {self.owner.name} to {value}",
+                f"to set {self._of_owner(attribute)} to {value}",
                 found=f"the kernel refused ({error.strerror}){offers}",
                 where=self.owner.where(attribute),
                 remedy=self.owner.remedy(error, attribute, value),
@@ -244,13 +249,13 @@ class AttributeChange:
         found = self.owner.read(attribute)
         if found != value:
             raise SettingError(
-                f"to set {attribute} of {self.owner.name} to {value}",
+                f"to set {self._of_owner(attribute)} to {value}",
                 found=f"the kernel made it {found}",
                 where=self.owner.where(attribute),
                 remedy="choose a value that this kernel keeps as it is here",
             )
 
-    def _put_back(self, attributes: Iterable[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    def _put_back(self, attributes: Iterable[str]) -> tuple[tuple[PutBack, ...], dict[str, str]]:
         """What was put back, and what was not with the reason.
 
         Only what differs is written: to write a default pins it in some attributes (wbt).
@@ -265,7 +270,7 @@ class AttributeChange:
             except OSError as error:
                 trouble[name] = f"the kernel refused to restore it ({error.strerror})"
             else:
-                done.append(f"{name} of {self.owner.name}: {found} -> {original}")
+                done.append(PutBack(self._of_owner(name), found, original))
         lost = [name for name in attributes if self.owner.read(name) != self.before[name]]
         return tuple(done), dict.fromkeys(lost, "the kernel did not keep it") | trouble
 
@@ -291,9 +296,10 @@ class AttributeChange:
             "`iostudy restore --accept` leaves it as it is and forgets it"
         )
         foreign = _CHANGED_MEANWHILE in trouble.values()
-        now = (f"{name} is {self.owner.read(name)}: {why}" for name, why in trouble.items())
+        called = {name: _called(name, self.settings) for name in trouble}
+        now = (f"{called[name]} is {self.owner.read(name)}: {why}" for name, why in trouble.items())
         return RestoreError(
-            "to restore " + ", ".join(f"{name} {self.before[name]}" for name in trouble),
+            "to restore " + ", ".join(f"{called[name]} {self.before[name]}" for name in trouble),
             found="; ".join(now),
             where=self.owner.name,
             remedy=decide if foreign else "see dmesg; write it again",
@@ -304,6 +310,16 @@ def _saved(owner: Attributes, after: Mapping[str, str]) -> tuple[str, ...]:
     """What is asked for, as far as it can be written, and what that disturbs."""
     disturbed = [glob for name in after for glob in owner.disturbs.get(name, ())]
     return tuple(dict.fromkeys(n for glob in (*after, *disturbed) for n in owner.matching(glob)))
+
+
+def _called(attribute: str, settings: Collection[str]) -> str:
+    """The name of its setting, as far as those asked for tell it, else the kernel's own."""
+    kinds = dict.fromkeys(name.partition(".")[0] for name in settings)
+    whole = (f"{kind}.{attribute}" for kind in kinds)
+    known = [name for name in whole if name in settings or name in catalog.names()]
+    last = attribute.rpartition("/")[2]
+    asked_for = [name for name in settings if name.endswith(f".{last}")]
+    return next(iter((*known, *asked_for)), attribute)
 
 
 def _comes_into_being(
@@ -318,9 +334,9 @@ def _comes_into_being(
     )
 
 
-def _no_such(owner: Attributes, attribute: str) -> SettingError:
+def _no_such(owner: Attributes, attribute: str, settings: Collection[str]) -> SettingError:
     return SettingError(
-        f"to set {attribute} of {owner.name}",
+        f"to set {_called(attribute, settings)} of {owner.name}",
         found="there is no such setting here now, or none that can be changed",
         where=owner.where(attribute),
         remedy="leave it out here, or see `iostudy settings` for what it depends on",

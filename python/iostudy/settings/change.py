@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
 
 from iostudy.settings.definition import SettingDefinition
+from iostudy.settings.put_back import PutBack
 
 Record = Mapping[str, Any]
 """What the journal keeps of a change: plain JSON values."""
@@ -77,7 +78,7 @@ class Change(Protocol):
         """Names the class in a journal; see `iostudy.settings.kinds`."""
 
     def describe(self) -> str:
-        """What it changes, for a person: ``scheduler of loop0: none -> bfq``."""
+        """What it changes, for a person: ``block.scheduler of loop0: none -> bfq``."""
 
     def record(self) -> Record:
         """Everything that undo needs."""
@@ -91,7 +92,7 @@ class Change(Protocol):
         A file system without a device is named by its number in mountinfo, such as ``0:45``.
         """
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str | PutBack, ...]:
         """Put back what was there, read it back, and say what was put back.
 
         RestoreError where that cannot be, or where somebody else has changed it meanwhile and

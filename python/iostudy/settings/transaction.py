@@ -12,6 +12,7 @@ from typing import Self
 from iostudy.errors import RestoreError
 from iostudy.settings.change import Change, Foreign
 from iostudy.settings.journal import Journal, Mode, command_line
+from iostudy.settings.put_back import PutBack
 from iostudy.settings.state import state_directory
 from iostudy.settings.uninterrupted import uninterrupted
 
@@ -28,7 +29,7 @@ class Step:
 class Undoing:
     """What became of undoing several changes: what was put back, in words, and what was not."""
 
-    put_back: tuple[str, ...] = ()
+    put_back: tuple[str | PutBack, ...] = ()
     failures: tuple[RestoreError, ...] = ()
 
     def __add__(self, other: Undoing) -> Undoing:
@@ -53,7 +54,7 @@ def undo(journal: Journal, steps: Sequence[Step], foreign: Foreign = Foreign.REP
 
     One that fails, in whatever way, does not keep the others from being undone.
     """
-    put_back: list[str] = []
+    put_back: list[str | PutBack] = []
     failures: list[RestoreError] = []
     with uninterrupted():
         for step in reversed(steps):
@@ -140,8 +141,8 @@ class Transaction:
                 self._journal.commit()
                 self._leave(self._journal)
 
-    def restore(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Undo everything now; what was put back, in words. RestoreError names what was not.
+    def restore(self, foreign: Foreign = Foreign.REPORT) -> tuple[str | PutBack, ...]:
+        """Undo everything now; what was put back. RestoreError names what was not.
 
         An ending signal waits until it is done.
         """
