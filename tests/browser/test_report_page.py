@@ -148,6 +148,17 @@ def test_the_page_does_not_scroll_sideways_on_a_phone(
     page.close()
 
 
+def test_a_long_command_and_a_long_line_of_the_study_are_folded(
+    browser: Browser, tmp_path: Path
+) -> None:
+    long = "x" * 120
+    texts = {"reproduce": (f"run `iostudy run {long}.yaml --seed 1`",), "study_text": f"a: {long}"}
+    page, _ = opened(browser, full_report().model_copy(update=texts), tmp_path, width=400)
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    assert page.locator("pre").evaluate("(pre) => pre.scrollWidth <= pre.clientWidth")
+    page.close()
+
+
 def fragile(told: Report) -> Report:
     """The same report with the longest verdict there is, and intervals by ranks."""
     first, *others = told.workloads

@@ -11,7 +11,7 @@ import pytest
 
 from iostudy.report import html, json_
 from iostudy.report.values import Report
-from tests.report.factory import report
+from tests.report.factory import report, two_factors
 
 
 class Page(HTMLParser):
@@ -123,6 +123,14 @@ def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() ->
     made = html.render(report(blocks=6))
     assert "Under blocks: 6 of ≈7 means 6 run" in made
     assert "Under blocks: 6 of ≈8 means 6 run" in made
+
+
+def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
+    made = html.render(two_factors())
+    label = two_factors().baseline
+    assert f"shares with “{label}”, in percent" in made
+    assert f"of “{label}”." in made
+    assert f"is compared with “{label}” by the mean" in made
 
 
 def test_a_study_without_trials_makes_a_page_too() -> None:

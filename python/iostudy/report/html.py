@@ -14,7 +14,7 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from iostudy import units
-from iostudy.report import configurations, figures, json_, wording
+from iostudy.report import answer, configurations, figures, json_, wording
 from iostudy.report.figures import Spec
 from iostudy.report.telemetry import meter_groups
 from iostudy.report.values import Report, WorkloadTold
@@ -105,20 +105,18 @@ def _embedded(json_text: str) -> Markup:
 
 def _code(text: str) -> Markup:
     """Text with what stands between backticks as code."""
-    return _alternating(text.split("`"), "code")
+    return _alternating(text.split("`"), Markup("<code>{}</code>"))
 
 
 def _unbroken(text: str) -> Markup:
     """Text in which a change and its interval, and a word with hyphens, stay on one line."""
-    return _alternating(_WHOLE.split(text), "span")
+    return _alternating(_WHOLE.split(text), Markup('<span class="whole">{}</span>'))
 
 
-def _alternating(parts: Sequence[str], element: str) -> Markup:
+def _alternating(parts: Sequence[str], element: Markup) -> Markup:
     """Text, with every second part inside an element of its own."""
-    opening, closing = Markup(f'<{element} class="whole">'), Markup(f"</{element}>")
     return Markup("").join(
-        opening + escape(part) + closing if index % 2 else escape(part)
-        for index, part in enumerate(parts)
+        element.format(part) if index % 2 else escape(part) for index, part in enumerate(parts)
     )
 
 
@@ -163,6 +161,7 @@ def _environment() -> jinja2.Environment:
         "published_change": wording.published_change,
         "published_name": wording.published_name,
         "published_value": wording.published_value,
+        "quoted": answer.quoted,
         "reference_alone": wording.reference_alone,
         "reference_intro": wording.reference_intro,
         "remark": wording.remark,

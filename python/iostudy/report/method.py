@@ -84,7 +84,7 @@ def _decision(study: Study) -> str:
     decide = study.decide
     comparisons = wording.counted(study.comparisons, "comparison")
     return (
-        f"A configuration is compared with {study.baseline.label} by the mean of "
+        f"A configuration is compared with {quoted(study.baseline.label)} by the mean of "
         "ln(own / baseline) over the blocks that both have run, with Student's t and a level that "
         f"allows a look after every block from {decide.min_blocks} to {decide.max_blocks} "
         f"(repeated confidence intervals): with {comparisons}, the risk that any interval ever "
