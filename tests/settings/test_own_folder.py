@@ -1,12 +1,14 @@
 """Nothing is removed because a journal says so, unless iostudy has given it its name."""
 
+import os
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from iostudy.errors import RestoreError
+from iostudy.errors import RestoreError, TargetError
 from iostudy.settings import kinds, own_folder
 from iostudy.settings.journal import Journal, Mode
 from iostudy.settings.recovery import restore_all
@@ -79,3 +81,13 @@ def test_what_is_mounted_in_a_work_folder_is_not_removed(tmp_path: Path) -> None
     assert (tmp_path / "others" / "file").exists()
     folder.undo()
     assert not folder.path.exists()
+
+
+@pytest.mark.parametrize(("flag", "words"), [(0, "Permission denied"), (os.ST_RDONLY, "Read-only")])
+def test_a_directory_that_cannot_be_written_to_is_refused_before_the_first_trial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flag: int, words: str
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flag))
+    with pytest.raises(TargetError, match=words):
+        WorkFolder.prepare(tmp_path)

@@ -6,7 +6,7 @@ import pytest
 
 from iostudy.errors import StudyError
 from iostudy.study.cross_check import with_offered
-from tests.study.files import GOOD, problems, read
+from tests.study.files import GOOD, only_problem, problems, read
 
 OFFERED = GOOD.replace("[none, bfq]", "offered")
 HERE = {"block.scheduler": ("none", "bfq")}
@@ -101,3 +101,20 @@ def test_what_a_type_does_not_have_makes_no_configurations_of_its_own():
         "type=xfs",
     ]
     assert len({c.whole_plot for c in study.configurations()}) == 3
+
+
+TWO_FORMS = "sysctl.vm.dirty_ratio: [as-found, 10]\n  sysctl.vm.dirty_bytes: [as-found, 67108864]"
+
+
+def test_two_forms_of_one_number_are_not_both_set():
+    problem = only_problem("block.scheduler: [none, bfq]", TWO_FORMS)
+    assert problem.path == "factors.sysctl.vm.dirty_bytes"
+    assert "vm.dirty_ratio are one number in two forms" in problem.message
+    assert "configurations:" in problem.message
+
+
+def test_two_forms_of_one_number_vary_in_configurations_where_they_do_not_meet():
+    chosen = "{one: {}, ratio: {sysctl.vm.dirty_ratio: 10}, bytes: {sysctl.vm.dirty_bytes: BYTES}}"
+    text = GOOD.replace("block.scheduler: [none, bfq]", TWO_FORMS)
+    study = read(f"{text}configurations: {chosen}\n".replace("BYTES", "67108864"))
+    assert len(study.configurations()) == 3

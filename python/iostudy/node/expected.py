@@ -14,6 +14,7 @@ from iostudy.settings.definition import Reach
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
+from iostudy.settings.scratch.rehearsal import require_makeable
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.cross_check import with_offered
@@ -52,7 +53,7 @@ def check_target(study: Study, folder: Path) -> None:
     out what is refused. ``folder`` stands for the output folder. Changes nothing.
     """
     room_bytes = _room_bytes(study.target, folder)
-    _require_makers(study)
+    _require_makeable(study, room_bytes)
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and not study.leave_out_refused:
             _check_setting(study, factor)
@@ -72,12 +73,14 @@ def _check_setting(study: Study, factor: Factor) -> None:
             setting.read()
 
 
-def _require_makers(study: Study) -> None:
-    """TargetError names the tools that are missing for a file system of the study."""
-    if not isinstance(study.target, DirectoryTarget):
-        for configuration in study.configurations():
-            wanted = Filesystem(study.target.filesystem).with_settings(configuration.settings)
-            require_tools(wanted.type)
+def _require_makeable(study: Study, size_bytes: int) -> None:
+    """TargetError where a file system of the study lacks its tool, or would not fit its disk."""
+    if isinstance(study.target, DirectoryTarget):
+        return
+    first = Filesystem(study.target.filesystem)
+    for filesystem in {first.with_settings(c.settings) for c in study.configurations()}:
+        require_tools(filesystem.type)
+        require_makeable(filesystem, size_bytes)
 
 
 def _room_bytes(target: Target, folder: Path) -> int:

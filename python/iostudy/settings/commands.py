@@ -46,6 +46,11 @@ def installed(tool: str) -> bool:
     return shutil.which(tool, path=_SEARCH) is not None
 
 
+def complaint(error: CommandError) -> str:
+    """What the tool said, without the pages on how to call it."""
+    return str(error).partition("\nUsage:")[0]
+
+
 def run(*command: str) -> str:
     """What the tool printed; CommandError with its complaint if it failed.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,7 @@ class WorkFolder:
 
     @classmethod
     def prepare(cls, parent: Path) -> WorkFolder:
-        """One below ``parent``; TargetError if that is no directory."""
+        """One below ``parent``; TargetError if that is no directory, or not one to write to."""
         if not parent.is_dir():
             raise TargetError(
                 "a directory to work in",
@@ -33,6 +35,9 @@ class WorkFolder:
                 where=str(parent),
                 remedy="create it, or name another target",
             )
+        if not os.access(parent, os.W_OK | os.X_OK, effective_ids=True):
+            read_only = os.statvfs(parent).f_flag & os.ST_RDONLY
+            raise _not_made(os.strerror(errno.EROFS if read_only else errno.EACCES), parent)
         return cls(own_folder.new(parent, PREFIX))
 
     @classmethod
@@ -53,12 +58,7 @@ class WorkFolder:
         try:
             self.path.mkdir()
         except OSError as error:
-            raise TargetError(
-                "to make a folder to work in",
-                found=error.strerror or str(error),
-                where=str(self.path.parent),
-                remedy="name a target that can be written to and has room",
-            ) from error
+            raise _not_made(error.strerror or str(error), self.path.parent) from error
 
     def touches(self) -> tuple[str, ...]:
         """None: the folder is the study's own."""
@@ -81,6 +81,15 @@ class WorkFolder:
         for mount in read_mounts():
             if mount.point.is_relative_to(self.path):
                 raise _not_removed(f"{mount.source} is mounted there", mount.point)
+
+
+def _not_made(found: str, parent: Path) -> TargetError:
+    return TargetError(
+        "to make a folder to work in",
+        found=found,
+        where=str(parent),
+        remedy="name a target that can be written to and has room",
+    )
 
 
 def _not_removed(found: str, where: Path) -> RestoreError:

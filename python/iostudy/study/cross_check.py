@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from iostudy.settings.definitions.sysctl import PREFIX
+from iostudy.settings.sysctl_keys import RATIO_OF
+from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
 from iostudy.study.labels import repeated
-from iostudy.study.model import DirectoryTarget, FactorKind, Study, count_combinations
+from iostudy.study.model import (
+    Configuration,
+    DirectoryTarget,
+    FactorKind,
+    Study,
+    count_combinations,
+)
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
 from iostudy.study.source import read
@@ -51,6 +60,7 @@ def _check(collector: Collector, way: Path, study: Study) -> None:
         collector.add(way, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
         return
     check_options(collector, way, study)
+    _refuse_two_forms(collector, way, study)
     if not study.awaiting_offer():
         _check_labels(collector, way, study)
 
@@ -70,6 +80,27 @@ def _check_conditions(collector: Collector, way: Path, study: Study) -> None:
             message = f"it is only there while {condition}; add that level, or leave this out"
             found = ", ".join(level.label for level in governing.levels)
             collector.add((*way, factor.name), message, found=f"{governing.name}: {found}")
+
+
+def _refuse_two_forms(collector: Collector, way: Path, study: Study) -> None:
+    """Two kernel parameters that clear each other may both vary, but in no configuration meet."""
+    met = dict.fromkeys(
+        key
+        for configuration in study.known().configurations()
+        for key in RATIO_OF
+        if all(_is_set(configuration, f"{PREFIX}{name}") for name in (key, RATIO_OF[key]))
+    )
+    for key in met:
+        message = (
+            f"it and {RATIO_OF[key]} are one number in two forms: to write one clears the other; "
+            "name the configurations to compare under `configurations:`, and give each one of "
+            f"them, the other {AS_FOUND}"
+        )
+        collector.add((*way, f"{PREFIX}{key}"), message)
+
+
+def _is_set(configuration: Configuration, name: str) -> bool:
+    return configuration.settings.get(name, AS_FOUND) != AS_FOUND
 
 
 def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None:

@@ -124,8 +124,8 @@ class NewFilesystem:
         try:
             commands.run(*command)
         except CommandError as error:
-            complaint = str(error).partition("\nUsage:")[0]
-            raise self._failed(f"to make it ({command[0]})", complaint) from error
+            found = commands.complaint(error)
+            raise self._failed(f"to make it ({command[0]})", found) from error
 
     def _failed(self, wanted: str, found: str) -> SettingError:
         return SettingError(
