@@ -48,6 +48,3 @@ def test_what_may_not_be_read_is_told(tmp_path: Path) -> None:
     reader.refuse(Path("/proc/1/limits"), PermissionError(13, "Permission denied"))
     reader.refuse(Path("/proc/2/limits"), ProcessLookupError(3, "No such process"))
     assert reader.refused == ("/proc/1/limits: Permission denied",)
-    (tmp_path / "folder").mkdir()
-    assert reader.text(tmp_path / "folder") is None
-    assert reader.refused[1].endswith("Is a directory")
