@@ -109,6 +109,10 @@ def test_other_text_is_read_as_it_is(text: str) -> None:
         ("net.ipv4.tcp_rmem", "4096\t87380\t16777216", "4096 87380 16777216"),
         ("fs.file-max", "9223372036854775807", "9223372036854775807"),
         ("vm.swappiness", "010", "10"),
+        ("vm.dirty_bytes", "64MiB", "67108864"),
+        ("vm.dirty_background_bytes", "67108864", "67108864"),
+        ("net.core.rmem_max", "2 MB", "2000000"),
+        ("net.ipv4.tcp_rmem", "4KiB 87380 16MiB", "4096 87380 16777216"),
     ],
 )
 def test_values(name: str, text: str, value: str) -> None:
@@ -122,6 +126,8 @@ def test_values(name: str, text: str, value: str) -> None:
         ("vm.dirty_ratio", "0"),
         ("vm.dirty_ratio", "101"),
         ("vm.dirty_bytes", "0"),
+        ("vm.dirty_bytes", "4KiB"),
+        ("net.core.rmem_max", "2GiB"),
         ("vm.swappiness", "-1"),
     ],
 )

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from iostudy import units
 
+_LONG_MAX = (1 << 63) - 1
 AS_FOUND = "as-found"
 """The level that every setting but a file system has: it is left as the host has it."""
 
@@ -83,19 +84,23 @@ class Whole:
 
 @dataclass(frozen=True)
 class Size:
-    """At least ``minimum_bytes``, written with or without a unit; ``words`` stand for a size."""
+    """From ``minimum_bytes`` to ``maximum_bytes``, written with or without a unit.
+
+    ``words`` are names that stand for a size.
+    """
 
     minimum_bytes: int = 0
+    maximum_bytes: int = _LONG_MAX
     words: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
 
-    _MAX_BYTES = (1 << 63) - 1
-
     @property
     def allowed(self) -> str:
-        """The form and the least."""
+        """The form, the least, and the most where it is less than the kernel's largest number."""
         words = "".join(f", or {word}" for word in self.words)
-        return f"{units.format_size(self.minimum_bytes)} or more ({units.SIZE_FORM}){words}"
+        bounded = self.maximum_bytes < _LONG_MAX
+        most = f"to {units.format_size(self.maximum_bytes)}" if bounded else "or more"
+        return f"{units.format_size(self.minimum_bytes)} {most} ({units.SIZE_FORM}){words}"
 
     def parse(self, text: str) -> str:
         """The number of bytes."""
@@ -103,17 +108,17 @@ class Size:
         if value in self.words:
             return value
         size_bytes = units.parse_size(value)
-        if not self.minimum_bytes <= size_bytes <= self._MAX_BYTES:
+        if not self.minimum_bytes <= size_bytes <= self.maximum_bytes:
             raise ValueError(f"out of range; allowed: {self.allowed}")
         return str(size_bytes)
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Several whole numbers that are one level, such as the three of ``net.ipv4.tcp_rmem``."""
+    """Several numbers or sizes that are one level, such as the three of ``net.ipv4.tcp_rmem``."""
 
     count: int
-    each: Whole
+    each: Whole | Size
     choices: tuple[str, ...] = ()
 
     @property

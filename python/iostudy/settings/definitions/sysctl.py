@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.sysctl_keys import key_of, normalised, path_of
-from iostudy.settings.values import Line, Numbers, Values, Whole
+from iostudy.settings.values import Line, Numbers, Size, Values, Whole
 
 PREFIX = "sysctl."
 _INT_MAX = (1 << 31) - 1
@@ -16,7 +16,7 @@ _FS = "Documentation/admin-guide/sysctl/fs.rst"
 _NET = "Documentation/admin-guide/sysctl/net.rst"
 _TCP = "Documentation/networking/ip-sysctl.rst; net/ipv4/tcp.c"
 _WHOLE_HOST = "it holds for every process of the host"
-_BYTES = Whole(1, _INT_MAX, "bytes")
+_BYTES = Size(1, _INT_MAX)
 _CENTISECONDS = Whole(0, _INT_MAX, "1/100 s")
 _BUFFER_SIZES = Numbers(3, _BYTES)
 
@@ -151,7 +151,7 @@ DEFINITIONS = (
     ),
     _definition(
         "vm.dirty_bytes",
-        Whole(2 * 4096, _LONG_MAX, "bytes"),
+        Size(2 * 4096),
         "0: vm.dirty_ratio holds",
         "vm.dirty_ratio as an amount, for hosts with so much memory that 1 % is too much. At least "
         "two pages of the machine.",
@@ -159,7 +159,7 @@ DEFINITIONS = (
     ),
     _definition(
         "vm.dirty_background_bytes",
-        Whole(1, _LONG_MAX, "bytes"),
+        Size(1),
         "0: vm.dirty_background_ratio holds",
         "vm.dirty_background_ratio as an amount.",
         f"{_VM} (dirty_background_bytes); mm/page-writeback.c",
