@@ -49,7 +49,8 @@ def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
     process.send_signal(number)
     _, stderr = process.communicate()
     assert process.returncode == code
-    assert "--resume" in stderr
+    assert "See them with: iostudy report out\n" in stderr
+    assert "Go on with: iostudy run study.yaml --resume --out out\n" in stderr
     assert "Traceback" not in stderr
     assert program.leftovers() == []
     assert len(finished(program)) >= 3
@@ -86,6 +87,21 @@ def test_after_kill_9_the_next_command_restores_and_says_so_and_the_study_goes_o
     assert [row.id for row in finished(program)][: len(kept)] == [row.id for row in kept]
     assert sum(row.status is TrialStatus.INTERRUPTED for row in program.rows()) <= 1
     assert program.leftovers() == []
+
+
+def test_a_study_that_is_whole_is_only_told_again(program):
+    """No disk is made for it, and whoever asks for its verdicts gets them."""
+    program.write(study().replace("3%", "0.01%").replace("1000%", "9999%"))
+    first = program.run_study()
+    assert first.returncode == 0, first.stderr
+    kept = program.rows()
+    (program.out / "report.html").unlink()
+    again = program.run_study("--resume", "--fail-on", "inconclusive")
+    assert "making a loop-back disk" not in again.stderr
+    assert "nothing is left to run of the study in out; this is its report" in again.stderr
+    assert (again.stdout, program.rows()) == (first.stdout, kept)
+    assert (program.out / "report.html").exists()
+    assert again.returncode == ("inconclusive" in first.stdout)
 
 
 def test_a_device_that_the_user_owns_gets_its_settings_back_after_kill_9(program, mounted):

@@ -331,3 +331,28 @@ def test_what_is_decided_is_left_out_and_its_file_system_with_it(tmp_path):
     conduct(tmp_path, node, text=text, seed=2)
     last = node.log[len(node.log) - 1 - node.log[::-1].index("prepare dfsio-write") :]
     assert [entry for entry in last if "format" in entry] == ["format filesystem.type=ext4"]
+
+
+def test_a_whole_study_is_known_as_such_and_one_that_was_stopped_is_not(tmp_path):
+    """Also where its comparisons were decided before their last block."""
+    text = TEXT.replace("[none, kyber, bfq]", "offered")
+    whole, stopped = NoisyNode(), NoisyNode(40)
+    whole.levels = stopped.levels = ("none", "kyber", "bfq")
+    done = conduct(tmp_path / "whole", whole, text=text)
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path / "stopped", stopped, text=text)
+    final = {
+        name: assign(study(text), tmp_path / name, root=True, resume=True).final()
+        for name in ("whole", "stopped")
+    }
+    assert final == {"whole": done, "stopped": None}
+    assert assign(study(text), tmp_path / "new", root=True, resume=False).final() is None
+
+
+def test_a_study_of_one_configuration_is_whole_with_its_last_block(tmp_path):
+    text = TEXT.replace("[none, kyber, bfq]", "[none]")
+    with pytest.raises(KeyboardInterrupt):
+        conduct(tmp_path, NoisyNode(23), text=text)
+    assert assign(study(text), tmp_path, root=True, resume=True).final() is None
+    conduct(tmp_path, NoisyNode(), text=text, resume=True, seed=None)
+    assert assign(study(text), tmp_path, root=True, resume=True).final() == ()

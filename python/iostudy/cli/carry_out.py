@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from iostudy.cli.console import say
 from iostudy.cli.progress import listener
 from iostudy.cli.tell import print_terminal, write_report
 from iostudy.conduct.session import Assignment
+from iostudy.conduct.standing import Standing
 from iostudy.errors import IostudyError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.local import LocalNode
@@ -31,6 +34,16 @@ def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[st
             with suppress(IostudyError):  # the one that ended the study is the one to tell
                 write_report(folder)
         raise
+    return _tell(final, folder)
+
+
+def tell_again(final: Sequence[Standing], folder: Path) -> set[str]:
+    """Write and print the report of a study that has nothing left to run; its verdicts."""
+    say(f"nothing is left to run of the study in {folder}; this is its report")
+    return _tell(final, folder)
+
+
+def _tell(final: Sequence[Standing], folder: Path) -> set[str]:
     print_terminal(write_report(folder))
     say(f"report: {folder / 'report.html'}")
     return {standing.comparison.verdict.value for standing in final}

@@ -60,11 +60,7 @@ def run(
     try:
         verdicts = _run(asked, folder, resume=resume, yes=yes, seed=seed)
     except EndedBySignal:
-        if (folder / FILE_NAME).exists():
-            go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
-            say(f"stopped; finished trials are kept. Go on with: {go_on}")
-        else:
-            say("stopped before the first trial")
+        _tell_stopped(study, folder)
         raise
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
@@ -72,11 +68,14 @@ def run(
 
 def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None) -> set[str]:
     # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.carry_out import carry_out
+    from iostudy.cli.carry_out import carry_out, tell_again
     from iostudy.conduct.session import assign
 
     root = os.geteuid() == 0
     assignment = assign(asked, folder, root=root, resume=resume)
+    final = assignment.final()
+    if final is not None:
+        return tell_again(final, folder)
     _confirm_destruction(assignment.study, yes=yes)
     _make(folder)
     for note in assignment.study.notes:
@@ -84,6 +83,16 @@ def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | Non
     if not isinstance(assignment.study.target, DirectoryTarget):
         say(f"making {assignment.study.target.describe()} in {folder}")
     return carry_out(assignment, root=root, seed=seed)
+
+
+def _tell_stopped(study: str, folder: Path) -> None:
+    if not (folder / FILE_NAME).exists():
+        say("stopped before the first trial")
+        return
+    go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
+    known = shlex.join(["iostudy", "report", str(folder)])
+    say(f"stopped; finished trials are kept. See them with: {known}")
+    say(f"Go on with: {go_on}")
 
 
 def _make(folder: Path) -> None:

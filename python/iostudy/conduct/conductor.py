@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from iostudy.conduct.listeners import Listener
-from iostudy.conduct.progress import Progress, open_configurations, outlook, trials_left
+from iostudy.conduct.progress import Progress, is_whole, open_order, outlook, trials_left
 from iostudy.conduct.standing import Standing, standings
 from iostudy.conduct.trial import carry_out
 from iostudy.errors import TrialError
@@ -68,11 +68,10 @@ class Conductor:
 
     def _order(self, block: Block) -> tuple[Configuration, ...]:
         """What the block still has to run, in its order; nothing if it is whole or all decided."""
-        if any(row.counts for row in self._rows_of(block)):
+        if is_whole(block, self._rows):
             return ()
-        current = standings(self._study, self._rows)
-        wanted = open_configurations(self._study, block.workload, current)
-        return tuple(self._configurations[label] for label in block.order if label in wanted)
+        labels = open_order(self._study, block, standings(self._study, self._rows))
+        return tuple(self._configurations[label] for label in labels)
 
     def _complete(self, block: Block, order: Sequence[Configuration]) -> None:
         """Attempt the block until an attempt counts; TrialError after the last one allowed."""

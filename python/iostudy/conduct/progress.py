@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from iostudy.analysis.noise import pooled_sd, reachable_margin
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import Standing, rule_of
+from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
 from iostudy.units import format_percent
@@ -42,6 +43,18 @@ def open_configurations(study: Study, workload: str, current: Sequence[Standing]
     }
     alone = len(study.configurations()) == 1
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
+
+
+def is_whole(block: Block, rows: Iterable[TrialRow]) -> bool:
+    """Whether an attempt at the block counts."""
+    own = (block.workload, block.index)
+    return any(row.counts for row in rows if (row.workload, row.block) == own)
+
+
+def open_order(study: Study, block: Block, current: Sequence[Standing]) -> tuple[str, ...]:
+    """Labels that the block has to run as the comparisons stand, in its order."""
+    wanted = open_configurations(study, block.workload, current)
+    return tuple(label for label in block.order if label in wanted)
 
 
 def trials_left(study: Study, plan: Plan, after: Block, current: Sequence[Standing]) -> int:

@@ -12,9 +12,10 @@ from typing import Any
 
 from iostudy.conduct.conductor import Conductor
 from iostudy.conduct.listeners import Listener
-from iostudy.conduct.standing import Standing
+from iostudy.conduct.progress import is_whole, open_order
+from iostudy.conduct.standing import Standing, standings
 from iostudy.errors import LedgerError, UsageError
-from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.store import Ledger, refuse_occupied
 from iostudy.node.protocol import Node
 from iostudy.study.cross_check import with_offered
@@ -39,6 +40,16 @@ class Assignment:
     study: Study
     folder: Path
     recorded: StudyRow | None
+
+    def final(self) -> tuple[Standing, ...] | None:
+        """Where every comparison stands if nothing is left to be run; None where something is."""
+        if self.recorded is None:
+            return None
+        study, rows = recorded_study(self.recorded), _rows(self.folder)
+        current = standings(study, rows)
+        blocks = make_plan(study, self.recorded.seed).blocks
+        left = any(not is_whole(b, rows) and open_order(study, b, current) for b in blocks)
+        return None if left else current
 
     def carry_out(
         self, node: Node, *, root: bool, seed: int | None, listeners: Sequence[Listener]
@@ -113,6 +124,14 @@ def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any])
 
 def _inner(told: Any, key: str) -> Any:
     return told.get(key) if isinstance(told, Mapping) else None
+
+
+def _rows(folder: Path) -> tuple[TrialRow, ...]:
+    ledger = Ledger.open(folder, read_only=True)
+    try:
+        return ledger.rows()
+    finally:
+        ledger.close()
 
 
 def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
