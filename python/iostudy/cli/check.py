@@ -61,7 +61,7 @@ def _what(study: Study) -> list[tuple[str, str]]:
     ]
     decide = study.decide
     return [
-        ("target", study.target.describe()),
+        ("target", study.describe_target()),
         *levels,
         *chosen,
         *workloads,

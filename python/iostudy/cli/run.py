@@ -81,7 +81,7 @@ def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | Non
     for note in assignment.study.notes:
         say(f"note: {note}")
     if not isinstance(assignment.study.target, DirectoryTarget):
-        say(f"making {assignment.study.target.describe()} in {folder}")
+        say(f"making {assignment.study.describe_target()} in {folder}")
     return carry_out(assignment, root=root, seed=seed)
 
 

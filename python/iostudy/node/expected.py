@@ -59,7 +59,7 @@ def check_target(study: Study, folder: Path) -> None:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         needed_bytes = max(space_bytes(study.workloads, study.configurations()))
-        require_room(needed_bytes, room_bytes, study.target.describe())
+        require_room(needed_bytes, room_bytes, study.describe_target())
 
 
 def _check_setting(study: Study, factor: Factor) -> None:

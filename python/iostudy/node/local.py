@@ -33,6 +33,7 @@ from iostudy.study.model import (
     ScratchTarget,
     Target,
     WorkloadRequest,
+    describe_target,
 )
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import space_bytes
@@ -105,7 +106,8 @@ class LocalNode:
     def _require_room(
         self, requests: Sequence[WorkloadRequest], plot: Sequence[Configuration]
     ) -> None:
-        where = ", ".join(filter(None, (self._target.describe(), plot[0].whole_plot)))
+        target = describe_target(self._target, self._factors)
+        where = ", ".join(filter(None, (target, plot[0].whole_plot)))
         needed_bytes = max(space_bytes(requests, plot))
         require_room(needed_bytes, free_bytes(self._site.directory), where)
 
@@ -130,7 +132,7 @@ class LocalNode:
                 **{name: version(name) for name in LIBRARIES},
             },
             "target": {
-                "description": self._target.describe(),
+                "description": describe_target(self._target, self._factors),
                 "devices": list(self._devices()),
                 "identity": _identity(self._place()),
                 "on": {place: _identity(place) for place in self._elsewhere()},

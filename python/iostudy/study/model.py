@@ -16,6 +16,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from iostudy.settings.definition import Condition
+from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.labels import short_names
 from iostudy.units import format_size
 
@@ -122,9 +123,10 @@ class LoopbackTarget:
     size_bytes: int
     filesystem: str
 
-    def describe(self) -> str:
-        """What it is, for a person."""
-        return f"a loop-back disk of {format_size(self.size_bytes)} with {self.filesystem}"
+    def describe(self, filesystem: str = "") -> str:
+        """What it is, for a person, with its file system or what takes the place of that."""
+        made = filesystem or self.filesystem
+        return f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
 
 
 @dataclass(frozen=True)
@@ -134,12 +136,21 @@ class ScratchTarget:
     device: Path
     filesystem: str
 
-    def describe(self) -> str:
-        """What it is, for a person."""
-        return f"{self.device} with a new {self.filesystem}"
+    def describe(self, filesystem: str = "") -> str:
+        """What it is, for a person, with its file system or what takes the place of that."""
+        return f"{self.device} formatted with {filesystem or self.filesystem}"
 
 
 Target = DirectoryTarget | LoopbackTarget | ScratchTarget
+
+
+def describe_target(target: Target, factors: Sequence[Factor]) -> str:
+    """What a target is, for a person, with the types that the factors vary on it: ext4 or xfs."""
+    varied = [factor for factor in factors if factor.name == FILESYSTEM_TYPE.name]
+    if isinstance(target, DirectoryTarget) or not varied:
+        return target.describe()
+    types = [level.value for factor in varied for level in factor.levels]
+    return target.describe(" or ".join(types) or "each file system that is offered")
 
 
 @dataclass(frozen=True)
@@ -235,6 +246,10 @@ class Study:
     def comparisons(self) -> int:
         """How many verdicts the study gives at once: (configurations - 1) x workloads."""
         return (len(self.configurations()) - 1) * len(self.workloads)
+
+    def describe_target(self) -> str:
+        """What the target is, for a person, with every type of file system that is made on it."""
+        return describe_target(self.target, self.factors)
 
     def awaiting_offer(self) -> tuple[Factor, ...]:
         """The factors whose levels are whatever the host offers."""

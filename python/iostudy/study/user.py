@@ -35,7 +35,7 @@ def needs_root(study: Study) -> tuple[str, ...]:
     needed = [f"change {', '.join(changed)}"] if changed else []
     if not isinstance(study.target, DirectoryTarget):
         verb = "make" if isinstance(study.target, LoopbackTarget) else "format"
-        needed.append(f"{verb} {study.target.describe()}")
+        needed.append(f"{verb} {study.describe_target()}")
     return tuple(needed)
 
 
