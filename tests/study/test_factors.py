@@ -29,9 +29,12 @@ def test_one_value_in_two_notations_stands_twice(factor, same):
     ("factor", "words"),
     [
         ("workload.record_size: [1MiB, fast]", "level fast: not a size; write a number and B, KiB"),
-        ("workload.record_size: {slow: 1MiB, fast: 0}", "level 0: Input should be greater than 0"),
+        (
+            "workload.record_size: {slow: 1MiB, fast: 0}",
+            "level 0: out of range; allowed: more than 0",
+        ),
         ("workload.direct: [true, maybe]", "level maybe: write true or false"),
-        ("workload.files: [1, 5000]", "level 5000: Input should be less than or equal to 4096"),
+        ("workload.files: [1, 5000]", "level 5000: out of range; allowed: 4096 or less"),
         ("workload.files: [1, [2]]", "a single value is wanted"),
         ("workload.files: offered", "no levels that a host offers"),
     ],

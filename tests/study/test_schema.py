@@ -70,7 +70,7 @@ def test_targets(target, expected):
         ("[none, bfq]", "none", 4, ["levels are a list"]),
         ("  - dfsio-read", "  - dfsio-red", 7, ["unknown workload", "mean dfsio-read"]),
         ("  - dfsio-read", "  - dfsio-write", 5, ["twice", "label"]),
-        ("files: 2", "files: 0", 6, ["greater than or equal to 1", "found 0"]),
+        ("files: 2", "files: 0", 6, ["1 or more", "found 0"]),
         ("files: 2", "fils: 2", 6, ["unknown key", "did you mean files"]),
         ("size: 64MiB", "size: 1 gigabyte", 6, ["not a size", "found 1 gigabyte", "256MiB"]),
         ("size: 64MiB", "size: 512KiB", 6, ["record_size is larger than size"]),

@@ -7,15 +7,19 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from iostudy.cli.console import print_json, print_table, say
 from iostudy.errors import UsageError
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
+from iostudy.report.telemetry import shown_name, shown_value
+from iostudy.report.wording import significant
 from iostudy.study.collector import reason
 from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
-from iostudy.study.names import known
+from iostudy.study.names import UnknownNameError, known
 from iostudy.study.plan import draw_seed
+from iostudy.units import format_rounded_size
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition, as_written
 
@@ -56,27 +60,42 @@ def _options(definition: WorkloadDefinition, given: list[str]) -> BaseModel:
     try:
         return definition.options.model_validate(values)
     except ValidationError as error:
-        found = "; ".join(
-            f"{'.'.join(map(str, detail['loc'])) or 'together'}: {reason(detail)}"
-            for detail in error.errors()
-        )
+        found = "; ".join(_told(detail, definition) for detail in error.errors())
         allowed = ", ".join(definition.options.model_fields)
         remedy = f"the options are {allowed}; `iostudy workloads` describes them"
         raise _refused(f"options of {definition.name}", found, remedy) from error
 
 
+def _told(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
+    key = ".".join(map(str, detail["loc"])) or "together"
+    if detail["type"] != "extra_forbidden":
+        return f"{key}: {reason(detail)}"
+    unknown = UnknownNameError("option", key, definition.options.model_fields)
+    meant = f", did you mean {unknown.suggestion}?" if unknown.suggestion else ""
+    return f"{key}: {unknown}{meant}"
+
+
 def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
     figures = [
-        (figure.name, f"{result.figures[figure.name]:.6g}", figure.unit, figure.documentation)
+        (figure.name, *_reading(result.figures[figure.name], figure.unit), figure.documentation)
         for figure in definition.figures
         if figure.name in result.figures
     ]
     print_table(("figure", "value", "unit", "meaning"), figures)
     telemetry = result.telemetry.devices.get(result.device, {})
-    print_table((result.device or "no device", ""), [(n, f"{v:.4g}") for n, v in telemetry.items()])
+    readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
+    print_table((result.device or "no device", ""), readings)
     for note in result.notes:
         say(f"note: {note}")
     say("one run, which says nothing about differences; `iostudy run` compares")
+
+
+def _reading(value: float, unit: str) -> tuple[str, str]:
+    """Three digits and the unit; bytes in the binary unit that suits them."""
+    if unit != "B":
+        return significant(value), unit
+    rounded, _, binary = format_rounded_size(round(value)).partition(" ")
+    return rounded, binary
 
 
 def _as_json(

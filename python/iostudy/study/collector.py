@@ -13,6 +13,22 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.source import Source, Step
 
 T = TypeVar("T")
+_WORDS = {
+    "bool_parsing": "write true or false",
+    "bool_type": "write true or false",
+    "int_parsing": "write a whole number",
+    "int_type": "write a whole number",
+    "int_from_float": "write a whole number",
+    "greater_than": "out of range; allowed: more than {gt}",
+    "greater_than_equal": "out of range; allowed: {ge} or more",
+    "less_than": "out of range; allowed: less than {lt}",
+    "less_than_equal": "out of range; allowed: {le} or less",
+    "string_type": "write a text",
+    "model_type": "a mapping is wanted here",
+    "missing": "it is missing",
+}
+"""What pydantic calls an error -> what is wanted; its own errors are told as they are."""
+
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Path = tuple[Step, ...]
 
@@ -80,9 +96,10 @@ class Collector:
 
 def reason(detail: ErrorDetails) -> str:
     """What pydantic has against a value, in words for the author of a study."""
-    if detail["type"] == "bool_parsing":
-        return "write true or false"
-    return detail["msg"].removeprefix("Value error, ")
+    words = _WORDS.get(detail["type"])
+    if words is None:
+        return detail["msg"].removeprefix("Value error, ")
+    return words.format_map(detail.get("ctx", {}))
 
 
 def shown(value: Any) -> str:

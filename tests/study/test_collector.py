@@ -1,0 +1,50 @@
+"""What is wrong with a value is said in words of the study file, not in those of a library."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import BaseModel, Field, ValidationError
+
+from iostudy.study.collector import reason
+from tests.study.files import only_problem
+
+
+class Options(BaseModel):
+    files: int = Field(1, ge=1, le=4)
+    share: float = Field(0.5, gt=0, lt=1)
+    direct: bool = False
+    name: str = ""
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"files": 0}, "out of range; allowed: 1 or more"),
+        ({"files": 5}, "out of range; allowed: 4 or less"),
+        ({"files": "many"}, "write a whole number"),
+        ({"files": 1.5}, "write a whole number"),
+        ({"files": None}, "write a whole number"),
+        ({"share": 0}, "out of range; allowed: more than 0.0"),
+        ({"share": 1}, "out of range; allowed: less than 1.0"),
+        ({"direct": "maybe"}, "write true or false"),
+        ({"direct": None}, "write true or false"),
+        ({"name": 1}, "write a text"),
+    ],
+)
+def test_words(values, words):
+    with pytest.raises(ValidationError) as caught:
+        Options.model_validate(values)
+    (detail,) = caught.value.errors()
+    assert reason(detail) == words
+
+
+@pytest.mark.parametrize(
+    ("new", "path", "words"),
+    [
+        ("{loopback: {}}", "target.loopback.size", "it is missing"),
+        ("{loopback: 3}", "target.loopback", "a mapping is wanted here"),
+    ],
+)
+def test_sections(new, path, words):
+    problem = only_problem("/data/scratch", new)
+    assert (problem.path, problem.message) == (path, words)
