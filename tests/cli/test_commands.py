@@ -132,6 +132,8 @@ def test_get_set_and_restore(program, loop):
         (("bench", "dfsio-write", "-o", "sise=1GiB"), "the options are files, size"),
         (("bench", "dfsio-write", "-o", "files"), "has no value"),
         (("bench", "dfsio-write", "--target", "/no/such/place"), "nothing there"),
+        (("bench", "dfsio-write", "-o", "siz=1MiB"), "siz: unknown option, did you mean size?"),
+        (("bench", "dfsio-write", "-o", "files=0"), "files: out of range; allowed: 1 or more"),
         (("report", "/no/such/place"), "no ledger.sqlite"),
         (("run", "no-such-study"), "quickstart"),
         (("run", "quickstart", "--resume"), "there is none in results/"),
