@@ -1,18 +1,27 @@
-"""Every example of the page on study files is one that can be run."""
+"""Every example of the page on study files, and of the README, is one that can be run."""
 
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from iostudy.cli.check import check
 from iostudy.study.schema import KEYS
 from iostudy.study.source import read as read_yaml
 from tests.study.files import GOOD, read
 
 PAGE = Path("docs/study-file.md").read_text()
-EXAMPLES = re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+README = Path("README.md").read_text()
+
+
+def examples(page: str) -> list[str]:
+    return re.findall(r"^```yaml\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
+EXAMPLES = examples(PAGE)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -22,6 +31,25 @@ def test_an_example_makes_a_study_of_a_whole_one(example):
     others = [part for part in rest if part.partition(":")[0] not in given]
     study = read("".join(others) + example)
     assert study.awaiting_offer() or study.configurations()
+
+
+@pytest.mark.parametrize("example", [EXAMPLES[0], *examples(README)])
+def test_a_whole_example_is_a_study_as_it_stands(example):
+    study = read(example)
+    assert study.question
+    assert study.configurations()
+    assert study.without_root().configurations()
+
+
+def test_what_check_says_of_the_example_is_what_the_readme_shows(monkeypatch, tmp_path, capsys):
+    (shown,) = re.findall(r"^    \$ iostudy check (\S+)\n((?:    .*\n)+?)\n", README, re.MULTILINE)
+    name, told = shown
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    Path(name).write_text(examples(README)[-1])
+    check(name)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == textwrap.dedent(told).splitlines()
 
 
 def test_every_key_has_its_line_in_the_table():
