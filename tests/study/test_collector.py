@@ -48,3 +48,9 @@ def test_words(values, words):
 def test_sections(new, path, words):
     problem = only_problem("/data/scratch", new)
     assert (problem.path, problem.message) == (path, words)
+
+
+def test_an_unknown_key_is_compared_with_those_of_its_own_section():
+    problem = only_problem("/data/scratch", "{loopback: {size: 1GiB, filesystm: xfs}}")
+    assert (problem.path, problem.message) == ("target.loopback.filesystm", "unknown key")
+    assert (problem.allowed, problem.suggestion) == ("size, filesystem", "filesystem")

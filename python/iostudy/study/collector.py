@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -87,11 +87,20 @@ class Collector:
         cause = detail.get("ctx", {}).get("error")
         if detail["type"] == "extra_forbidden":
             key = str(detail["loc"][-1])
-            self.note(place, UnknownNameError("key", key, model.model_fields), key)
+            fields = _section(model, detail["loc"][:-1]).model_fields
+            self.note(place, UnknownNameError("key", key, fields), key)
         elif isinstance(cause, ValueError):
             self.note(place, cause, detail["input"])
         else:
             self.add(place, reason(detail), found=shown(detail["input"]))
+
+
+def _section(model: type[BaseModel], way: Sequence[Step]) -> type[BaseModel]:
+    """The model of the section that a way of fields leads to; each of them may be left out."""
+    for step in way:
+        optional = model.model_fields[str(step)].annotation
+        (model,) = (kind for kind in get_args(optional) if issubclass(kind, BaseModel))
+    return model
 
 
 def reason(detail: ErrorDetails) -> str:
