@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -69,6 +70,8 @@ def test_bench_prints_figures_with_units(program):
     done = program("bench", "dfsio-write", *options)
     assert done.returncode == 0, done.stderr
     assert "MiB/s" in done.stdout
+    assert re.search(r"bytes +1\.00 +MiB ", done.stdout)
+    assert not re.search(r"\de[+-]\d|kB", done.stdout)
     told = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
     assert told["figures"]["aggregate"]["unit"] == "MiB/s"
     assert told["figures"]["bytes"]["value"] == 1 << 20

@@ -23,7 +23,7 @@ def test_telemetry_has_units_and_says_what_it_is_of() -> None:
     of_disk, of_machine = text.split("| telemetry of ")[1:3]
     assert of_disk.startswith("loop0 |")
     assert "| w_await, ms | 2.1" in of_disk
-    assert "| wkB/s, in MiB/s | 41" in of_disk
+    assert "| wMiB/s | 41" in of_disk
     assert of_machine.startswith("all CPUs, and pressure |")
     assert "%system" in of_machine
     assert "%system" not in of_disk
@@ -34,6 +34,12 @@ def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() ->
     assert "| 6 of ≈7 |" in text
     assert "blocks: 6 of ≈7 means 6 run" in text
     assert " means " not in markdown.render(report(blocks=20))
+
+
+def test_telemetry_that_stood_still_is_left_out() -> None:
+    write, read = markdown.render(report()).split("## dfsio-read")
+    assert "rMiB/s" in read and "wMiB/s" not in read
+    assert "wMiB/s" in write and "rMiB/s" not in write
 
 
 def test_text_of_others_stays_text() -> None:

@@ -14,6 +14,7 @@ import altair as alt
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import palette, wording
+from iostudy.report.telemetry import shown_value
 from iostudy.report.values import Report, Result, TrialTold, WorkloadTold
 
 Spec = dict[str, Any]
@@ -37,12 +38,11 @@ class Meter:
     key: str
     title: str
     of_device: bool
-    divisor: float = 1.0
 
 
 METERS = (
-    Meter("rkB/s", "read (rkB/s), in MiB/s", of_device=True, divisor=1024),
-    Meter("wkB/s", "written (wkB/s), in MiB/s", of_device=True, divisor=1024),
+    Meter("rkB/s", "read, MiB/s", of_device=True),
+    Meter("wkB/s", "written, MiB/s", of_device=True),
     Meter("r_await", "r_await, ms", of_device=True),
     Meter("w_await", "w_await, ms", of_device=True),
     Meter("aqu-sz", "aqu-sz, requests", of_device=True),
@@ -164,8 +164,7 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
 
 def _reading(meter: Meter, trial: TrialTold) -> float | None:
     figures = trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
-    value = figures.get(meter.key)
-    return None if value is None else value / meter.divisor
+    return shown_value(meter.key, figures.get(meter.key))
 
 
 def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:

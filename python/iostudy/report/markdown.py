@@ -81,7 +81,8 @@ def _telemetry(workload: WorkloadTold, report: Report) -> str:
 
 def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
     heads = (f"telemetry of {group.title}", *configurations)
-    rows = [(name, *map(wording.significant, values)) for name, values in group.rows]
+    moved = [(name, values) for name, values in group.rows if any(values)]
+    rows = [(name, *map(wording.significant, values)) for name, values in moved]
     return _table(heads, rows, "l" + "r" * len(configurations))
 
 

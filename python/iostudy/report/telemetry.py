@@ -16,16 +16,15 @@ Figures = Mapping[str, float]
 MACHINE = "all CPUs, and pressure"
 
 _UNITS = {
-    "kB/s": ("in MiB/s", 1024.0),
-    "kB_read": ("in MiB", 1024.0),
-    "kB_wrtn": ("in MiB", 1024.0),
-    "_await": ("ms", 1.0),
-    "areq-sz": ("KiB", 1.0),
-    "aqu-sz": ("requests", 1.0),
-    "_some": ("% of time", 1.0),
-    "_full": ("% of time", 1.0),
+    "_await": "ms",
+    "areq-sz": "KiB",
+    "aqu-sz": "requests",
+    "_some": "% of time",
+    "_full": "% of time",
 }
-"""How the name of a figure ends -> the unit that it is shown in, and what it is divided by."""
+"""How the name of a figure without a unit ends -> its unit."""
+_KIB = "kB"
+"""iostat's kB are 1024 bytes; they are shown as MiB."""
 
 
 def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
@@ -99,17 +98,17 @@ def _rows(
 ) -> tuple[tuple[str, tuple[float | None, ...]], ...]:
     names = dict.fromkeys(name for column in columns for name in column)
     return tuple(
-        (_with_unit(name), tuple(_scaled(name, column.get(name)) for column in columns))
+        (shown_name(name), tuple(shown_value(name, column.get(name)) for column in columns))
         for name in names
     )
 
 
-def _with_unit(name: str) -> str:
-    """iostat's name with the unit of what is shown, where the name does not tell it."""
-    units = (unit for ending, (unit, _) in _UNITS.items() if name.endswith(ending))
-    return ", ".join((name, *units))
+def shown_name(name: str) -> str:
+    """iostat's name, with the unit that it lacks: ``rMiB/s`` for rkB/s, ``aqu-sz, requests``."""
+    units = (unit for ending, unit in _UNITS.items() if name.endswith(ending))
+    return ", ".join((name.replace(_KIB, "MiB"), *units))
 
 
-def _scaled(name: str, value: float | None) -> float | None:
-    divisors = [divisor for ending, (_, divisor) in _UNITS.items() if name.endswith(ending)]
-    return value if value is None else value / math.prod(divisors)
+def shown_value(name: str, value: float | None) -> float | None:
+    """The value of iostat's name in the unit of ``shown_name``."""
+    return value / 1024 if value is not None and _KIB in name else value
