@@ -76,14 +76,15 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
 def _telemetry(workload: WorkloadTold, report: Report) -> str:
     told = [own for own in report.telemetry if own.workload == workload.label]
     groups = [g for g in meter_groups(told) if g.title in (report.device, MACHINE)]
-    return "\n\n".join(_meters(group, [own.configuration for own in told]) for group in groups)
+    tables = (_meters(group, [own.configuration for own in told]) for group in groups)
+    return "\n\n".join(filter(None, tables))
 
 
 def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
     heads = (f"telemetry of {group.title}", *configurations)
     moved = [(name, values) for name, values in group.rows if any(values)]
     rows = [(name, *map(wording.significant, values)) for name, values in moved]
-    return _table(heads, rows, "l" + "r" * len(configurations))
+    return _table(heads, rows, "l" + "r" * len(configurations)) if rows else ""
 
 
 def _reference(reference: ReferenceTold) -> str:
