@@ -13,13 +13,11 @@ from iostudy.cli.console import print_json, print_table, say
 from iostudy.errors import UsageError
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
-from iostudy.report.telemetry import shown_name, shown_value
-from iostudy.report.wording import significant
 from iostudy.study.collector import reason
 from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
 from iostudy.study.names import UnknownNameError, known
 from iostudy.study.plan import draw_seed
-from iostudy.units import format_rounded_size
+from iostudy.units import format_rounded_size, format_significant
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition, as_written
 
@@ -76,6 +74,9 @@ def _told(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
 
 
 def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
+    # Here and not above: what tells telemetry loads statistics, most of a second of them.
+    from iostudy.report.telemetry import shown_name, shown_value
+
     figures = [
         (figure.name, *_reading(result.figures[figure.name], figure.unit), figure.documentation)
         for figure in definition.figures
@@ -83,7 +84,9 @@ def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
     ]
     print_table(("figure", "value", "unit", "meaning"), figures)
     telemetry = result.telemetry.devices.get(result.device, {})
-    readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
+    readings = [
+        (shown_name(n), format_significant(shown_value(n, v))) for n, v in telemetry.items()
+    ]
     print_table((result.device or "no device", ""), readings)
     for note in result.notes:
         say(f"note: {note}")
@@ -93,7 +96,7 @@ def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
 def _reading(value: float, unit: str) -> tuple[str, str]:
     """Three digits and the unit; bytes in the binary unit that suits them."""
     if unit != "B":
-        return significant(value), unit
+        return format_significant(value), unit
     rounded, _, binary = format_rounded_size(round(value)).partition(" ")
     return rounded, binary
 

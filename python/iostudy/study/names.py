@@ -30,13 +30,22 @@ def _listed(found: str, names: tuple[str, ...]) -> str:
     return f"{', '.join(near)} and {len(names) - len(near)} others"
 
 
+def _nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The most similar name, with others that are about as similar; at most three."""
+    near = difflib.get_close_matches(name, names, cutoff=0.5)
+    similarity = [difflib.SequenceMatcher(None, each, name).ratio() for each in near]
+    return [
+        each for each, ratio in zip(near, similarity, strict=True) if ratio > similarity[0] - 0.1
+    ]
+
+
 def known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
     """The name itself; UsageError if it is none of ``names``. ``see`` tells where they stand."""
     names = tuple(names)
     if name in names:
         return name
     few = len(names) <= _MOST
-    near = difflib.get_close_matches(name, names, cutoff=0.5)
+    near = _nearest(name, names)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
     raise UsageError(
         f"a {what} that iostudy knows",
