@@ -76,6 +76,7 @@ def _told(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
 def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
     # Here and not above: what tells telemetry loads statistics, most of a second of them.
     from iostudy.report.telemetry import shown_name, shown_value
+    from iostudy.report.wording import significant
 
     figures = [
         (figure.name, *_reading(result.figures[figure.name], figure.unit), figure.documentation)
@@ -84,9 +85,7 @@ def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
     ]
     print_table(("figure", "value", "unit", "meaning"), figures)
     telemetry = result.telemetry.devices.get(result.device, {})
-    readings = [
-        (shown_name(n), format_significant(shown_value(n, v))) for n, v in telemetry.items()
-    ]
+    readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
     print_table((result.device or "no device", ""), readings)
     for note in result.notes:
         say(f"note: {note}")
