@@ -72,3 +72,39 @@ def test_durations_read_as_people_say_them(seconds, text):
 )
 def test_percentages_are_plain_digits(share, text):
     assert units.format_percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("7", 7), (7, 7), ("10M", 10_000_000), ("1.5k", 1500), ("2 G", 2 * 10**9)]
+)
+def test_counts_are_read_short_or_whole(text, count):
+    assert units.parse_count(text) == count
+
+
+@pytest.mark.parametrize("text", ["many", "1.5", "-1", "1KiB", "0.0001k"])
+def test_what_is_not_a_count_says_what_one_is(text):
+    with pytest.raises(ValueError, match=r"count|whole number"):
+        units.parse_count(text)
+
+
+@given(st.integers(min_value=0, max_value=1 << 60))
+def test_a_written_count_reads_back(count):
+    assert units.parse_count(units.format_count(count)) == count
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("30s", 30), ("300ms", 0.3), ("40min", 2400), ("2 h", 7200), (0, 0)]
+)
+def test_times_are_read_with_their_unit(text, seconds):
+    assert units.parse_seconds(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["30", "soon", "-1s", "1 day", 5])
+def test_what_is_not_a_time_says_what_one_is(text):
+    with pytest.raises(ValueError, match="time"):
+        units.parse_seconds(text)
+
+
+@given(st.floats(min_value=0, max_value=1e9))
+def test_a_written_time_reads_back(seconds):
+    assert units.parse_seconds(units.format_exact_seconds(seconds)) == pytest.approx(seconds)

@@ -1,6 +1,6 @@
 """The typed face of the Rust core."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, final
 
 class EngineError(OSError):
@@ -11,6 +11,9 @@ class EngineError(OSError):
 
 class VerificationError(Exception):
     """Data read back differ from what was written; the message names file and byte offset."""
+
+class StoppedError(Exception):
+    """The tick of a job asked it to stop before its end."""
 
 @final
 class FileJob:
@@ -37,10 +40,12 @@ class FileJob:
         seed: int,
         engine: Literal["psync"] = "psync",
     ) -> None: ...
-    def run(self) -> JobResult:
+    def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
         """Carry it out with the GIL released; signals are handled within 100 ms.
 
-        Raises EngineError, VerificationError, or whatever a signal handler raises; in every case
+        ``tick`` is called about every 50 ms with the bytes moved so far, and stops the job when it
+        returns False. Raises EngineError, VerificationError, StoppedError, or whatever ``tick`` or
+        a signal handler raises; in every case
         all threads have ended before. They end with their record; only an fsync that has begun
         cannot be cut short, since the kernel has no way to.
         """

@@ -10,7 +10,8 @@ The tree::
     │   └── LedgerError          2    an output folder that cannot be used or read
     ├── TrialError               3    a trial could not be carried out
     │   ├── SettingError         3    the kernel refused a setting or did not keep it
-    │   └── WorkloadError        3    the workload stopped early, or read back wrong data
+    │   └── WorkloadError        3    the workload failed, or read back wrong data
+    │       └── WorkloadStoppedError 3  somebody asked it to stop before its end
     ├── RecordError              3    a result could not be written down
     └── RestoreError             4    something could not be put back
 
@@ -78,6 +79,10 @@ class SettingError(TrialError):
 
 class WorkloadError(TrialError):
     """The workload stopped early, or read back data that it had not written."""
+
+
+class WorkloadStoppedError(WorkloadError):
+    """The workload was asked to stop before its end, and has no figures."""
 
 
 class RecordError(IostudyError):

@@ -27,7 +27,17 @@ _SIZE_UNITS = {
     "GB": 10**9,
     "TB": 10**12,
 }
+_COUNT_UNITS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9}
+_SECOND_UNITS = {
+    "us": Fraction(1, 10**6),
+    "ms": Fraction(1, 1000),
+    "s": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3600),
+}
 SIZE_FORM = "a number and B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, such as 256MiB"
+COUNT_FORM = "a whole number, or one with k, M or G, such as 10M"
+SECONDS_FORM = "a number and us, ms, s, min or h, such as 30s"
 PERCENT_FORM = "a percentage such as 3%"
 
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
@@ -43,6 +53,47 @@ def parse_size(text: str | int) -> int:
     if size.denominator != 1:
         raise ValueError("not a whole number of bytes")
     return int(size)
+
+
+def parse_count(text: str | int) -> int:
+    """The whole number that a text such as ``250``, ``10M`` or ``1.5k`` means."""
+    match = _NUMBER.fullmatch(str(text).strip())
+    if match is None or match[2] not in _COUNT_UNITS:
+        raise ValueError(f"not a count; write {COUNT_FORM}")
+    count = Fraction(match[1]) * _COUNT_UNITS[match[2]]
+    if count.denominator != 1:
+        raise ValueError("not a whole number")
+    return int(count)
+
+
+def format_count(count: int) -> str:
+    """The shortest exact form: 10000000 -> ``10M``, 1234 -> ``1234``."""
+    for unit in ("G", "M", "k"):
+        if count and count % _COUNT_UNITS[unit] == 0:
+            return f"{count // _COUNT_UNITS[unit]}{unit}"
+    return str(count)
+
+
+def parse_seconds(text: str | float) -> float:
+    """Seconds of ``text``, in which 0 alone needs no unit; ValueError names the form."""
+    if str(text).strip() in ("0", "0.0"):
+        return 0.0
+    match = _NUMBER.fullmatch(str(text).strip())
+    if match is None or match[2] not in _SECOND_UNITS:
+        raise ValueError(f"not a time; write {SECONDS_FORM}")
+    return float(Fraction(match[1]) * _SECOND_UNITS[match[2]])
+
+
+def format_exact_seconds(seconds: float) -> str:
+    """A time that `parse_seconds` reads back: 0.3 -> ``300ms``, 40.0 -> ``40s``, 2400 -> ``40min``.
+
+    The largest unit in which it is a whole number; else seconds with their decimals.
+    """
+    exact = Fraction(str(seconds))
+    for unit in ("h", "min", "s", "ms", "us"):
+        if exact and (exact / _SECOND_UNITS[unit]).denominator == 1:
+            return f"{exact / _SECOND_UNITS[unit]}{unit}"
+    return f"{Decimal(str(seconds)):f}s"
 
 
 def parse_percent(text: str) -> float:

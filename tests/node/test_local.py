@@ -22,8 +22,8 @@ from iostudy.study.model import (
     DirectoryTarget,
     LoopbackTarget,
     Validity,
-    WorkloadRequest,
 )
+from iostudy.study.requests import request as request_of
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog
@@ -36,7 +36,7 @@ LIMITS = Validity(foreign_io=0.10, steal=0.99, attempts=3)
 
 def request(name="dfsio-write", **options):
     given = {"files": 1, "size": "8MiB", "direct": True, **options}
-    return WorkloadRequest(name, name, catalog.get(name).options.model_validate(given))
+    return request_of(name, catalog.get(name).options.model_validate(given))
 
 
 @pytest.fixture

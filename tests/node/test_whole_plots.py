@@ -15,6 +15,7 @@ from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
 from iostudy.settings.scratch import new_filesystem
 from iostudy.study.model import Configuration, LoopbackTarget, ScratchTarget, WorkloadRequest
+from iostudy.study.requests import request as request_of
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog
@@ -37,7 +38,7 @@ EXT4_NONE, EXT4_BFQ = configuration("ext4", "none"), configuration("ext4", "bfq"
 
 def request(name: str = "dfsio-write", **options: object) -> WorkloadRequest:
     given = {"files": 1, "size": "4MiB", "direct": True, **options}
-    return WorkloadRequest(name, name, catalog.get(name).options.model_validate(given))
+    return request_of(name, catalog.get(name).options.model_validate(given))
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from iostudy.study.model import (
     WorkloadRequest,
 )
 from iostudy.study.plan import make_plan
+from iostudy.study.requests import request as request_of
 from iostudy.workloads import catalog
 
 QUESTION = "Does the I/O scheduler matter for our streaming writes and reads?"
@@ -91,7 +92,7 @@ def study(
 
 
 def _request(name: str) -> WorkloadRequest:
-    return WorkloadRequest(name, name, catalog.get(name).options(files=2, size="256MiB"))
+    return request_of(name, catalog.get(name).options(files=2, size="256MiB"))
 
 
 def study_row(of: Study, circumstances: Mapping[str, object] = CIRCUMSTANCES) -> StudyRow:

@@ -19,7 +19,9 @@ def test_every_publication_can_stand_beside_a_study(name: str) -> None:
     seen = {(f.configuration, f.workload, f.figure) for f in published.figures}
     assert len(seen) == len(published.figures)
     for figure in published.figures:
-        catalog.get(figure.workload).figure(figure.figure)
+        definition = catalog.get(figure.workload)
+        example = definition.options.model_validate(definition.example)
+        assert definition.figure(figure.figure, example).unit
         assert published.baseline_value(figure) is not None
 
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use iostudy_engine::{Error, Fault};
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyException, PyOSError};
 use pyo3::prelude::*;
 
 pyo3::create_exception!(
@@ -18,13 +18,19 @@ pyo3::create_exception!(
     PyException,
     "Data read back differ from what was written; the message names file and byte offset."
 );
+pyo3::create_exception!(
+    iostudy._native,
+    StoppedError,
+    PyException,
+    "The tick of a job asked it to stop before its end."
+);
 
-/// The exception for an error of a job that nobody asked to stop.
+/// The exception for an error of a job.
 pub fn from_engine(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::File { path, fault } => from_fault(py, path, *fault),
         Error::Thread(source) => EngineError::new_err((source.raw_os_error(), error.to_string())),
-        Error::Stopped => PyRuntimeError::new_err(error.to_string()),
+        Error::Stopped => StoppedError::new_err(error.to_string()),
     }
 }
 

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use crate::errors::from_engine;
 use crate::job_result::JobResult;
 use crate::path::NativePath;
+use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct FileJob(Job);
@@ -46,16 +47,10 @@ impl FileJob {
         Ok(Self(job))
     }
 
-    fn run(&self, py: Python<'_>) -> PyResult<JobResult> {
-        let mut raised = Ok(());
-        let outcome = py.detach(|| {
-            run(&self.0, || {
-                Python::attach(|py| raised = py.check_signals());
-                raised.is_ok()
-            })
-        });
-        raised?; // a handler's exception goes before the stop that it caused
-        outcome
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
+        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
             .map(JobResult::from)
             .map_err(|error| from_engine(py, &error))
     }

@@ -5,13 +5,14 @@ mod job;
 mod job_result;
 mod path;
 mod sampler;
+mod ticking;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::errors::{EngineError, VerificationError};
+    use super::errors::{EngineError, StoppedError, VerificationError};
     #[pymodule_export]
     use super::job::FileJob;
     #[pymodule_export]

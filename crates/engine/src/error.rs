@@ -36,17 +36,7 @@ pub enum Fault {
 }
 
 /// Why a thread ended before its file did.
-pub(crate) enum Halt {
-    Fault(Fault),
-    /// Another thread failed, or the caller asked to stop.
-    Told,
-}
-
-impl From<Fault> for Halt {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
-}
+pub(crate) type Halt = iostudy_crew::Halt<Fault>;
 
 /// Why a job did not come to its end.
 #[derive(Debug, Error)]

@@ -5,7 +5,6 @@
 //! until each has made its buffers, so that nothing but I/O is timed. How records get to the
 //! kernel is behind the trait in `backend`: today pread and pwrite.
 
-mod attendant;
 mod backend;
 mod error;
 mod file;
@@ -14,7 +13,6 @@ mod meter;
 mod psync;
 mod result;
 mod run;
-mod shared;
 
 pub use error::{Error, Fault};
 pub use job::{Invalid, Job, Operation};

@@ -1,11 +1,11 @@
 //! What is noted while a file is moved, and whether to go on.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
 use crate::error::Halt;
+use crate::run::Member;
 
 /// Latencies in nanoseconds to three significant digits.
 pub(crate) type Latencies = Histogram<u64>;
@@ -17,15 +17,17 @@ pub(crate) fn no_latencies() -> Latencies {
 /// One file's record times. Records follow each other without a pause, so that the end of one is
 /// the start of the next and the clock is read once per record.
 pub(crate) struct Meter<'a> {
-    stop: &'a AtomicBool,
+    member: &'a Member<'a>,
+    bytes: u64,
     last: Instant,
     latencies: Latencies,
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(stop: &'a AtomicBool) -> Self {
+    pub(crate) fn new(member: &'a Member<'a>) -> Self {
         Self {
-            stop,
+            member,
+            bytes: 0,
             last: Instant::now(),
             latencies: no_latencies(),
         }
@@ -38,15 +40,13 @@ impl<'a> Meter<'a> {
 
     /// To be asked before every record.
     pub(crate) fn go_on(&self) -> Result<(), Halt> {
-        if self.stop.load(Ordering::Relaxed) {
-            Err(Halt::Told)
-        } else {
-            Ok(())
-        }
+        self.member.go_on()
     }
 
-    /// A record has been moved, and the next one starts now.
-    pub(crate) fn record_ends(&mut self) {
+    /// A record of so many bytes has been moved, and the next one starts now.
+    pub(crate) fn record_ends(&mut self, bytes: usize) {
+        self.bytes += bytes as u64;
+        self.member.has_done(self.bytes);
         let now = Instant::now();
         let elapsed = u64::try_from((now - self.last).as_nanos()).unwrap_or(u64::MAX);
         let recorded = self.latencies.record(elapsed);

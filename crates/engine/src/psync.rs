@@ -42,7 +42,7 @@ impl Backend for Psync {
         for record in records {
             meter.go_on()?;
             write_all(file, self.content.record(record), record.offset)?;
-            meter.record_ends();
+            meter.record_ends(record.len);
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl Backend for Psync {
                 }
                 .into());
             }
-            meter.record_ends();
+            meter.record_ends(len);
         }
         Ok(())
     }

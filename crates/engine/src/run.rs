@@ -1,24 +1,22 @@
 //! Threads: one per file, started together, all ended before anything is handed back.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{PoisonError, RwLock};
-use std::thread::{Builder, Scope};
 
+use iostudy_crew as crew;
 use rustix::io::Errno;
 
-use crate::attendant::{Attendant, Event};
 use crate::error::{Error, Fault, Halt};
 use crate::file::{FileTimes, move_file};
 use crate::job::Job;
 use crate::meter::Meter;
 use crate::psync::Psync;
 use crate::result::JobResult;
-use crate::shared::Shared;
 
-/// Carry out a job. `keep_going` is asked every 50 ms on the calling thread; once it says no,
-/// every thread stops at the end of its record.
+/// A thread of a job.
+pub(crate) type Member<'a> = crew::Member<'a, FileTimes, Fault>;
+
+/// Carry out a job. `tick` is called about every 50 ms on the calling thread with the bytes moved
+/// so far; once it says no, every thread stops at the end of its record.
 ///
 /// # Errors
 ///
@@ -28,62 +26,25 @@ use crate::shared::Shared;
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
-pub fn run(job: &Job, keep_going: impl FnMut() -> bool) -> Result<JobResult, Error> {
+pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
     job.validate().expect("a job is validated before it is run");
-    let shared = Shared {
-        job,
-        stop: AtomicBool::new(false),
-        gate: RwLock::new(()),
-    };
-    let (sender, events) = channel();
-    std::thread::scope(|scope| {
-        let closed_gate = shared.gate.write().unwrap_or_else(PoisonError::into_inner);
-        let started = start_threads(scope, &shared, sender);
-        if started.is_err() {
-            shared.stop.store(true, Ordering::Relaxed);
-        }
-        let attendant = Attendant::new(&shared, closed_gate);
-        let outcome = attendant.attend(&events, keep_going);
-        started?;
-        outcome
-    })
-}
-
-fn start_threads<'scope, 'env>(
-    scope: &'scope Scope<'scope, 'env>,
-    shared: &'env Shared<'env>,
-    sender: Sender<Event>,
-) -> io::Result<()> {
-    for file in 0..shared.job.paths.len() {
-        let sender = sender.clone();
-        Builder::new()
-            .name(format!("io-{file}"))
-            .spawn_scoped(scope, move || tend_file(shared, file, &sender))?;
+    let tend = |member: &Member| tend_file(job, member);
+    match crew::run(job.paths.len(), tend, tick) {
+        Ok(times) => Ok(JobResult::gather(job.file_bytes, &times)),
+        Err(crew::Error::Fault { member, fault }) => Err(Error::File {
+            path: job.paths[member].clone(),
+            fault,
+        }),
+        Err(crew::Error::Thread(error)) => Err(Error::Thread(error)),
+        Err(crew::Error::Stopped) => Err(Error::Stopped),
     }
-    drop(sender); // the attendant listens until the last one is gone
-    Ok(())
 }
 
-/// The life of a thread. Sending cannot fail: the attendant listens until the last sender is gone.
-fn tend_file(shared: &Shared, file: usize, sender: &Sender<Event>) {
-    let outcome = prepare_and_move(shared, file, sender);
-    if outcome.is_err() {
-        shared.stop.store(true, Ordering::Relaxed);
-    }
-    let _ = sender.send(Event::Ended(file, outcome));
-}
-
-fn prepare_and_move(
-    shared: &Shared,
-    file: usize,
-    sender: &Sender<Event>,
-) -> Result<FileTimes, Halt> {
-    let job = shared.job;
+fn tend_file(job: &Job, member: &Member) -> Result<FileTimes, Halt> {
+    let file = member.index();
     let mut backend = Psync::new(job, file as u64).map_err(|error| no_memory(&error))?;
-    let meter = Meter::new(&shared.stop);
-    let _ = sender.send(Event::Ready);
-    drop(shared.gate.read());
-    move_file(job, &job.paths[file], &mut backend, meter)
+    member.ready();
+    move_file(job, &job.paths[file], &mut backend, Meter::new(member))
 }
 
 fn no_memory(error: &io::Error) -> Fault {

@@ -28,7 +28,7 @@ fn in_folder(folder: &Path, count: usize) -> Vec<PathBuf> {
 }
 
 fn carry_out(job: &Job) -> Result<JobResult, Error> {
-    run(job, || true)
+    run(job, |_| true)
 }
 
 /// More than any device has room for: such a job ends by being stopped only.
@@ -141,7 +141,7 @@ fn the_first_error_stops_the_other_files() {
 fn the_caller_can_stop_a_job_and_is_not_asked_again() {
     let paths = ["/dev/null", "/dev/null"].map(PathBuf::from);
     let mut asked = 0;
-    let outcome = run(&endless(&paths), || {
+    let outcome = run(&endless(&paths), |_| {
         asked += 1;
         asked < 3
     });

@@ -14,9 +14,10 @@ from iostudy.errors import UsageError
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
 from iostudy.study.collector import reason
-from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
+from iostudy.study.model import Configuration, DirectoryTarget
 from iostudy.study.names import UnknownNameError, known
 from iostudy.study.plan import draw_seed
+from iostudy.study.requests import request
 from iostudy.units import format_rounded_size, format_significant
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import WorkloadDefinition, as_written
@@ -35,17 +36,17 @@ def bench(
     known("workload", workload, catalog.names(), where="the command line", see=see)
     definition = catalog.get(workload)
     options = _options(definition, option or [])
-    request = WorkloadRequest(workload, workload, options)
+    asked = request(workload, options)
     alone = Configuration("as it is", {}, {})
     with LocalNode(DirectoryTarget(target), target) as node:
-        refused = node.preflight([request], [alone])
+        refused = node.preflight([asked], [alone])
         assert not refused, "nothing is changed, so nothing can be refused"
-        with node.block(request, draw_seed()) as session:
+        with node.block(asked, draw_seed()) as session:
             result = session.trial(alone)
     if json:
         print_json(_as_json(definition, options, result))
     else:
-        _show(definition, result)
+        _show(definition, options, result)
 
 
 def _options(definition: WorkloadDefinition, given: list[str]) -> BaseModel:
@@ -73,14 +74,14 @@ def _told(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
     return f"{key}: {unknown}{meant}"
 
 
-def _show(definition: WorkloadDefinition, result: TrialResult) -> None:
+def _show(definition: WorkloadDefinition, options: BaseModel, result: TrialResult) -> None:
     # Here and not above: what tells telemetry loads statistics, most of a second of them.
     from iostudy.report.telemetry import shown_name, shown_value
     from iostudy.report.wording import significant
 
     figures = [
         (figure.name, *_reading(result.figures[figure.name], figure.unit), figure.documentation)
-        for figure in definition.figures
+        for figure in definition.figures(options)
         if figure.name in result.figures
     ]
     print_table(("figure", "value", "unit", "meaning"), figures)
@@ -108,7 +109,7 @@ def _as_json(
         "options": as_written(options),
         "figures": {
             figure.name: {"value": result.figures[figure.name], "unit": figure.unit}
-            for figure in definition.figures
+            for figure in definition.figures(options)
             if figure.name in result.figures
         },
         "device": result.device,

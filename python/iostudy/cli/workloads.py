@@ -8,7 +8,7 @@ import typer
 
 from iostudy.cli.console import print_json, print_line, print_table
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import WorkloadDefinition, as_written
+from iostudy.workloads.definition import Figure, WorkloadDefinition, as_written
 
 
 def workloads(
@@ -31,14 +31,15 @@ def _show(definition: WorkloadDefinition) -> None:
         ("", "source", definition.source),
     ]
     print_table(("", "", ""), explanation)
-    defaults = as_written(definition.options())
+    # A workload with a required option has no whole set of defaults; what has one is told.
+    defaults = as_written(definition.options.model_construct())
     options = [
-        (f"  {name}", defaults[name], str(field.description))
+        (f"  {name}", defaults.get(name, ""), str(field.description))
         for name, field in definition.options.model_fields.items()
     ]
     print_table(("  option", "default", "meaning"), options)
     figures = [
-        (f"  {figure.name}", figure.unit, figure.documentation) for figure in definition.figures
+        (f"  {figure.name}", figure.unit, figure.documentation) for figure in _figures(definition)
     ]
     print_table(("  figure", "unit", "meaning"), figures)
     print_line()
@@ -51,7 +52,8 @@ def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:
         "leaves_out": definition.leaves_out,
         "source": definition.source,
         "options": definition.options.model_json_schema(),
-        "verdict_figure": definition.verdict_figure,
+        "verdict_figure": _figures(definition)[0].name,
+        "example": dict(definition.example),
         "figures": [
             {
                 "name": figure.name,
@@ -59,6 +61,11 @@ def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:
                 "documentation": figure.documentation,
                 "higher_is_better": figure.higher_is_better,
             }
-            for figure in definition.figures
+            for figure in _figures(definition)
         ],
     }
+
+
+def _figures(definition: WorkloadDefinition) -> tuple[Figure, ...]:
+    """Those of its example."""
+    return definition.figures(definition.options.model_validate(definition.example))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from iostudy.analysis.verdict import Comparison, Rule, compare
 from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
-from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
 Values = dict[int, float]
@@ -46,7 +45,7 @@ def rule_of(study: Study) -> Rule:
 
 def verdict_values(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, str], Values]:
     """Verdict figures of the trials that count: (workload, configuration) -> block -> value."""
-    figures = {w.label: catalog.get(w.name).verdict_figure for w in study.workloads}
+    figures = {workload.label: workload.figure.name for workload in study.workloads}
     values: dict[tuple[str, str], Values] = {}
     for row in rows:
         if row.counts and row.figures is not None:
@@ -68,9 +67,7 @@ def standings(study: Study, rows: Iterable[TrialRow]) -> tuple[Standing, ...]:
 def _standing(
     study: Study, workload: str, configuration: str, values: dict[tuple[str, str], Values]
 ) -> Standing:
-    request = next(w for w in study.workloads if w.label == workload)
-    definition = catalog.get(request.name)
-    figure = definition.figure(definition.verdict_figure)
+    figure = next(w.figure for w in study.workloads if w.label == workload)
     base = values.get((workload, study.baseline.label), {})
     own = values.get((workload, configuration), {})
     common = sorted(base.keys() & own.keys())

@@ -57,6 +57,8 @@ def _ended(row: TrialRow, result: TrialResult, limits: Validity, ledger: Ledger)
         machine={**result.telemetry.machine, "%foreign": 100 * foreign_share(result)},
         phases=dict(result.phases),
         notes=result.notes,
+        latencies=dict(result.latencies),
+        parts=result.parts,
         telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples()),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
 from iostudy.units import KIB, MIB, format_percent
+from iostudy.workloads.definition import BYTES
 
 FLOOR_BYTES = MIB
 """So much a file system may write for itself in a trial: inodes, bitmaps, its journal."""
@@ -42,7 +43,7 @@ def _foreign_io(result: TrialResult, limit: float) -> str:
 
 def _shares(result: TrialResult) -> list[tuple[str, float]]:
     """Each device of the stack with its share: a neighbour may be at work on any of them."""
-    own = result.figures.get("bytes", 0.0)
+    own = result.figures.get(BYTES, 0.0)
     if not own:
         return []
     moved = {

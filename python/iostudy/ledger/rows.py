@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from iostudy.workloads.definition import Histogram, Part
+
 
 class TrialStatus(StrEnum):
     """How far a trial came. Only FINISHED trials of complete blocks count towards a verdict."""
@@ -26,7 +28,8 @@ class TrialRow:
     figures by device, of which ``device`` is the one under test; ``machine`` CPU shares and
     pressure; ``phases`` seconds spent in each phase. ``started_at`` is Unix time. ``telemetry``
     names the Parquet file with the samples. ``counts`` tells that its whole block was finished and
-    valid, so that verdicts use it.
+    valid, so that verdicts use it. ``latencies`` and ``parts`` are the workload's, see
+    `iostudy.workloads.definition.Measured`.
     """
 
     id: int
@@ -47,6 +50,8 @@ class TrialRow:
     notes: tuple[str, ...] = ()
     telemetry: str = ""
     counts: bool = False
+    latencies: Mapping[str, Histogram] | None = None
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from typing import Any
 from iostudy.durable import fsync_directory
 from iostudy.errors import IostudyError, LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.workloads.definition import Histogram, Part
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE study (
@@ -31,6 +32,7 @@ CREATE TABLE trial (
   figures TEXT, settings TEXT, device TEXT NOT NULL DEFAULT '', devices TEXT, machine TEXT,
   phases TEXT,
   notes TEXT NOT NULL DEFAULT '[]', telemetry TEXT NOT NULL DEFAULT '',
+  latencies TEXT, parts TEXT NOT NULL DEFAULT '[]',
   UNIQUE (workload, block, attempt, position)
 );
 CREATE TABLE complete_block (
@@ -147,13 +149,16 @@ class Ledger:
             json.dumps(row.notes),
             row.telemetry,
             row.device,
+            _json(row.latencies),
+            json.dumps([[dict(part.labels), dict(part.figures)] for part in row.parts]),
             row.id,
             TrialStatus.STARTED,
         )
         with self._changing() as connection:
             cursor = connection.execute(
                 "UPDATE trial SET status=?, reason=?, figures=?, settings=?, devices=?, machine=?,"
-                " phases=?, notes=?, telemetry=?, device=? WHERE id=? AND status=?",
+                " phases=?, notes=?, telemetry=?, device=?, latencies=?, parts=?"
+                " WHERE id=? AND status=?",
                 values,
             )
         assert cursor.rowcount == 1, f"trial {row.id} ended twice"
@@ -322,4 +327,13 @@ def _trial_row(row: sqlite3.Row) -> TrialRow:
         notes=tuple(json.loads(row["notes"])),
         telemetry=row["telemetry"],
         counts=bool(row["counts"]),
+        latencies=_latencies(decoded("latencies")),
+        parts=tuple(Part(*part) for part in json.loads(row["parts"])),
     )
+
+
+def _latencies(decoded: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:
+    """Histograms as they were before JSON made lists of their pairs."""
+    if decoded is None:
+        return None
+    return {name: tuple((us, count) for us, count in pairs) for name, pairs in decoded.items()}

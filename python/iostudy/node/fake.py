@@ -14,6 +14,7 @@ from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.workloads import catalog
+from iostudy.workloads.definition import BYTES
 
 DEVICE = "fake0"
 _MOVED_KB = 64.0 * 1024
@@ -94,10 +95,8 @@ class FakeNode:
         deviation = random.Random(f"{self.seed} {number}").gauss(0.0, self.noise)
         value = self.base * (1 + effect) * math.exp(deviation)
         moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
-        definition = catalog.get(request.name)
-        figures = {figure.name: value for figure in definition.figures} | {
-            "bytes": _MOVED_KB * 1024
-        }
+        known = catalog.get(request.name).figures(request.options)
+        figures = {figure.name: value for figure in known} | {BYTES: _MOVED_KB * 1024}
         telemetry = Telemetry(
             seconds=1.0,
             devices={DEVICE: {"kB_read": 0.0, "kB_wrtn": moved_kb, "%util": 50.0}},

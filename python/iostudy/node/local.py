@@ -36,8 +36,9 @@ from iostudy.study.model import (
     describe_target,
 )
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import space_bytes
+from iostudy.study.requests import check_workloads, space_bytes
 from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.workloads.definition import Tick, go_on
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
 
@@ -50,10 +51,17 @@ class LocalNode:
     what varies, on the target or elsewhere.
     """
 
-    def __init__(self, target: Target, folder: Path, factors: Sequence[Factor] = ()) -> None:
+    def __init__(
+        self,
+        target: Target,
+        folder: Path,
+        factors: Sequence[Factor] = (),
+        tick: Tick = go_on,
+    ) -> None:
         self._target = target
         self._folder = folder
         self._factors = factors
+        self._tick = tick
         self._held = ExitStack()
         self._notes: tuple[str, ...] = ()
 
@@ -88,6 +96,7 @@ class LocalNode:
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
         """Make every file system once, and check its room; write and restore every level once."""
+        check_workloads(requests, configurations)
         refused: dict[str, IostudyError] = {}
         for plot in whole_plots(configurations):
             try:
@@ -150,6 +159,7 @@ class LocalNode:
             seed=seed,
             device=stack.top_devices(self._base())[0].name if devices else "",
             make_recorder=partial(ProcRecorder, devices),
+            tick=self._tick,
         )
         try:
             yield session

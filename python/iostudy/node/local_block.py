@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from iostudy.node import caches
@@ -15,7 +15,7 @@ from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import configured
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Place, Workload
+from iostudy.workloads.definition import Measured, Place, Tick, Workload
 
 _WRITTEN_OUT = "dirty pages written out before every trial"
 _NO_DEVICE = "no block device below the target, so foreign I/O cannot be noticed"
@@ -35,29 +35,38 @@ class LocalBlock:
     seed: int
     device: str
     make_recorder: Callable[[], Recorder]
+    tick: Tick
     _prepared: dict[str, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
 
     @property
     def place(self) -> Place:
         """Where the trials work now."""
-        return Place(self.site.directory, self.seed)
+        return Place(self.site.directory, self.seed, self.tick)
 
     def trial(self, configuration: Configuration) -> TrialResult:
         """Format and prepare if need be, apply, reset, run under telemetry, read back, restore."""
         watch = Stopwatch()
-        definition = catalog.get(self.request.name)
-        workload = definition.make(configured(self.request, configuration))
+        workload = catalog.get(self.request.name).make(configured(self.request, configuration))
         self._begin(configuration, watch)
         self._prepare(workload, watch)
         watch.begin("apply")
         with self.site.levels.applied(configuration) as wanted:
-            notes = self._make_alike(workload, watch, drop=definition.reads)
+            notes = self._make_alike(workload, watch, drop=workload.reads())
             watch.begin("run")
-            figures, telemetry = self._measure(workload)
+            measured, telemetry = self._measure(workload)
             watch.begin("restore")
             settings = {**self.site.read_back(), **read_back(wanted)}
-        return TrialResult(figures, settings, telemetry, self.device, watch.end(), notes)
+        return TrialResult(
+            figures=measured.figures,
+            settings=settings,
+            telemetry=telemetry,
+            device=self.device,
+            phases=watch.end(),
+            notes=(*notes, *measured.notes),
+            latencies=measured.latencies,
+            parts=measured.parts,
+        )
 
     def clean(self) -> None:
         """Remove what the trials have made."""
@@ -94,11 +103,11 @@ class LocalBlock:
             notes.append(caches.drop(self.place.directory))
         return tuple(notes)
 
-    def _measure(self, workload: Workload) -> tuple[Mapping[str, float], Telemetry]:
+    def _measure(self, workload: Workload) -> tuple[Measured, Telemetry]:
         recorder = self.make_recorder()
         recorder.start()
         try:
-            figures = workload.run(self.place)
+            measured = workload.run(self.place)
         finally:
             telemetry = recorder.stop()
-        return figures, telemetry
+        return measured, telemetry

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from iostudy.errors import IostudyError
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
+from iostudy.workloads.definition import Histogram, Part
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class TrialResult:
     ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
     ``device`` is the one under test, by which foreign I/O is judged (empty: there is none);
     ``phases`` are seconds spent outside and inside the workload, in the order they happened;
-    ``notes`` say what was done to the caches.
+    ``notes`` say what was done to the caches, and what the workload had to say. ``latencies`` and
+    ``parts`` are the workload's, see `iostudy.workloads.definition.Measured`.
     """
 
     figures: Mapping[str, float]
@@ -28,6 +30,8 @@ class TrialResult:
     device: str
     phases: Mapping[str, float]
     notes: tuple[str, ...]
+    latencies: Mapping[str, Histogram] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
 
 
 class BlockSession(Protocol):
@@ -54,7 +58,7 @@ class Node(Protocol):
 
         Every setting is written, read back and restored once. Given are the configurations that
         this machine refuses, by label, each with the error that says why. Raises TargetError where
-        there is too little room.
+        there is too little room, UsageError where a workload lacks what it needs.
         """
 
     def circumstances(self) -> Mapping[str, Any]:

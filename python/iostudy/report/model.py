@@ -87,7 +87,7 @@ def _workload(
     study: Study, request: WorkloadRequest, compared: Sequence[Standing], alone: Sequence[float]
 ) -> WorkloadTold:
     definition = catalog.get(request.name)
-    figure = _figure(definition.figure(definition.verdict_figure))
+    figure = _figure(request.figure)
     baseline = _baseline(study.baseline.label, compared, alone)
     results = (baseline, *(_result(standing) for standing in compared))
     return WorkloadTold(
@@ -163,7 +163,7 @@ def _figure(figure: Figure) -> FigureTold:
 
 def _trials(study: Study, rows: Sequence[TrialRow]) -> tuple[TrialTold, ...]:
     outlying = _outlying(study, rows)
-    figures = {w.label: catalog.get(w.name).verdict_figure for w in study.workloads}
+    figures = {workload.label: workload.figure.name for workload in study.workloads}
     return tuple(
         TrialTold(
             number=number,

@@ -74,12 +74,17 @@ def _own(
     interval = mean_interval(ratios, rule_of(study).repeated_alpha)
     is_baseline = figure.configuration == published.baseline
     return OwnTold(
-        unit=catalog.get(figure.workload).figure(figure.figure).unit,
+        unit=_unit(study, figure),
         value=math.exp(math.fsum(math.log(own[block]) for block in common) / len(common)),
         blocks=len(common),
         change=None if is_baseline else as_fraction(float(np.mean(ratios))),
         interval=None if is_baseline else span(interval.as_fractions()),
     )
+
+
+def _unit(study: Study, figure: PublishedFigure) -> str:
+    request = next(w for w in study.workloads if figure.workload in (w.label, w.name))
+    return catalog.get(request.name).figure(figure.figure, request.options).unit
 
 
 def _values(

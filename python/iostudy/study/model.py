@@ -19,6 +19,7 @@ from iostudy.settings.definition import Condition
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.labels import short_names
 from iostudy.units import format_size
+from iostudy.workloads.definition import Figure
 
 
 class FactorKind(StrEnum):
@@ -95,11 +96,15 @@ class Configuration:
 
 @dataclass(frozen=True)
 class WorkloadRequest:
-    """A workload with its options. ``label`` is unique in its study and names it in the report."""
+    """A workload with its options, and the figure that verdicts use.
+
+    ``label`` is unique in its study and names the workload in the report.
+    """
 
     label: str
     name: str
     options: BaseModel
+    figure: Figure
 
 
 @dataclass(frozen=True)

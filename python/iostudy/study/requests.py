@@ -13,12 +13,14 @@ from iostudy.study.model import Configuration, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog
 
+_LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
+
 
 def parse_requests(collector: Collector, section: Any) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
-    An entry is a name, or a name with a mapping of options; ``label`` among them tells two
-    requests of one workload apart.
+    An entry is a name, or a name with a mapping of options. Among these, ``label`` tells two
+    requests of one workload apart, and ``figure`` names the figure that verdicts use.
     """
     if not isinstance(section, list) or not section:
         message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
@@ -45,12 +47,37 @@ def _request(collector: Collector, path: Path, entry: Any) -> WorkloadRequest | 
     if name not in catalog.names():
         collector.note(path, UnknownNameError("workload", str(name), catalog.names()), name)
         return None
-    label: str | None = name
-    if isinstance(options, Mapping) and "label" in options:
-        label = collector.attempt((*path, "label"), parse_label, options["label"])
-        options = {key: value for key, value in options.items() if key != "label"}
+    given, options = _own_keys(options)
+    label = collector.attempt((*path, _LABEL), parse_label, given.get(_LABEL, name))
     valid = collector.model(path, catalog.get(name).options, options)
-    return None if valid is None or label is None else WorkloadRequest(label, name, valid)
+    if valid is None or label is None:
+        return None
+    wanted = given.get(_FIGURE)
+    return collector.attempt(
+        (*path, _FIGURE), lambda _: request(name, valid, label, wanted), wanted
+    )
+
+
+def request(
+    name: str, options: BaseModel, label: str | None = None, figure: str | None = None
+) -> WorkloadRequest:
+    """A workload of the catalogue; verdicts use its first figure unless one is named.
+
+    UnknownNameError for a figure that it does not have with these options.
+    """
+    figures = {each.name: each for each in catalog.get(name).figures(options)}
+    chosen = next(iter(figures)) if figure is None else str(figure)
+    if chosen not in figures:
+        raise UnknownNameError("figure", chosen, figures)
+    return WorkloadRequest(label or name, name, options, figures[chosen])
+
+
+def _own_keys(options: Any) -> tuple[dict[str, Any], Any]:
+    """What an entry says of itself rather than of the workload, and the workload's options."""
+    if not isinstance(options, Mapping):
+        return {}, options
+    own = {key: value for key, value in options.items() if key in _OWN_KEYS}
+    return own, {key: value for key, value in options.items() if key not in _OWN_KEYS}
 
 
 def _refuse_same_labels(collector: Collector, requests: tuple[WorkloadRequest, ...]) -> None:
@@ -94,6 +121,18 @@ def space_bytes(
         for request in requests
         for configuration in configurations
     )
+
+
+def check_workloads(
+    requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+) -> None:
+    """UsageError for the first workload that lacks what it needs on this machine."""
+    for request in requests:
+        seen: list[BaseModel] = []
+        for options in (configured(request, each) for each in configurations):
+            if options not in seen:
+                catalog.get(request.name).make(options).check()
+                seen.append(options)
 
 
 def _allowed() -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from iostudy import units
+
+BYTES = "bytes"
+"""The figure by which a workload tells what it moved on the target; foreign I/O is judged by it."""
 
 Size = Annotated[
     int,
@@ -18,6 +23,28 @@ Size = Annotated[
     PlainSerializer(units.format_size, return_type=str, when_used="json"),
 ]
 """Bytes, written in a study file and in reports as a size such as ``256MiB``."""
+
+Count = Annotated[
+    int,
+    BeforeValidator(units.parse_count),
+    Field(gt=0),
+    PlainSerializer(units.format_count, return_type=str, when_used="json"),
+]
+"""A number, written in a study file as such or short: ``10M`` is ten million."""
+
+Seconds = Annotated[
+    float,
+    BeforeValidator(units.parse_seconds),
+    Field(ge=0),
+    PlainSerializer(units.format_exact_seconds, return_type=str, when_used="json"),
+]
+"""A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
+
+
+class Options(BaseModel):
+    """What the options of a workload have in common: they are fixed, and none is unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 @dataclass(frozen=True)
@@ -30,71 +57,137 @@ class Figure:
     higher_is_better: bool
 
 
+Histogram = tuple[tuple[float, int], ...]
+"""Latencies as (upper bound in microseconds, count), ascending, without empty buckets."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Figures of a part of a run: one job of several, one cell of a matrix.
+
+    ``labels`` say which part (``{"operation": "read", "record_size": "4KiB"}``), in the order in
+    which they are shown; the figures are among the definition's ``part_figures``.
+    """
+
+    labels: Mapping[str, str]
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one run gives: figures by name, and what stands behind them.
+
+    ``latencies`` are histograms by operation (``read``); ``notes`` tell what the run did otherwise
+    than asked, or what a reader of its figures must know.
+    """
+
+    figures: Mapping[str, float]
+    latencies: Mapping[str, Histogram] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Tick = Callable[[int], bool]
+"""Told several times a second what is done so far, in bytes or operations; False: stop now."""
+
+
+def go_on(_: int) -> bool:
+    """The tick of whoever waits to the end."""
+    return True
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a trial works: a folder of the study's own, and what may be done there.
 
     ``seed`` is the same for preparation and trial within a block, so that what was written can be
-    verified when it is read back.
+    verified when it is read back. ``tick`` belongs to whoever waits for the run.
     """
 
     directory: Path
     seed: int
+    tick: Tick = go_on
 
 
-class Workload(Protocol):
+class Workload(ABC):
     """A workload with its options, ready to be carried out in a place.
 
-    The order is: prepare once per block, then for every trial reset and run, at last clean.
+    The order is: check once per study; prepare once per block, then for every trial reset and run,
+    at last clean. What a workload has no need of it leaves out.
     """
 
+    @abstractmethod
     def space_bytes(self) -> int:
-        """The largest room its files take."""
+        """The largest room its files take; 0 where nobody can tell."""
+
+    def reads(self) -> bool:
+        """Whether a trial reads what was written before it: the page cache is dropped then."""
+        return False
+
+    def check(self) -> None:
+        """Refuse, before anything is changed, what this machine lacks; UsageError says what."""
+        return
 
     def preparation(self) -> str:
         """What prepare makes, as a key: trials of a block with the same key share it."""
+        return ""
 
     def prepare(self, place: Place) -> None:
         """Make, unmeasured, what the trials need."""
+        return
 
     def reset(self, place: Place) -> None:
         """Undo, unmeasured and before every trial, what the one before has left."""
+        return
 
-    def run(self, place: Place) -> Mapping[str, float]:
-        """Carry it out once; figures by name. Raises WorkloadError, never a partial figure."""
+    @abstractmethod
+    def run(self, place: Place) -> Measured:
+        """Carry it out once. Raises WorkloadError, never a partial figure.
 
+        WorkloadStoppedError if ``place.tick`` asked for that.
+        """
+
+    @abstractmethod
     def clean(self, place: Place) -> None:
-        """Remove every file that prepare and run have made."""
+        """Remove every file that prepare and run have made; also after a run that failed."""
 
 
 @dataclass(frozen=True)
 class WorkloadDefinition:
     """A workload's name, options, figures and what it models.
 
-    ``options`` is a frozen pydantic model whose field descriptions are the documentation;
-    ``verdict_figure`` names the figure that verdicts use; ``reads`` tells that the page cache must
-    be dropped before a trial; ``make`` turns validated options into the Workload.
+    ``options`` is a model of frozen Options whose field descriptions are the documentation;
+    ``figures`` gives, for validated options, every figure of a run: verdicts use the first one
+    unless the study names another. ``part_figures`` does the same for the parts of a run.
+    ``example`` are options of a run of a second or so; ``make`` turns validated options into the
+    Workload.
     """
 
     name: str
     models: str
     leaves_out: str
     source: str
-    options: type[BaseModel]
-    figures: tuple[Figure, ...]
-    verdict_figure: str
-    reads: bool
+    options: type[Options]
+    figures: Callable[[Any], tuple[Figure, ...]]
     make: Callable[[Any], Workload]
+    example: Mapping[str, Any]
+    part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str, options: BaseModel) -> Figure:
         """The figure of that name; KeyError if there is none."""
-        return {figure.name: figure for figure in self.figures}[name]
+        return {figure.name: figure for figure in self.figures(options)}[name]
+
+
+def always(*figures: Figure) -> Callable[[Any], tuple[Figure, ...]]:
+    """The same figures whatever the options are."""
+    return lambda _: figures
 
 
 def as_written(options: BaseModel) -> dict[str, str]:
     """Options as a study file writes them: ``{"size": "256MiB", "direct": "true"}``."""
     written = options.model_dump(mode="json")
-    return {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in written.items()
-    }
+    return {name: _text(value) for name, value in written.items() if value is not None}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

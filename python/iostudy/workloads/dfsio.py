@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-import errno
 import math
 import statistics
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from iostudy import _native, units
-from iostudy.errors import WorkloadError
-from iostudy.workloads.definition import Figure, Place, Size, WorkloadDefinition
+from iostudy.workloads.definition import (
+    BYTES,
+    Figure,
+    Measured,
+    Options,
+    Place,
+    Size,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native import told_as_workload
 
 DIRECT_ALIGNMENT = 4096
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
 
 
-class DfsioOptions(BaseModel):
+class DfsioOptions(Options):
     """Options of dfsio-write and dfsio-read."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
         4, description="number of files, each with a thread of its own (TestDFSIO: -nrFiles)"
@@ -57,7 +64,7 @@ class DfsioWriteOptions(DfsioOptions):
 
 
 @dataclass(frozen=True)
-class Dfsio:
+class Dfsio(Workload):
     """Either operation. Reads find the files that prepare has written in the same block."""
 
     operation: Literal["write", "read"]
@@ -66,6 +73,10 @@ class Dfsio:
     def space_bytes(self) -> int:
         """All files together."""
         return self.options.files * self.options.size
+
+    def reads(self) -> bool:
+        """A read finds nothing in the page cache."""
+        return self.operation == "read"
 
     def preparation(self) -> str:
         """Reads share the files that were written for them, whatever their record size."""
@@ -81,10 +92,11 @@ class Dfsio:
         if self.operation == "write":
             self.clean(place)
 
-    def run(self, place: Place) -> Mapping[str, float]:
+    def run(self, place: Place) -> Measured:
         """Write or read all files once and give TestDFSIO's figures and the aggregate."""
         fsync = isinstance(self.options, DfsioWriteOptions) and self.options.fsync
-        return _figures(self._job(place, self.operation, fsync=fsync), self.options)
+        result = self._job(place, self.operation, fsync=fsync)
+        return Measured(_figures(result, self.options), {self.operation: compact(result)})
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
@@ -97,71 +109,44 @@ class Dfsio:
     def _job(
         self, place: Place, operation: Literal["write", "read"], *, fsync: bool
     ) -> _native.JobResult:
-        try:
-            job = _native.FileJob(
-                [str(path) for path in self._paths(place)],
-                operation=operation,
-                file_bytes=self.options.size,
-                record_bytes=self.options.record_size,
-                direct=self.options.direct,
-                fsync=fsync,
-                seed=place.seed,
-            )
-            return job.run()
-        except _native.VerificationError as error:
-            raise WorkloadError(
-                "to read back what was written",
-                found=str(error),
-                where=str(place.directory),
-                remedy="check the device and its log (dmesg): data were changed or lost",
-            ) from error
-        except _native.EngineError as error:
-            raise _io_error(error, operation, place) from error
-
-
-def _io_error(error: OSError, operation: str, place: Place) -> WorkloadError:
-    return WorkloadError(
-        f"to {operation} the files of the workload",
-        found=f"{error.strerror} ({error.filename})",
-        where=str(place.directory),
-        remedy="make room on the file system, or give fewer or smaller files"
-        if error.errno == errno.ENOSPC
-        else "see the kernel's log (dmesg) and the state of the file system",
-    )
+        job = _native.FileJob(
+            [str(path) for path in self._paths(place)],
+            operation=operation,
+            file_bytes=self.options.size,
+            record_bytes=self.options.record_size,
+            direct=self.options.direct,
+            fsync=fsync,
+            seed=place.seed,
+        )
+        with told_as_workload(f"to {operation} the files of the workload", place.directory):
+            return job.run(place.tick)
 
 
 def _figures(result: _native.JobResult, options: DfsioOptions) -> dict[str, float]:
     size_mib = options.size / units.MIB
     rates = [size_mib / seconds for seconds in result.file_seconds]
     mean = statistics.fmean(rates)
-    percentiles = (50.0, 95.0, 99.0, 99.9)
-    latencies = result.latency_percentiles_us(percentiles)
     return {
         "aggregate": result.bytes / units.MIB / result.wall_seconds,
         "throughput": size_mib * options.files / math.fsum(result.file_seconds),
         "average_io_rate": mean,
         "io_rate_stddev": statistics.pstdev(rates, mean),
         "exec_time": result.wall_seconds,
-        "bytes": float(result.bytes),
-        **{f"latency_p{p:g}": v for p, v in zip(percentiles, latencies, strict=True)},
-        "latency_max": result.latency_max_us,
+        BYTES: float(result.bytes),
+        **latency_readings(result),
     }
 
 
-_LATENCY = "of one record: its system call, with making its data before or verifying it after"
-_FIGURES = (
+_FIGURES = always(
     Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
     Figure("throughput", "MiB/s", "total MiB over the sum of the files' times", True),
     Figure("average_io_rate", "MiB/s", "mean over files of size over time", True),
     Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
     Figure("exec_time", "s", "from first start to last end", False),
-    Figure("bytes", "B", "bytes moved", True),
-    Figure("latency_p50", "us", f"median {_LATENCY}", False),
-    Figure("latency_p95", "us", f"95th percentile {_LATENCY}", False),
-    Figure("latency_p99", "us", f"99th percentile {_LATENCY}", False),
-    Figure("latency_p99.9", "us", f"99.9th percentile {_LATENCY}", False),
-    Figure("latency_max", "us", f"longest {_LATENCY}", False),
+    Figure(BYTES, "B", "bytes moved", True),
+    *latency_figures("a record: its system call, with making its data or verifying it"),
 )
+_EXAMPLE = {"files": 2, "size": "64MiB"}
 _LEAVES_OUT = "HDFS with its replication, checksums, network and JVM, and the start of map tasks"
 
 WRITE = WorkloadDefinition(
@@ -171,8 +156,7 @@ WRITE = WorkloadDefinition(
     source=SOURCE,
     options=DfsioWriteOptions,
     figures=_FIGURES,
-    verdict_figure="aggregate",
-    reads=False,
+    example=_EXAMPLE,
     make=lambda options: Dfsio("write", options),
 )
 READ = WorkloadDefinition(
@@ -182,7 +166,6 @@ READ = WorkloadDefinition(
     source=SOURCE,
     options=DfsioOptions,
     figures=_FIGURES,
-    verdict_figure="aggregate",
-    reads=True,
+    example=_EXAMPLE,
     make=lambda options: Dfsio("read", options),
 )

@@ -1,0 +1,62 @@
+"""Latencies of a native job as figures and as a histogram short enough to keep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Protocol
+
+from iostudy.workloads.definition import Figure, Histogram
+
+_PERCENTILES = {50.0: "median", 95.0: "95th percentile", 99.0: "99th percentile"} | {
+    99.9: "99.9th percentile"
+}
+_BUCKETS_PER_OCTAVE = 16
+"""4.4 % wide: finer than runs of the same configuration agree, and a few hundred at most."""
+
+
+class Latencies(Protocol):
+    """What a native result tells of its latencies, in microseconds."""
+
+    def latency_percentiles_us(self, percentiles: list[float], /) -> list[float]:
+        """The latency at each percentile."""
+
+    @property
+    def latency_max_us(self) -> float:
+        """The longest."""
+
+    def latency_histogram_us(self) -> list[tuple[float, int]]:
+        """Upper bounds with counts."""
+
+
+def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
+    """The figures that `latency_readings` gives, such as "latency_p99"; ``of`` says of what."""
+    known = {f"p{p:g}": words for p, words in _PERCENTILES.items()} | {"max": "longest"}
+    return tuple(
+        Figure(f"{prefix}_{name}", "us", f"{words} latency of {of}", False)
+        for name, words in known.items()
+    )
+
+
+def latency_readings(result: Latencies, prefix: str = "latency") -> dict[str, float]:
+    """Percentiles and maximum in microseconds, by the names of `latency_figures`."""
+    values = result.latency_percentiles_us(list(_PERCENTILES))
+    named = {f"{prefix}_p{p:g}": value for p, value in zip(_PERCENTILES, values, strict=True)}
+    return named | {f"{prefix}_max": result.latency_max_us}
+
+
+def compact(result: Latencies) -> Histogram:
+    """The histogram of a result in buckets of equal ratio."""
+    return merged(result.latency_histogram_us())
+
+
+def merged(buckets: Iterable[tuple[float, int]]) -> Histogram:
+    """Buckets of any width, as (upper bound in us, count), put into those of equal ratio."""
+    counts: dict[int, int] = {}
+    for upper, count in buckets:
+        bucket = math.ceil(math.log2(max(upper, 1e-3)) * _BUCKETS_PER_OCTAVE)
+        counts[bucket] = counts.get(bucket, 0) + count
+    return tuple(
+        (float(f"{2 ** (bucket / _BUCKETS_PER_OCTAVE):.6g}"), counts[bucket])
+        for bucket in sorted(counts)
+    )

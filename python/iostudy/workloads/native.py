@@ -1,0 +1,58 @@
+"""What the native core raises, in the words of a workload."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostudy import _native
+from iostudy.errors import WorkloadError, WorkloadStoppedError
+
+_REMEDIES = {
+    errno.ENOSPC: "make room on the file system, or give fewer or smaller files",
+    errno.EDQUOT: "make room within the quota, or give fewer or smaller files",
+    errno.EMFILE: "raise the limit of open files (ulimit -n), or give fewer files",
+    errno.ENFILE: "raise the limit of the host (sysctl fs.file-max), or give fewer files",
+    errno.ENOMEM: "make memory free, or give fewer threads or smaller records",
+    errno.EAGAIN: "raise the limit of processes (ulimit -u), or give fewer threads",
+    errno.ENOENT: "let nobody remove the folder or its files while the workload runs",
+    errno.EROFS: "the file system went read-only, which it does after errors; see dmesg",
+}
+_DEFAULT_REMEDY = "see the kernel's log (dmesg) and the state of the file system"
+
+
+@contextmanager
+def told_as_workload(doing: str, directory: Path) -> Iterator[None]:
+    """WorkloadError for whatever the native core raises within, such as "to write its files"."""
+    try:
+        yield
+    except _native.VerificationError as error:
+        raise WorkloadError(
+            "to read back what was written",
+            found=str(error),
+            where=str(directory),
+            remedy="check the device and its log (dmesg): data were changed or lost",
+        ) from error
+    except _native.StoppedError as error:
+        raise WorkloadStoppedError(
+            doing,
+            found="it was asked to stop before its end",
+            where=str(directory),
+            remedy="run it again; a figure of a part is no figure of the whole",
+        ) from error
+    except _native.EngineError as error:
+        raise io_error(doing, error, directory) from error
+
+
+def io_error(doing: str, error: OSError, directory: Path) -> WorkloadError:
+    """What the system refused, with the note that says where, and what can be done."""
+    notes = "".join(f"; {note}" for note in getattr(error, "__notes__", ()))
+    name = f" ({error.filename})" if error.filename else ""
+    return WorkloadError(
+        doing,
+        found=f"{error.strerror}{name}{notes}",
+        where=str(directory),
+        remedy=_REMEDIES.get(error.errno or 0, _DEFAULT_REMEDY),
+    )

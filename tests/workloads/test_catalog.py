@@ -1,0 +1,37 @@
+"""What every workload of the catalogue has to offer, without being run."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import BYTES, as_written
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_a_definition_is_complete(name):
+    definition = catalog.get(name)
+    assert all(field.description for field in definition.options.model_fields.values())
+    assert definition.models
+    assert definition.leaves_out
+    assert definition.source
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_the_example_gives_figures_with_units(name):
+    definition = catalog.get(name)
+    options = definition.options.model_validate(definition.example)
+    figures = definition.figures(options)
+    assert all(figure.unit and figure.documentation for figure in figures)
+    names = [figure.name for figure in figures]
+    assert len(names) == len(set(names))
+    assert names[0] != BYTES
+    assert isinstance(definition.make(options).space_bytes(), int)
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_options_are_written_as_they_can_be_read(name):
+    definition = catalog.get(name)
+    options = definition.options.model_validate(definition.example)
+    assert definition.options.model_validate(options.model_dump(mode="json")) == options
+    assert set(as_written(options)) <= set(definition.options.model_fields)
