@@ -52,10 +52,7 @@ class FileJob:
 
 @final
 class JobResult:
-    """What a FileJob measured; times in seconds, latencies of single records in microseconds.
-
-    A record's latency is its system call with making its data before, or verifying it after.
-    """
+    """What a FileJob measured; times in seconds."""
 
     @property
     def bytes(self) -> int: ...
@@ -66,11 +63,19 @@ class JobResult:
     def file_seconds(self) -> list[float]:
         """Each file from open to close, in the order of ``paths``."""
     @property
-    def records(self) -> int: ...
-    def latency_percentiles_us(self, percentiles: Sequence[float]) -> list[float]: ...
+    def latencies(self) -> Latencies:
+        """Of single records: the system call with making its data before, or verifying it after."""
+
+@final
+class Latencies:
+    """How long single operations took, in microseconds, to three significant digits."""
+
     @property
-    def latency_max_us(self) -> float: ...
-    def latency_histogram_us(self) -> list[tuple[float, int]]:
+    def count(self) -> int: ...
+    def percentiles_us(self, percentiles: Sequence[float]) -> list[float]: ...
+    @property
+    def max_us(self) -> float: ...
+    def histogram_us(self) -> list[tuple[float, int]]:
         """Recorded buckets as (upper bound in microseconds, count)."""
 
 @final

@@ -24,7 +24,7 @@ def test_what_is_written_reads_back(tmp_path: Path, *, direct: bool, record_byte
     records = 2 * -(-2 * MIB // record_bytes)
     for result in (written, read):
         assert result.bytes == 4 * MIB
-        assert result.records == records
+        assert result.latencies.count == records
         assert len(result.file_seconds) == 2
         assert 0 < max(result.file_seconds) <= result.wall_seconds
     assert [path.stat().st_size for path in paths] == [2 * MIB, 2 * MIB]
@@ -32,12 +32,12 @@ def test_what_is_written_reads_back(tmp_path: Path, *, direct: bool, record_byte
 
 def test_latencies_add_up(tmp_path: Path) -> None:
     result = job([tmp_path / "a"], record_bytes=4096).run()
-    buckets = result.latency_histogram_us()
-    assert sum(count for _, count in buckets) == result.records
+    buckets = result.latencies.histogram_us()
+    assert sum(count for _, count in buckets) == result.latencies.count
     assert buckets == sorted(buckets)
-    median, most, longest = result.latency_percentiles_us([50, 99, 100])
+    median, most, longest = result.latencies.percentiles_us([50, 99, 100])
     assert 0 < median <= most <= longest
-    assert longest == pytest.approx(result.latency_max_us, rel=0.01)
+    assert longest == pytest.approx(result.latencies.max_us, rel=0.01)
     # Records fill the file's time, but for open and close.
     spent = sum(upper * count for upper, count in buckets) / 1e6
     assert spent <= result.file_seconds[0] * 1.01

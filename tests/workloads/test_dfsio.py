@@ -72,9 +72,7 @@ def test_the_figures_are_those_of_testdfsio(place):
         bytes = 4 * 100 * MIB
         wall_seconds = 5.0
         file_seconds = (1.0, 2.0, 4.0, 5.0)
-        latency_max_us = result.latency_max_us
-        latency_percentiles_us = result.latency_percentiles_us
-        latency_histogram_us = result.latency_histogram_us
+        latencies = result.latencies
 
     options = dfsio.DfsioWriteOptions.model_validate({"files": 4, "size": "100MiB"})
     figures = dfsio._figures(Timed(), options)

@@ -3,6 +3,7 @@
 mod errors;
 mod job;
 mod job_result;
+mod latencies;
 mod path;
 mod sampler;
 mod ticking;
@@ -17,6 +18,8 @@ mod _native {
     use super::job::FileJob;
     #[pymodule_export]
     use super::job_result::JobResult;
+    #[pymodule_export]
+    use super::latencies::Latencies;
     #[pymodule_export]
     use super::sampler::{Sampler, Samples};
 }

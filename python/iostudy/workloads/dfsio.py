@@ -96,7 +96,7 @@ class Dfsio(Workload):
         """Write or read all files once and give TestDFSIO's figures and the aggregate."""
         fsync = isinstance(self.options, DfsioWriteOptions) and self.options.fsync
         result = self._job(place, self.operation, fsync=fsync)
-        return Measured(_figures(result, self.options), {self.operation: compact(result)})
+        return Measured(_figures(result, self.options), {self.operation: compact(result.latencies)})
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
@@ -133,7 +133,7 @@ def _figures(result: _native.JobResult, options: DfsioOptions) -> dict[str, floa
         "io_rate_stddev": statistics.pstdev(rates, mean),
         "exec_time": result.wall_seconds,
         BYTES: float(result.bytes),
-        **latency_readings(result),
+        **latency_readings(result.latencies),
     }
 
 

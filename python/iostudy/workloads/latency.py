@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Protocol
 
+from iostudy._native import Latencies
 from iostudy.workloads.definition import Figure, Histogram
 
 _PERCENTILES = {50.0: "median", 95.0: "95th percentile", 99.0: "99th percentile"} | {
@@ -13,20 +13,6 @@ _PERCENTILES = {50.0: "median", 95.0: "95th percentile", 99.0: "99th percentile"
 }
 _BUCKETS_PER_OCTAVE = 16
 """4.4 % wide: finer than runs of the same configuration agree, and a few hundred at most."""
-
-
-class Latencies(Protocol):
-    """What a native result tells of its latencies, in microseconds."""
-
-    def latency_percentiles_us(self, percentiles: list[float], /) -> list[float]:
-        """The latency at each percentile."""
-
-    @property
-    def latency_max_us(self) -> float:
-        """The longest."""
-
-    def latency_histogram_us(self) -> list[tuple[float, int]]:
-        """Upper bounds with counts."""
 
 
 def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
@@ -38,16 +24,16 @@ def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
     )
 
 
-def latency_readings(result: Latencies, prefix: str = "latency") -> dict[str, float]:
+def latency_readings(latencies: Latencies, prefix: str = "latency") -> dict[str, float]:
     """Percentiles and maximum in microseconds, by the names of `latency_figures`."""
-    values = result.latency_percentiles_us(list(_PERCENTILES))
+    values = latencies.percentiles_us(list(_PERCENTILES))
     named = {f"{prefix}_p{p:g}": value for p, value in zip(_PERCENTILES, values, strict=True)}
-    return named | {f"{prefix}_max": result.latency_max_us}
+    return named | {f"{prefix}_max": latencies.max_us}
 
 
-def compact(result: Latencies) -> Histogram:
-    """The histogram of a result in buckets of equal ratio."""
-    return merged(result.latency_histogram_us())
+def compact(latencies: Latencies) -> Histogram:
+    """The histogram in buckets of equal ratio."""
+    return merged(latencies.histogram_us())
 
 
 def merged(buckets: Iterable[tuple[float, int]]) -> Histogram:
