@@ -1,8 +1,17 @@
 //! Records made, sorted, merged and checked within a memory limit.
 //!
-//! Every kind of record has a module of its own; files, spills and errors are shared.
+//! Every kind of record has a module of its own; files, spills, merging and errors are shared.
+
+#![allow(dead_code)] // until the workloads are there
 
 mod error;
+mod file;
+mod loser_tree;
+mod meter;
+mod reader;
+mod spill;
 pub mod terasort;
+mod writer;
 
 pub use error::{Error, Fault};
+pub use meter::{Calls, Latencies};

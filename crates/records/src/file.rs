@@ -1,0 +1,155 @@
+//! Files that are read and written at given places, through the page cache or past it.
+
+use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use iostudy_pattern::PAGE_BYTES;
+use rustix::fs::{Mode, OFlags, fstat, fsync, open, unlink};
+use rustix::io::{Errno, pread, pwrite, retry_on_intr, try_close};
+
+use crate::error::Fault;
+
+/// An open file and its name for errors.
+///
+/// Past the page cache only whole pages move. Those at the edge of what is written, which another
+/// thread may write the rest of, go through a second descriptor and the page cache: the kernel
+/// keeps both coherent, since each page takes one way only.
+pub(crate) struct DataFile {
+    path: PathBuf,
+    file: OwnedFd,
+    edges: Option<OwnedFd>,
+}
+
+impl DataFile {
+    /// Open a file that is there.
+    pub(crate) fn open(path: &Path, direct: bool) -> Result<Self, Fault> {
+        let cached = open_file(path, OFlags::RDONLY)?;
+        Self::of(path, cached, OFlags::RDONLY, direct)
+    }
+
+    /// Make a new file.
+    pub(crate) fn create(path: &Path, direct: bool) -> Result<Self, Fault> {
+        let cached = open_file(path, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
+        Self::of(path, cached, OFlags::RDWR, direct)
+    }
+
+    /// Make a new file whose name is taken away at once: the kernel removes it with its last
+    /// descriptor, however the program ends.
+    pub(crate) fn nameless(path: &Path, direct: bool) -> Result<Self, Fault> {
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let cached = open_file(path, flags)?;
+        let made = Self::of(path, cached, OFlags::RDWR, direct);
+        unlink(path).map_err(Fault::io(path, "unlink"))?;
+        made
+    }
+
+    /// Through `cached`, or past the page cache with `cached` for edges.
+    fn of(path: &Path, cached: OwnedFd, access: OFlags, direct: bool) -> Result<Self, Fault> {
+        let (file, edges) = if direct {
+            (open_file(path, access | OFlags::DIRECT)?, Some(cached))
+        } else {
+            (cached, None)
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            edges,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn size(&self) -> Result<u64, Fault> {
+        let found = fstat(&self.file).map_err(Fault::io(&self.path, "fstat"))?;
+        Ok(u64::try_from(found.st_size).unwrap_or(0))
+    }
+
+    /// Fill `data` as far as the file goes; the number of bytes read. Past the page cache, `data`
+    /// and `offset` begin at a page.
+    pub(crate) fn read_at(&self, data: &mut [u8], offset: u64) -> Result<usize, Fault> {
+        let mut found = 0;
+        while found < data.len() {
+            let at = offset + found as u64;
+            let read = retry_on_intr(|| pread(&self.file, &mut data[found..], at))
+                .map_err(Fault::io_at(&self.path, "pread", at))?;
+            found += read;
+            if read == 0 || found % PAGE_BYTES != 0 && self.edges.is_some() {
+                break; // past the page cache, only the end of the file is not a whole page
+            }
+        }
+        Ok(found)
+    }
+
+    /// Write all of `data`. Past the page cache, memory and file lie alike within their pages.
+    pub(crate) fn write_at(&self, data: &[u8], offset: u64) -> Result<(), Fault> {
+        let Some(edges) = &self.edges else {
+            return self.write_all(&self.file, data, offset);
+        };
+        let (head, body) = whole_pages(data.len(), offset);
+        self.write_all(edges, &data[..head], offset)?;
+        self.write_all(&self.file, &data[head..body], offset + head as u64)?;
+        self.write_all(edges, &data[body..], offset + body as u64)
+    }
+
+    fn write_all(&self, to: impl AsFd, mut data: &[u8], mut offset: u64) -> Result<(), Fault> {
+        while !data.is_empty() {
+            let written = match retry_on_intr(|| pwrite(&to, data, offset)) {
+                Ok(0) => Err(Errno::IO), // nothing taken, no reason given: it would go on for ever
+                other => other,
+            }
+            .map_err(Fault::io_at(&self.path, "pwrite", offset))?;
+            data = &data[written..];
+            offset += written as u64;
+        }
+        Ok(())
+    }
+
+    /// Sync if asked for, and close; network file systems may only then find the quota exceeded.
+    pub(crate) fn finish(self, sync: bool) -> Result<(), Fault> {
+        if sync {
+            retry_on_intr(|| fsync(&self.file)).map_err(Fault::io(&self.path, "fsync"))?;
+        }
+        for file in [Some(self.file), self.edges].into_iter().flatten() {
+            // SAFETY: the descriptor was owned, is given up here and is not used again.
+            unsafe { try_close(file.into_raw_fd()) }.map_err(Fault::io(&self.path, "close"))?;
+        }
+        Ok(())
+    }
+}
+
+fn open_file(path: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
+    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+    retry_on_intr(|| open(path, flags | OFlags::CLOEXEC, mode)).map_err(Fault::io(path, "open"))
+}
+
+/// Where the whole pages of the file begin and end within data that are written at `offset`.
+fn whole_pages(len: usize, offset: u64) -> (usize, usize) {
+    let lead = in_page(offset);
+    let head = (lead.next_multiple_of(PAGE_BYTES) - lead).min(len);
+    let body = (lead + len) / PAGE_BYTES * PAGE_BYTES;
+    (head, body.saturating_sub(lead).max(head))
+}
+
+/// The place of a byte of a file within its page.
+pub(crate) fn in_page(offset: u64) -> usize {
+    usize::try_from(offset % PAGE_BYTES as u64).expect("less than a page")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_pages_are_found_within_data() {
+        let page = PAGE_BYTES;
+        let at = |offset: usize, len| whole_pages(len, offset as u64);
+        assert_eq!(at(0, 2 * page), (0, 2 * page));
+        assert_eq!(at(100, 2 * page), (page - 100, 2 * page - 100));
+        assert_eq!(at(100, 10), (10, 10));
+        assert_eq!(at(page, 10), (0, 0));
+        assert_eq!(at(page - 1, 2), (1, 1));
+        assert_eq!(at(page - 1, 1 + page), (1, 1 + page));
+    }
+}
