@@ -82,7 +82,7 @@ def stays(request, tmp_path, monkeypatch):
 
 
 def test_how_much_there_is_stays(stays):
-    assert "study: 2 configurations x 1 workloads, up to 8 blocks, seed 1" in stays
+    assert "study: 2 configurations x 1 workload, up to 8 blocks, seed 1" in stays
 
 
 def test_a_repeated_block_is_told_with_its_reason(stays):

@@ -8,7 +8,8 @@ import pytest
 
 from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
-from iostudy.ledger.store import FILE_NAME, Ledger
+from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
+from iostudy.workloads.definition import Part
 
 STUDY = StudyRow(
     name="study",
@@ -41,6 +42,11 @@ ENDED = replace(
     phases={"run": 1.0},
     notes=("page cache dropped",),
     telemetry="telemetry/000001.parquet",
+    latencies={"read": ((0.5, 3), (1024.0, 10**12)), "write": ()},
+    parts=(
+        Part({"operation": "read", "record_size": "4KiB"}, {"rate": 1.5}),
+        Part({}, {"rate": 0.1, "latency_p99": 7.0}),
+    ),
 )
 
 
@@ -122,10 +128,27 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path):
         Ledger.open(tmp_path)
 
 
-def test_a_ledger_of_another_version_is_refused(ledger, tmp_path):
-    ledger._connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(LedgerError, match="version 99"):
-        Ledger.open(tmp_path)
+def test_the_labels_of_a_part_keep_their_order(ledger):
+    labels = {"z": "1", "a": "2"}
+    ledger.finish(replace(ENDED, id=ledger.begin(TRIAL), parts=(Part(labels, {}),)))
+    assert list(ledger.rows()[0].parts[0].labels) == ["z", "a"]
+
+
+@pytest.mark.parametrize(
+    ("version", "whose", "remedy"),
+    [(2, "an older iostudy", "with the iostudy that wrote it"), (99, "a newer", "with that one")],
+)
+def test_a_ledger_of_another_version_says_what_can_be_done(
+    ledger, tmp_path, version, whose, remedy
+):
+    ledger._connection.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(LedgerError, match=f"version {version}") as caught:
+        Ledger.open(tmp_path, read_only=True)
+    assert str(SCHEMA_VERSION) in caught.value.wanted
+    assert whose in caught.value.found
+    assert remedy in caught.value.remedy
+    assert "report.html" in caught.value.remedy
+    assert "--out" in caught.value.remedy
 
 
 def test_a_study_can_be_read_by_those_who_may_not_write(ledger, tmp_path):

@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from iostudy.conduct.validity import disturbance
-from iostudy.errors import RestoreError, SettingError, TargetError, WorkloadError
+from iostudy.errors import (
+    RestoreError,
+    SettingError,
+    TargetError,
+    UsageError,
+    WorkloadError,
+    WorkloadStoppedError,
+)
 from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
 from iostudy.settings import kinds as settings
@@ -26,7 +33,8 @@ from iostudy.study.model import (
 from iostudy.study.requests import request as request_of
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
-from iostudy.workloads import catalog
+from iostudy.workloads import catalog, dfsio
+from iostudy.workloads.definition import Part
 
 AS_IT_IS = Configuration("as it is", {}, {})
 BFQ = Configuration("bfq", {"block.scheduler": "bfq"}, {})
@@ -220,3 +228,58 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(tmp_path):
 
 
 ARGUMENTS = ("run", "quickstart.yaml", "--out", "out")
+
+
+def test_what_is_done_is_told_to_whoever_waits_and_they_can_end_it(tmp_path, own_state):
+    told = []
+
+    def stop(done):
+        told.append(done)
+        return False
+
+    asked = request(size="64MiB", direct=False)
+    with (
+        LocalNode(DirectoryTarget(tmp_path), tmp_path, tick=stop) as node,
+        node.block(asked, seed=1) as session,
+    ):
+        assert session.place.tick is stop
+        with pytest.raises(WorkloadStoppedError, match="asked to stop"):
+            session.trial(AS_IT_IS)
+    assert told
+    assert list(tmp_path.glob("iostudy-work-*")) == []
+
+
+def test_a_workload_that_lacks_something_is_told_before_anything_is_changed(
+    tmp_path, own_state, monkeypatch
+):
+    class Lacking(dfsio.Dfsio):
+        def check(self):
+            raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
+
+    definition = replace(dfsio.WRITE, make=lambda options: Lacking("write", options))
+    monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
+    with LocalNode(DirectoryTarget(tmp_path), tmp_path) as node:
+        monkeypatch.setattr(node, "_begin", lambda _: pytest.fail("a level was applied"))
+        with pytest.raises(UsageError, match="install it"):
+            node.preflight([request()], [AS_IT_IS])
+
+
+def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(
+    tmp_path, own_state, monkeypatch
+):
+    part = Part({"file": "0"}, {"rate": 1.0})
+
+    class Parted(dfsio.Dfsio):
+        def run(self, place):
+            return replace(super().run(place), parts=(part,), notes=("fell back to psync",))
+
+    definition = replace(dfsio.WRITE, make=lambda options: Parted("write", options))
+    monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
+    with (
+        LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
+        node.block(request(direct=False), seed=1) as session,
+    ):
+        result = session.trial(AS_IT_IS)
+    assert result.parts == (part,)
+    assert result.notes[-1] == "fell back to psync"
+    assert sum(count for _, count in result.latencies["write"]) == 8

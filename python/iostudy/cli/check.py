@@ -22,6 +22,7 @@ from iostudy.study.model import (
     LoopbackTarget,
     ScratchTarget,
     Study,
+    WorkloadRequest,
 )
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import space_bytes
@@ -56,9 +57,7 @@ def _what(study: Study) -> list[tuple[str, str]]:
         ("configuration", f"{c.label}: {_pairs(c.levels) or 'the first level of each'}")
         for c in study.chosen
     ]
-    workloads = [
-        ("workload", f"{w.label}: {_pairs(as_written(w.options))}") for w in study.workloads
-    ]
+    workloads = [line for request in study.workloads for line in _workload(request)]
     decide = study.decide
     return [
         ("target", study.describe_target()),
@@ -67,6 +66,15 @@ def _what(study: Study) -> list[tuple[str, str]]:
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
+    ]
+
+
+def _workload(request: WorkloadRequest) -> list[tuple[str, str]]:
+    figure = request.figure
+    better = "higher" if figure.higher_is_better else "lower"
+    return [
+        ("workload", f"{request.label}: {_pairs(as_written(request.options))}"),
+        ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
     ]
 
 

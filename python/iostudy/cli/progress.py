@@ -150,7 +150,8 @@ def _is_decided(standing: Standing) -> bool:
 
 
 def _beginning(study: Study, plan: Plan, recorded: int) -> str:
-    trials = f"{len(study.configurations())} configurations x {len(study.workloads)} workloads"
+    configurations = wording.counted(len(study.configurations()), "configuration")
+    trials = f"{configurations} x {wording.counted(len(study.workloads), 'workload')}"
     text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {plan.seed}"
     for label, reason in study.left_out.items():
         text += f"\nleft out: {label}: {reason}"

@@ -98,13 +98,15 @@ class Conductor:
         """Run the block once; its rows, and why they do not count (empty if they do)."""
         rows: list[TrialRow] = []
         seed = _data_seed(self._plan.seed, block, attempt)
+        request, limits = self._requests[block.workload], self._study.validity
+        figure = request.figure
         try:
-            with self._node.block(self._requests[block.workload], seed) as session:
+            with self._node.block(request, seed) as session:
                 for configuration in order:
                     row = _begun(block, attempt, len(rows) + 1, configuration)
                     for listener in self._listeners:
                         listener.trial_began(row, len(order))
-                    row = carry_out(self._ledger, session, self._study.validity, row, configuration)
+                    row = carry_out(self._ledger, session, limits, row, configuration, figure)
                     rows.append(row)
                     for listener in self._listeners:
                         listener.trial_ended(row)

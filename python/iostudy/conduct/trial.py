@@ -5,13 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from iostudy.conduct.validity import disturbance, foreign_share
+from iostudy.conduct.validity import disturbance, foreign_share, undecidable
 from iostudy.errors import IostudyError, RecordError, RestoreError, TrialError
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, TrialResult
 from iostudy.study.model import Configuration, Validity
+from iostudy.workloads.definition import Figure
 
 
 def carry_out(
@@ -20,15 +21,17 @@ def carry_out(
     limits: Validity,
     row: TrialRow,
     configuration: Configuration,
+    figure: Figure,
 ) -> TrialRow:
     """Run the trial that ``row`` describes; the row as the ledger has it at the end.
 
-    A trial that fails, or that was disturbed, is INVALID with its reason and does not raise. What
+    A trial that fails, that was disturbed, or whose ``figure`` - the one that verdicts use - cannot
+    be compared, is INVALID with its reason and does not raise. What
     must stop the study - RestoreError, RecordError, a signal - is recorded and goes on up.
     """
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
     try:
-        ended = _ended(row, session.trial(configuration), limits, ledger)
+        ended = _ended(row, session.trial(configuration), limits, figure, ledger)
     except RestoreError as error:
         ledger.finish(_invalid(row, error))
         raise
@@ -44,8 +47,10 @@ def carry_out(
     return ended
 
 
-def _ended(row: TrialRow, result: TrialResult, limits: Validity, ledger: Ledger) -> TrialRow:
-    reason = disturbance(result, limits)
+def _ended(
+    row: TrialRow, result: TrialResult, limits: Validity, figure: Figure, ledger: Ledger
+) -> TrialRow:
+    reason = undecidable(result.figures, figure) or disturbance(result, limits)
     return replace(
         row,
         status=TrialStatus.INVALID if reason else TrialStatus.FINISHED,

@@ -1,18 +1,34 @@
 """Whether a trial counts, by the rules that were declared before it ran (pure).
 
-See "Validity" in docs/method.md. The other two rules - a setting that is not read back, a workload
+See "Validity" in docs/method.md. The other rules - a setting that is not read back, a workload
 that fails - end a trial by themselves, as errors.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
 from iostudy.units import KIB, MIB, format_percent
-from iostudy.workloads.definition import BYTES
+from iostudy.workloads.definition import BYTES, Figure
 
 FLOOR_BYTES = MIB
 """So much a file system may write for itself in a trial: inodes, bitmaps, its journal."""
+
+
+def undecidable(figures: Mapping[str, float], figure: Figure) -> str:
+    """Why the figure that verdicts use says nothing, in words; empty if it can be compared.
+
+    Verdicts are of ratios, so it has to be there, above 0 and finite.
+    """
+    if figure.name not in figures:
+        return f"the workload gave no {figure.name}, which is the figure that verdicts use"
+    value = figures[figure.name]
+    if math.isfinite(value) and value > 0:
+        return ""
+    return f"{figure.name} is {value:g} {figure.unit}, and verdicts need a figure above 0"
 
 
 def disturbance(result: TrialResult, limits: Validity) -> str:

@@ -86,12 +86,7 @@ class Ledger:
         if check != "ok" or version == 0:
             raise _damaged(path, check if check != "ok" else "the file is empty")
         if version != SCHEMA_VERSION:
-            raise LedgerError(
-                f"a ledger of version {SCHEMA_VERSION}",
-                found=f"it is of version {version}",
-                where=str(path),
-                remedy="read it with the iostudy that wrote it",
-            )
+            raise _of_another_version(path, version)
         return ledger
 
     def close(self) -> None:
@@ -273,6 +268,21 @@ def _not_readable(path: Path, found: str) -> LedgerError:
         found=found,
         where=str(path),
         remedy="see to its permissions, and to other programs that hold the file",
+    )
+
+
+def _of_another_version(path: Path, version: int) -> LedgerError:
+    """The forms differ in what is kept of a trial, so that none stands for another."""
+    if version < SCHEMA_VERSION:
+        found, tool = "of an older iostudy", "the iostudy that wrote it"
+    else:
+        found, tool = "of a newer iostudy", "that one"
+    return LedgerError(
+        f"a ledger of version {SCHEMA_VERSION}",
+        found=f"it is of version {version}, {found}",
+        where=str(path),
+        remedy=f"report.html beside it still tells that study; read or resume it with {tool}, "
+        "or run it anew in another folder with --out",
     )
 
 

@@ -104,12 +104,22 @@ def check_options(collector: Collector, path: Path, study: Study) -> None:
     combinations = {tuple(c.options.items()): c for c in configurations}
     for options, configuration in combinations.items():
         for request in study.workloads:
-            try:
-                configured(request, configuration)
-            except ValidationError as error:
+            refusal = _refusal(request, configuration)
+            if refusal:
                 levels = ", ".join(f"{name}={value}" for name, value in options)
-                message = f"{request.label} cannot run with {levels}"
-                collector.add(path, f"{message}: {reason(error.errors()[0])}")
+                collector.add(path, f"{request.label} cannot run with {levels}: {refusal}")
+
+
+def _refusal(request: WorkloadRequest, configuration: Configuration) -> str:
+    """Why the workload gives no figure for verdicts under a configuration; empty if it does."""
+    try:
+        options = configured(request, configuration)
+    except ValidationError as error:
+        return reason(error.errors()[0])
+    names = [figure.name for figure in catalog.get(request.name).figures(options)]
+    if request.figure.name in names:
+        return ""
+    return f"it then has no {request.figure.name}, which verdicts use; name another figure"
 
 
 def space_bytes(

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable
+from fractions import Fraction
+from itertools import accumulate, chain
 
 from iostudy._native import Latencies
 from iostudy.workloads.definition import Figure, Histogram
 
-_PERCENTILES = {50.0: "median", 95.0: "95th percentile", 99.0: "99th percentile"} | {
+PERCENTILES = {50.0: "median", 95.0: "95th percentile", 99.0: "99th percentile"} | {
     99.9: "99.9th percentile"
 }
 _BUCKETS_PER_OCTAVE = 16
 """4.4 % wide: finer than runs of the same configuration agree, and a few hundred at most."""
 
+_SHORTEST_US = 1e-3
+"""A nanosecond: no clock here tells less."""
+_ROUNDING = 1e-4
+"""In buckets: what the six digits of a bound may add to it. So a histogram stays in its buckets."""
+
 
 def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
     """The figures that `latency_readings` gives, such as "latency_p99"; ``of`` says of what."""
-    known = {f"p{p:g}": words for p, words in _PERCENTILES.items()} | {"max": "longest"}
+    known = {f"p{p:g}": words for p, words in PERCENTILES.items()} | {"max": "longest"}
     return tuple(
         Figure(f"{prefix}_{name}", "us", f"{words} latency of {of}", False)
         for name, words in known.items()
@@ -26,8 +34,8 @@ def latency_figures(of: str, prefix: str = "latency") -> tuple[Figure, ...]:
 
 def latency_readings(latencies: Latencies, prefix: str = "latency") -> dict[str, float]:
     """Percentiles and maximum in microseconds, by the names of `latency_figures`."""
-    values = latencies.percentiles_us(list(_PERCENTILES))
-    named = {f"{prefix}_p{p:g}": value for p, value in zip(_PERCENTILES, values, strict=True)}
+    values = latencies.percentiles_us(list(PERCENTILES))
+    named = {f"{prefix}_p{p:g}": value for p, value in zip(PERCENTILES, values, strict=True)}
     return named | {f"{prefix}_max": latencies.max_us}
 
 
@@ -40,9 +48,24 @@ def merged(buckets: Iterable[tuple[float, int]]) -> Histogram:
     """Buckets of any width, as (upper bound in us, count), put into those of equal ratio."""
     counts: dict[int, int] = {}
     for upper, count in buckets:
-        bucket = math.ceil(math.log2(max(upper, 1e-3)) * _BUCKETS_PER_OCTAVE)
+        bucket = math.ceil(math.log2(max(upper, _SHORTEST_US)) * _BUCKETS_PER_OCTAVE - _ROUNDING)
         counts[bucket] = counts.get(bucket, 0) + count
     return tuple(
         (float(f"{2 ** (bucket / _BUCKETS_PER_OCTAVE):.6g}"), counts[bucket])
         for bucket in sorted(counts)
     )
+
+
+def pooled(histograms: Iterable[Histogram]) -> Histogram:
+    """The latencies of several runs as those of one."""
+    return merged(chain.from_iterable(histograms))
+
+
+def percentile_us(histogram: Histogram, percentile: float) -> float:
+    """The upper bound of the bucket in which a percentile of (0, 100] lies; not for an empty one.
+
+    By rank: the smallest bound that at least so large a share of all latencies keeps within.
+    """
+    within = list(accumulate(count for _, count in histogram))
+    rank = math.ceil(Fraction(str(percentile)) / 100 * within[-1])
+    return histogram[bisect_left(within, rank)][0]

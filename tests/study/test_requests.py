@@ -1,0 +1,116 @@
+"""The workloads of a study: which of them, under which label, and which figure decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from iostudy.conduct.standing import standings, verdict_values
+from iostudy.errors import UsageError
+from iostudy.study.names import UnknownNameError
+from iostudy.study.requests import check_workloads, configured, request
+from iostudy.workloads import catalog, dfsio
+from tests.report.factory import rows
+from tests.study.files import GOOD, only_problem, problems, read
+
+READ = "dfsio-read"
+DEFAULTS = catalog.get(READ).options()
+
+
+def with_read(options: str) -> str:
+    return GOOD.replace("- dfsio-read", f"- dfsio-read: {options}")
+
+
+def test_the_first_figure_decides_unless_another_is_named():
+    assert request(READ, DEFAULTS).figure.name == "aggregate"
+    assert request(READ, DEFAULTS, figure="latency_p99").figure.unit == "us"
+    with pytest.raises(UnknownNameError, match="unknown figure"):
+        request(READ, DEFAULTS, figure="latency")
+
+
+def test_a_study_names_its_figure_and_its_label():
+    study = read(with_read("{figure: exec_time, label: a scan}"))
+    write, scan = study.workloads
+    assert (write.label, write.figure.name) == ("dfsio-write", "aggregate")
+    assert (scan.label, scan.name, scan.figure.name) == ("a scan", READ, "exec_time")
+    assert not scan.figure.higher_is_better
+
+
+def test_an_unknown_figure_suggests_the_nearest_at_its_line():
+    problem = only_problem("- dfsio-read", "- dfsio-read: {figure: latency_p9}")
+    assert problem.line == 7
+    assert problem.path == "workloads.1.dfsio-read.figure"
+    assert problem.found == "latency_p9"
+    assert problem.suggestion == "latency_p99"
+    assert "aggregate" in problem.allowed
+
+
+@pytest.mark.parametrize("figure", ["[a]", "7", "{a: b}"])
+def test_a_figure_is_a_name(figure):
+    problem = only_problem("- dfsio-read", f"- dfsio-read: {{figure: {figure}}}")
+    assert problem.message == "unknown figure"
+
+
+def test_a_label_with_its_problem_does_not_hide_those_of_the_options():
+    found = problems(with_read("{label: '', files: 0}"))
+    assert {problem.path.rpartition(".")[2] for problem in found} == {"label", "files"}
+
+
+def test_the_same_workload_twice_needs_labels():
+    problem = only_problem("- dfsio-read", "- dfsio-read\n  - dfsio-read")
+    assert "label" in problem.message
+    twice = "- dfsio-read\n  - dfsio-read: {label: again, figure: exec_time}"
+    study = read(GOOD.replace("- dfsio-read", twice))
+    assert [w.figure.name for w in study.workloads] == ["aggregate", "aggregate", "exec_time"]
+
+
+def test_verdicts_are_of_the_figure_that_is_named():
+    by_rate = read(GOOD)
+    by_time = read(with_read("{figure: exec_time}"))
+    trials = rows(by_rate, blocks=6, effects={(READ, "bfq"): -0.2})
+    value = verdict_values(by_time, trials)[READ, "none"][1]
+    assert value == next(
+        row.figures["exec_time"]
+        for row in trials
+        if row.figures and (row.workload, row.configuration, row.block) == (READ, "none", 1)
+    )
+    rate, time = (standings(study, trials)[-1] for study in (by_rate, by_time))
+    assert rate.comparison.verdict is time.comparison.verdict
+    assert rate.comparison.change < 0 < time.comparison.change
+    assert time.figure.unit == "s"
+
+
+def test_a_figure_that_some_configuration_does_not_have_is_a_problem(monkeypatch):
+    definition = replace(
+        dfsio.READ, figures=lambda o: dfsio.READ.figures(o)[1 if o.direct else 0 :]
+    )
+    monkeypatch.setitem(catalog._ALL, READ, definition)
+    factors = "[none, bfq]\n  workload.direct: [false, true]"
+    (problem,) = problems(GOOD.replace("[none, bfq]", factors))
+    assert "dfsio-read cannot run with direct=true: it then has no aggregate" in problem.message
+
+
+def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(monkeypatch):
+    asked = []
+
+    class Lacking(dfsio.Dfsio):
+        def check(self):
+            asked.append(self.options.direct)
+            if self.options.direct:
+                raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
+
+    definition = replace(dfsio.READ, make=lambda options: Lacking("read", options))
+    monkeypatch.setitem(catalog._ALL, READ, definition)
+    factors = "[none, bfq]\n  workload.direct: [false, true]"
+    study = read(GOOD.replace("[none, bfq]", factors))
+    with pytest.raises(UsageError, match="install it"):
+        check_workloads(study.workloads, study.configurations())
+    assert asked == [False, True]
+
+
+def test_levels_of_a_configuration_take_the_place_of_options():
+    factors = "[none, bfq]\n  workload.record_size: [64KiB, 4KiB]"
+    study = read(GOOD.replace("[none, bfq]", factors))
+    sizes = {configured(study.workloads[0], c).record_size for c in study.configurations()}
+    assert sizes == {64 << 10, 4 << 10}
