@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from iostudy._native import FileJob
+from iostudy.job import JobSpec
 
 MIB = 1 << 20
 RECORD_BYTES = MIB
@@ -46,16 +47,17 @@ class Case:
 
 def run_engine(case: Case, paths: list[Path]) -> float:
     """MiB/s of the native engine, by its own clock."""
-    job = FileJob(
-        [str(path) for path in paths],
+    spec = JobSpec(
+        threads=tuple((str(path),) for path in paths),
         operation=case.operation,
+        create=case.operation == "write",
         file_bytes=case.file_bytes,
         record_bytes=RECORD_BYTES,
         direct=case.direct,
-        fsync=case.fsync,
+        sync="fsync" if case.fsync else None,
         seed=0,
     )
-    return case.total_mib / job.run().wall_seconds
+    return case.total_mib / FileJob(spec).run().wall_seconds
 
 
 def run_fio(case: Case, paths: list[Path]) -> float:

@@ -1,7 +1,9 @@
 """The typed face of the Rust core."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, final
+from typing import final
+
+from iostudy.job import JobSpec
 
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
@@ -17,54 +19,62 @@ class StoppedError(Exception):
 
 @final
 class FileJob:
-    """N files by N threads, sequentially: what each file's thread does, and how.
+    """Records of files, moved by threads, as a JobSpec says.
 
-    ``operation`` creates (or truncates) and writes, or reads and verifies; ``record_bytes`` is the
-    size of one system call; ``direct`` asks for O_DIRECT; ``fsync`` ends a written file with
-    fsync, inside its measured time. Content is a pure function of ``seed``, the file's position in
-    ``paths`` and the offset; a read compares the stamp of every 4 KiB block and the whole of every
-    64th. ``seed`` lies in 0 to 2**64 - 1. Raises ValueError for values that cannot work (no paths,
-    zero sizes, a record larger than the file, O_DIRECT with sizes that are no multiples of 4096,
-    fsync of a read).
+    Content is a pure function of ``seed``, the file's position among all and the offset. Raises
+    ValueError for values that cannot work (no paths, zero sizes, a record larger than the file,
+    O_DIRECT with sizes that are no multiples of 4096, fsync of a read, an unknown order).
     """
 
-    def __init__(
-        self,
-        paths: Sequence[str | bytes],
-        *,
-        operation: Literal["write", "read"],
-        file_bytes: int,
-        record_bytes: int,
-        direct: bool,
-        fsync: bool,
-        seed: int,
-        engine: Literal["psync"] = "psync",
-    ) -> None: ...
+    def __init__(self, spec: JobSpec) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
         """Carry it out with the GIL released; signals are handled within 100 ms.
 
         ``tick`` is called about every 50 ms with the bytes moved so far, and stops the job when it
         returns False. Raises EngineError, VerificationError, StoppedError, or whatever ``tick`` or
-        a signal handler raises; in every case
-        all threads have ended before. They end with their record; only an fsync that has begun
-        cannot be cut short, since the kernel has no way to.
+        a signal handler raises; in every case all threads have ended before. They end with their
+        record; only an fsync that has begun cannot be cut short, since the kernel has no way to.
         """
 
 @final
 class JobResult:
-    """What a FileJob measured; times in seconds."""
+    """What a FileJob measured after its ramp; times in seconds."""
+
+    @property
+    def bytes(self) -> int:
+        """Read and written."""
+    @property
+    def wall_seconds(self) -> float:
+        """From the start barrier, or the end of the ramp, to the end of the last thread."""
+    @property
+    def thread_seconds(self) -> list[float]:
+        """Each thread from opening its files to closing them, in the order of ``threads``."""
+    @property
+    def read(self) -> Tally: ...
+    @property
+    def write(self) -> Tally: ...
+    @property
+    def sync(self) -> Latencies:
+        """Of single fsync or fdatasync calls."""
+    @property
+    def overdue(self) -> int:
+        """About how many records of an open loop had arrived and were never begun."""
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all threads, user and system, with that of the ramp."""
+
+@final
+class Tally:
+    """What was done with records in one direction.
+
+    A record's latency is its system call with making its data before, or verifying it after; it
+    begins when the record was due.
+    """
 
     @property
     def bytes(self) -> int: ...
     @property
-    def wall_seconds(self) -> float:
-        """From the start barrier to the end of the last file."""
-    @property
-    def file_seconds(self) -> list[float]:
-        """Each file from open to close, in the order of ``paths``."""
-    @property
-    def latencies(self) -> Latencies:
-        """Of single records: the system call with making its data before, or verifying it after."""
+    def latencies(self) -> Latencies: ...
 
 @final
 class Latencies:

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from iostudy._native import FileJob
+from iostudy.job import JobSpec
 
 DEFAULTS: dict[str, Any] = {
     "operation": "write",
     "file_bytes": 1 << 20,
     "record_bytes": 1 << 16,
-    "direct": False,
-    "fsync": False,
     "seed": 1,
 }
 
 
 def job(paths: Sequence[Path | bytes], **options: Any) -> FileJob:
-    """The job with defaults for what does not matter."""
-    named = [path if isinstance(path, bytes) else str(path) for path in paths]
-    return FileJob(named, **(DEFAULTS | options))
+    """A thread for each path, with defaults for what does not matter; a write creates its files."""
+    named: Any = tuple((path if isinstance(path, bytes) else str(path),) for path in paths)
+    wanted = DEFAULTS | options
+    create = {"create": wanted["operation"] == "write"}
+    return FileJob(JobSpec(threads=named, **(create | wanted)))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy._native import EngineError, FileJob, VerificationError
+from iostudy.job import JobSpec
 from tests.native.jobs import DEFAULTS, job
 
 MIB = 1 << 20
@@ -19,28 +20,31 @@ MIB = 1 << 20
 def test_what_is_written_reads_back(tmp_path: Path, *, direct: bool, record_bytes: int) -> None:
     paths = [tmp_path / "a", tmp_path / "b"]
     sizes = {"file_bytes": 2 * MIB, "record_bytes": record_bytes}
-    written = job(paths, direct=direct, fsync=True, **sizes).run()
+    written = job(paths, direct=direct, sync="fsync", **sizes).run()
     read = job(paths, operation="read", direct=direct, **sizes).run()
     records = 2 * -(-2 * MIB // record_bytes)
-    for result in (written, read):
-        assert result.bytes == 4 * MIB
-        assert result.latencies.count == records
-        assert len(result.file_seconds) == 2
-        assert 0 < max(result.file_seconds) <= result.wall_seconds
+    for result, tally in ((written, written.write), (read, read.read)):
+        assert result.bytes == tally.bytes == 4 * MIB
+        assert tally.latencies.count == records
+        assert len(result.thread_seconds) == 2
+        assert 0 < max(result.thread_seconds) <= result.wall_seconds
+    assert written.sync.count == 2
+    assert read.write.bytes == read.sync.count == 0
     assert [path.stat().st_size for path in paths] == [2 * MIB, 2 * MIB]
 
 
 def test_latencies_add_up(tmp_path: Path) -> None:
     result = job([tmp_path / "a"], record_bytes=4096).run()
-    buckets = result.latencies.histogram_us()
-    assert sum(count for _, count in buckets) == result.latencies.count
+    latencies = result.write.latencies
+    buckets = latencies.histogram_us()
+    assert sum(count for _, count in buckets) == latencies.count
     assert buckets == sorted(buckets)
-    median, most, longest = result.latencies.percentiles_us([50, 99, 100])
+    median, most, longest = latencies.percentiles_us([50, 99, 100])
     assert 0 < median <= most <= longest
-    assert longest == pytest.approx(result.latencies.max_us, rel=0.01)
+    assert longest == pytest.approx(latencies.max_us, rel=0.01)
     # Records fill the file's time, but for open and close.
     spent = sum(upper * count for upper, count in buckets) / 1e6
-    assert spent <= result.file_seconds[0] * 1.01
+    assert spent <= result.thread_seconds[0] * 1.01
 
 
 def test_a_name_need_not_be_text(tmp_path: Path) -> None:
@@ -109,9 +113,23 @@ def test_a_full_file_system_is_named_with_the_byte(tiny: Path) -> None:
         ({"record_bytes": 2 * MIB}, "more than file_bytes"),
         ({"direct": True, "record_bytes": 512}, "record_bytes is 512; .* multiple of 4096"),
         ({"direct": True, "file_bytes": MIB - 1}, "multiple of 4096"),
-        ({"operation": "append"}, "allowed: write, read"),
-        ({"operation": "read", "fsync": True}, "fsync is for operation 'write' only"),
-        ({"engine": "mmap"}, "allowed: psync"),
+        ({"operation": "append"}, "allowed: write, read, mix"),
+        ({"operation": "read", "sync": "fsync"}, "sync is for writing only"),
+        ({"method": "mmap"}, "allowed: psync, seek"),
+        ({"order": "sideways"}, "allowed: sequential, .*zipf"),
+        ({"order": "strided", "step": 0}, "step is 0"),
+        ({"order": "zipf", "zipf_exponent": 0.0}, "zipf_exponent is 0; .* more than 0"),
+        ({"operation": "mix", "read_percent": 101, "create": False}, "allowed: 0 to 100"),
+        ({"operation": "mix", "create": True}, "nothing to read"),
+        ({"sync": "sync"}, "allowed: fsync, fdatasync"),
+        ({"advice": "hurry"}, "allowed: .*willneed"),
+        ({"seconds": 1.0, "total_bytes": 1}, "either total_bytes or seconds"),
+        ({"seconds": -1.0}, "seconds is -1"),
+        ({"rate": 0.0}, "rate is 0"),
+        ({"rate": 1.0, "think_seconds": 1.0}, "either a rate or think_seconds"),
+        ({"arrival": "poisson"}, "needs a rate"),
+        ({"rate": 1.0, "arrival": "bursts"}, "allowed: closed, even, poisson"),
+        ({"compressible": 1.5}, "compressible is 1.5; allowed: 0 to 1"),
     ],
 )
 def test_what_cannot_work_is_refused(options: dict[str, object], message: str) -> None:
@@ -126,4 +144,4 @@ def test_no_files_are_refused() -> None:
 
 def test_a_number_is_no_path() -> None:
     with pytest.raises(TypeError, match="str or bytes, not <class 'int'>"):
-        FileJob([3], **DEFAULTS)  # type: ignore[list-item]
+        FileJob(JobSpec(threads=((3,),), **DEFAULTS))  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ HANG_GUARD_SECONDS = 60
 ENDLESS = """
 import os, signal
 from iostudy._native import FileJob
+from iostudy.job import JobSpec
 
 class Terminated(Exception):
     pass
@@ -23,8 +24,8 @@ def terminated(number, frame):
     raise Terminated
 
 signal.signal(signal.SIGTERM, terminated)
-job = FileJob(["/dev/null"] * 4, operation="write", file_bytes=2**62, record_bytes=4096,
-              direct=False, fsync=False, seed=1)
+job = FileJob(JobSpec(threads=(("/dev/null",),) * 4, operation="write", create=True,
+                      file_bytes=2**62, record_bytes=4096, seed=1))
 print("ready", flush=True)
 try:
     job.run()

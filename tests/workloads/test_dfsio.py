@@ -8,10 +8,10 @@ import statistics
 import pytest
 from pydantic import ValidationError
 
-from iostudy import _native
 from iostudy.errors import WorkloadError
 from iostudy.workloads import catalog, dfsio
 from iostudy.workloads.definition import Place
+from tests.native.jobs import job
 
 MIB = 1 << 20
 
@@ -57,25 +57,15 @@ def test_changed_data_are_found_with_file_and_offset(place):
 
 
 def test_the_figures_are_those_of_testdfsio(place):
-    job = _native.FileJob(
-        [str(place.directory / "f")],
-        operation="write",
-        file_bytes=MIB,
-        record_bytes=MIB,
-        direct=False,
-        fsync=False,
-        seed=1,
-    )
-    result = job.run()
+    result = job([place.directory / "f"]).run()
 
     class Timed:
         bytes = 4 * 100 * MIB
         wall_seconds = 5.0
-        file_seconds = (1.0, 2.0, 4.0, 5.0)
-        latencies = result.latencies
+        thread_seconds = (1.0, 2.0, 4.0, 5.0)
 
     options = dfsio.DfsioWriteOptions.model_validate({"files": 4, "size": "100MiB"})
-    figures = dfsio._figures(Timed(), options)
+    figures = dfsio._figures(Timed(), result.write.latencies, options)
     rates = [100, 50, 25, 20]
     assert figures["throughput"] == pytest.approx(400 / 12)
     assert figures["average_io_rate"] == pytest.approx(statistics.fmean(rates))

@@ -1,6 +1,9 @@
-//! `FileJob`: what each file's thread does, and carrying it out.
+//! `FileJob`: what the threads of a job do, and carrying it out.
 
-use iostudy_engine::{Job, Operation, run};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use iostudy_engine::{Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -9,39 +12,46 @@ use crate::job_result::JobResult;
 use crate::path::NativePath;
 use crate::ticking::ticking;
 
+/// The attributes of a `JobSpec`, whose documentation says what they mean.
+#[allow(clippy::struct_excessive_bools)] // as in the job
+#[derive(FromPyObject)]
+struct Spec {
+    threads: Vec<Vec<NativePath>>,
+    operation: String,
+    file_bytes: u64,
+    record_bytes: usize,
+    seed: u64,
+    read_percent: u8,
+    create: bool,
+    begin_bytes: u64,
+    order: String,
+    step: u64,
+    zipf_exponent: f64,
+    total_bytes: Option<u64>,
+    seconds: Option<f64>,
+    ramp_seconds: f64,
+    method: String,
+    direct: bool,
+    dsync: bool,
+    sync: Option<String>,
+    sync_every: u64,
+    allocate: bool,
+    advice: Option<String>,
+    think_seconds: f64,
+    rate: Option<f64>,
+    arrival: String,
+    compressible: f64,
+    verify: bool,
+}
+
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct FileJob(Job);
 
 #[pymethods]
 impl FileJob {
     #[new]
-    #[pyo3(signature = (
-        paths, *, operation, file_bytes, record_bytes, direct, fsync, seed, engine = "psync"
-    ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
-    fn new(
-        paths: Vec<NativePath>,
-        operation: &str,
-        file_bytes: u64,
-        record_bytes: usize,
-        direct: bool,
-        fsync: bool,
-        seed: u64,
-        engine: &str,
-    ) -> PyResult<Self> {
-        if engine != "psync" {
-            return Err(refuse(format!("engine is {engine:?}; allowed: psync")));
-        }
-        let paths = paths.into_iter().map(|path| path.0).collect();
-        let operation = parse_operation(operation, fsync)?;
-        let job = Job {
-            paths,
-            operation,
-            file_bytes,
-            record_bytes,
-            direct,
-            seed,
-        };
+    fn new(spec: Spec) -> PyResult<Self> {
+        let job = spec.into_job()?;
         job.validate()
             .map_err(|invalid| refuse(invalid.to_string()))?;
         Ok(Self(job))
@@ -56,15 +66,142 @@ impl FileJob {
     }
 }
 
-fn parse_operation(operation: &str, fsync: bool) -> PyResult<Operation> {
-    match (operation, fsync) {
-        ("write", fsync) => Ok(Operation::Write { fsync }),
-        ("read", false) => Ok(Operation::Read),
-        ("read", true) => Err(refuse("fsync is for operation 'write' only".into())),
-        _ => Err(refuse(format!(
-            "operation is {operation:?}; allowed: write, read"
-        ))),
+impl Spec {
+    fn into_job(self) -> PyResult<Job> {
+        Ok(Job {
+            operation: self.operation()?,
+            order: self.order()?,
+            length: self.length()?,
+            ramp: duration("ramp_seconds", self.ramp_seconds)?,
+            method: self.method()?,
+            sync: self.sync()?,
+            advice: self.advice()?,
+            pace: self.pace()?,
+            create: self.create,
+            begin_bytes: self.begin_bytes,
+            file_bytes: self.file_bytes,
+            record_bytes: self.record_bytes,
+            direct: self.direct,
+            dsync: self.dsync,
+            allocate: self.allocate,
+            compressible: self.compressible,
+            verify: self.verify,
+            seed: self.seed,
+            threads: self
+                .threads
+                .into_iter()
+                .map(|paths| paths.into_iter().map(|path| path.0).collect())
+                .collect(),
+        })
     }
+
+    fn operation(&self) -> PyResult<Operation> {
+        match self.operation.as_str() {
+            "write" => Ok(Operation::Write),
+            "read" => Ok(Operation::Read),
+            "mix" => Ok(Operation::Mix {
+                read_percent: self.read_percent,
+            }),
+            other => Err(unknown("operation", other, "write, read, mix")),
+        }
+    }
+
+    fn order(&self) -> PyResult<Order> {
+        let step = || NonZeroU64::new(self.step).ok_or_else(|| refuse("step is 0".into()));
+        match self.order.as_str() {
+            "sequential" => Ok(Order::Sequential),
+            "reverse" => Ok(Order::Reverse),
+            "strided" => Ok(Order::Strided { step: step()? }),
+            "skip" => Ok(Order::Skip { step: step()? }),
+            "random" => Ok(Order::Random),
+            "zipf" => Ok(Order::Zipf {
+                exponent: self.zipf_exponent,
+            }),
+            other => {
+                let allowed = "sequential, reverse, strided, skip, random, zipf";
+                Err(unknown("order", other, allowed))
+            }
+        }
+    }
+
+    fn length(&self) -> PyResult<Length> {
+        match (self.total_bytes, self.seconds) {
+            (None, None) => Ok(Length::Pass),
+            (Some(bytes), None) => Ok(Length::Bytes(bytes)),
+            (None, Some(seconds)) => Ok(Length::Time(duration("seconds", seconds)?)),
+            (Some(_), Some(_)) => Err(refuse("give either total_bytes or seconds".into())),
+        }
+    }
+
+    fn method(&self) -> PyResult<Method> {
+        match self.method.as_str() {
+            "psync" => Ok(Method::Positioned),
+            "seek" => Ok(Method::Seek),
+            other => Err(unknown("method", other, "psync, seek")),
+        }
+    }
+
+    fn sync(&self) -> PyResult<Option<Sync>> {
+        let call = match self.sync.as_deref() {
+            None => return Ok(None),
+            Some("fsync") => SyncCall::Fsync,
+            Some("fdatasync") => SyncCall::Fdatasync,
+            Some(other) => return Err(unknown("sync", other, "fsync, fdatasync")),
+        };
+        Ok(Some(Sync {
+            call,
+            every_records: self.sync_every,
+        }))
+    }
+
+    fn advice(&self) -> PyResult<Option<Advice>> {
+        self.advice.as_deref().map(parse_advice).transpose()
+    }
+
+    fn pace(&self) -> PyResult<Pace> {
+        let think = duration("think_seconds", self.think_seconds)?;
+        let Some(per_second) = self.rate else {
+            return match self.arrival.as_str() {
+                "closed" if think.is_zero() => Ok(Pace::Free),
+                "closed" => Ok(Pace::Think(think)),
+                _ => Err(refuse("an open loop needs a rate".into())),
+            };
+        };
+        if !think.is_zero() {
+            return Err(refuse("give either a rate or think_seconds".into()));
+        }
+        match self.arrival.as_str() {
+            "closed" => Ok(Pace::Limited { per_second }),
+            "even" | "poisson" => Ok(Pace::Open {
+                per_second,
+                poisson: self.arrival == "poisson",
+            }),
+            other => Err(unknown("arrival", other, "closed, even, poisson")),
+        }
+    }
+}
+
+fn parse_advice(name: &str) -> PyResult<Advice> {
+    match name {
+        "sequential" => Ok(Advice::Sequential),
+        "random" => Ok(Advice::Random),
+        "noreuse" => Ok(Advice::NoReuse),
+        "willneed" => Ok(Advice::WillNeed),
+        "dontneed" => Ok(Advice::DontNeed),
+        other => {
+            let allowed = "sequential, random, noreuse, willneed, dontneed";
+            Err(unknown("advice", other, allowed))
+        }
+    }
+}
+
+fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds)
+        .map_err(|error| refuse(format!("{name} is {seconds}: {error}")))
+}
+
+fn unknown(what: &str, found: &str, allowed: &str) -> PyErr {
+    refuse(format!("{what} is {found:?}; allowed: {allowed}"))
 }
 
 fn refuse(message: String) -> PyErr {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_engine::JobResult as Measured;
+use iostudy_engine::{JobResult as Measured, Tally as Counted};
 use pyo3::prelude::*;
 
 use crate::latencies::Latencies;
@@ -20,7 +20,7 @@ impl From<Measured> for JobResult {
 impl JobResult {
     #[getter]
     fn bytes(&self) -> u64 {
-        self.0.bytes
+        self.0.read.bytes + self.0.write.bytes
     }
 
     #[getter]
@@ -29,8 +29,51 @@ impl JobResult {
     }
 
     #[getter]
-    fn file_seconds(&self) -> Vec<f64> {
-        self.0.files.iter().map(Duration::as_secs_f64).collect()
+    fn thread_seconds(&self) -> Vec<f64> {
+        self.0.threads.iter().map(Duration::as_secs_f64).collect()
+    }
+
+    #[getter]
+    fn read(&self) -> Tally {
+        Tally::from(&self.0.read)
+    }
+
+    #[getter]
+    fn write(&self) -> Tally {
+        Tally::from(&self.0.write)
+    }
+
+    #[getter]
+    fn sync(&self) -> Latencies {
+        Latencies::from(&self.0.sync)
+    }
+
+    #[getter]
+    fn overdue(&self) -> u64 {
+        self.0.overdue
+    }
+
+    #[getter]
+    fn cpu_seconds(&self) -> f64 {
+        self.0.cpu_seconds
+    }
+}
+
+/// What was done with records in one direction.
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct Tally(Counted);
+
+impl From<&Counted> for Tally {
+    fn from(counted: &Counted) -> Self {
+        Self(counted.clone())
+    }
+}
+
+#[pymethods]
+impl Tally {
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes
     }
 
     #[getter]

@@ -17,7 +17,7 @@ mod _native {
     #[pymodule_export]
     use super::job::FileJob;
     #[pymodule_export]
-    use super::job_result::JobResult;
+    use super::job_result::{JobResult, Tally};
     #[pymodule_export]
     use super::latencies::Latencies;
     #[pymodule_export]

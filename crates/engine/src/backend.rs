@@ -1,27 +1,13 @@
-//! How the records of an open file get to the kernel and back.
-
-use std::os::fd::BorrowedFd;
-
-use iostudy_pattern::Record;
+//! How the records of open files get to the kernel and back.
 
 use crate::error::Halt;
+use crate::feed::Feed;
+use crate::files::Files;
 use crate::meter::Meter;
 
-/// Moves all records of a file. A backend owns its buffers and may keep several records under way.
+/// Moves all records of a thread. A backend owns its buffers and may keep several records under
+/// way.
 pub(crate) trait Backend {
-    /// Write every record with the content it should have.
-    fn write(
-        &mut self,
-        file: BorrowedFd,
-        records: impl Iterator<Item = Record>,
-        meter: &mut Meter,
-    ) -> Result<(), Halt>;
-
-    /// Read every record and verify it.
-    fn read(
-        &mut self,
-        file: BorrowedFd,
-        records: impl Iterator<Item = Record>,
-        meter: &mut Meter,
-    ) -> Result<(), Halt>;
+    /// Move every record that the feed gives, until it ends, verifying what is read.
+    fn carry_out(&mut self, files: &Files, feed: &mut Feed, meter: &mut Meter) -> Result<(), Halt>;
 }

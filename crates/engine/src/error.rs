@@ -35,8 +35,34 @@ pub enum Fault {
     },
 }
 
-/// Why a thread ended before its file did.
-pub(crate) type Halt = iostudy_crew::Halt<Fault>;
+impl Fault {
+    /// For a call that failed at an offset.
+    pub(crate) fn of(call: &'static str, offset: u64) -> impl Fn(Errno) -> Self {
+        move |errno| Self::Io {
+            call,
+            offset,
+            errno,
+        }
+    }
+}
+
+/// A fault of one of a thread's files.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FileFault {
+    /// Which of the thread's files, from 0.
+    pub(crate) file: usize,
+    pub(crate) fault: Fault,
+}
+
+impl FileFault {
+    /// Puts a fault down to that file.
+    pub(crate) fn of(file: usize) -> impl Fn(Fault) -> Self {
+        move |fault| Self { file, fault }
+    }
+}
+
+/// Why a thread ended before its work did.
+pub(crate) type Halt = iostudy_crew::Halt<FileFault>;
 
 /// Why a job did not come to its end.
 #[derive(Debug, Error)]
@@ -50,7 +76,7 @@ pub enum Error {
         fault: Fault,
     },
     /// A thread could not be started.
-    #[error("a thread per file cannot be started: {0}")]
+    #[error("the threads of the job cannot be started: {0}")]
     Thread(#[from] io::Error),
     /// The caller asked to stop.
     #[error("stopped before its end")]

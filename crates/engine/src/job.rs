@@ -1,45 +1,174 @@
 //! What is asked of the engine.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
-use iostudy_pattern::PAGE_BYTES;
+use iostudy_pattern::{Layout, Order, PAGE_BYTES};
 use thiserror::Error;
 
-/// What is done with each file.
+/// What is done with the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Create or truncate it and write it from start to end.
-    Write {
-        /// End with fsync, inside the file's measured time.
-        fsync: bool,
-    },
-    /// Read it from start to end and verify what it holds.
+    /// Write each with the content it should have.
+    Write,
+    /// Read each and verify it.
     Read,
+    /// Read so many percent of them, chosen at random, and write the others.
+    Mix {
+        /// 0 to 100.
+        read_percent: u8,
+    },
 }
 
-/// Files to be moved, one thread each.
+impl Operation {
+    /// Whether any record may be written.
+    #[must_use]
+    pub fn writes(self) -> bool {
+        self != Self::Read
+    }
+
+    /// Whether any record may be read.
+    #[must_use]
+    pub fn reads(self) -> bool {
+        self != Self::Write
+    }
+}
+
+/// When a thread has done enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// Each record of the order once.
+    Pass,
+    /// So many bytes, in whole records, in as many passes as that takes.
+    Bytes(u64),
+    /// So long, not counting the ramp.
+    Time(Duration),
+}
+
+/// How records get to the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// pread(2) and pwrite(2), one record after the other.
+    Positioned,
+    /// read(2) and write(2), after an lseek(2) where the file's position is not the record's.
+    Seek,
+}
+
+/// The call that brings written data to the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncCall {
+    /// fsync(2).
+    Fsync,
+    /// fdatasync(2).
+    Fdatasync,
+}
+
+/// When written data are brought to the disk: at the end of every file, inside the measured time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sync {
+    /// By which call.
+    pub call: SyncCall,
+    /// Also after every so many records that a thread has written; 0 for at the end alone.
+    pub every_records: u64,
+}
+
+/// What the kernel is told of the way a file will be used, by `posix_fadvise(2)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Advice {
+    /// From start to end: a larger read-ahead.
+    Sequential,
+    /// Here and there: no read-ahead.
+    Random,
+    /// Each part once.
+    NoReuse,
+    /// All of it, soon.
+    WillNeed,
+    /// What is in the page cache now is not needed.
+    DontNeed,
+}
+
+/// When a thread begins its records.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// Each as soon as the one before it has ended.
+    Free,
+    /// So long after the one before it has ended.
+    Think(Duration),
+    /// At most so many a second.
+    Limited {
+        /// More than 0.
+        per_second: f64,
+    },
+    /// So many a second arrive, whether or not those before have ended; a latency counts from the
+    /// arrival, so that a record that had to wait is not taken for a quick one.
+    Open {
+        /// More than 0.
+        per_second: f64,
+        /// Arrivals are a Poisson process; otherwise they are evenly spaced.
+        poisson: bool,
+    },
+}
+
+/// Files whose records are moved by threads.
+#[allow(clippy::struct_excessive_bools)] // each is a flag of open(2), or may be left out
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// The files; the position of each goes into its content.
-    pub paths: Vec<PathBuf>,
-    /// What is done with each.
+    /// The files of each thread. The position of each among all files goes into its content.
+    pub threads: Vec<Vec<PathBuf>>,
+    /// What is done with the records.
     pub operation: Operation,
-    /// The size of each.
+    /// Create the files, or cut them to nothing; otherwise they must be there.
+    pub create: bool,
+    /// Where in each file the first record begins.
+    pub begin_bytes: u64,
+    /// Over how many bytes of each file the records go.
     pub file_bytes: u64,
-    /// The bytes of one system call.
+    /// The bytes of one record.
     pub record_bytes: usize,
+    /// In which order records are taken, over all files of a thread.
+    pub order: Order,
+    /// When a thread has done enough.
+    pub length: Length,
+    /// What ends in this time from the start is done, but not counted.
+    pub ramp: Duration,
+    /// How records get to the kernel.
+    pub method: Method,
     /// `O_DIRECT`, past the page cache.
     pub direct: bool,
-    /// What the content is made from, beside the file's position.
+    /// `O_DSYNC`: every write returns with its data on the disk.
+    pub dsync: bool,
+    /// When written data are brought to the disk.
+    pub sync: Option<Sync>,
+    /// Give every file its room by fallocate(2) before the first record.
+    pub allocate: bool,
+    /// What the kernel is told of the way the files will be used.
+    pub advice: Option<Advice>,
+    /// When a thread begins its records.
+    pub pace: Pace,
+    /// The share of the content that compresses to nothing, 0 to 1.
+    pub compressible: f64,
+    /// Compare what is read with what was written.
+    pub verify: bool,
+    /// What content, random orders and arrivals are made from.
     pub seed: u64,
 }
 
 /// Why a job cannot be carried out as asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
 pub enum Invalid {
     /// There is nothing to do.
-    #[error("no paths given; give at least one")]
+    #[error("no paths given; give every thread at least one")]
     NoPaths,
+    /// Threads whose random orders could not be alike.
+    #[error("thread {thread} has {found} files and the first one {wanted}; give each as many")]
+    UnequalThreads {
+        /// Which one, from 0.
+        thread: usize,
+        /// Its files.
+        found: usize,
+        /// Those of the first.
+        wanted: usize,
+    },
     /// A size of zero.
     #[error("{name} is 0; it must be at least 1")]
     Zero {
@@ -62,18 +191,73 @@ pub enum Invalid {
         /// As asked for.
         bytes: u64,
     },
+    /// A number that is out of its range.
+    #[error("{name} is {found}; allowed: {allowed}")]
+    OutOfRange {
+        /// Which one.
+        name: &'static str,
+        /// As asked for.
+        found: f64,
+        /// What may be asked for.
+        allowed: &'static str,
+    },
+    /// What only a write has, asked of a read.
+    #[error("{name} is for writing only")]
+    OfWrites {
+        /// Which one.
+        name: &'static str,
+    },
+    /// Files that are made anew hold nothing to be read.
+    #[error("a job that creates its files has nothing to read; let it only write")]
+    NothingToRead,
 }
 
 impl Job {
+    /// Where the records of a thread lie.
+    pub(crate) fn layout(&self, thread: usize) -> Layout {
+        Layout {
+            files: self.threads[thread].len(),
+            begin: self.begin_bytes,
+            bytes: self.file_bytes,
+            record_bytes: self.record_bytes,
+        }
+    }
+
+    /// The position of a thread's file among all files.
+    pub(crate) fn file_number(&self, thread: usize, file: usize) -> u64 {
+        let before: usize = self.threads[..thread].iter().map(Vec::len).sum();
+        (before + file) as u64
+    }
+
     /// Check that the job can work at all; nothing is touched.
     ///
     /// # Errors
     ///
     /// The first reason why it cannot.
     pub fn validate(&self) -> Result<(), Invalid> {
-        if self.paths.is_empty() {
+        self.validate_threads()?;
+        self.validate_sizes()?;
+        self.validate_ranges()?;
+        self.validate_writing()
+    }
+
+    fn validate_threads(&self) -> Result<(), Invalid> {
+        let counts: Vec<usize> = self.threads.iter().map(Vec::len).collect();
+        let wanted = counts.first().copied().unwrap_or(0);
+        if wanted == 0 {
             return Err(Invalid::NoPaths);
         }
+        match counts.iter().position(|count| *count != wanted) {
+            Some(thread) => Err(Invalid::UnequalThreads {
+                thread,
+                found: counts[thread],
+                wanted,
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn validate_sizes(&self) -> Result<(), Invalid> {
         let sizes = [
             ("file_bytes", self.file_bytes),
             ("record_bytes", self.record_bytes as u64),
@@ -88,12 +272,57 @@ impl Job {
             });
         }
         let unaligned = |bytes: u64| bytes % PAGE_BYTES as u64 != 0;
-        match sizes
+        match [sizes[0], sizes[1], ("begin_bytes", self.begin_bytes)]
             .into_iter()
             .find(|(_, bytes)| self.direct && unaligned(*bytes))
         {
             Some((name, bytes)) => Err(Invalid::Unaligned { name, bytes }),
             None => Ok(()),
+        }
+    }
+
+    fn validate_ranges(&self) -> Result<(), Invalid> {
+        let out_of_range = |name, found, allowed| {
+            Err(Invalid::OutOfRange {
+                name,
+                found,
+                allowed,
+            })
+        };
+        if !(0.0..=1.0).contains(&self.compressible) {
+            return out_of_range("compressible", self.compressible, "0 to 1");
+        }
+        match self.pace {
+            Pace::Limited { per_second } | Pace::Open { per_second, .. }
+                if !per_second.is_finite() || per_second <= 0.0 =>
+            {
+                return out_of_range("rate", per_second, "more than 0 records a second");
+            }
+            _ => {}
+        }
+        match (self.order, self.operation) {
+            (Order::Zipf { exponent }, _) if !exponent.is_finite() || exponent <= 0.0 => {
+                out_of_range("zipf_exponent", exponent, "more than 0")
+            }
+            (_, Operation::Mix { read_percent }) if read_percent > 100 => {
+                out_of_range("read_percent", f64::from(read_percent), "0 to 100")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_writing(&self) -> Result<(), Invalid> {
+        if self.create && self.operation.reads() {
+            return Err(Invalid::NothingToRead);
+        }
+        let asked = [
+            ("dsync", self.dsync),
+            ("sync", self.sync.is_some()),
+            ("allocate", self.allocate),
+        ];
+        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
+            Some((name, _)) if !self.operation.writes() => Err(Invalid::OfWrites { name }),
+            _ => Ok(()),
         }
     }
 }

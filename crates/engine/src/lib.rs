@@ -1,13 +1,16 @@
-//! The I/O loops: files moved record by record, each by a thread of its own.
+//! The I/O loops: the records of files, moved by threads.
 //!
 //! A [`Job`] says what is done; [`run`] carries it out and gives a [`JobResult`] or the first
-//! [`Error`], and in either case only after every thread has ended. All threads wait at a gate
-//! until each has made its buffers, so that nothing but I/O is timed. How records get to the
-//! kernel is behind the trait in `backend`: today pread and pwrite.
+//! [`Error`], and in either case only after every thread has ended. A thread opens its files, takes
+//! record after record from its feed (which comes next, and when it is due), hands it to its
+//! backend (how it gets to the kernel), and notes it in its meter. No thread begins before all have
+//! their buffers, so that nothing but I/O is timed.
 
 mod backend;
+mod contents;
 mod error;
-mod file;
+mod feed;
+mod files;
 mod job;
 mod meter;
 mod psync;
@@ -15,6 +18,8 @@ mod result;
 mod run;
 
 pub use error::{Error, Fault};
-pub use job::{Invalid, Job, Operation};
+pub use iostudy_pattern::Order;
+pub use job::{Advice, Invalid, Job, Length, Method, Operation, Pace, Sync, SyncCall};
+pub use meter::Tally;
 pub use result::JobResult;
 pub use run::run;

@@ -1,4 +1,4 @@
-//! What is noted while a file is moved, and whether to go on.
+//! What is noted while records are moved, and whether to go on.
 
 use std::time::Instant;
 
@@ -14,47 +14,110 @@ pub(crate) fn no_latencies() -> Latencies {
     Histogram::new(3).expect("three significant digits are allowed")
 }
 
-/// One file's record times. Records follow each other without a pause, so that the end of one is
-/// the start of the next and the clock is read once per record.
-pub(crate) struct Meter<'a> {
-    member: &'a Member<'a>,
-    bytes: u64,
-    last: Instant,
-    latencies: Latencies,
+/// What was done with records in one direction.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    /// All bytes moved.
+    pub bytes: u64,
+    /// How long single records took, in nanoseconds.
+    pub latencies: Latencies,
 }
 
-impl<'a> Meter<'a> {
-    pub(crate) fn new(member: &'a Member<'a>) -> Self {
+impl Tally {
+    pub(crate) fn new() -> Self {
         Self {
-            member,
             bytes: 0,
-            last: Instant::now(),
             latencies: no_latencies(),
         }
     }
 
-    /// The first record starts now.
-    pub(crate) fn start(&mut self) {
-        self.last = Instant::now();
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.bytes += other.bytes;
+        add(&mut self.latencies, &other.latencies);
+    }
+}
+
+pub(crate) fn add(all: &mut Latencies, more: &Latencies) {
+    all.add(more)
+        .expect("a histogram that grows takes every value");
+}
+
+/// What a thread did.
+pub(crate) struct Tallies {
+    pub(crate) read: Tally,
+    pub(crate) write: Tally,
+    pub(crate) sync: Latencies,
+}
+
+/// What is done with a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+/// The notes of one thread. What ends before `counts_from` is not counted.
+pub(crate) struct Meter<'a> {
+    member: &'a Member<'a>,
+    counts_from: Instant,
+    done_bytes: u64,
+    tallies: Tallies,
+}
+
+impl<'a> Meter<'a> {
+    pub(crate) fn new(member: &'a Member<'a>, counts_from: Instant) -> Self {
+        Self {
+            member,
+            counts_from,
+            done_bytes: 0,
+            tallies: Tallies {
+                read: Tally::new(),
+                write: Tally::new(),
+                sync: no_latencies(),
+            },
+        }
     }
 
     /// To be asked before every record.
+    #[inline]
     pub(crate) fn go_on(&self) -> Result<(), Halt> {
         self.member.go_on()
     }
 
-    /// A record of so many bytes has been moved, and the next one starts now.
-    pub(crate) fn record_ends(&mut self, bytes: usize) {
-        self.bytes += bytes as u64;
-        self.member.has_done(self.bytes);
+    /// A record of so many bytes that was due then has been moved; gives the time.
+    #[inline]
+    pub(crate) fn moved(&mut self, direction: Direction, due: Instant, bytes: usize) -> Instant {
         let now = Instant::now();
-        let elapsed = u64::try_from((now - self.last).as_nanos()).unwrap_or(u64::MAX);
-        let recorded = self.latencies.record(elapsed);
-        recorded.expect("a histogram that grows takes every value");
-        self.last = now;
+        self.done_bytes += bytes as u64;
+        self.member.has_done(self.done_bytes);
+        if now >= self.counts_from {
+            let tally = match direction {
+                Direction::Read => &mut self.tallies.read,
+                Direction::Write => &mut self.tallies.write,
+            };
+            tally.bytes += bytes as u64;
+            record(&mut tally.latencies, due, now);
+        }
+        now
     }
 
-    pub(crate) fn into_latencies(self) -> Latencies {
-        self.latencies
+    /// A sync that began then has come back; gives the time.
+    pub(crate) fn synced(&mut self, began: Instant) -> Instant {
+        let now = Instant::now();
+        if now >= self.counts_from {
+            record(&mut self.tallies.sync, began, now);
+        }
+        now
     }
+
+    pub(crate) fn into_tallies(self) -> Tallies {
+        self.tallies
+    }
+}
+
+fn record(latencies: &mut Latencies, from: Instant, to: Instant) {
+    let elapsed = to.saturating_duration_since(from).as_nanos();
+    latencies
+        .record(u64::try_from(elapsed).unwrap_or(u64::MAX))
+        .expect("a histogram that grows takes every value");
 }

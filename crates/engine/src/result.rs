@@ -2,42 +2,66 @@
 
 use std::time::{Duration, Instant};
 
-use crate::file::FileTimes;
-use crate::meter::{Latencies, no_latencies};
+use crate::meter::{Latencies, Tallies, Tally, add, no_latencies};
 
-/// What a job measured.
+/// What was measured on one thread.
+pub(crate) struct ThreadResult {
+    /// From when it counts.
+    pub(crate) started: Instant,
+    pub(crate) ended: Instant,
+    pub(crate) cpu_seconds: f64,
+    pub(crate) overdue: u64,
+    pub(crate) tallies: Tallies,
+}
+
+/// What a job measured, after its ramp.
 #[derive(Debug, Clone)]
 pub struct JobResult {
-    /// All bytes moved.
-    pub bytes: u64,
     /// From the first start to the last end.
     pub wall: Duration,
-    /// Each file from open to close, in the order of the job's paths.
-    pub files: Vec<Duration>,
-    /// How long single records took, in nanoseconds.
-    pub latencies: Latencies,
+    /// Each thread from its start to its end, in the order of the job's threads.
+    pub threads: Vec<Duration>,
+    /// What was read.
+    pub read: Tally,
+    /// What was written.
+    pub write: Tally,
+    /// How long single syncs took, in nanoseconds.
+    pub sync: Latencies,
+    /// About how many records arrived in an open loop and were never begun, since those before them
+    /// took all the time there was.
+    pub overdue: u64,
+    /// Processor time of all threads in user and kernel mode, with that of the ramp.
+    pub cpu_seconds: f64,
 }
 
 impl JobResult {
-    /// Gather what was measured on each file, all of `file_bytes`.
-    pub(crate) fn gather(file_bytes: u64, times: &[FileTimes]) -> Self {
-        let mut latencies = no_latencies();
-        for file in times {
-            latencies
-                .add(&file.latencies)
-                .expect("a histogram that grows takes every value");
+    /// Put together what the threads measured.
+    pub(crate) fn gather(threads: Vec<ThreadResult>) -> Self {
+        let mut all = Self {
+            wall: wall(&threads).unwrap_or_default(),
+            threads: threads.iter().map(duration).collect(),
+            read: Tally::new(),
+            write: Tally::new(),
+            sync: no_latencies(),
+            overdue: threads.iter().map(|thread| thread.overdue).sum(),
+            cpu_seconds: threads.iter().map(|thread| thread.cpu_seconds).sum(),
+        };
+        for thread in threads {
+            all.read.add(&thread.tallies.read);
+            all.write.add(&thread.tallies.write);
+            add(&mut all.sync, &thread.tallies.sync);
         }
-        Self {
-            bytes: file_bytes * times.len() as u64,
-            wall: wall(times).unwrap_or_default(),
-            files: times.iter().map(|file| file.ended - file.started).collect(),
-            latencies,
-        }
+        all
     }
 }
 
-fn wall(times: &[FileTimes]) -> Option<Duration> {
-    let start: Instant = times.iter().map(|file| file.started).min()?;
-    let end: Instant = times.iter().map(|file| file.ended).max()?;
-    Some(end - start)
+/// Nothing for a thread that ended before it counted.
+fn duration(thread: &ThreadResult) -> Duration {
+    thread.ended.saturating_duration_since(thread.started)
+}
+
+fn wall(threads: &[ThreadResult]) -> Option<Duration> {
+    let start: Instant = threads.iter().map(|thread| thread.started).min()?;
+    let end: Instant = threads.iter().map(|thread| thread.ended).max()?;
+    Some(end.saturating_duration_since(start))
 }

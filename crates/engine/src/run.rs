@@ -1,19 +1,21 @@
-//! Threads: one per file, started together, all ended before anything is handed back.
+//! Threads: started together, all ended before anything is handed back.
 
-use std::io;
+use std::time::Instant;
 
 use iostudy_crew as crew;
-use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 
-use crate::error::{Error, Fault, Halt};
-use crate::file::{FileTimes, move_file};
-use crate::job::Job;
+use crate::backend::Backend;
+use crate::error::{Error, FileFault, Halt};
+use crate::feed::Feed;
+use crate::files::{Files, no_memory};
+use crate::job::{Job, Method};
 use crate::meter::Meter;
 use crate::psync::Psync;
-use crate::result::JobResult;
+use crate::result::{JobResult, ThreadResult};
 
 /// A thread of a job.
-pub(crate) type Member<'a> = crew::Member<'a, FileTimes, Fault>;
+pub(crate) type Member<'a> = crew::Member<'a, ThreadResult, FileFault>;
 
 /// Carry out a job. `tick` is called about every 50 ms on the calling thread with the bytes moved
 /// so far; once it says no, every thread stops at the end of its record.
@@ -28,30 +30,56 @@ pub(crate) type Member<'a> = crew::Member<'a, FileTimes, Fault>;
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
     job.validate().expect("a job is validated before it is run");
-    let tend = |member: &Member| tend_file(job, member);
-    match crew::run(job.paths.len(), tend, tick) {
-        Ok(times) => Ok(JobResult::gather(job.file_bytes, &times)),
+    match crew::run(job.threads.len(), |member| tend(job, member), tick) {
+        Ok(threads) => Ok(JobResult::gather(threads)),
         Err(crew::Error::Fault { member, fault }) => Err(Error::File {
-            path: job.paths[member].clone(),
-            fault,
+            path: job.threads[member][fault.file].clone(),
+            fault: fault.fault,
         }),
         Err(crew::Error::Thread(error)) => Err(Error::Thread(error)),
         Err(crew::Error::Stopped) => Err(Error::Stopped),
     }
 }
 
-fn tend_file(job: &Job, member: &Member) -> Result<FileTimes, Halt> {
-    let file = member.index();
-    let mut backend = Psync::new(job, file as u64).map_err(|error| no_memory(&error))?;
-    member.ready();
-    move_file(job, &job.paths[file], &mut backend, Meter::new(member))
+/// The life of a thread: make the buffers, wait for the others, move the records.
+fn tend(job: &Job, member: &Member) -> Result<ThreadResult, Halt> {
+    match job.method {
+        Method::Positioned | Method::Seek => {
+            let psync = Psync::new(job, member.index());
+            move_records(job, member, &mut psync.map_err(|error| no_memory(&error))?)
+        }
+    }
 }
 
-fn no_memory(error: &io::Error) -> Fault {
-    let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
-    Fault::Io {
-        call: "mmap",
-        offset: 0,
-        errno,
-    }
+/// From open to close: what `TestDFSIO` times for each file.
+fn move_records(
+    job: &Job,
+    member: &Member,
+    backend: &mut impl Backend,
+) -> Result<ThreadResult, Halt> {
+    member.ready();
+    member.go_on()?;
+    let cpu_before = cpu_seconds();
+    let started = Instant::now();
+    let counts_from = started + job.ramp;
+    let mut meter = Meter::new(member, counts_from);
+    let files = Files::open(job, &job.threads[member.index()])?;
+    let mut feed = Feed::new(job, member.index(), Instant::now());
+    backend.carry_out(&files, &mut feed, &mut meter)?;
+    files.sync(job, &mut meter)?;
+    files.close()?;
+    Ok(ThreadResult {
+        started: counts_from,
+        ended: Instant::now(),
+        cpu_seconds: cpu_seconds() - cpu_before,
+        overdue: feed.overdue(),
+        tallies: meter.into_tallies(),
+    })
+}
+
+/// What this thread has used of its processor.
+#[allow(clippy::cast_precision_loss)] // exact up to 104 days
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

@@ -1,31 +1,15 @@
 //! Jobs on real files, and on devices that make them fail.
 
+mod jobs;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use iostudy_engine::{Error, Fault, Invalid, Job, JobResult, Operation, run};
-use iostudy_pattern::{Content, sequential};
-
-const WRITE: Operation = Operation::Write { fsync: false };
-
-fn job(paths: &[PathBuf], operation: Operation, file_bytes: u64, record_bytes: usize) -> Job {
-    Job {
-        paths: paths.to_vec(),
-        operation,
-        file_bytes,
-        record_bytes,
-        direct: false,
-        seed: 11,
-    }
-}
-
-fn in_folder(folder: &Path, count: usize) -> Vec<PathBuf> {
-    (0..count)
-        .map(|index| folder.join(format!("file-{index}")))
-        .collect()
-}
+use iostudy_engine::{Error, Fault, Invalid, Job, JobResult, Operation, Sync, SyncCall, run};
+use iostudy_pattern::{Content, Record};
+use jobs::{WRITE, in_folder, job};
 
 fn carry_out(job: &Job) -> Result<JobResult, Error> {
     run(job, |_| true)
@@ -49,21 +33,23 @@ fn what_is_written_is_the_content_and_reads_back_with_any_record_size() {
     let paths = in_folder(folder.path(), 3);
     let file_bytes = 1_300_001;
     let written = carry_out(&job(&paths, WRITE, file_bytes, 70_000)).unwrap();
-    assert_eq!(written.bytes, 3 * file_bytes);
-    assert_eq!(written.files.len(), 3);
-    assert_eq!(written.latencies.len(), 3 * 19);
-    assert!(written.wall >= *written.files.iter().max().unwrap());
+    assert_eq!(written.write.bytes, 3 * file_bytes);
+    assert_eq!(written.threads.len(), 3);
+    assert_eq!(written.write.latencies.len(), 3 * 19);
+    assert!(written.wall >= *written.threads.iter().max().unwrap());
     for (index, path) in (0..).zip(&paths) {
-        let mut content = Content::new(11, index, 4096).unwrap();
-        let expected: Vec<u8> = sequential(file_bytes, 4096)
-            .flat_map(|record| content.record(record).to_vec())
-            .collect();
+        let mut content = Content::new(11, 0.0, 2_000_000).unwrap();
+        let whole = Record {
+            offset: 0,
+            len: 1_300_001,
+        };
+        let expected = content.record(index, whole);
         assert!(std::fs::read(path).unwrap() == expected, "{index}");
     }
     for record_bytes in [1, 4096, 1_300_001] {
         let files = &paths[..1];
         let read = carry_out(&job(files, Operation::Read, file_bytes, record_bytes)).unwrap();
-        assert_eq!(read.bytes, file_bytes);
+        assert_eq!(read.read.bytes, file_bytes);
     }
 }
 
@@ -72,7 +58,13 @@ fn writing_truncates_what_was_there() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     std::fs::write(&paths[0], vec![1; 100_000]).unwrap();
-    carry_out(&job(&paths, Operation::Write { fsync: true }, 5000, 1000)).unwrap();
+    let write = job(&paths, WRITE, 5000, 1000);
+    let sync = Some(Sync {
+        call: SyncCall::Fsync,
+        every_records: 0,
+    });
+    let written = carry_out(&Job { sync, ..write }).unwrap();
+    assert_eq!(written.sync.len(), 1);
     assert_eq!(std::fs::metadata(&paths[0]).unwrap().len(), 5000);
 }
 
@@ -153,7 +145,7 @@ fn the_caller_can_stop_a_job_and_is_not_asked_again() {
 fn more_threads_than_processors_start_and_end() {
     let paths = vec![PathBuf::from("/dev/null"); 64];
     let result = carry_out(&job(&paths, WRITE, 1 << 20, 4096)).unwrap();
-    assert_eq!(result.latencies.len(), 64 * 256);
+    assert_eq!(result.write.latencies.len(), 64 * 256);
 }
 
 #[test]
@@ -168,7 +160,7 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
     assert_eq!(direct.validate(), Ok(()));
     assert_eq!(
         refusal(Job {
-            paths: vec![],
+            threads: vec![],
             ..valid.clone()
         }),
         Invalid::NoPaths

@@ -9,7 +9,7 @@ use std::io;
 
 use crate::buffer::AlignedBuffer;
 use crate::mix::{mix, nth};
-use crate::order::Record;
+use crate::walk::Record;
 
 const BLOCK_BYTES: usize = 4096;
 const STAMP_BYTES: usize = 16;
@@ -18,62 +18,71 @@ const POOL_BYTES: usize = POOL_BLOCKS * BLOCK_BYTES;
 /// Of how many blocks one is compared in full.
 const FULL_CHECK_EVERY: u64 = 64;
 
-/// The content of one file as a pure function of seed, file and offset.
+/// The content of every file as a pure function of seed, file and offset.
 pub struct Content {
-    key: u64,
+    seed: u64,
     /// The pool, then as much of it again as the longest record needs to be in one piece.
     pool: AlignedBuffer,
 }
 
 impl Content {
-    /// The content of the `file`-th file under `seed`, for records up to `longest_record` bytes.
+    /// The content under `seed`, for records up to `longest_record` bytes.
+    ///
+    /// `compressible` is the share of every block that compresses to nothing, from 0 to 1.
     ///
     /// # Errors
     ///
     /// There is not enough memory.
-    pub fn new(seed: u64, file: u64, longest_record: usize) -> io::Result<Self> {
-        let key = nth(mix(seed), file);
+    pub fn new(seed: u64, compressible: f64, longest_record: usize) -> io::Result<Self> {
         // The longest record may begin at the last byte of the pool.
         let wrapped = longest_record
             .saturating_sub(1)
             .next_multiple_of(BLOCK_BYTES);
         let mut pool = AlignedBuffer::new(POOL_BYTES + wrapped)?;
-        fill(&mut pool[..POOL_BYTES], !key);
-        for start in (POOL_BYTES..pool.len()).step_by(POOL_BYTES) {
-            let end = pool.len().min(start + POOL_BYTES);
-            pool.copy_within(..end - start, start);
+        let (first, again) = pool.split_at_mut(POOL_BYTES);
+        fill(first, !mix(seed), compressible);
+        for piece in again.chunks_mut(POOL_BYTES) {
+            piece.copy_from_slice(&first[..piece.len()]);
         }
-        Ok(Self { key, pool })
+        Ok(Self { seed, pool })
     }
 
-    /// The bytes of a record; they begin at a page boundary if the record's offset does.
+    /// The bytes of a record of the `file`-th file; they begin at a page boundary if the record's
+    /// offset does.
     ///
     /// # Panics
     ///
     /// If the record is longer than announced.
-    pub fn record(&mut self, record: Record) -> &[u8] {
+    pub fn record(&mut self, file: u64, record: Record) -> &[u8] {
+        let key = self.key(file);
         let start = pool_position(record.offset);
         let end = start + record.len;
         let first_block = record.offset / BLOCK_BYTES as u64;
         let aligned = start - start % BLOCK_BYTES;
         for (block, at) in (first_block..).zip((aligned..end).step_by(BLOCK_BYTES)) {
-            self.pool[at..at + STAMP_BYTES].copy_from_slice(&stamp(self.key, block));
+            self.pool[at..at + STAMP_BYTES].copy_from_slice(&stamp(key, block));
         }
         &self.pool[start..end]
     }
 
-    /// The offset of the first byte of `data`, read at `offset`, that is found to be wrong.
+    fn key(&self, file: u64) -> u64 {
+        nth(mix(self.seed), file)
+    }
+
+    /// The offset of the first byte of `data`, read from the `file`-th file at `offset`, that is
+    /// found to be wrong.
     ///
     /// Compares the stamp of every block and the whole of every 64th, which tells lost, misplaced
     /// and stale blocks, and whatever changes all data, at next to no cost.
     #[must_use]
-    pub fn first_difference(&self, offset: u64, data: &[u8]) -> Option<u64> {
+    pub fn first_difference(&self, file: u64, offset: u64, data: &[u8]) -> Option<u64> {
+        let key = self.key(file);
         let mut at = offset;
         let mut rest = data;
         while !rest.is_empty() {
             let left_in_block = BLOCK_BYTES - pool_position(at) % BLOCK_BYTES;
             let (piece, tail) = rest.split_at(left_in_block.min(rest.len()));
-            if let Some(position) = self.difference_in_block(at, piece) {
+            if let Some(position) = self.difference_in_block(key, at, piece) {
                 return Some(at + position as u64);
             }
             at += piece.len() as u64;
@@ -83,11 +92,11 @@ impl Content {
     }
 
     /// Where `piece`, which lies in one block and begins at `at`, differs.
-    fn difference_in_block(&self, at: u64, piece: &[u8]) -> Option<usize> {
+    fn difference_in_block(&self, key: u64, at: u64, piece: &[u8]) -> Option<usize> {
         let block = at / BLOCK_BYTES as u64;
         let start = pool_position(at);
         let within = start % BLOCK_BYTES;
-        let stamp = stamp(self.key, block);
+        let stamp = stamp(key, block);
         let stamped = &stamp[within.min(STAMP_BYTES)..];
         let head = stamped.len().min(piece.len());
         difference(&piece[..head], &stamped[..head]).or_else(|| {
@@ -98,9 +107,19 @@ impl Content {
     }
 }
 
-fn fill(bytes: &mut [u8], key: u64) {
+/// Random bytes, with zeros at the end of every block for the share that is to compress.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)]
+fn fill(bytes: &mut [u8], key: u64, compressible: f64) {
     for (index, word) in (0..).zip(bytes.chunks_exact_mut(8)) {
         word.copy_from_slice(&nth(key, index).to_le_bytes());
+    }
+    let random = (BLOCK_BYTES as f64 * (1.0 - compressible.clamp(0.0, 1.0))).round() as usize;
+    for block in bytes.chunks_exact_mut(BLOCK_BYTES) {
+        block[random.max(STAMP_BYTES)..].fill(0);
     }
 }
 

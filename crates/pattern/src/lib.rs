@@ -1,14 +1,17 @@
 //! Which record comes next, and what it holds.
 //!
-//! An *order* is an iterator of [`Record`]s: [`sequential`] today; reverse, strided or random ones
-//! are further functions that return such an iterator. [`Content`] gives the bytes of any record
-//! as a pure function of seed, file and offset, and finds the first byte that differs from it.
+//! An [`Order`] says in which order the records of a [`Layout`] are taken; a [`Walk`] gives the
+//! record at any index of it. [`Content`] gives the bytes of any record as a pure function of seed,
+//! file and offset, and finds the first byte that differs from it.
 
 mod buffer;
 mod content;
 mod mix;
 mod order;
+mod walk;
 
 pub use buffer::{AlignedBuffer, PAGE_BYTES};
 pub use content::Content;
-pub use order::{Record, sequential};
+pub use mix::{Stream, nth};
+pub use order::{Order, Positions};
+pub use walk::{Layout, Record, Walk};

@@ -2,32 +2,44 @@
 
 use std::collections::HashSet;
 
-use iostudy_pattern::{Content, Record, sequential};
+use iostudy_pattern::{Content, Layout, Order, Record, Walk};
 use proptest::prelude::*;
 
 const BLOCK: usize = 4096;
 const MIB: usize = 1 << 20;
 
+/// The records of a file from start to end.
+fn sequential(bytes: u64, record_bytes: usize) -> impl Iterator<Item = Record> {
+    let layout = Layout {
+        files: 1,
+        begin: 0,
+        bytes,
+        record_bytes,
+    };
+    let walk = Walk::new(layout, Order::Sequential, 0);
+    (0..walk.pass()).map(move |index| walk.at(index).1)
+}
+
 /// A whole file, made record by record.
 fn file(seed: u64, index: u64, file_bytes: usize, record_bytes: usize) -> Vec<u8> {
-    let mut content = Content::new(seed, index, record_bytes).unwrap();
+    let mut content = Content::new(seed, 0.0, record_bytes).unwrap();
     let records = sequential(file_bytes as u64, record_bytes);
     records
-        .flat_map(|record| content.record(record).to_vec())
+        .flat_map(|record| content.record(index, record).to_vec())
         .collect()
 }
 
 fn first_difference(seed: u64, index: u64, data: &[u8]) -> Option<u64> {
-    Content::new(seed, index, 0)
+    Content::new(seed, 0.0, 0)
         .unwrap()
-        .first_difference(0, data)
+        .first_difference(index, 0, data)
 }
 
 #[test]
 fn records_at_page_boundaries_lie_at_page_boundaries_in_memory() {
-    let mut content = Content::new(1, 0, 3 * BLOCK).unwrap();
+    let mut content = Content::new(1, 0.0, 3 * BLOCK).unwrap();
     for record in sequential(5 * MIB as u64, 3 * BLOCK) {
-        assert_eq!(content.record(record).as_ptr().addr() % BLOCK, 0);
+        assert_eq!(content.record(0, record).as_ptr().addr() % BLOCK, 0);
     }
 }
 
@@ -81,6 +93,27 @@ fn every_64th_block_is_compared_in_full() {
     );
 }
 
+#[test]
+fn a_share_of_every_block_is_zeros_and_still_no_two_are_equal() {
+    let mut content = Content::new(1, 0.75, MIB).unwrap();
+    let data = content
+        .record(
+            0,
+            Record {
+                offset: 0,
+                len: MIB,
+            },
+        )
+        .to_vec();
+    for block in data.chunks(BLOCK) {
+        assert!(block[BLOCK / 4..].iter().all(|byte| *byte == 0));
+        assert!(!block[..BLOCK / 4].windows(8).any(|bytes| bytes == [0; 8]));
+    }
+    let blocks: HashSet<&[u8]> = data.chunks(BLOCK).collect();
+    assert_eq!(blocks.len(), MIB / BLOCK);
+    assert_eq!(content.first_difference(0, 0, &data), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -92,14 +125,14 @@ proptest! {
         len in 1_usize..40_000,
         record_bytes in 1_usize..30_000,
     ) {
-        let whole = Content::new(seed, index, len).unwrap().record(Record { offset: start, len }).to_vec();
-        let mut content = Content::new(seed, index, record_bytes).unwrap();
+        let whole = Content::new(seed, 0.0, len).unwrap().record(index, Record { offset: start, len }).to_vec();
+        let mut content = Content::new(seed, 0.0, record_bytes).unwrap();
         let mut pieces = Vec::new();
         for Record { offset, len } in sequential(len as u64, record_bytes) {
-            pieces.extend_from_slice(content.record(Record { offset: start + offset, len }));
+            pieces.extend_from_slice(content.record(index, Record { offset: start + offset, len }));
         }
         prop_assert_eq!(&whole, &pieces);
-        prop_assert_eq!(content.first_difference(start, &whole), None);
+        prop_assert_eq!(content.first_difference(index, start, &whole), None);
     }
 
     #[test]
@@ -113,11 +146,11 @@ proptest! {
         let mut data = file(seed, 0, 100 * BLOCK, BLOCK);
         let flipped = block * BLOCK + byte;
         data[flipped] ^= 1 << bit;
-        let content = Content::new(seed, 0, 0).unwrap();
+        let content = Content::new(seed, 0.0, 0).unwrap();
         let found = data
             .chunks(record_bytes)
             .zip((0_u64..).step_by(record_bytes))
-            .find_map(|(record, offset)| content.first_difference(offset, record));
+            .find_map(|(record, offset)| content.first_difference(0, offset, record));
         prop_assert_eq!(found, Some(flipped as u64));
     }
 

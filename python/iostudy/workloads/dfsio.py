@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from iostudy import _native, units
+from iostudy.job import JobSpec
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
@@ -96,7 +97,11 @@ class Dfsio(Workload):
         """Write or read all files once and give TestDFSIO's figures and the aggregate."""
         fsync = isinstance(self.options, DfsioWriteOptions) and self.options.fsync
         result = self._job(place, self.operation, fsync=fsync)
-        return Measured(_figures(result, self.options), {self.operation: compact(result.latencies)})
+        tally = result.read if self.operation == "read" else result.write
+        return Measured(
+            _figures(result, tally.latencies, self.options),
+            {self.operation: compact(tally.latencies)},
+        )
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
@@ -109,31 +114,35 @@ class Dfsio(Workload):
     def _job(
         self, place: Place, operation: Literal["write", "read"], *, fsync: bool
     ) -> _native.JobResult:
-        job = _native.FileJob(
-            [str(path) for path in self._paths(place)],
+        spec = JobSpec(
+            threads=tuple((str(path),) for path in self._paths(place)),
             operation=operation,
+            create=operation == "write",
             file_bytes=self.options.size,
             record_bytes=self.options.record_size,
             direct=self.options.direct,
-            fsync=fsync,
+            sync="fsync" if fsync else None,
             seed=place.seed,
         )
+        job = _native.FileJob(spec)
         with told_as_workload(f"to {operation} the files of the workload", place.directory):
             return job.run(place.tick)
 
 
-def _figures(result: _native.JobResult, options: DfsioOptions) -> dict[str, float]:
+def _figures(
+    result: _native.JobResult, latencies: _native.Latencies, options: DfsioOptions
+) -> dict[str, float]:
     size_mib = options.size / units.MIB
-    rates = [size_mib / seconds for seconds in result.file_seconds]
+    rates = [size_mib / seconds for seconds in result.thread_seconds]
     mean = statistics.fmean(rates)
     return {
         "aggregate": result.bytes / units.MIB / result.wall_seconds,
-        "throughput": size_mib * options.files / math.fsum(result.file_seconds),
+        "throughput": size_mib * options.files / math.fsum(result.thread_seconds),
         "average_io_rate": mean,
         "io_rate_stddev": statistics.pstdev(rates, mean),
         "exec_time": result.wall_seconds,
         BYTES: float(result.bytes),
-        **latency_readings(result.latencies),
+        **latency_readings(latencies),
     }
 
 

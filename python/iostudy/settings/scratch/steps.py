@@ -15,6 +15,7 @@ from iostudy import units
 from iostudy._native import FileJob
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host import devices, mounts, stack, usage
+from iostudy.job import JobSpec
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.identity import DeviceIdentity, DiskIdentity
@@ -91,15 +92,16 @@ def allocate(image: Path, size_bytes: int) -> None:
     blocks of a study would measure that.
     """
     try:
-        FileJob(
-            [os.fsencode(image)],
+        spec = JobSpec(
+            threads=((str(image),),),
             operation="write",
+            create=True,
             file_bytes=size_bytes,
             record_bytes=min(size_bytes, units.MIB),
-            direct=False,
-            fsync=True,
+            sync="fsync",
             seed=0,
-        ).run()
+        )
+        FileJob(spec).run()
         image.chmod(0o600)
     except OSError as error:
         raise _failed("to write the image of a scratch disk", error, image) from error

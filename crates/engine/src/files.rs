@@ -1,0 +1,122 @@
+//! A thread's files from open to close.
+
+use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use rustix::fs::{FallocateFlags, Mode, OFlags, fadvise, fallocate, fdatasync, fsync, open};
+use rustix::io::{Errno, retry_on_intr, try_close};
+
+use crate::error::{Fault, FileFault, Halt};
+use crate::job::{Advice, Job, Operation, SyncCall};
+use crate::meter::Meter;
+
+/// Open files, in the order of their paths.
+pub(crate) struct Files(Vec<OwnedFd>);
+
+impl Files {
+    /// Open each as the job wants it, with its room and its advice.
+    pub(crate) fn open(job: &Job, paths: &[PathBuf]) -> Result<Self, FileFault> {
+        let opened = paths.iter().enumerate().map(|(index, path)| {
+            let file = open_one(job, path).map_err(FileFault::of(index))?;
+            make_ready(job, &file).map_err(FileFault::of(index))?;
+            Ok(file)
+        });
+        opened.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(crate) fn get(&self, index: usize) -> BorrowedFd<'_> {
+        self.0[index].as_fd()
+    }
+
+    /// Bring what was written to the disk, if the job asks for it.
+    pub(crate) fn sync(&self, job: &Job, meter: &mut Meter) -> Result<(), Halt> {
+        if let Some(sync) = job.sync {
+            for index in 0..self.0.len() {
+                meter.go_on()?;
+                self.sync_one(index, sync.call, Instant::now(), meter)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bring one file to the disk; the time at the end.
+    pub(crate) fn sync_one(
+        &self,
+        index: usize,
+        call: SyncCall,
+        now: Instant,
+        meter: &mut Meter,
+    ) -> Result<Instant, FileFault> {
+        let file = &self.0[index];
+        match call {
+            SyncCall::Fsync => retry_on_intr(|| fsync(file)).map_err(Fault::of("fsync", 0)),
+            SyncCall::Fdatasync => {
+                retry_on_intr(|| fdatasync(file)).map_err(Fault::of("fdatasync", 0))
+            }
+        }
+        .map_err(FileFault::of(index))?;
+        Ok(meter.synced(now))
+    }
+
+    /// Close and tell the error: network file systems write at close, and may only then find the
+    /// quota exceeded.
+    pub(crate) fn close(self) -> Result<(), FileFault> {
+        for (index, file) in self.0.into_iter().enumerate() {
+            // SAFETY: the descriptor was owned, is given up here and is not used again.
+            unsafe { try_close(file.into_raw_fd()) }
+                .map_err(Fault::of("close", 0))
+                .map_err(FileFault::of(index))?;
+        }
+        Ok(())
+    }
+}
+
+fn open_one(job: &Job, path: &Path) -> Result<OwnedFd, Fault> {
+    let access = match job.operation {
+        Operation::Write => OFlags::WRONLY,
+        Operation::Read => OFlags::RDONLY,
+        Operation::Mix { .. } => OFlags::RDWR,
+    };
+    let asked = [
+        (job.create, OFlags::CREATE | OFlags::TRUNC),
+        (job.direct, OFlags::DIRECT),
+        (job.dsync, OFlags::DSYNC),
+    ];
+    let flags = asked
+        .into_iter()
+        .filter(|(is_asked, _)| *is_asked)
+        .fold(access | OFlags::CLOEXEC, |flags, (_, flag)| flags | flag);
+    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+    retry_on_intr(|| open(path, flags, mode)).map_err(Fault::of("open", 0))
+}
+
+fn make_ready(job: &Job, file: &OwnedFd) -> Result<(), Fault> {
+    let (begin, bytes) = (job.begin_bytes, job.file_bytes);
+    if job.allocate {
+        retry_on_intr(|| fallocate(file, FallocateFlags::empty(), begin, bytes))
+            .map_err(Fault::of("fallocate", begin))?;
+    }
+    if let Some(advice) = job.advice {
+        fadvise(file, 0, None, advice.into()).map_err(Fault::of("posix_fadvise", 0))?;
+    }
+    Ok(())
+}
+
+impl From<Advice> for rustix::fs::Advice {
+    fn from(advice: Advice) -> Self {
+        match advice {
+            Advice::Sequential => Self::Sequential,
+            Advice::Random => Self::Random,
+            Advice::NoReuse => Self::NoReuse,
+            Advice::WillNeed => Self::WillNeed,
+            Advice::DontNeed => Self::DontNeed,
+        }
+    }
+}
+
+/// For memory that could not be had.
+pub(crate) fn no_memory(error: &std::io::Error) -> FileFault {
+    let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
+    FileFault::of(0)(Fault::of("mmap", 0)(errno))
+}

@@ -1,0 +1,70 @@
+"""What the native engine is asked: the files of a job, and how their records are moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Operation = Literal["write", "read", "mix"]
+Order = Literal["sequential", "reverse", "strided", "skip", "random", "zipf"]
+Method = Literal["psync", "seek"]
+SyncCall = Literal["fsync", "fdatasync"]
+Advice = Literal["sequential", "random", "noreuse", "willneed", "dontneed"]
+Arrival = Literal["closed", "even", "poisson"]
+
+
+@dataclass(frozen=True)
+class JobSpec:
+    """Records of files, moved by threads; each thread has its own files, all as many.
+
+    ``threads`` are the paths of each thread; a file's position among all of them and ``seed`` make
+    its content. ``operation``: ``mix`` reads ``read_percent`` of the records and writes the others.
+    ``create`` makes the files, or cuts them to nothing; else they must be there. Records of
+    ``record_bytes`` go over ``file_bytes`` of each file, from ``begin_bytes`` on.
+
+    ``order`` is over all files of a thread: ``strided`` takes every ``step``-th record, then those
+    after them, until all are taken; ``skip`` leaves out what lies between; ``random`` takes each
+    once, shuffled anew for every pass; ``zipf`` draws with a frequency of rank^-``zipf_exponent``.
+    A thread ends after one pass, unless ``total_bytes`` (in as many passes as that takes) or
+    ``seconds`` is given. What ends in the first ``ramp_seconds`` is not counted.
+
+    ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2).
+    ``direct`` is O_DIRECT, ``dsync`` O_DSYNC. ``sync`` ends every file with that call, inside the
+    measured time, and calls it after every ``sync_every`` records that a thread has written, if
+    that is not 0. ``allocate`` is fallocate(2), ``advice`` posix_fadvise(2).
+
+    A thread begins a record when the one before has ended, ``think_seconds`` later, or at most
+    ``rate`` times a second. With ``arrival`` ``even`` or ``poisson`` the loop is open: ``rate``
+    records a second arrive however long those before take, and a latency counts from the arrival.
+
+    ``compressible`` is the share of the content that compresses to nothing, 0 to 1. ``verify``
+    compares what is read with what was written: the stamp of every 4 KiB block, and the whole of
+    every 64th.
+    """
+
+    threads: tuple[tuple[str, ...], ...]
+    operation: Operation
+    file_bytes: int
+    record_bytes: int
+    seed: int
+    read_percent: int = 50
+    create: bool = False
+    begin_bytes: int = 0
+    order: Order = "sequential"
+    step: int = 1
+    zipf_exponent: float = 1.0
+    total_bytes: int | None = None
+    seconds: float | None = None
+    ramp_seconds: float = 0.0
+    method: Method = "psync"
+    direct: bool = False
+    dsync: bool = False
+    sync: SyncCall | None = None
+    sync_every: int = 0
+    allocate: bool = False
+    advice: Advice | None = None
+    think_seconds: float = 0.0
+    rate: float | None = None
+    arrival: Arrival = "closed"
+    compressible: float = 0.0
+    verify: bool = True
