@@ -13,7 +13,7 @@ from iostudy.cli.console import print_json, print_table, say
 from iostudy.errors import UsageError
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
-from iostudy.study.collector import reason
+from iostudy.study.collector import keys_of, reason
 from iostudy.study.model import Configuration, DirectoryTarget
 from iostudy.study.names import UnknownNameError, known
 from iostudy.study.plan import draw_seed
@@ -69,7 +69,8 @@ def _told(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
     key = ".".join(map(str, detail["loc"])) or "together"
     if detail["type"] != "extra_forbidden":
         return f"{key}: {reason(detail)}"
-    unknown = UnknownNameError("option", key, definition.options.model_fields)
+    *way, last = detail["loc"]
+    unknown = UnknownNameError("option", str(last), keys_of(definition.options, way))
     meant = f", did you mean {unknown.suggestion}?" if unknown.suggestion else ""
     return f"{key}: {unknown}{meant}"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from iostudy.workloads.page_cache import forget
+
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 _PAGE_CACHE = "1"
 
@@ -27,15 +29,6 @@ def drop(directory: Path) -> str:
     try:
         DROP_CACHES.write_text(_PAGE_CACHE)
     except OSError:
-        for path in directory.iterdir():
-            _forget(path)
+        forget(directory)
         return "page cache of its files dropped before every trial that reads, by posix_fadvise"
     return f"page cache dropped before every trial that reads, by {DROP_CACHES}"
-
-
-def _forget(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    finally:
-        os.close(descriptor)

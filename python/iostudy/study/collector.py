@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -26,8 +26,12 @@ _WORDS = {
     "string_type": "write a text",
     "model_type": "a mapping is wanted here",
     "missing": "it is missing",
+    "too_short": "too few; at least {min_length} are wanted",
 }
 """What pydantic calls an error -> what is wanted; its own errors are told as they are."""
+
+_OF_KEY = "[key]"
+"""What pydantic puts at the end of the way to a key that is wrong itself."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Path = tuple[Step, ...]
@@ -83,23 +87,37 @@ class Collector:
             raise StudyError(self.where, tuple(sorted(self.problems, key=lambda p: p.line)))
 
     def _add_detail(self, path: Path, model: type[BaseModel], detail: ErrorDetails) -> None:
-        place = (*path, *detail["loc"])
+        way = tuple(step for step in detail["loc"] if step != _OF_KEY)
+        place = (*path, *way)
         cause = detail.get("ctx", {}).get("error")
         if detail["type"] == "extra_forbidden":
-            key = str(detail["loc"][-1])
-            fields = _section(model, detail["loc"][:-1]).model_fields
-            self.note(place, UnknownNameError("key", key, fields), key)
+            key = str(way[-1])
+            self.note(place, UnknownNameError("key", key, keys_of(model, way[:-1])), key)
         elif isinstance(cause, ValueError):
             self.note(place, cause, detail["input"])
         else:
             self.add(place, reason(detail), found=shown(detail["input"]))
 
 
-def _section(model: type[BaseModel], way: Sequence[Step]) -> type[BaseModel]:
-    """The model of the section that a way of fields leads to; each of them may be left out."""
+def keys_of(model: type[BaseModel], way: Sequence[Step]) -> tuple[str, ...]:
+    """The keys of the section that a way leads to; each of its steps may be left out in a file."""
+    here: Any = model
     for step in way:
-        optional = model.model_fields[str(step)].annotation
-        (model,) = (kind for kind in get_args(optional) if issubclass(kind, BaseModel))
+        here = _at(here, step)
+    return tuple(_section(here).model_fields)
+
+
+def _at(kind: Any, step: Step) -> Any:
+    """The type of what stands under a key of a section, or of a mapping of labels to sections."""
+    if get_origin(kind) is dict:
+        return get_args(kind)[1]
+    return _section(kind).model_fields[str(step)].annotation
+
+
+def _section(kind: Any) -> type[BaseModel]:
+    """The model in a type that is one, or one or None."""
+    model: type[BaseModel]
+    (model,) = (each for each in get_args(kind) or (kind,) if issubclass(each, BaseModel))
     return model
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import dfsio
+from iostudy.workloads import dfsio, mix
 from iostudy.workloads.definition import WorkloadDefinition
 
-_ALL = {definition.name: definition for definition in (dfsio.WRITE, dfsio.READ)}
+_ALONE = {definition.name: definition for definition in (dfsio.WRITE, dfsio.READ)}
+_ALL = _ALONE | {mix.NAME: mix.definition(_ALONE)}
 
 
 def names() -> tuple[str, ...]:

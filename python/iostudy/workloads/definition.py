@@ -160,7 +160,8 @@ class WorkloadDefinition:
     ``figures`` gives, for validated options, every figure of a run: verdicts use the first one
     unless the study names another. ``part_figures`` does the same for the parts of a run.
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
-    Workload.
+    Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
+    they are known of a run that was stopped, too.
     """
 
     name: str
@@ -172,6 +173,7 @@ class WorkloadDefinition:
     make: Callable[[Any], Workload]
     example: Mapping[str, Any]
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
+    ticks_bytes: bool = False
 
     def figure(self, name: str, options: BaseModel) -> Figure:
         """The figure of that name; KeyError if there is none."""

@@ -167,6 +167,7 @@ WRITE = WorkloadDefinition(
     figures=_FIGURES,
     example=_EXAMPLE,
     make=lambda options: Dfsio("write", options),
+    ticks_bytes=True,
 )
 READ = WorkloadDefinition(
     name="dfsio-read",
@@ -177,4 +178,5 @@ READ = WorkloadDefinition(
     figures=_FIGURES,
     example=_EXAMPLE,
     make=lambda options: Dfsio("read", options),
+    ticks_bytes=True,
 )

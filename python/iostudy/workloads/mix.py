@@ -1,0 +1,353 @@
+"""Several workloads at the same time as one: what a neighbour does to the one in question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    create_model,
+    model_serializer,
+    model_validator,
+)
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from iostudy.errors import WorkloadStoppedError
+from iostudy.workloads.definition import (
+    BYTES,
+    Figure,
+    Measured,
+    Options,
+    Place,
+    Tick,
+    Workload,
+    WorkloadDefinition,
+    go_on,
+)
+from iostudy.workloads.page_cache import forget
+from iostudy.workloads.rounds import beside, mean_of
+from iostudy.workloads.together import Player, common_share, play_together
+
+NAME = "mix"
+OVERLAP = "overlap"
+ROUNDS = "rounds"
+
+_FORM = "a workload is its name, or {name: {option: value}}"
+_SEED_BYTES = 8
+
+
+def _label(text: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,31}", text):
+        raise ValueError(
+            "not a label; write up to 32 of a-z, 0-9, - and _, a letter or digit first"
+        )
+    return text
+
+
+Label = Annotated[str, AfterValidator(_label)]
+"""What a member is called: the folder it works in, and the beginning of its figures' names."""
+
+
+class Member(Options):
+    """One workload of a mix with its options: a field for each that it may be, one of them set."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _written(cls, value: Any) -> Any:
+        match value:
+            case str():
+                return {value: {}}
+            case Mapping():
+                return {name: {} if given is None else given for name, given in value.items()}
+            case _:
+                raise ValueError(_FORM)
+
+    @model_validator(mode="after")
+    def _only_one(self) -> Member:
+        if len(self.model_fields_set) != 1:
+            raise ValueError(_FORM)
+        return self
+
+    @property
+    def name(self) -> str:
+        """The name of the workload."""
+        (name,) = self.model_fields_set
+        return name
+
+    @property
+    def options(self) -> Options:
+        """The options of the workload."""
+        options = getattr(self, self.name)
+        assert isinstance(options, Options)
+        return options
+
+    @model_serializer
+    def _as_written(self) -> dict[str, Any]:
+        return {self.name: self.options.model_dump(mode="json")}
+
+
+class MixOptions(Options):
+    """Options of mix."""
+
+    workloads: dict[str, Member]
+    others: Literal["repeat", "once"] = Field(
+        "repeat",
+        description="what all but the first do: begin again until the first has ended, which stops "
+        "them (repeat), or run once, whichever takes longest (once)",
+    )
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the others begin again."""
+        return self.others == "repeat"
+
+
+@dataclass(frozen=True)
+class MixMember:
+    """A member ready to be carried out, below the place of the mix."""
+
+    label: str
+    definition: WorkloadDefinition
+    workload: Workload
+
+    def place(self, place: Place, tick: Tick = go_on) -> Place:
+        """Its own folder, and a seed that no other member has."""
+        digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
+        seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
+        return Place(place.directory / self.label, seed, tick)
+
+    def prepare(self, place: Place) -> None:
+        """Make its folder and what its trials need. Heeds the tick of the mix."""
+        folder = self.place(place, place.tick)
+        folder.directory.mkdir(exist_ok=True)
+        self.workload.prepare(folder)
+
+    def renew(self, place: Place) -> None:
+        """Between two rounds: undo what the one before has left, in the page cache too.
+
+        Of its own files only: the machine's whole cache belongs to the first member as well.
+        """
+        own = self.place(place)
+        self.workload.reset(own)
+        if self.workload.reads():
+            forget(own.directory)
+
+    def clean(self, place: Place) -> None:
+        """Let it remove its files, then its folder with whatever it has left."""
+        own = self.place(place)
+        if own.directory.exists():
+            try:
+                self.workload.clean(own)
+            finally:
+                shutil.rmtree(own.directory)
+
+    def moved(self, player: Player) -> float | None:
+        """The bytes of all its rounds, the one that was cut off included; None: unknown."""
+        told = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
+        if player.cut_off is not None:
+            told.append(player.cut_off if self.definition.ticks_bytes else math.nan)
+        moved = math.fsum(told)
+        return None if math.isnan(moved) else moved
+
+    def player(self, place: Place) -> Player:
+        """It as one that runs with others."""
+        return Player(
+            run=lambda tick: self.workload.run(self.place(place, tick)),
+            renew=partial(self.renew, place),
+        )
+
+
+@dataclass(frozen=True)
+class Mix(Workload):
+    """Its members each in a folder of its own; the first one is the one in question."""
+
+    members: tuple[MixMember, ...]
+    repeats: bool
+
+    def space_bytes(self) -> int:
+        """That of all members together, as far as they can tell."""
+        return sum(member.workload.space_bytes() for member in self.members)
+
+    def reads(self) -> bool:
+        """Whether any member reads what was written before."""
+        return any(member.workload.reads() for member in self.members)
+
+    def check(self) -> None:
+        """What any member lacks is lacking."""
+        for member in self.members:
+            member.workload.check()
+
+    def preparation(self) -> str:
+        """Mixes share their data when every member would."""
+        return json.dumps(
+            [
+                (each.label, each.definition.name, each.workload.preparation())
+                for each in self.members
+            ]
+        )
+
+    def prepare(self, place: Place) -> None:
+        """Prepare one member after the other."""
+        for member in self.members:
+            member.prepare(place)
+
+    def reset(self, place: Place) -> None:
+        """Reset every member."""
+        for member in self.members:
+            member.workload.reset(member.place(place))
+
+    def run(self, place: Place) -> Measured:
+        """Carry out all members at the same time."""
+        players = {member.label: member.player(place) for member in self.members}
+        first, *others = players.values()
+        if not play_together(first, others, place.tick, repeat_others=self.repeats):
+            raise WorkloadStoppedError(
+                "to run several workloads at the same time",
+                found="it was asked to stop before its end",
+                where=str(place.directory),
+                remedy="run it again; a figure of a part is no figure of the whole",
+            )
+        return self._measured(players)
+
+    def clean(self, place: Place) -> None:
+        """Remove what every member has made, also where another one's cannot be removed."""
+        with ExitStack() as cleaning:
+            for member in self.members:
+                cleaning.callback(member.clean, place)
+
+    def _measured(self, players: Mapping[str, Player]) -> Measured:
+        first, *others = players.values()
+        until = first.rounds[0].ended if self.repeats else math.inf
+        counted = {
+            label: [each.measured for each in player.rounds if each.ended <= until]
+            for label, player in players.items()
+        }
+        told = beside({label: mean_of(rounds) for label, rounds in counted.items()})
+        own = {OVERLAP: 100 * common_share(first, others)}
+        if self.repeats:
+            own |= {f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]}
+        moved, notes = self._moved(players)
+        notes += tuple(_without_figures(label) for label, rounds in counted.items() if not rounds)
+        return replace(told, figures={**told.figures, **own, **moved}, notes=told.notes + notes)
+
+    def _moved(self, players: Mapping[str, Player]) -> tuple[dict[str, float], tuple[str, ...]]:
+        """The bytes of all, if each can tell them; else a note of who cannot."""
+        moved = {member.label: member.moved(players[member.label]) for member in self.members}
+        unknown = [label for label, known in moved.items() if known is None]
+        if unknown:
+            who = ", ".join(unknown)
+            return {}, (f"foreign I/O is not judged: what {who} moved in all is not known",)
+        return {BYTES: math.fsum(known for known in moved.values() if known is not None)}, ()
+
+
+def _without_figures(label: str) -> str:
+    return (
+        f"{label}: no round of it came to its end before the first workload did, so it has no "
+        "figures; give it less to do in a round, or the first one more"
+    )
+
+
+def _figures(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> tuple[Figure, ...]:
+    first = next(iter(options.workloads))
+    told = [
+        _told(label, figure, mean=options.repeats and label != first)
+        for label, member in options.workloads.items()
+        for figure in known[member.name].figures(member.options)
+    ]
+    if options.repeats:
+        told += [_rounds(label, first) for label in options.workloads if label != first]
+    overlap = f"share of the time of {first} during which all the others were at work"
+    moved = "bytes that all moved, those of rounds that were stopped included"
+    return (*told, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
+
+
+def _part_figures(
+    known: Mapping[str, WorkloadDefinition], options: MixOptions
+) -> tuple[Figure, ...]:
+    first = next(iter(options.workloads))
+    return tuple(
+        _told(label, figure, mean=options.repeats and label != first)
+        for label, member in options.workloads.items()
+        for figure in known[member.name].part_figures(member.options)
+    )
+
+
+def _told(label: str, figure: Figure, *, mean: bool) -> Figure:
+    words = f"{label}: {figure.documentation}"
+    if mean:
+        words += " (mean over its complete rounds)"
+    return replace(figure, name=f"{label}.{figure.name}", documentation=words)
+
+
+def _rounds(label: str, first: str) -> Figure:
+    words = f"how often {label} came to its end while {first} was at work"
+    return Figure(f"{label}.{ROUNDS}", "rounds", words, True)
+
+
+def _make(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> Mix:
+    members = tuple(
+        MixMember(label, known[member.name], known[member.name].make(member.options))
+        for label, member in options.workloads.items()
+    )
+    return Mix(members, options.repeats)
+
+
+def _from_text(value: Any) -> Any:
+    """The command line has text only: there a mapping is written as YAML, or JSON."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return YAML(typ="safe", pure=True).load(value)
+    except YAMLError as error:
+        raise ValueError(f"not a mapping in YAML or JSON; write {_EXAMPLE_TEXT}") from error
+
+
+def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
+    """MixOptions that know the options of every workload, so that each error has its place."""
+    fields: dict[str, Any] = {each.name: (each.options | None, None) for each in known}
+    member = create_model("MixMember", __base__=Member, **fields)
+    members = Annotated[dict[Label, member], BeforeValidator(_from_text)]  # type: ignore[valid-type]
+    described = Field(
+        min_length=2,
+        description="the workloads by labels of your own, as {label: {name: {option: value}}}; the "
+        "first one is the one in question",
+    )
+    return create_model("MixOptions", __base__=MixOptions, workloads=(members, described))
+
+
+_EXAMPLE_TEXT = "{foreground: dfsio-read, neighbour: dfsio-write}"
+
+
+def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
+    """The mix of any of these workloads, by name; a mix of mixes is none."""
+    return WorkloadDefinition(
+        name=NAME,
+        models="users of the same storage at the same time: what a neighbour on a shared /home "
+        "does to the workload in question, and that to the neighbour",
+        leaves_out="processes and hosts of their own: all members are threads of this process, so "
+        "that a member which computes in Python slows the others' Python down, though not their "
+        "I/O loops; shares and limits of users, which a cgroup would set",
+        source="report R3: jobs of a cluster that overloaded its shared /home",
+        options=_options_model(known.values()),
+        figures=partial(_figures, known),
+        part_figures=partial(_part_figures, known),
+        example={
+            "workloads": {
+                "foreground": {"dfsio-read": {"files": 1, "size": "64MiB"}},
+                "neighbour": {"dfsio-write": {"files": 1, "size": "16MiB"}},
+            }
+        },
+        make=partial(_make, known),
+    )

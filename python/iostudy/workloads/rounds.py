@@ -1,0 +1,74 @@
+"""Several measurements as one: rounds of a workload, and workloads beside each other."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from iostudy.workloads.definition import Histogram, Measured, Part
+from iostudy.workloads.latency import pooled
+
+T = TypeVar("T")
+
+
+def mean_of(rounds: Sequence[Measured]) -> Measured:
+    """The mean of every figure that all rounds have, and their histograms added up.
+
+    Parts are those of the same labels. One round is given back as it is, none gives nothing.
+    """
+    return Measured(
+        _means([each.figures for each in rounds]),
+        _sums([each.latencies for each in rounds]),
+        _mean_parts([part for each in rounds for part in each.parts]),
+        tuple(dict.fromkeys(note for each in rounds for note in each.notes)),
+    )
+
+
+def beside(told: Mapping[str, Measured]) -> Measured:
+    """What several workloads measured at the same time, everything under the label of its own.
+
+    ``neighbour.aggregate`` is a figure, ``neighbour.write`` the latencies of an operation; parts
+    have the label ``workload`` before their own.
+    """
+    return Measured(
+        {f"{label}.{name}": v for label, each in told.items() for name, v in each.figures.items()},
+        {
+            f"{label}.{name}": h
+            for label, each in told.items()
+            for name, h in each.latencies.items()
+        },
+        tuple(_labelled(label, part) for label, each in told.items() for part in each.parts),
+        tuple(f"{label}: {note}" for label, each in told.items() for note in each.notes),
+    )
+
+
+def _prefixed(told: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
+    return {f"{label}.{name}": value for label, own in told.items() for name, value in own.items()}
+
+
+def _labelled(label: str, part: Part) -> Part:
+    return Part({"workload": label, **part.labels}, _prefixed({label: part.figures}))
+
+
+def _means(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    first, *others = rounds or [{}]
+    common = [name for name in first if all(name in other for other in others)]
+    return {name: statistics.fmean(each[name] for each in rounds) for name in common}
+
+
+def _sums(rounds: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+    operations = dict.fromkeys(operation for each in rounds for operation in each)
+    return {
+        operation: pooled(each.get(operation, ()) for each in rounds) for operation in operations
+    }
+
+
+def _mean_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+    alike: dict[tuple[tuple[str, str], ...], list[Part]] = {}
+    for part in parts:
+        alike.setdefault(tuple(part.labels.items()), []).append(part)
+    return tuple(
+        Part(dict(labels), _means([part.figures for part in found]))
+        for labels, found in alike.items()
+    )

@@ -1,0 +1,300 @@
+"""Several workloads as one: each in its folder, each with its figures, all of them stopped."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+
+import pytest
+from pydantic import ValidationError
+
+from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.workloads import catalog, dfsio, mix
+from iostudy.workloads.definition import (
+    Figure,
+    Measured,
+    Options,
+    Part,
+    Place,
+    Workload,
+    WorkloadDefinition,
+    always,
+    as_written,
+)
+from tests.cli.program import Program
+from tests.page_cache import resident_pages
+from tests.study.files import only_problem
+
+MIB = 1 << 20
+READ = {"dfsio-read": {"files": 1, "size": "8MiB"}}
+WRITE = {"dfsio-write": {"files": 1, "size": "1MiB"}}
+
+
+class StepOptions(Options):
+    steps: int = 1
+    tells_bytes: bool = False
+    lacks: str = ""
+
+
+class Steps(Workload):
+    """Sleeps so many steps, and keeps a list of what it was asked."""
+
+    def __init__(self, options):
+        self.options = options
+        self.asked = []
+
+    def space_bytes(self):
+        return 100
+
+    def check(self):
+        if self.options.lacks:
+            raise UsageError("a tool", found="none", where="here", remedy=self.options.lacks)
+
+    def prepare(self, place):
+        (place.directory / "prepared").write_text(str(place.seed))
+
+    def reset(self, place):
+        self.asked.append("reset")
+
+    def run(self, place):
+        for step in range(self.options.steps):
+            time.sleep(0.005)
+            if not place.tick(step + 1):
+                raise WorkloadStoppedError("", found="", where="", remedy="")
+        figures = {"steps": float(self.options.steps)}
+        if self.options.tells_bytes:
+            figures["bytes"] = 10.0
+        part = Part({"step": "1"}, {"length": 5.0})
+        return Measured(figures, {"step": ((5.0, 1),)}, (part,), ("slept",))
+
+    def clean(self, place):
+        (place.directory / "prepared").unlink(missing_ok=True)
+
+
+def defined(name, **more):
+    return WorkloadDefinition(
+        name=name,
+        models="sleep",
+        leaves_out="work",
+        source="none",
+        options=StepOptions,
+        figures=always(Figure("steps", "steps", "how many", True)),
+        part_figures=always(Figure("length", "ms", "how long", False)),
+        example={},
+        make=Steps,
+        **more,
+    )
+
+
+KNOWN = {
+    each.name: each
+    for each in (dfsio.READ, dfsio.WRITE, defined("steps"), defined("moving", ticks_bytes=True))
+}
+DEFINITION = mix.definition(KNOWN)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path, seed=7)
+
+
+def options(others="repeat", **workloads):
+    return DEFINITION.options.model_validate({"workloads": workloads, "others": others})
+
+
+def make(others="repeat", **workloads):
+    return DEFINITION.make(options(others, **workloads))
+
+
+def run(mixed, place):
+    mixed.prepare(place)
+    mixed.reset(place)
+    try:
+        return mixed.run(place)
+    finally:
+        mixed.clean(place)
+        assert list(place.directory.iterdir()) == []
+
+
+def test_every_member_is_told_apart_and_its_data_are_verified(place):
+    asked = {"front": READ, "side": WRITE}
+    measured = run(make("once", **asked), place)
+    figures = DEFINITION.figures(options("once", **asked))
+    assert set(measured.figures) == {figure.name for figure in figures}
+    assert figures[0].name == "front.aggregate"
+    assert measured.figures["front.bytes"] == 8 * MIB
+    assert measured.figures["bytes"] == 9 * MIB
+    assert 0 <= measured.figures["overlap"] <= 100
+    assert set(measured.latencies) == {"front.read", "side.write"}
+    assert all(math.isfinite(value) for value in measured.figures.values())
+
+
+def test_figures_and_parts_are_declared_with_their_units():
+    asked = options(front={"steps": {"steps": 4}}, side="moving")
+    units = {figure.name: figure.unit for figure in DEFINITION.figures(asked)}
+    expected = {"front.steps": "steps", "side.steps": "steps", "side.rounds": "rounds"}
+    assert units == expected | {"overlap": "%", "bytes": "B"}
+    parts = [figure.name for figure in DEFINITION.part_figures(asked)]
+    assert parts == ["front.length", "side.length"]
+    assert "mean" in DEFINITION.figure("side.steps", asked).documentation
+    assert "mean" not in DEFINITION.figure("front.steps", asked).documentation
+
+
+def test_the_others_begin_again_and_only_whole_rounds_count(place):
+    measured = run(make(front={"steps": {"steps": 40}}, side={"steps": {"steps": 3}}), place)
+    assert measured.figures["front.steps"] == 40
+    assert measured.figures["side.steps"] == 3
+    assert measured.figures["side.rounds"] > 1
+    assert measured.figures["overlap"] > 50
+    ((_, count),) = measured.latencies["side.step"]
+    assert count == measured.figures["side.rounds"]
+    assert [part.labels["workload"] for part in measured.parts] == ["front", "side"]
+    assert "side: slept" in measured.notes
+
+
+def test_without_a_whole_round_there_are_no_figures_but_a_note(place):
+    measured = run(make(front={"steps": {"steps": 4}}, side={"steps": {"steps": 9999}}), place)
+    assert "side.steps" not in measured.figures
+    assert measured.figures["side.rounds"] == 0
+    assert any("side: no round of it came to its end" in note for note in measured.notes)
+
+
+def test_bytes_count_the_round_that_was_cut_off_if_its_workload_tells_them(place):
+    front = {"moving": {"steps": 10, "tells_bytes": True}}
+    measured = run(make(front=front, side={"moving": {"steps": 9999}}), place)
+    assert 10 < measured.figures["bytes"] < 10 + 9999
+
+
+def test_bytes_are_left_out_where_somebody_cannot_tell_them(place):
+    front = {"moving": {"steps": 10, "tells_bytes": True}}
+    measured = run(make(front=front, side={"steps": {"steps": 9999}}), place)
+    assert "bytes" not in measured.figures
+    assert "foreign I/O is not judged: what side moved in all is not known" in measured.notes
+
+
+def test_each_member_has_a_folder_and_a_seed_of_its_own(place):
+    mixed = make(front="steps", side="steps")
+    mixed.prepare(place)
+    seeds = {path.name: (path / "prepared").read_text() for path in place.directory.iterdir()}
+    assert set(seeds) == {"front", "side"}
+    assert len({*seeds.values(), "7"}) == 3
+    assert all(0 <= int(seed) < 2**63 for seed in seeds.values())
+
+
+def test_its_room_is_that_of_all_and_its_needs_are_those_of_each():
+    assert make(front=READ, side=WRITE).space_bytes() == 9 * MIB
+    assert make(front=WRITE, side=READ).reads()
+    assert not make(front=WRITE, side=WRITE).reads()
+    with pytest.raises(UsageError, match="install it"):
+        make(front="steps", side={"steps": {"lacks": "install it"}}).check()
+    keys = {make(front=READ, side=WRITE).preparation(), make(front=WRITE, side=READ).preparation()}
+    assert len(keys) == 2
+
+
+def test_a_reader_that_begins_again_does_not_find_its_files_in_the_page_cache(place):
+    mixed = make(front="steps", side=READ)
+    mixed.prepare(place)
+    path = place.directory / "side/part-00000"
+    path.read_bytes()
+    mixed.members[1].renew(place)
+    assert resident_pages(path) == 0
+
+
+def test_a_member_that_fails_fails_the_mix_with_its_own_error(place):
+    mixed = make(front={"steps": {"steps": 9999}}, side=READ)
+    mixed.prepare(place)
+    path = place.directory / "side/part-00000"
+    with path.open("r+b") as file:
+        file.truncate(4 * MIB)
+    with pytest.raises(WorkloadError, match=r"side/part-00000 ends at byte 4194304"):
+        mixed.run(place)
+
+
+def test_a_vanished_folder_is_an_error_and_cleaning_goes_on(place):
+    mixed = make(front={"steps": {"steps": 9999}}, side=WRITE)
+    mixed.prepare(place)
+    (place.directory / "side").rmdir()
+    with pytest.raises(WorkloadError, match="No such file"):
+        mixed.run(place)
+    mixed.clean(place)
+    assert list(place.directory.iterdir()) == []
+
+
+def test_a_tick_that_says_no_stops_all(place):
+    stopped = Place(place.directory, place.seed, lambda _: False)
+    mixed = make(front={"steps": {"steps": 9999}}, side=WRITE)
+    mixed.prepare(place)
+    with pytest.raises(WorkloadStoppedError):
+        mixed.run(stopped)
+
+
+def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
+    program = Program(tmp_path)
+    endless = "{a: {dfsio-write: {files: 2, size: 1GiB}}, b: {dfsio-write: {files: 1, size: 1MiB}}}"
+    (tmp_path / "out").mkdir()
+    arguments = ("bench", "mix", "--target", "out", "-o", f"workloads={endless}")
+    process = program.start(*arguments)
+    while process.poll() is None and not list(tmp_path.rglob("b/part-*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "workloads",
+    [
+        {"one": READ},
+        {"one": READ, "two": {}},
+        {"one": READ, "two": {**READ, **WRITE}},
+        {"one": READ, "two": 3},
+        {"one": READ, "two": {"mix": {}}},
+        {"one": READ, "../two": READ},
+        {"one": READ, "a" * 33: READ},
+        {"one": READ, "": READ},
+        "dfsio-read",
+        "{",
+    ],
+)
+def test_what_is_no_mix_is_refused(workloads):
+    with pytest.raises(ValidationError):
+        DEFINITION.options.model_validate({"workloads": workloads})
+
+
+def test_options_are_written_and_read_back_as_a_study_has_them():
+    written = as_written(options(front=READ, side="dfsio-write"))
+    again = DEFINITION.options.model_validate(written)
+    assert again == options(front=READ, side="dfsio-write")
+    assert as_written(again) == written
+
+
+@pytest.mark.parametrize(
+    ("member", "path", "message", "suggestion"),
+    [
+        ("{dfsio-read: {files: x}}", ".dfsio-read.files", "write a whole number", ""),
+        ("{dfsio-read: {fils: 2}}", ".dfsio-read.fils", "unknown key", "files"),
+        ("{dfsio-reed: {}}", ".dfsio-reed", "unknown key", "dfsio-read"),
+        ("3", "", "a workload is its name, or {name: {option: value}}", ""),
+    ],
+)
+def test_a_study_with_a_wrong_member_is_told_its_place_and_line(member, path, message, suggestion):
+    mixed = f"{{workloads: {{front: dfsio-read,\n      side: {member}}}}}"
+    problem = only_problem("  - dfsio-write: {files: 2, size: 64MiB}", f"  - mix: {mixed}")
+    assert problem.path == f"workloads.0.mix.workloads.side{path}"
+    assert (problem.message, problem.suggestion) == (message, suggestion)
+    assert problem.line > 1
+
+
+def test_a_label_that_is_none_is_told_without_words_of_a_library():
+    mixed = "{workloads: {front: dfsio-read, ../x: dfsio-read}}"
+    problem = only_problem("  - dfsio-write: {files: 2, size: 64MiB}", f"  - mix: {mixed}")
+    assert problem.path == "workloads.0.mix.workloads.../x"
+    assert problem.message.startswith("not a label; write")
+
+
+def test_the_catalogue_has_a_mix_of_all_the_others():
+    found = catalog.get("mix").options.model_json_schema()["$defs"]["MixMember"]["properties"]
+    assert set(found) == set(catalog.names()) - {"mix"}

@@ -1,0 +1,46 @@
+"""Rounds and neighbours as one measurement, in which nothing is mixed up."""
+
+from __future__ import annotations
+
+from iostudy.workloads.definition import Measured, Part
+from iostudy.workloads.rounds import beside, mean_of
+
+
+def test_one_round_is_itself_and_none_is_nothing():
+    one = Measured(
+        {"rate": 1.5}, {"read": ((1.0, 3),)}, (Part({"job": "1"}, {"rate": 2.0}),), ("n",)
+    )
+    assert mean_of([one]) == one
+    assert mean_of([]) == Measured({})
+
+
+def test_figures_are_means_and_histograms_are_added():
+    mean = mean_of(
+        [
+            Measured({"rate": 1.0, "only": 1.0}, {"read": ((1.0, 3), (2.0, 1))}, notes=("same",)),
+            Measured({"rate": 4.0}, {"read": ((2.0, 5),), "write": ((1.0, 1),)}, notes=("same",)),
+        ]
+    )
+    assert mean.figures == {"rate": 2.5}
+    assert mean.latencies == {"read": ((1.0, 3), (2.0, 6)), "write": ((1.0, 1),)}
+    assert mean.notes == ("same",)
+
+
+def test_parts_are_put_together_by_their_labels():
+    def measured(value):
+        return Measured(
+            {}, parts=(Part({"job": "1"}, {"v": value}), Part({"job": "2"}, {"v": 0.0}))
+        )
+
+    parts = mean_of([measured(1.0), measured(3.0)]).parts
+    assert parts == (Part({"job": "1"}, {"v": 2.0}), Part({"job": "2"}, {"v": 0.0}))
+
+
+def test_neighbours_keep_everything_under_their_own_label():
+    one = Measured({"rate": 1.0}, {"read": ((1.0, 3),)}, (Part({"job": "1"}, {"v": 2.0}),), ("n",))
+    two = Measured({"rate": 2.0})
+    told = beside({"a": one, "b": two})
+    assert told.figures == {"a.rate": 1.0, "b.rate": 2.0}
+    assert told.latencies == {"a.read": ((1.0, 3),)}
+    assert told.parts == (Part({"workload": "a", "job": "1"}, {"a.v": 2.0}),)
+    assert told.notes == ("a: n",)
