@@ -143,5 +143,6 @@ def test_no_files_are_refused() -> None:
 
 
 def test_a_number_is_no_path() -> None:
-    with pytest.raises(TypeError, match="str or bytes, not <class 'int'>"):
+    with pytest.raises(TypeError, match=r"Spec\.threads") as caught:
         FileJob(JobSpec(threads=((3,),), **DEFAULTS))  # type: ignore[arg-type]
+    assert "str or bytes, not <class 'int'>" in str(caught.value.__cause__)

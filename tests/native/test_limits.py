@@ -12,9 +12,10 @@ HANG_GUARD_SECONDS = 60
 MANY_FILES_LITTLE_MEMORY = """
 import resource
 from iostudy._native import EngineError, FileJob
+from iostudy.job import JobSpec
 
-job = FileJob(["/dev/null"] * 4096, operation="write", file_bytes=2**62, record_bytes=4096,
-              direct=False, fsync=False, seed=1)
+job = FileJob(JobSpec(threads=(("/dev/null",),) * 4096, operation="write", create=True,
+                      file_bytes=2**62, record_bytes=4096, seed=1))
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**28,) * 2)
 try:
@@ -27,11 +28,12 @@ except EngineError as error:
 SHORT_WRITE = """
 import resource, sys
 from iostudy._native import EngineError, FileJob
+from iostudy.job import JobSpec
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
 try:
-    FileJob([sys.argv[1]], operation="write", file_bytes=32768, record_bytes=16384,
-            direct=False, fsync=False, seed=1).run()
+    FileJob(JobSpec(threads=((sys.argv[1],),), operation="write", create=True,
+                    file_bytes=32768, record_bytes=16384, seed=1)).run()
 except EngineError as error:
     print(error.errno, *error.__notes__)
 """
