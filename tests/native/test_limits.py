@@ -7,23 +7,38 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HANG_GUARD_SECONDS = 60
 
-MANY_FILES_LITTLE_MEMORY = """
+LARGE_RECORDS_LITTLE_MEMORY = """
 import resource
 from iostudy._native import EngineError, FileJob
 from iostudy.job import JobSpec
 
-job = FileJob(JobSpec(threads=(("/dev/null",),) * 4096, operation="write", create=True,
-                      file_bytes=2**62, record_bytes=4096, seed=1))
+job = FileJob(JobSpec(threads=(("/dev/null",),) * 64, operation="write", create=True,
+                      file_bytes=2**62, record_bytes=2**26, seed=1))
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + 2**28,) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**30,) * 2)
 try:
     job.run()
 except EngineError as error:
     print(error.errno)
 """
 
+MORE_THREADS_THAN_ALLOWED = """
+import os, resource
+from iostudy._native import EngineError, FileJob
+from iostudy.job import JobSpec
+
+resource.setrlimit(resource.RLIMIT_NPROC, (20, 20))
+os.setuid(54321)  # a user without any other process; root has no such limit
+try:
+    FileJob(JobSpec(threads=(("/dev/null",),) * 64, operation="write", create=True,
+                    file_bytes=2**62, record_bytes=4096, seed=1)).run()
+except EngineError as error:
+    print(error.errno)
+"""
 
 SHORT_WRITE = """
 import resource, sys
@@ -39,9 +54,14 @@ except EngineError as error:
 """
 
 
-def test_too_many_files_for_the_memory_are_an_error_and_nothing_waits_for_ever() -> None:
-    said = output_of(MANY_FILES_LITTLE_MEMORY)
-    assert int(said) in {errno.EAGAIN, errno.ENOMEM}
+def test_records_too_large_for_the_memory_are_an_error_and_nothing_waits_for_ever() -> None:
+    # ENOMEM for a buffer, EAGAIN for the stack of a thread.
+    assert int(output_of(LARGE_RECORDS_LITTLE_MEMORY)) in {errno.ENOMEM, errno.EAGAIN}
+
+
+@pytest.mark.root
+def test_more_threads_than_a_user_may_have_are_an_error() -> None:
+    assert output_of(MORE_THREADS_THAN_ALLOWED) == f"{errno.EAGAIN}\n"
 
 
 def test_a_record_taken_in_part_goes_on_where_the_kernel_stopped(tmp_path: Path) -> None:

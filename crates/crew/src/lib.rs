@@ -56,11 +56,12 @@ pub fn run<T: Send, E: Send>(
     let (sender, events) = channel();
     std::thread::scope(|scope| {
         let closed_gate = shared.gate.write().unwrap_or_else(PoisonError::into_inner);
+        // Before the threads, which may leave no memory for it.
+        let attendant = Attendant::new(&shared, closed_gate);
         let started = start(scope, &shared, &work, sender);
         if started.is_err() {
             shared.stop();
         }
-        let attendant = Attendant::new(&shared, closed_gate);
         let outcome = attendant.attend(&events, tick);
         started.map_err(Error::Thread)?;
         outcome
