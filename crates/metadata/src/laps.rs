@@ -1,0 +1,70 @@
+//! What a thread notes of its operations.
+
+use std::time::Instant;
+
+use hdrhistogram::Histogram;
+
+use crate::error::{Halt, Met};
+
+/// A thread of a phase.
+pub(crate) type Member<'a> = iostudy_crew::Member<'a, Timed, Met>;
+
+/// Latencies in nanoseconds to three significant digits.
+pub(crate) type Latencies = Histogram<u64>;
+
+pub(crate) fn no_latencies() -> Latencies {
+    Histogram::new(3).expect("three significant digits are allowed")
+}
+
+/// What one thread measured.
+pub(crate) struct Timed {
+    pub(crate) started: Instant,
+    pub(crate) ended: Instant,
+    pub(crate) latencies: Latencies,
+}
+
+/// Operations follow each other without a pause, so that the end of one is the start of the next
+/// and the clock is read once for each.
+pub(crate) struct Laps<'a> {
+    member: &'a Member<'a>,
+    done: u64,
+    timed: Timed,
+}
+
+impl<'a> Laps<'a> {
+    /// The first operation starts now.
+    pub(crate) fn start(member: &'a Member<'a>) -> Self {
+        let now = Instant::now();
+        Self {
+            member,
+            done: 0,
+            timed: Timed {
+                started: now,
+                ended: now,
+                latencies: no_latencies(),
+            },
+        }
+    }
+
+    /// To be asked before every operation.
+    #[inline]
+    pub(crate) fn go_on(&self) -> Result<(), Halt> {
+        self.member.go_on()
+    }
+
+    /// An operation has ended, and the next one starts now.
+    #[inline]
+    pub(crate) fn lap(&mut self) {
+        let now = Instant::now();
+        let elapsed = u64::try_from((now - self.timed.ended).as_nanos()).unwrap_or(u64::MAX);
+        let recorded = self.timed.latencies.record(elapsed);
+        recorded.expect("a histogram that grows takes every value");
+        self.timed.ended = now;
+        self.done += 1;
+        self.member.has_done(self.done);
+    }
+
+    pub(crate) fn into_timed(self) -> Timed {
+        self.timed
+    }
+}

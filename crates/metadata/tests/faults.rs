@@ -1,0 +1,238 @@
+//! What is refused, and what is told when the tree is not what it should be.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::job;
+use iostudy_metadata::{Error, Fault, Invalid, Job, Operation, run};
+use tempfile::tempdir;
+
+const FIRST: &str = "thread-1/t0/t1/f10";
+
+/// What a phase tells after `change` was done to the tree that it needs.
+fn told(operation: Operation, change: impl FnOnce(&Path)) -> (String, Fault) {
+    let place = tempdir().unwrap();
+    let changed = job(place.path(), &[operation]);
+    run(&job(place.path(), &changed.needs()), |_| true).unwrap();
+    change(&changed.directory);
+    match run(&changed, |_| true) {
+        Err(Error::Path { path, fault }) => {
+            let below = path.strip_prefix(&changed.directory).unwrap();
+            (below.to_str().unwrap().to_owned(), fault)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn changed_data_are_found_at_their_byte() {
+    let (path, fault) = told(Operation::OpenRead, |tree| {
+        let mut data = fs::read(tree.join(FIRST)).unwrap();
+        data[3] ^= 1;
+        fs::write(tree.join(FIRST), data).unwrap();
+    });
+    assert_eq!((path.as_str(), fault), (FIRST, Fault::Differs { at: 3 }));
+}
+
+#[test]
+fn a_file_cut_or_grown_is_found_by_reading_and_by_stat() {
+    for operation in [Operation::OpenRead, Operation::Stat] {
+        for found in [0, 99, 101] {
+            let (path, fault) = told(operation, |tree| {
+                let file = fs::File::options().write(true).open(tree.join(FIRST));
+                file.unwrap().set_len(found).unwrap();
+            });
+            let expected = Fault::Size {
+                found,
+                expected: 100,
+            };
+            assert_eq!((path.as_str(), fault), (FIRST, expected));
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_told_by_every_operation() {
+    let of_files = [
+        Operation::OpenRead,
+        Operation::Stat,
+        Operation::Rename,
+        Operation::Delete,
+    ];
+    for operation in of_files {
+        let (path, fault) = told(operation, |tree| fs::remove_file(tree.join(FIRST)).unwrap());
+        assert_eq!(path, FIRST);
+        assert!(matches!(fault, Fault::Io { errno, .. } if errno.raw_os_error() == 2));
+    }
+}
+
+#[test]
+fn a_listing_misses_none_and_has_none_more() {
+    let directory = "thread-1/t0/t1";
+    let names = |found| Fault::Names {
+        found,
+        expected: 10,
+    };
+    let missing = told(Operation::List, |tree| {
+        fs::remove_file(tree.join(FIRST)).unwrap();
+    });
+    assert_eq!(missing, (directory.to_owned(), names(9)));
+    let more = told(Operation::List, |tree| {
+        fs::write(tree.join(directory).join("f99"), "").unwrap();
+    });
+    assert_eq!(more, (directory.to_owned(), names(11)));
+    for name in ["f99", "x10", "f"] {
+        let other = told(Operation::List, |tree| {
+            fs::rename(tree.join(FIRST), tree.join(directory).join(name)).unwrap();
+        });
+        assert_eq!(other, (directory.to_owned(), Fault::OtherNames));
+    }
+}
+
+#[test]
+fn what_is_left_of_another_run_is_not_taken_over() {
+    let place = tempdir().unwrap();
+    for (operation, call) in [
+        (Operation::CreateWrite, "openat"),
+        (Operation::Mkdir, "mkdirat"),
+    ] {
+        let job = job(place.path(), &[operation]);
+        run(&job, |_| true).unwrap();
+        match run(&job, |_| true) {
+            Err(Error::Path {
+                fault: Fault::Io { call: found, errno },
+                ..
+            }) => {
+                assert_eq!((found, errno.raw_os_error()), (call, 17));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn a_directory_without_its_parent_is_named() {
+    let place = tempdir().unwrap();
+    let gone = place.path().join("gone");
+    match run(&job(&gone, &[Operation::CreateWrite]), |_| true) {
+        Err(Error::Path { path, .. }) => assert_eq!(path, gone.join("tree")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn it_stops_in_the_middle_of_a_phase() {
+    let place = tempdir().unwrap();
+    let endless = Job {
+        files: 1 << 40,
+        files_per_directory: 1 << 40,
+        ..job(place.path(), &[Operation::CreateWrite])
+    };
+    let mut told = 0;
+    let stopped = run(&endless, |done| {
+        told = done;
+        done == 0
+    });
+    assert!(matches!(stopped, Err(Error::Stopped)));
+    assert!(told > 0);
+}
+
+#[test]
+fn what_is_done_is_counted_over_all_phases() {
+    let place = tempdir().unwrap();
+    let job = Job {
+        files: 20_000,
+        files_per_directory: 1000,
+        ..job(
+            place.path(),
+            &[Operation::CreateWrite, Operation::Stat, Operation::Delete],
+        )
+    };
+    let mut told = vec![];
+    run(&job, |done| {
+        told.push(done);
+        true
+    })
+    .unwrap();
+    assert!(told.is_sorted());
+    assert!(
+        told.last()
+            .is_some_and(|done| (40_000..=120_000).contains(done)),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    use Operation::{CreateWrite, Delete, Mkdir, OpenRead, Rmdir, Stat};
+    let of = |operations: &[Operation]| job(Path::new("x"), operations);
+    let good = of(&[CreateWrite]);
+    let zero = |name| Invalid::Zero { name };
+    let cases = [
+        (of(&[]), Invalid::NoOperations),
+        (of(&[Stat, Stat]), Invalid::Twice { name: "stat" }),
+        (
+            Job {
+                threads: 0,
+                ..good.clone()
+            },
+            zero("threads"),
+        ),
+        (
+            Job {
+                files: 0,
+                ..good.clone()
+            },
+            zero("files"),
+        ),
+        (
+            Job {
+                files_per_directory: 0,
+                ..good.clone()
+            },
+            zero("files_per_directory"),
+        ),
+        (
+            Job {
+                depth: 0,
+                ..good.clone()
+            },
+            zero("depth"),
+        ),
+        (
+            Job {
+                files: u64::MAX,
+                ..good.clone()
+            },
+            Invalid::TooMany,
+        ),
+    ];
+    for (job, invalid) in cases {
+        assert_eq!(job.validate(), Err(invalid));
+    }
+    for operations in [[Delete, OpenRead], [Stat, CreateWrite], [Rmdir, Rmdir]] {
+        assert!(of(&operations).validate().is_err(), "{operations:?}");
+    }
+    assert_eq!(of(&[Mkdir, Stat]).needs(), [CreateWrite]);
+}
+
+#[test]
+fn the_longest_path_that_is_allowed_works_and_one_level_more_is_refused() {
+    let place = tempdir().unwrap();
+    let deep = |depth| Job {
+        depth,
+        threads: 1,
+        files: 1,
+        ..job(place.path(), &[Operation::CreateWrite, Operation::Delete])
+    };
+    let most = (1..4096)
+        .find(|depth| deep(depth + 1).validate().is_err())
+        .unwrap();
+    assert!(most > 1000);
+    run(&deep(most), |_| true).unwrap();
+    iostudy_metadata::remove_tree(&deep(most).directory).unwrap();
+    let refused = deep(most + 1).validate();
+    assert!(matches!(refused, Err(Invalid::PathTooLong { .. })));
+}
