@@ -50,6 +50,9 @@ class JobResult:
     def thread_seconds(self) -> list[float]:
         """Each thread from opening its files to closing them, in the order of ``threads``."""
     @property
+    def thread_phases(self) -> list[tuple[float, float, float, float]]:
+        """What each thread took for open, for the records, for the sync at the end, for close."""
+    @property
     def read(self) -> Tally: ...
     @property
     def write(self) -> Tally: ...

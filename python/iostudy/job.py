@@ -7,7 +7,7 @@ from typing import Literal
 
 Operation = Literal["write", "read", "mix"]
 Order = Literal["sequential", "reverse", "strided", "skip", "random", "zipf"]
-Method = Literal["psync", "seek"]
+Method = Literal["psync", "seek", "stdio"]
 SyncCall = Literal["fsync", "fdatasync"]
 Advice = Literal["sequential", "random", "noreuse", "willneed", "dontneed"]
 Arrival = Literal["closed", "even", "poisson"]
@@ -28,7 +28,8 @@ class JobSpec:
     A thread ends after one pass, unless ``total_bytes`` (in as many passes as that takes) or
     ``seconds`` is given. What ends in the first ``ramp_seconds`` is not counted.
 
-    ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2).
+    ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2),
+    ``stdio`` the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last.
     ``direct`` is O_DIRECT, ``dsync`` O_DSYNC. ``sync`` ends every file with that call, inside the
     measured time, and calls it after every ``sync_every`` records that a thread has written, if
     that is not 0. ``allocate`` is fallocate(2), ``advice`` posix_fadvise(2).

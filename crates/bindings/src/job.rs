@@ -137,7 +137,8 @@ impl Spec {
         match self.method.as_str() {
             "psync" => Ok(Method::Positioned),
             "seek" => Ok(Method::Seek),
-            other => Err(unknown("method", other, "psync, seek")),
+            "stdio" => Ok(Method::Stdio),
+            other => Err(unknown("method", other, "psync, seek, stdio")),
         }
     }
 

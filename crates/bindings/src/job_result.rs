@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_engine::{JobResult as Measured, Tally as Counted};
+use iostudy_engine::{JobResult as Measured, Phases, Tally as Counted};
 use pyo3::prelude::*;
 
 use crate::latencies::Latencies;
@@ -31,6 +31,16 @@ impl JobResult {
     #[getter]
     fn thread_seconds(&self) -> Vec<f64> {
         self.0.threads.iter().map(Duration::as_secs_f64).collect()
+    }
+
+    #[getter]
+    fn thread_phases(&self) -> Vec<(f64, f64, f64, f64)> {
+        let seconds = |p: &Phases| {
+            let [open, records, sync, close] =
+                [p.open, p.records, p.sync, p.close].map(|phase| phase.as_secs_f64());
+            (open, records, sync, close)
+        };
+        self.0.phases.iter().map(seconds).collect()
     }
 
     #[getter]

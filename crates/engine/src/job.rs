@@ -52,6 +52,9 @@ pub enum Method {
     Positioned,
     /// read(2) and write(2), after an lseek(2) where the file's position is not the record's.
     Seek,
+    /// fread(3) and fwrite(3) of the C library, with its own buffer, flushed after the last record.
+    /// A sync in between brings to the disk what the library has handed over, and no more.
+    Stdio,
 }
 
 /// The call that brings written data to the disk.
@@ -207,6 +210,9 @@ pub enum Invalid {
         /// Which one.
         name: &'static str,
     },
+    /// A stream would have to be flushed and placed anew at every turn.
+    #[error("stdio reads or writes, not both in one job")]
+    MixByStdio,
     /// Files that are made anew hold nothing to be read.
     #[error("a job that creates its files has nothing to read; let it only write")]
     NothingToRead,
@@ -314,6 +320,9 @@ impl Job {
     fn validate_writing(&self) -> Result<(), Invalid> {
         if self.create && self.operation.reads() {
             return Err(Invalid::NothingToRead);
+        }
+        if self.method == Method::Stdio && matches!(self.operation, Operation::Mix { .. }) {
+            return Err(Invalid::MixByStdio);
         }
         let asked = [
             ("dsync", self.dsync),

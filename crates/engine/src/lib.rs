@@ -7,6 +7,7 @@
 //! their buffers, so that nothing but I/O is timed.
 
 mod backend;
+mod calls;
 mod contents;
 mod error;
 mod feed;
@@ -16,10 +17,11 @@ mod meter;
 mod psync;
 mod result;
 mod run;
+mod stdio;
 
 pub use error::{Error, Fault};
 pub use iostudy_pattern::Order;
 pub use job::{Advice, Invalid, Job, Length, Method, Operation, Pace, Sync, SyncCall};
 pub use meter::Tally;
-pub use result::JobResult;
+pub use result::{JobResult, Phases};
 pub use run::run;

@@ -4,11 +4,25 @@ use std::time::{Duration, Instant};
 
 use crate::meter::{Latencies, Tallies, Tally, add, no_latencies};
 
+/// How long a thread took for its files, one phase after the other, with its ramp.
+#[derive(Debug, Clone, Copy)]
+pub struct Phases {
+    /// open(2) of all files, with their room and their advice.
+    pub open: Duration,
+    /// From the first record to the last.
+    pub records: Duration,
+    /// The syncs at the end.
+    pub sync: Duration,
+    /// close(2) of all files.
+    pub close: Duration,
+}
+
 /// What was measured on one thread.
 pub(crate) struct ThreadResult {
     /// From when it counts.
     pub(crate) started: Instant,
     pub(crate) ended: Instant,
+    pub(crate) phases: Phases,
     pub(crate) cpu_seconds: f64,
     pub(crate) overdue: u64,
     pub(crate) tallies: Tallies,
@@ -21,6 +35,8 @@ pub struct JobResult {
     pub wall: Duration,
     /// Each thread from its start to its end, in the order of the job's threads.
     pub threads: Vec<Duration>,
+    /// The phases of each thread, likewise.
+    pub phases: Vec<Phases>,
     /// What was read.
     pub read: Tally,
     /// What was written.
@@ -40,6 +56,7 @@ impl JobResult {
         let mut all = Self {
             wall: wall(&threads).unwrap_or_default(),
             threads: threads.iter().map(duration).collect(),
+            phases: threads.iter().map(|thread| thread.phases).collect(),
             read: Tally::new(),
             write: Tally::new(),
             sync: no_latencies(),

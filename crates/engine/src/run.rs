@@ -6,13 +6,15 @@ use iostudy_crew as crew;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::backend::Backend;
+use crate::calls::{Calls, Positioned, Seek};
 use crate::error::{Error, FileFault, Halt};
 use crate::feed::Feed;
 use crate::files::{Files, no_memory};
 use crate::job::{Job, Method};
 use crate::meter::Meter;
 use crate::psync::Psync;
-use crate::result::{JobResult, ThreadResult};
+use crate::result::{JobResult, Phases, ThreadResult};
+use crate::stdio::Stdio;
 
 /// A thread of a job.
 pub(crate) type Member<'a> = crew::Member<'a, ThreadResult, FileFault>;
@@ -43,12 +45,17 @@ pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error>
 
 /// The life of a thread: make the buffers, wait for the others, move the records.
 fn tend(job: &Job, member: &Member) -> Result<ThreadResult, Halt> {
+    let files = job.threads[member.index()].len();
     match job.method {
-        Method::Positioned | Method::Seek => {
-            let psync = Psync::new(job, member.index());
-            move_records(job, member, &mut psync.map_err(|error| no_memory(&error))?)
-        }
+        Method::Positioned => by_psync(job, member, Positioned),
+        Method::Seek => by_psync(job, member, Seek::new(files)),
+        Method::Stdio => by_psync(job, member, Stdio::new(files)),
     }
+}
+
+fn by_psync(job: &Job, member: &Member, calls: impl Calls) -> Result<ThreadResult, Halt> {
+    let psync = Psync::new(job, member.index(), calls);
+    move_records(job, member, &mut psync.map_err(|error| no_memory(&error))?)
 }
 
 /// From open to close: what `TestDFSIO` times for each file.
@@ -64,13 +71,23 @@ fn move_records(
     let counts_from = started + job.ramp;
     let mut meter = Meter::new(member, counts_from);
     let files = Files::open(job, &job.threads[member.index()])?;
-    let mut feed = Feed::new(job, member.index(), Instant::now());
+    let opened = Instant::now();
+    let mut feed = Feed::new(job, member.index(), opened);
     backend.carry_out(&files, &mut feed, &mut meter)?;
+    let moved = Instant::now();
     files.sync(job, &mut meter)?;
+    let synced = Instant::now();
     files.close()?;
+    let closed = Instant::now();
     Ok(ThreadResult {
         started: counts_from,
-        ended: Instant::now(),
+        ended: closed,
+        phases: Phases {
+            open: opened - started,
+            records: moved - opened,
+            sync: synced - moved,
+            close: closed - synced,
+        },
         cpu_seconds: cpu_seconds() - cpu_before,
         overdue: feed.overdue(),
         tallies: meter.into_tallies(),

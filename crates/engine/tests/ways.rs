@@ -3,6 +3,7 @@
 mod jobs;
 
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use iostudy_engine::{Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, run};
@@ -24,13 +25,21 @@ fn any_order() -> impl Strategy<Value = Order> {
     ]
 }
 
+fn any_method() -> impl Strategy<Value = Method> {
+    prop_oneof![
+        Just(Method::Positioned),
+        Just(Method::Seek),
+        Just(Method::Stdio)
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn what_is_written_in_any_order_by_any_method_reads_back_in_any_other(
         orders in (any_order(), any_order()),
-        seeks: (bool, bool),
+        methods in (any_method(), any_method()),
         files_per_thread in 1_usize..4,
         record_bytes in 500_usize..9000,
         read_bytes in 500_usize..9000,
@@ -38,18 +47,17 @@ proptest! {
         let folder = tempfile::tempdir().unwrap();
         let paths = in_folder(folder.path(), 2 * files_per_thread);
         let threads: Vec<_> = paths.chunks(files_per_thread).map(<[_]>::to_vec).collect();
-        let method = |seek| if seek { Method::Seek } else { Method::Positioned };
         let write = Job {
             threads: threads.clone(),
             order: orders.0,
-            method: method(seeks.0),
+            method: methods.0,
             ..job(&paths, WRITE, 50_000, record_bytes)
         };
         prop_assert_eq!(run(&write, |_| true).unwrap().write.bytes, 50_000 * paths.len() as u64);
         let read = Job {
             threads,
             order: orders.1,
-            method: method(seeks.1),
+            method: methods.1,
             ..job(&paths, Operation::Read, 50_000, read_bytes)
         };
         prop_assert_eq!(run(&read, |_| true).unwrap().read.bytes, 50_000 * paths.len() as u64);
@@ -193,4 +201,38 @@ fn an_open_loop_that_keeps_up_begins_all_that_arrive() {
     let done = run(&calm, |_| true).unwrap();
     assert!(done.wall >= Duration::from_millis(98));
     assert_eq!((done.write.latencies.len(), done.overdue), (100, 0));
+}
+
+#[test]
+fn a_stream_that_cannot_be_flushed_is_an_error_and_not_a_success() {
+    let full = Job {
+        method: Method::Stdio,
+        ..job(&[PathBuf::from("/dev/full")], WRITE, 100, 100)
+    };
+    let error = run(&full, |_| true).unwrap_err().to_string();
+    assert!(
+        error.starts_with("/dev/full: fclose at byte 100: No space left"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_phases_of_a_thread_fill_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), 1);
+    let sync = Some(Sync {
+        call: SyncCall::Fsync,
+        every_records: 0,
+    });
+    let write = Job {
+        sync,
+        ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
+    };
+    let done = run(&write, |_| true).unwrap();
+    let phases = done.phases[0];
+    assert_eq!(
+        phases.open + phases.records + phases.sync + phases.close,
+        done.threads[0]
+    );
+    assert!(phases.sync >= Duration::from_nanos(done.sync.max() * 9 / 10));
 }

@@ -1,0 +1,134 @@
+//! The system calls that move a single record.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::{Errno, pread, pwrite, read, retry_on_intr, write};
+
+use crate::error::{Fault, FileFault};
+
+/// How a record gets to the kernel and back. `index` is the file's among those of the thread.
+pub(crate) trait Calls {
+    /// Write all of it at that offset.
+    fn write(
+        &mut self,
+        index: usize,
+        file: BorrowedFd,
+        data: &[u8],
+        offset: u64,
+    ) -> Result<(), Fault>;
+
+    /// Fill it from that offset as far as the file goes; the number of bytes read.
+    fn read(
+        &mut self,
+        index: usize,
+        file: BorrowedFd,
+        data: &mut [u8],
+        offset: u64,
+    ) -> Result<usize, Fault>;
+
+    /// Hand over to the kernel what is still held back.
+    fn finish(&mut self) -> Result<(), FileFault> {
+        Ok(())
+    }
+}
+
+/// pread(2) and pwrite(2).
+pub(crate) struct Positioned;
+
+impl Calls for Positioned {
+    #[inline]
+    fn write(&mut self, _: usize, file: BorrowedFd, data: &[u8], at: u64) -> Result<(), Fault> {
+        write_all(data, at, "pwrite", |data, at| pwrite(file, data, at))
+    }
+
+    #[inline]
+    fn read(
+        &mut self,
+        _: usize,
+        file: BorrowedFd,
+        data: &mut [u8],
+        offset: u64,
+    ) -> Result<usize, Fault> {
+        read_all(data, offset, "pread", |data, at| pread(file, data, at))
+    }
+}
+
+/// read(2) and write(2), after an lseek(2) where the file's position is another one.
+pub(crate) struct Seek {
+    positions: Vec<u64>,
+}
+
+impl Seek {
+    /// For so many files, which have just been opened.
+    pub(crate) fn new(files: usize) -> Self {
+        Self {
+            positions: vec![0; files],
+        }
+    }
+
+    fn go_to(&mut self, index: usize, file: BorrowedFd, record: (u64, usize)) -> Result<(), Fault> {
+        let (offset, len) = record;
+        if self.positions[index] != offset {
+            seek(file, SeekFrom::Start(offset)).map_err(Fault::of("lseek", offset))?;
+        }
+        self.positions[index] = offset + len as u64;
+        Ok(())
+    }
+}
+
+impl Calls for Seek {
+    fn write(&mut self, index: usize, file: BorrowedFd, data: &[u8], at: u64) -> Result<(), Fault> {
+        self.go_to(index, file, (at, data.len()))?;
+        write_all(data, at, "write", |data, _| write(file, data))
+    }
+
+    fn read(
+        &mut self,
+        index: usize,
+        file: BorrowedFd,
+        data: &mut [u8],
+        offset: u64,
+    ) -> Result<usize, Fault> {
+        self.go_to(index, file, (offset, data.len()))?;
+        read_all(data, offset, "read", |data, _| read(file, data))
+    }
+}
+
+/// The kernel may take less than it is given; then it is asked again for the rest.
+fn write_all(
+    mut data: &[u8],
+    mut offset: u64,
+    call: &'static str,
+    write: impl Fn(&[u8], u64) -> Result<usize, Errno>,
+) -> Result<(), Fault> {
+    while !data.is_empty() {
+        let written = match retry_on_intr(|| write(data, offset)) {
+            Ok(0) => Err(Errno::IO), // nothing taken and no reason given: it would go on for ever
+            other => other,
+        }
+        .map_err(Fault::of(call, offset))?;
+        data = &data[written..];
+        offset += written as u64;
+    }
+    Ok(())
+}
+
+/// Fill `data` as far as the file goes; the number of bytes read.
+fn read_all(
+    data: &mut [u8],
+    offset: u64,
+    call: &'static str,
+    read: impl Fn(&mut [u8], u64) -> Result<usize, Errno>,
+) -> Result<usize, Fault> {
+    let mut found = 0;
+    while found < data.len() {
+        let at = offset + found as u64;
+        let count = retry_on_intr(|| read(&mut data[found..], at)).map_err(Fault::of(call, at))?;
+        if count == 0 {
+            break;
+        }
+        found += count;
+    }
+    Ok(found)
+}
