@@ -1,7 +1,7 @@
 """The typed face of the Rust core."""
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Literal, final
 
 from iostudy.job import JobSpec
 
@@ -90,6 +90,72 @@ class Latencies:
     def max_us(self) -> float: ...
     def histogram_us(self) -> list[tuple[float, int]]:
         """Recorded buckets as (upper bound in microseconds, count)."""
+
+@final
+class MetadataJob:
+    """Phases of metadata operations on a tree of directories, by threads that start together.
+
+    Each of ``operations`` is a phase: every thread does it to all its ``files`` (``list``: to the
+    directories of its tree), and the next begins when the last thread has ended. ``create_write``,
+    ``open_read``, ``stat``, ``rename`` and ``delete`` are for files, ``mkdir`` and ``rmdir`` for as
+    many empty directories beside them. They lie ``depth`` levels below ``directory/thread-N``, or
+    below ``directory/shared`` where ``shared`` lets all threads meet in each directory; no
+    directory has more than ``files_per_directory`` of each. Every file has ``bytes_to_write`` bytes
+    of its own, a pure function of ``seed`` and its number. Sizes, bytes and listed names are
+    compared with what was made.
+
+    ``sync``: ``none``; ``file`` ends each created file with fsync; ``directory`` does that, and
+    fsync of the directory after every operation that changed it; ``phase`` ends every phase that
+    changed something with syncfs(2).
+
+    Raises ValueError for values that cannot work: an order in which an operation has nothing to do,
+    an operation twice, zeros, paths that are longer than the kernel takes.
+    """
+
+    def __init__(
+        self,
+        directory: str | bytes,
+        *,
+        operations: Sequence[str],
+        threads: int,
+        files: int,
+        files_per_directory: int,
+        depth: int,
+        shared: bool,
+        bytes_to_write: int,
+        sync: Literal["none", "file", "directory", "phase"],
+        seed: int,
+    ) -> None: ...
+    @property
+    def needs(self) -> list[str]:
+        """The operations that another job of the same form must have done before."""
+    def run(self, tick: Callable[[int], bool] | None = None) -> list[MetadataPhase]:
+        """Carry it out with the GIL released; signals are handled within 100 ms.
+
+        Makes the tree, unmeasured, unless it needs what another job has made there. ``tick`` is
+        called about every 50 ms with the operations done so far, and stops the job when it returns
+        False. Raises EngineError, VerificationError, StoppedError, or whatever ``tick`` or a signal
+        handler raises; in every case all threads have ended before, and what was made stays.
+        """
+
+@final
+class MetadataPhase:
+    """What was measured in one phase of a MetadataJob."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def wall_seconds(self) -> float:
+        """From the first start to the last end, and to the end of the syncfs if there is one."""
+    @property
+    def latencies(self) -> Latencies:
+        """Of single operations, as many as there were."""
+
+def remove_tree(directory: str | bytes) -> None:
+    """Remove a directory and all that is in it, several directories at a time.
+
+    What is gone already is no error; symbolic links are not followed. Raises EngineError.
+    """
 
 @final
 class Sampler:

@@ -4,6 +4,7 @@ mod errors;
 mod job;
 mod job_result;
 mod latencies;
+mod metadata;
 mod path;
 mod sampler;
 mod ticking;
@@ -20,6 +21,8 @@ mod _native {
     use super::job_result::{JobResult, Tally};
     #[pymodule_export]
     use super::latencies::Latencies;
+    #[pymodule_export]
+    use super::metadata::{MetadataJob, MetadataPhase, remove_tree};
     #[pymodule_export]
     use super::sampler::{Sampler, Samples};
 }

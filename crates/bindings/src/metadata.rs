@@ -1,0 +1,128 @@
+//! `MetadataJob`: phases of metadata operations, what each of them measured, and tidying up.
+
+use iostudy_metadata::{Error, Fault, Job, Operation, Phase, Sync, remove_tree as remove, run};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::{EngineError, StoppedError, VerificationError, os_error};
+use crate::latencies::Latencies;
+use crate::path::NativePath;
+use crate::ticking::ticking;
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct MetadataJob(Job);
+
+#[pymethods]
+impl MetadataJob {
+    #[new]
+    #[pyo3(signature = (
+        directory, *, operations, threads, files, files_per_directory, depth, shared,
+        bytes_to_write, sync, seed
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    fn new(
+        directory: NativePath,
+        operations: Vec<String>,
+        threads: usize,
+        files: u64,
+        files_per_directory: u64,
+        depth: u32,
+        shared: bool,
+        bytes_to_write: usize,
+        sync: &str,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let operations = operations.into_iter().map(|name| parse_operation(&name));
+        let job = Job {
+            directory: directory.0,
+            operations: operations.collect::<PyResult<_>>()?,
+            threads,
+            files,
+            files_per_directory,
+            depth,
+            shared,
+            bytes_to_write,
+            sync: parse_sync(sync)?,
+            seed,
+        };
+        job.validate()
+            .map_err(|invalid| PyValueError::new_err(invalid.to_string()))?;
+        Ok(Self(job))
+    }
+
+    #[getter]
+    fn needs(&self) -> Vec<&'static str> {
+        self.0.needs().into_iter().map(Operation::name).collect()
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Vec<MetadataPhase>> {
+        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
+            .map(|phases| phases.into_iter().map(MetadataPhase).collect())
+            .map_err(|error| from_error(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct MetadataPhase(Phase);
+
+#[pymethods]
+impl MetadataPhase {
+    #[getter]
+    fn operation(&self) -> &'static str {
+        self.0.operation.name()
+    }
+
+    #[getter]
+    fn wall_seconds(&self) -> f64 {
+        self.0.wall.as_secs_f64()
+    }
+
+    #[getter]
+    fn latencies(&self) -> Latencies {
+        Latencies::from(&self.0.latencies)
+    }
+}
+
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // taken over from Python
+pub fn remove_tree(py: Python<'_>, directory: NativePath) -> PyResult<()> {
+    py.detach(|| remove(&directory.0))
+        .map_err(|error| from_error(py, &error))
+}
+
+fn parse_operation(name: &str) -> PyResult<Operation> {
+    let known = Operation::ALL;
+    let found = known.into_iter().find(|operation| operation.name() == name);
+    found.ok_or_else(|| {
+        let allowed = known.map(Operation::name).join(", ");
+        PyValueError::new_err(format!("operation is {name:?}; allowed: {allowed}"))
+    })
+}
+
+fn parse_sync(name: &str) -> PyResult<Sync> {
+    match name {
+        "none" => Ok(Sync::None),
+        "file" => Ok(Sync::File),
+        "directory" => Ok(Sync::Directory),
+        "phase" => Ok(Sync::Phase),
+        _ => Err(PyValueError::new_err(format!(
+            "sync is {name:?}; allowed: none, file, directory, phase"
+        ))),
+    }
+}
+
+fn from_error(py: Python<'_>, error: &Error) -> PyErr {
+    match error {
+        Error::Path {
+            path,
+            fault: Fault::Io { call, errno },
+        } => os_error(py, errno.raw_os_error(), path, call).unwrap_or_else(|failed| failed),
+        Error::Path { path, fault } => {
+            VerificationError::new_err(format!("{} {fault}", path.display()))
+        }
+        Error::Thread(source) => EngineError::new_err((source.raw_os_error(), error.to_string())),
+        Error::Stopped => StoppedError::new_err(error.to_string()),
+    }
+}
