@@ -21,6 +21,14 @@ pub enum Fault {
         /// What the kernel said.
         errno: Errno,
     },
+    /// There is no memory for a buffer.
+    #[error("no {bytes} bytes of memory: {errno}")]
+    Memory {
+        /// Of the buffer.
+        bytes: usize,
+        /// What the kernel said.
+        errno: Errno,
+    },
     /// Data that are not what they should be.
     #[error("{} {found}", path.display())]
     Wrong {

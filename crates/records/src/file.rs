@@ -27,9 +27,9 @@ impl DataFile {
         Self::of(path, cached, OFlags::RDONLY, direct)
     }
 
-    /// Make a new file.
+    /// Make a file, or open the one that is there as it is: several may write parts of it.
     pub(crate) fn create(path: &Path, direct: bool) -> Result<Self, Fault> {
-        let cached = open_file(path, OFlags::RDWR | OFlags::CREATE | OFlags::TRUNC)?;
+        let cached = open_file(path, OFlags::RDWR | OFlags::CREATE)?;
         Self::of(path, cached, OFlags::RDWR, direct)
     }
 

@@ -2,12 +2,12 @@
 //!
 //! Every kind of record has a module of its own; files, spills, merging and errors are shared.
 
-#![allow(dead_code)] // until the workloads are there
-
+mod buffer;
 mod error;
 mod file;
 mod loser_tree;
 mod meter;
+mod phases;
 mod reader;
 mod spill;
 pub mod terasort;

@@ -36,17 +36,15 @@ impl Default for Calls {
 }
 
 impl Calls {
-    /// These calls and the others.
-    pub(crate) fn with(mut self, others: &Self) -> Self {
+    pub(crate) fn add(&mut self, others: &Self) {
         let grows = "a histogram that grows takes every value";
         self.reads.add(&others.reads).expect(grows);
         self.writes.add(&others.writes).expect(grows);
         self.read_bytes += others.read_bytes;
         self.written_bytes += others.written_bytes;
-        self
     }
 
-    fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.read_bytes + self.written_bytes
     }
 }

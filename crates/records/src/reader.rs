@@ -42,10 +42,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn file(&self) -> &'a DataFile {
-        self.file
-    }
-
     /// What has been read and not been consumed.
     #[inline]
     pub(crate) fn window(&self) -> &[u8] {

@@ -1,0 +1,101 @@
+//! The second phase: the runs are merged, range of keys by range of keys, into the parts.
+
+use super::chunks::Run;
+use super::folder::OutputFolder;
+use super::plan::Plan;
+use super::row::{Checksum, ROW, ROW_BYTES, key};
+use crate::buffer::buffer;
+use crate::error::Halt;
+use crate::loser_tree::LoserTree;
+use crate::meter::Meter;
+use crate::phases::Pieces;
+use crate::reader::Reader;
+use crate::writer::Writer;
+
+/// The bits of a run's number, below the key of its row in an entrant: equal keys keep their order.
+const RUN_BITS: u32 = 32;
+
+/// Comes after every key.
+const EXHAUSTED: u128 = u128::MAX;
+
+/// What all threads of the phase share.
+pub(crate) struct Merge<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) runs: &'a [Run],
+    pub(crate) output: &'a OutputFolder<'a>,
+    pub(crate) pieces: Pieces,
+    pub(crate) direct: bool,
+    pub(crate) fsync: bool,
+}
+
+impl Merge<'_> {
+    /// Merge ranges until there are no more; the checksum of what was written.
+    pub(crate) fn work(&self, meter: &mut Meter) -> Result<Checksum, Halt> {
+        let each = self.plan.merge_buffer_bytes;
+        let mut memory = buffer(each * (self.runs.len() + 1))?;
+        let (outgoing, incoming) = memory.split_at_mut(each);
+        let mut checksum = Checksum::default();
+        while let Some(range) = self.pieces.take() {
+            let part = range / self.plan.slices;
+            let file = self.output.part(part, self.direct)?;
+            let mut writer = Writer::new(&file, outgoing, self.rows_before(part, range) * ROW);
+            let readers = self.readers(range, incoming);
+            checksum = checksum + merge(readers, &mut writer, meter)?;
+            writer.flush(meter)?;
+            file.finish(self.fsync)?;
+        }
+        Ok(checksum)
+    }
+
+    /// How many rows the earlier ranges of the same part have.
+    fn rows_before(&self, part: usize, range: usize) -> u64 {
+        let first = part * self.plan.slices;
+        let rows = |run: &Run| run.starts[range] - run.starts[first];
+        self.runs.iter().map(rows).sum()
+    }
+
+    fn readers<'b>(&'b self, range: usize, memory: &'b mut [u8]) -> Vec<Reader<'b>> {
+        let buffers = memory.chunks_exact_mut(self.plan.merge_buffer_bytes);
+        let reader = |(run, buffer): (&'b Run, &'b mut [u8])| {
+            let (start, end) = (run.starts[range], run.starts[range + 1]);
+            Reader::new(&run.file, buffer, start * ROW, end * ROW)
+        };
+        self.runs.iter().zip(buffers).map(reader).collect()
+    }
+}
+
+fn merge(
+    mut readers: Vec<Reader>,
+    writer: &mut Writer,
+    meter: &mut Meter,
+) -> Result<Checksum, Halt> {
+    let mut checksum = Checksum::default();
+    let entrants: Result<Vec<u128>, Halt> = readers
+        .iter_mut()
+        .enumerate()
+        .map(|(run, reader)| entrant(reader, run, meter))
+        .collect();
+    let mut tree = LoserTree::new(&entrants?);
+    while *tree.winner() != EXHAUSTED {
+        let run = (tree.winner() & ((1 << RUN_BITS) - 1)) as usize;
+        let reader = &mut readers[run];
+        let row = &reader.window()[..ROW_BYTES];
+        checksum.add_row(row);
+        writer.push(row, meter)?;
+        reader.consume(ROW_BYTES);
+        tree.replace_winner(run, entrant(reader, run, meter)?);
+    }
+    Ok(checksum)
+}
+
+/// The next row of a run as it enters the tree.
+#[inline]
+fn entrant(reader: &mut Reader, run: usize, meter: &mut Meter) -> Result<u128, Halt> {
+    if reader.window().len() < ROW_BYTES {
+        reader.fill(meter)?;
+        if reader.window().is_empty() {
+            return Ok(EXHAUSTED);
+        }
+    }
+    Ok(key(reader.window()) << RUN_BITS | run as u128)
+}

@@ -1,0 +1,60 @@
+//! A row: a key of 10 bytes, the number it was made with, filler.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Add;
+
+/// The bytes of a row.
+pub const ROW_BYTES: usize = 100;
+
+/// The bytes of its key, with which it begins.
+pub const KEY_BYTES: usize = 10;
+
+/// [`ROW_BYTES`] for offsets.
+pub(crate) const ROW: u64 = ROW_BYTES as u64;
+
+/// The key of a row as a number, in the order of its bytes.
+#[inline]
+pub(crate) fn key(row: &[u8]) -> u128 {
+    let high = u64::from_be_bytes(row[..8].try_into().expect("eight bytes"));
+    let low = u16::from_be_bytes(row[8..KEY_BYTES].try_into().expect("two bytes"));
+    u128::from(high) << u16::BITS | u128::from(low)
+}
+
+/// A key as Hadoop's `BytesWritable` prints it: bytes in hexadecimal, with spaces.
+pub(crate) fn key_text(key: u128) -> String {
+    let bytes = &key.to_be_bytes()[16 - KEY_BYTES..];
+    let words: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    words.join(" ")
+}
+
+/// The sum of the CRC-32 of rows, in whatever order: that of `TeraChecksum` and `TeraValidate`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Checksum(u128);
+
+impl Checksum {
+    #[inline]
+    pub(crate) fn add_row(&mut self, row: &[u8]) {
+        self.0 += u128::from(crc32fast::hash(row));
+    }
+}
+
+impl Add for Checksum {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl Sum for Checksum {
+    fn sum<I: Iterator<Item = Self>>(sums: I) -> Self {
+        sums.fold(Self::default(), Add::add)
+    }
+}
+
+impl fmt::Display for Checksum {
+    fn fmt(&self, to: &mut fmt::Formatter) -> fmt::Result {
+        write!(to, "{:x}", self.0)
+    }
+}
