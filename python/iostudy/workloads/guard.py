@@ -1,0 +1,162 @@
+"""Stands between iostudy and a program that it runs: nothing of the program outlives the run.
+
+A script of its own, ``python -I -S guard.py CONTROL``, with nothing of iostudy in it. So it is
+small: the peak memory that the kernel reports for a program includes what its parent had when it
+was forked (getrusage(2), ru_maxrss), and iostudy has many times what a small program needs.
+
+CONTROL is a socket. The guard reads a request from it (a line of JSON), runs the program, and
+writes a report (likewise). It ends the program as soon as there is anything more to read, or the
+other end is closed - which the kernel does too when iostudy is killed. As the reaper of all
+that the program starts (prctl(2), PR_SET_CHILD_SUBREAPER) it finds what is left, also daemons.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+GRACE_SECONDS = 2.0
+"""So long a program may clean up for itself after SIGTERM, before SIGKILL."""
+
+# <linux/prctl.h>
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(control: int) -> None:
+    """Serve the one request that comes from ``control``."""
+    request = json.loads(_line(control))
+    child_ended = _child_ended()
+    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl PR_SET_CHILD_SUBREAPER")
+    began = time.monotonic()
+    try:
+        program = subprocess.Popen(
+            request["arguments"],
+            cwd=request["directory"],
+            env=request["environment"],
+            start_new_session=True,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - the guard has one thread
+        )
+    except OSError as error:
+        _report(control, errno=error.errno, strerror=error.strerror, filename=error.filename)
+        return
+    ended = _wait(program.pid, control, child_ended)
+    wall_seconds = time.monotonic() - began
+    left = _end_all()
+    if ended is None:
+        return
+    status, usage = ended
+    _report(
+        control,
+        status=status,
+        wall_seconds=wall_seconds,
+        user_seconds=usage.ru_utime,
+        system_seconds=usage.ru_stime,
+        peak_rss_bytes=usage.ru_maxrss * 1024,
+        left_running=left,
+    )
+
+
+def _line(control: int) -> bytes:
+    text = b""
+    while not text.endswith(b"\n"):
+        chunk = os.read(control, 1 << 16)
+        if not chunk:
+            sys.exit("guard: the request was cut off")
+        text += chunk
+    return text
+
+
+def _child_ended() -> int:
+    """A pipe that can be read from when a child has ended."""
+    reading, writing = os.pipe()
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    return reading
+
+
+def _die_with_parent() -> None:
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _wait(program: int, control: int, child_ended: int) -> tuple[int, Any] | None:
+    """Wait status and resource usage of the program; None if it was to be ended before."""
+    while True:
+        ready, _, _ = select.select([control, child_ended], [], [])
+        if control in ready:
+            _terminate(program, child_ended)
+            return None
+        if ended := _reap(program, child_ended):
+            return ended
+
+
+def _terminate(program: int, child_ended: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(program, signal.SIGTERM)
+    until = time.monotonic() + GRACE_SECONDS
+    while (rest := until - time.monotonic()) > 0:
+        if select.select([child_ended], [], [], rest)[0] and _reap(program, child_ended):
+            return
+
+
+def _reap(program: int, child_ended: int) -> tuple[int, Any] | None:
+    """Collect all that have ended; status and usage of the program if it is among them."""
+    with contextlib.suppress(BlockingIOError):
+        os.read(child_ended, 1 << 16)
+    found = None
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.wait4(-1, os.WNOHANG))[0]:
+            if ended[0] == program:
+                found = ended[1:]
+    return found
+
+
+def _end_all() -> int:
+    """Kill what is left until there is nothing; how many were running at first.
+
+    Only children are killed: what these leave behind becomes a child at once.
+    """
+    first = len(_running_children())
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            for pid in _running_children():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            os.waitpid(-1, 0)
+    return first
+
+
+def _running_children() -> list[int]:
+    """The children that are no zombies, by the ppid in /proc/PID/stat (proc(5))."""
+    own = str(os.getpid())
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                state, parent = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:2]
+                if parent == own and state != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+def _report(control: int, **facts: Any) -> None:
+    # Nobody may be there any more to be told.
+    with contextlib.suppress(BrokenPipeError):
+        os.write(control, json.dumps(facts).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
