@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import dfsio, mix
+from iostudy.workloads import command, dfsio, mix
 from iostudy.workloads.definition import WorkloadDefinition
 
-_ALONE = {definition.name: definition for definition in (dfsio.WRITE, dfsio.READ)}
+_ALONE = {
+    definition.name: definition
+    for definition in (
+        dfsio.WRITE,
+        dfsio.READ,
+        command.COMMAND,
+    )
+}
 _ALL = _ALONE | {mix.NAME: mix.definition(_ALONE)}
 
 
