@@ -54,3 +54,10 @@ def test_an_unknown_key_is_compared_with_those_of_its_own_section():
     problem = only_problem("/data/scratch", "{loopback: {size: 1GiB, filesystm: xfs}}")
     assert (problem.path, problem.message) == ("target.loopback.filesystm", "unknown key")
     assert (problem.allowed, problem.suggestion) == ("size, filesystem", "filesystem")
+
+
+def test_an_unknown_key_of_a_named_section_is_compared_with_those_of_that_section():
+    figure = "{regex: (x), unit: s, higher_is_better: true, strem: stderr}"
+    problem = only_problem("- dfsio-read", f"- command: {{run: ls, figures: {{rate: {figure}}}}}")
+    assert problem.path == "workloads.1.command.figures.rate.strem"
+    assert problem.suggestion == "stream"
