@@ -63,6 +63,9 @@ class JobResult:
     def overdue(self) -> int:
         """About how many records of an open loop had arrived and were never begun."""
     @property
+    def notes(self) -> list[str]:
+        """What was done otherwise than asked, such as psync where io_uring is forbidden."""
+    @property
     def cpu_seconds(self) -> float:
         """Processor time of all threads, user and system, with that of the ramp."""
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 Operation = Literal["write", "read", "mix"]
 Order = Literal["sequential", "reverse", "strided", "skip", "random", "zipf"]
-Method = Literal["psync", "seek", "stdio"]
+Method = Literal["psync", "seek", "stdio", "io_uring"]
 SyncCall = Literal["fsync", "fdatasync"]
 Advice = Literal["sequential", "random", "noreuse", "willneed", "dontneed"]
 Arrival = Literal["closed", "even", "poisson"]
@@ -29,7 +29,12 @@ class JobSpec:
     ``seconds`` is given. What ends in the first ``ramp_seconds`` is not counted.
 
     ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2),
-    ``stdio`` the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last.
+    ``stdio`` the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last,
+    ``io_uring`` io_uring(7) with ``depth`` records of each thread under way: it waits for
+    ``submit_batch`` of them to end before it begins as many others with one system call. With
+    ``sqpoll`` a thread of the kernel takes the records, with ``iopoll`` the device is asked whether
+    they have ended. Where the kernel forbids io_uring it is psync, and the result's notes say so.
+
     ``direct`` is O_DIRECT, ``dsync`` O_DSYNC. ``sync`` ends every file with that call, inside the
     measured time, and calls it after every ``sync_every`` records that a thread has written, if
     that is not 0. ``allocate`` is fallocate(2), ``advice`` posix_fadvise(2).
@@ -58,6 +63,10 @@ class JobSpec:
     seconds: float | None = None
     ramp_seconds: float = 0.0
     method: Method = "psync"
+    depth: int = 1
+    submit_batch: int = 1
+    sqpoll: bool = False
+    iopoll: bool = False
     direct: bool = False
     dsync: bool = False
     sync: SyncCall | None = None

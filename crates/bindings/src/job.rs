@@ -3,7 +3,9 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use iostudy_engine::{Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, run};
+use iostudy_engine::{
+    Advice, Job, Length, Method, Operation, Order, Pace, Ring, Sync, SyncCall, run,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -31,6 +33,10 @@ struct Spec {
     seconds: Option<f64>,
     ramp_seconds: f64,
     method: String,
+    depth: u32,
+    submit_batch: u32,
+    sqpoll: bool,
+    iopoll: bool,
     direct: bool,
     dsync: bool,
     sync: Option<String>,
@@ -43,6 +49,14 @@ struct Spec {
     compressible: f64,
     verify: bool,
 }
+
+/// What a method without a ring has.
+const ONE_UNDER_WAY: Ring = Ring {
+    depth: 1,
+    batch: 1,
+    sqpoll: false,
+    iopoll: false,
+};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct FileJob(Job);
@@ -134,11 +148,22 @@ impl Spec {
     }
 
     fn method(&self) -> PyResult<Method> {
+        let ring = Ring {
+            depth: self.depth,
+            batch: self.submit_batch,
+            sqpoll: self.sqpoll,
+            iopoll: self.iopoll,
+        };
         match self.method.as_str() {
+            "io_uring" => Ok(Method::IoUring(ring)),
+            name @ ("psync" | "seek" | "stdio") if ring != ONE_UNDER_WAY => Err(refuse(format!(
+                "{name} has one record under way; \
+                 depth, submit_batch, sqpoll and iopoll are for io_uring"
+            ))),
             "psync" => Ok(Method::Positioned),
             "seek" => Ok(Method::Seek),
             "stdio" => Ok(Method::Stdio),
-            other => Err(unknown("method", other, "psync, seek, stdio")),
+            other => Err(unknown("method", other, "psync, seek, stdio, io_uring")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_engine::{JobResult as Measured, Phases, Tally as Counted};
+use iostudy_engine::{JobResult as Measured, Note, Phases, Tally as Counted};
 use pyo3::prelude::*;
 
 use crate::latencies::Latencies;
@@ -61,6 +61,11 @@ impl JobResult {
     #[getter]
     fn overdue(&self) -> u64 {
         self.0.overdue
+    }
+
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.0.notes.iter().map(Note::to_string).collect()
     }
 
     #[getter]

@@ -55,6 +55,26 @@ pub enum Method {
     /// fread(3) and fwrite(3) of the C library, with its own buffer, flushed after the last record.
     /// A sync in between brings to the disk what the library has handed over, and no more.
     Stdio,
+    /// io_uring(7), with several records under way; [`Method::Positioned`] where the kernel
+    /// forbids it, which the result tells.
+    IoUring(Ring),
+}
+
+/// The most records that a thread may have under way: no device is known that gains from more.
+const MOST_UNDER_WAY: u32 = 4096;
+
+/// How a thread uses its io_uring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ring {
+    /// How many records are under way at once.
+    pub depth: u32,
+    /// For how many records to end the thread waits before it begins as many others, with one
+    /// system call for all.
+    pub batch: u32,
+    /// A thread of the kernel takes the records, so that no system call is needed to begin one.
+    pub sqpoll: bool,
+    /// Ask the device whether records have ended instead of waiting for its interrupts.
+    pub iopoll: bool,
 }
 
 /// The call that brings written data to the disk.
@@ -213,6 +233,9 @@ pub enum Invalid {
     /// A stream would have to be flushed and placed anew at every turn.
     #[error("stdio reads or writes, not both in one job")]
     MixByStdio,
+    /// A device cannot be asked about what goes through the page cache.
+    #[error("iopoll asks the device; it needs direct")]
+    PollsCache,
     /// Files that are made anew hold nothing to be read.
     #[error("a job that creates its files has nothing to read; let it only write")]
     NothingToRead,
@@ -244,6 +267,7 @@ impl Job {
         self.validate_threads()?;
         self.validate_sizes()?;
         self.validate_ranges()?;
+        self.validate_method()?;
         self.validate_writing()
     }
 
@@ -315,6 +339,29 @@ impl Job {
             }
             _ => Ok(()),
         }
+    }
+
+    fn validate_method(&self) -> Result<(), Invalid> {
+        let Method::IoUring(ring) = self.method else {
+            return Ok(());
+        };
+        let out_of_range = |name, found, allowed| {
+            Err(Invalid::OutOfRange {
+                name,
+                found: f64::from(found),
+                allowed,
+            })
+        };
+        if !(1..=MOST_UNDER_WAY).contains(&ring.depth) {
+            return out_of_range("depth", ring.depth, "1 to 4096");
+        }
+        if !(1..=ring.depth).contains(&ring.batch) {
+            return out_of_range("submit_batch", ring.batch, "1 to depth");
+        }
+        if ring.iopoll && !self.direct {
+            return Err(Invalid::PollsCache);
+        }
+        Ok(())
     }
 
     fn validate_writing(&self) -> Result<(), Invalid> {

@@ -14,6 +14,7 @@ mod feed;
 mod files;
 mod job;
 mod meter;
+mod note;
 mod psync;
 mod result;
 mod run;
@@ -21,7 +22,8 @@ mod stdio;
 
 pub use error::{Error, Fault};
 pub use iostudy_pattern::Order;
-pub use job::{Advice, Invalid, Job, Length, Method, Operation, Pace, Sync, SyncCall};
+pub use job::{Advice, Invalid, Job, Length, Method, Operation, Pace, Ring, Sync, SyncCall};
 pub use meter::Tally;
+pub use note::Note;
 pub use result::{JobResult, Phases};
 pub use run::run;

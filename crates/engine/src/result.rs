@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::meter::{Latencies, Tallies, Tally, add, no_latencies};
+use crate::note::Note;
 
 /// How long a thread took for its files, one phase after the other, with its ramp.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +27,7 @@ pub(crate) struct ThreadResult {
     pub(crate) cpu_seconds: f64,
     pub(crate) overdue: u64,
     pub(crate) tallies: Tallies,
+    pub(crate) note: Option<Note>,
 }
 
 /// What a job measured, after its ramp.
@@ -48,6 +50,8 @@ pub struct JobResult {
     pub overdue: u64,
     /// Processor time of all threads in user and kernel mode, with that of the ramp.
     pub cpu_seconds: f64,
+    /// What was done otherwise than asked, each once.
+    pub notes: Vec<Note>,
 }
 
 impl JobResult {
@@ -62,11 +66,15 @@ impl JobResult {
             sync: no_latencies(),
             overdue: threads.iter().map(|thread| thread.overdue).sum(),
             cpu_seconds: threads.iter().map(|thread| thread.cpu_seconds).sum(),
+            notes: Vec::new(),
         };
         for thread in threads {
             all.read.add(&thread.tallies.read);
             all.write.add(&thread.tallies.write);
             add(&mut all.sync, &thread.tallies.sync);
+            if let Some(note) = thread.note.filter(|note| !all.notes.contains(note)) {
+                all.notes.push(note);
+            }
         }
         all
     }

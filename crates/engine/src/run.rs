@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use iostudy_crew as crew;
+use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::backend::Backend;
@@ -12,6 +13,7 @@ use crate::feed::Feed;
 use crate::files::{Files, no_memory};
 use crate::job::{Job, Method};
 use crate::meter::Meter;
+use crate::note::Note;
 use crate::psync::Psync;
 use crate::result::{JobResult, Phases, ThreadResult};
 use crate::stdio::Stdio;
@@ -50,6 +52,15 @@ fn tend(job: &Job, member: &Member) -> Result<ThreadResult, Halt> {
         Method::Positioned => by_psync(job, member, Positioned),
         Method::Seek => by_psync(job, member, Seek::new(files)),
         Method::Stdio => by_psync(job, member, Stdio::new(files)),
+        Method::IoUring(_) => {
+            let note = Note::NoIoUring {
+                errno: Errno::NOSYS,
+            };
+            Ok(ThreadResult {
+                note: Some(note),
+                ..by_psync(job, member, Positioned)?
+            })
+        }
     }
 }
 
@@ -91,6 +102,7 @@ fn move_records(
         cpu_seconds: cpu_seconds() - cpu_before,
         overdue: feed.overdue(),
         tallies: meter.into_tallies(),
+        note: None,
     })
 }
 
