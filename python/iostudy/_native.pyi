@@ -161,6 +161,64 @@ def remove_tree(directory: str | bytes) -> None:
     """
 
 @final
+class EventJobs:
+    """Jobs that read the events of files and compute, as batch jobs of high-energy physics do.
+
+    Job ``j`` is a thread and reads ``events_per_job`` events of the file at ``j`` modulo the number
+    of ``paths``; jobs of the same file read events that follow each other. An event is read in
+    ``reads`` pieces of ``event_bytes`` in all, with ``gap_bytes`` between them; then it is computed
+    for ``compute_seconds``: ``burn`` uses that much processor time, ``sleep`` waits. A job ends with
+    its events, or when ``seconds`` are over. Files hold what a FileJob with the same ``seed`` and
+    ``paths`` has written. Raises ValueError for values that cannot work.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str | bytes],
+        *,
+        jobs: int,
+        events_per_job: int,
+        event_bytes: int,
+        gap_bytes: int,
+        reads: int,
+        compute: Literal["burn", "sleep"],
+        compute_seconds: float,
+        seconds: float | None,
+        direct: bool,
+        seed: int,
+    ) -> None: ...
+    @property
+    def file_bytes(self) -> int:
+        """The size that each file has to have."""
+    def run(self, tick: Callable[[int], bool] | None = None) -> EventResult:
+        """Carry it out; tick, signals and errors as with ``FileJob.run``."""
+
+@final
+class EventResult:
+    """What EventJobs measured. Only events that were computed before the time was up count."""
+
+    @property
+    def events(self) -> int: ...
+    @property
+    def read_bytes(self) -> int:
+        """Of all jobs, those of events that do not count included."""
+    @property
+    def fetched_bytes(self) -> int | None:
+        """What the kernel fetched from storage for them; None where it does not say.
+
+        More than they read where it read ahead into gaps, less where the page cache had the data.
+        """
+    @property
+    def wall_seconds(self) -> float:
+        """From the first start to the last end, or to when the time was up."""
+    @property
+    def job_seconds(self) -> list[float]:
+        """Each job from opening its file to its last event, or to when the time was up."""
+    @property
+    def reading(self) -> Latencies:
+        """Of all reads of an event together, with verifying; those of events that count."""
+
+@final
 class Sampler:
     """A thread that reads /proc/diskstats, /proc/stat and /proc/pressure at a fixed interval.
 

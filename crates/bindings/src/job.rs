@@ -221,12 +221,14 @@ fn parse_advice(name: &str) -> PyResult<Advice> {
     }
 }
 
-fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
+/// A time that Python gives in seconds.
+pub fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|error| refuse(format!("{name} is {seconds}: {error}")))
 }
 
-fn unknown(what: &str, found: &str, allowed: &str) -> PyErr {
+/// `ValueError` for a word that is none of those allowed.
+pub fn unknown(what: &str, found: &str, allowed: &str) -> PyErr {
     refuse(format!("{what} is {found:?}; allowed: {allowed}"))
 }
 

@@ -1,6 +1,7 @@
 //! The Rust core as the Python module `iostudy._native`; its face is `_native.pyi`.
 
 mod errors;
+mod events;
 mod job;
 mod job_result;
 mod latencies;
@@ -15,6 +16,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::errors::{EngineError, StoppedError, VerificationError};
+    #[pymodule_export]
+    use super::events::{EventJobs, EventResult};
     #[pymodule_export]
     use super::job::FileJob;
     #[pymodule_export]

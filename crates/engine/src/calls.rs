@@ -50,8 +50,18 @@ impl Calls for Positioned {
         data: &mut [u8],
         offset: u64,
     ) -> Result<usize, Fault> {
-        read_all(data, offset, "pread", |data, at| pread(file, data, at))
+        read_at(file, data, offset)
     }
+}
+
+/// Fill `data` from that offset as far as the file goes; the number of bytes read.
+///
+/// # Errors
+///
+/// What the kernel refused, and at which byte.
+#[inline]
+pub fn read_at(file: BorrowedFd, data: &mut [u8], offset: u64) -> Result<usize, Fault> {
+    read_all(data, offset, "pread", |data, at| pread(file, data, at))
 }
 
 /// read(2) and write(2), after an lseek(2) where the file's position is another one.

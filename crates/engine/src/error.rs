@@ -37,12 +37,19 @@ pub enum Fault {
 
 impl Fault {
     /// For a call that failed at an offset.
-    pub(crate) fn of(call: &'static str, offset: u64) -> impl Fn(Errno) -> Self {
+    pub fn of(call: &'static str, offset: u64) -> impl Fn(Errno) -> Self {
         move |errno| Self::Io {
             call,
             offset,
             errno,
         }
+    }
+
+    /// For memory that could not be had.
+    #[must_use]
+    pub fn no_memory(error: &io::Error) -> Self {
+        let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
+        Self::of("mmap", 0)(errno)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rustix::fs::{FallocateFlags, Mode, OFlags, fadvise, fallocate, fdatasync, fsync, open};
-use rustix::io::{Errno, retry_on_intr, try_close};
+use rustix::io::{retry_on_intr, try_close};
 
 use crate::error::{Fault, FileFault, Halt};
 use crate::job::{Advice, Job, Operation, SyncCall};
@@ -117,6 +117,5 @@ impl From<Advice> for rustix::fs::Advice {
 
 /// For memory that could not be had.
 pub(crate) fn no_memory(error: &std::io::Error) -> FileFault {
-    let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
-    FileFault::of(0)(Fault::of("mmap", 0)(errno))
+    FileFault::of(0)(Fault::no_memory(error))
 }

@@ -20,6 +20,7 @@ mod result;
 mod run;
 mod stdio;
 
+pub use calls::read_at;
 pub use error::{Error, Fault};
 pub use iostudy_pattern::Order;
 pub use job::{Advice, Invalid, Job, Length, Method, Operation, Pace, Ring, Sync, SyncCall};

@@ -1,0 +1,116 @@
+//! `EventJobs`: batch jobs that read events, and carrying them out.
+
+use std::time::Duration;
+
+use iostudy_events::{Compute, EventResult as Measured, Layout, Workload, run};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::from_engine;
+use crate::job::{duration, unknown};
+use crate::latencies::Latencies;
+use crate::path::NativePath;
+use crate::ticking::ticking;
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct EventJobs(Workload);
+
+#[pymethods]
+impl EventJobs {
+    #[new]
+    #[pyo3(signature = (
+        paths, *, jobs, events_per_job, event_bytes, gap_bytes, reads, compute, compute_seconds,
+        seconds, direct, seed
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    fn new(
+        paths: Vec<NativePath>,
+        jobs: usize,
+        events_per_job: u64,
+        event_bytes: usize,
+        gap_bytes: u64,
+        reads: usize,
+        compute: &str,
+        compute_seconds: f64,
+        seconds: Option<f64>,
+        direct: bool,
+        seed: u64,
+    ) -> PyResult<Self> {
+        let workload = Workload {
+            paths: paths.into_iter().map(|path| path.0).collect(),
+            jobs,
+            events_per_job,
+            layout: Layout {
+                event_bytes,
+                gap_bytes,
+                reads,
+            },
+            compute: parse_compute(compute, duration("compute_seconds", compute_seconds)?)?,
+            time: seconds.map(|time| duration("seconds", time)).transpose()?,
+            direct,
+            seed,
+        };
+        workload
+            .validate()
+            .map_err(|invalid| PyValueError::new_err(invalid.to_string()))?;
+        Ok(Self(workload))
+    }
+
+    #[getter]
+    fn file_bytes(&self) -> u64 {
+        self.0.file_bytes()
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<EventResult> {
+        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
+            .map(EventResult)
+            .map_err(|error| from_engine(py, &error))
+    }
+}
+
+fn parse_compute(name: &str, time: Duration) -> PyResult<Compute> {
+    match name {
+        "burn" => Ok(Compute::Burn(time)),
+        "sleep" => Ok(Compute::Sleep(time)),
+        other => Err(unknown("compute", other, "burn, sleep")),
+    }
+}
+
+/// What the jobs measured, in seconds.
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct EventResult(Measured);
+
+#[pymethods]
+impl EventResult {
+    #[getter]
+    fn events(&self) -> u64 {
+        self.0.events
+    }
+
+    #[getter]
+    fn read_bytes(&self) -> u64 {
+        self.0.read_bytes
+    }
+
+    #[getter]
+    fn fetched_bytes(&self) -> Option<u64> {
+        self.0.fetched_bytes
+    }
+
+    #[getter]
+    fn wall_seconds(&self) -> f64 {
+        self.0.wall.as_secs_f64()
+    }
+
+    #[getter]
+    fn job_seconds(&self) -> Vec<f64> {
+        self.0.jobs.iter().map(Duration::as_secs_f64).collect()
+    }
+
+    #[getter]
+    fn reading(&self) -> Latencies {
+        Latencies::from(&self.0.latencies)
+    }
+}
