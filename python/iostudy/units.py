@@ -128,6 +128,13 @@ def format_significant(value: float) -> str:
     return f"{rounded:.{max(0, decimals)}f}"
 
 
+def format_reading(value: float, unit: str) -> str:
+    """Three digits and the unit; bytes in the binary unit that suits them."""
+    if unit != "B":
+        return f"{format_significant(value)} {unit}"
+    return format_rounded_size(round(value))
+
+
 def format_percent(fraction: float) -> str:
     """A fraction as a percentage of three significant digits: 0.03 -> ``3 %``, 10.14 -> ``1010 %``.
 

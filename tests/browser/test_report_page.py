@@ -25,6 +25,7 @@ from tests.report.factory import (
     study_row,
     two_factors,
 )
+from tests.report.parted import cells, parted_report
 
 pytestmark = pytest.mark.browser
 
@@ -138,7 +139,9 @@ def test_charts_are_written_in_the_ink_of_the_page(full: tuple[Page, Seen], sche
     assert label.evaluate("(text) => getComputedStyle(text).fill") == ink
 
 
-@pytest.mark.parametrize("told", [full_report(), hostile_report(), report(blocks=0)])
+@pytest.mark.parametrize(
+    "told", [full_report(), hostile_report(), report(blocks=0), parted_report()]
+)
 def test_the_page_does_not_scroll_sideways_on_a_phone(
     browser: Browser, tmp_path: Path, told: Report
 ) -> None:
@@ -240,4 +243,20 @@ def test_the_download_is_the_json_report(browser: Browser, tmp_path: Path) -> No
         page.click("#download")
     got = json.loads(Path(download.value.path()).read_text("utf-8"))
     assert got == json.loads((tmp_path / "report.json").read_text("utf-8"))
+    page.close()
+
+
+def test_latencies_are_drawn_and_the_cells_of_a_matrix_are_shaded(
+    browser: Browser, tmp_path: Path
+) -> None:
+    page, seen = opened(browser, parted_report(cells(["write", "read"])), tmp_path)
+    assert seen.errors == []
+    for number in (1, 2, 3):
+        chart = page.locator(f"#latency-1-{number}")
+        assert chart.locator(".mark-line path").count() == 4
+        assert chart.locator(".mark-symbol path[aria-roledescription=point]").count() == 20
+    shades = page.locator(".heat td").evaluate_all(
+        "(cells) => cells.map((cell) => getComputedStyle(cell).backgroundColor)"
+    )
+    assert len(set(shades)) > 50
     page.close()

@@ -129,7 +129,7 @@ def test_every_verdict_has_a_colour_and_a_shape_of_its_own() -> None:
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("colour", palette.COLOURS)
 def test_colours_stand_out_on_light_and_dark_pages(colour: str, page: str) -> None:
-    lighter, darker = sorted((_luminance(colour), _luminance(page)), reverse=True)
+    lighter, darker = sorted((luminance(colour), luminance(page)), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 3
 
 
@@ -137,7 +137,7 @@ def test_more_configurations_than_shapes_begin_again() -> None:
     assert palette.in_turn(("a", "b"), 3) == ["a", "b", "a"]
 
 
-def _luminance(colour: str) -> float:
+def luminance(colour: str) -> float:
     """Relative luminance, WCAG 2.2."""
     channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]

@@ -12,6 +12,7 @@ import pytest
 from iostudy.report import html, json_
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
+from tests.report.parted import JOBS, cells, parted_report
 
 
 class Page(HTMLParser):
@@ -136,3 +137,35 @@ def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
 def test_a_study_without_trials_makes_a_page_too() -> None:
     page = Page(html.render(report(blocks=0)))
     assert json.loads(page.scripts["charts"]) == {}
+
+
+def test_latencies_have_charts_and_parts_heat_maps() -> None:
+    made = html.render(parted_report(cells(["write", "read"])))
+    page = Page(made)
+    charts = json.loads(page.scripts["charts"])
+    assert {"latency-1-1", "latency-1-2", "latency-1-3"} <= set(charts)
+    heats = [a for tag, a in page.elements if tag == "table" and a.get("class") == "heat"]
+    assert len(heats) == 2 * 7
+    assert "No verdict rests on these" in made
+    assert 'style="background: rgb(47 127 193 / 0.620)"' in made
+
+
+def test_parts_that_are_no_matrix_have_a_table() -> None:
+    page = Page(html.render(parted_report(JOBS)))
+    labels = [attributes.get("aria-label") for _, attributes in page.elements]
+    assert "Parts of dfsio-read" in labels
+    assert not [a for _, a in page.elements if a.get("class") == "heat"]
+
+
+def test_labels_of_parts_and_operations_stay_text() -> None:
+    hostile = "\"'></td></script><script>alert(1)</script><img src=x onerror=alert(1)>"
+    labels = [{"operation": hostile, "file_size": hostile, "record_size": hostile}]
+    told = parted_report(labels)
+    latencies = [
+        one.model_copy(update={"operation": hostile}) for one in told.workloads[0].latencies
+    ]
+    workload = told.workloads[0].model_copy(update={"latencies": tuple(latencies)})
+    made = Page(html.render(told.model_copy(update={"workloads": (workload,)})))
+    assert [tag for tag, _ in made.elements].count("script") == 3
+    assert "img" not in [tag for tag, _ in made.elements]
+    assert json.loads(made.scripts["charts"])["latency-1-1"]["title"] == hostile

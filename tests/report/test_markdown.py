@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
+
 from syrupy.assertion import SnapshotAssertion
 
 from iostudy.report import markdown
 from iostudy.report.model import build
 from tests.report.factory import disturbed, report, rows, study, study_row
+from tests.report.parted import cells, parted_report
 
 
 def test_a_report(snapshot: SnapshotAssertion) -> None:
@@ -53,3 +56,22 @@ def test_text_of_others_stays_text() -> None:
 def test_a_study_text_with_fences_stays_in_its_block() -> None:
     told = markdown.render(report().model_copy(update={"study_text": "a\n````\nb\n"}))
     assert "`````yaml\na\n````\nb\n`````" in told
+
+
+def test_a_matrix_is_told_as_iozone_tells_it_and_kept_shut_where_it_is_long() -> None:
+    labels = cells(["write"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])
+    text = markdown.render(parted_report(labels))
+    assert "### rate of each part, KiB/s" in text
+    assert "write, none:\n\n| file \\\\ record | 4KiB | 128KiB |\n| --- | ---: | ---: |" in text
+    assert re.search(r"^\| 64KiB \| [\d.]+ \(\+\d\d\.\d %\) \|  \|$", text, re.MULTILINE)
+    long = markdown.render(parted_report(cells()))
+    assert "<details><summary>dfsio-read: rate of each part, KiB/s</summary>\n\n" in long
+    assert "### rate" not in long
+
+
+def test_labels_of_parts_are_text_and_not_markup() -> None:
+    hostile = "</summary><b>|`*"
+    asked = study(workloads=["dfsio-read"])
+    labels = [{hostile: f"{hostile}{n}"} for n in range(30)]
+    text = markdown.render(parted_report(labels, asked=asked))
+    assert hostile not in text

@@ -6,9 +6,10 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from iostudy.report import terminal, wording
+from iostudy.report import tables, terminal, wording
 from iostudy.report.values import Report
 from tests.report.factory import report, two_factors
+from tests.report.parted import JOBS, cells, parted_report
 
 
 def shown(told: Report, **options: object) -> str:
@@ -64,3 +65,26 @@ def test_how_many_blocks_would_decide_is_explained_where_it_occurs() -> None:
     told = shown(report(blocks=6))
     assert told.count("blocks: 6 of ≈7 means 6 run, and about 7 in all would probably decide") == 1
     assert " means " not in shown(report(blocks=20))
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("labels", [JOBS, cells()])
+def test_no_number_of_a_table_is_folded(labels: list[dict[str, str]], width: int) -> None:
+    file = io.StringIO()
+    told = parted_report(labels)
+    Console(file=file, width=width).print(terminal.render(told))
+    words = set(file.getvalue().split())
+    assert all(len(line) <= width for line in file.getvalue().splitlines())
+    for section in tables.sections(told.workloads[0]):
+        for table in section.tables:
+            numbers = {
+                word for row in table.rows for cell in row[table.names :] for word in cell.split()
+            }
+            assert numbers <= words
+
+
+def test_the_summary_has_the_verdicts_and_the_answer_alone() -> None:
+    file = io.StringIO()
+    Console(file=file, width=100).print(terminal.summary(parted_report(JOBS)))
+    assert "On dfsio-read" in file.getvalue()
+    assert "latency" not in file.getvalue()

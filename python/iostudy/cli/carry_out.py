@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from iostudy.cli.console import say
 from iostudy.cli.progress import listener
-from iostudy.cli.tell import print_terminal, write_report
+from iostudy.cli.tell import print_summary, write_report
 from iostudy.conduct.session import Assignment
 from iostudy.conduct.standing import Standing
 from iostudy.errors import IostudyError
@@ -44,6 +45,7 @@ def tell_again(final: Sequence[Standing], folder: Path) -> set[str]:
 
 
 def _tell(final: Sequence[Standing], folder: Path) -> set[str]:
-    print_terminal(write_report(folder))
-    say(f"report: {folder / 'report.html'}")
+    print_summary(write_report(folder))
+    again = shlex.join(["iostudy", "report", str(folder)])
+    say(f"report: {folder / 'report.html'}; `{again}` prints all of it")
     return {standing.comparison.verdict.value for standing in final}

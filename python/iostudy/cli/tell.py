@@ -9,7 +9,8 @@ from iostudy.conduct.session import recorded_study
 from iostudy.errors import RecordError
 from iostudy.ledger.store import Ledger
 from iostudy.report import terminal
-from iostudy.report.model import Report, build
+from iostudy.report.model import build
+from iostudy.report.values import Report
 from iostudy.report.write import write_all
 
 
@@ -39,5 +40,10 @@ def write_report(folder: Path) -> Report:
 
 
 def print_terminal(told: Report) -> None:
-    """The tables and the answer, on stdout."""
+    """All that is told, on stdout."""
     out.print(terminal.render(told))
+
+
+def print_summary(told: Report) -> None:
+    """The verdicts and the answer alone, on stdout."""
+    out.print(terminal.summary(told))

@@ -1,12 +1,8 @@
-"""The charts as Vega-Lite specifications, made for any width from a phone to a wide screen.
-
-Text and lines are drawn in the colour of the text around them (``currentColor``), so that one
-specification serves light, dark and print.
-"""
+"""The charts as Vega-Lite specifications, made for any width from a phone to a wide screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,19 +10,17 @@ import altair as alt
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import palette, wording
+from iostudy.report.drawing import (
+    Spec,
+    by_configuration,
+    label_axis,
+    legend_of,
+    make,
+    row_pixels,
+)
 from iostudy.report.telemetry import shown_value
 from iostudy.report.values import Report, Result, TrialTold, WorkloadTold
 
-Spec = dict[str, Any]
-
-SCHEMA_VERSION = alt.SCHEMA_VERSION.rpartition(".")[0]
-"""The Vega-Lite version that the specifications are written for: ``v6.4``."""
-
-_LABEL_PIXELS = 150
-_LINE_PIXELS = 14
-_LETTER_PIXELS = 7
-_LEGEND_PIXELS = 300
-_SYMBOL_PIXELS = 30
 _ROW_PIXELS = 34
 _SMALL_ROW_PIXELS = 22
 
@@ -67,7 +61,7 @@ def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
     rows = [_interval_row(result, reach) for result in told]
     zone = alt.InlineData(values=[{"low": 100 * (1 / (1 + margin) - 1), "high": 100 * margin}])
     labels = [result.configuration for result in told]
-    y = alt.Y("configuration:N", sort=None, title=None, axis=_label_axis(labels))
+    y = alt.Y("configuration:N", sort=None, title=None, axis=label_axis(labels))
     y = y.scale(domain=labels)
     base = alt.Chart(alt.InlineData(values=rows))
     layers = (
@@ -89,7 +83,7 @@ def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
             tooltip=_INTERVAL_TOOLTIP,
         ),
     )
-    return _spec(layers, height=_row_pixels(labels, _ROW_PIXELS) * len(rows))
+    return make(layers, height=row_pixels(labels, _ROW_PIXELS) * len(rows))
 
 
 def run_order(workload: WorkloadTold, report: Report) -> Spec | None:
@@ -103,7 +97,7 @@ def run_order(workload: WorkloadTold, report: Report) -> Spec | None:
     if not measured:
         return None
     y = alt.Y("value:Q", title=f"{workload.figure.name}, {workload.figure.unit}").scale(zero=False)
-    colour, shape = _by_configuration(report)
+    colour, shape = by_configuration(report)
     counted = [trial for trial in measured if trial.counts]
     left_out = [trial for trial in measured if not trial.counts]
     layers = (
@@ -115,7 +109,7 @@ def run_order(workload: WorkloadTold, report: Report) -> Spec | None:
             y=alt.value("height")
         ),
     )
-    return _spec((layer for layer in layers if layer.data.values), height=230)
+    return make((layer for layer in layers if layer.data.values), height=230)
 
 
 def _points(trials: Sequence[TrialTold], **mark: Any) -> alt.Chart:
@@ -143,8 +137,8 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
     if not any(row["value"] for row in rows):
         return None
     order = [configuration.label for configuration in report.configurations]
-    y = alt.Y("configuration:N", title=None, sort=order, axis=_label_axis(order))
-    colour, shape = _by_configuration(report, legend=False)
+    y = alt.Y("configuration:N", title=None, sort=order, axis=label_axis(order))
+    colour, shape = by_configuration(report, legend=False)
     x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
     base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
     layers = (
@@ -158,8 +152,8 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
             tooltip=["configuration:N", _rounded("value", "mean")],
         ),
     )
-    height = _row_pixels(order, _SMALL_ROW_PIXELS) * len({row["configuration"] for row in rows})
-    return _spec(layers, height=height, title=meter.title)
+    height = row_pixels(order, _SMALL_ROW_PIXELS) * len({row["configuration"] for row in rows})
+    return make(layers, height=height, title=meter.title)
 
 
 def _reading(meter: Meter, trial: TrialTold) -> float | None:
@@ -217,24 +211,6 @@ def _within(end: float | None, reach: float) -> float | None:
     return None if end is None else 100 * min(reach, max(-reach, end))
 
 
-def _label_axis(labels: Sequence[str]) -> alt.Axis:
-    """Configurations on the axis, a level a line; Vega hangs the lines below the middle."""
-    return alt.Axis(
-        labelExpr="split(datum.label, ', ')",
-        labelLimit=_LABEL_PIXELS,
-        labelLineHeight=_LINE_PIXELS,
-        labelOffset=-(_lines(labels) - 1) * _LINE_PIXELS / 2,
-    )
-
-
-def _row_pixels(labels: Sequence[str], least: int) -> int:
-    return max(least, _LINE_PIXELS * _lines(labels) + 8)
-
-
-def _lines(labels: Sequence[str]) -> int:
-    return max(label.count(", ") + 1 for label in labels)
-
-
 def _trial_row(trial: TrialTold) -> dict[str, Any]:
     return {
         "number": trial.number,
@@ -254,47 +230,19 @@ def _change_title(workload: WorkloadTold, report: Report) -> list[str]:
 
 def _verdict_colour() -> alt.Color:
     colours = [palette.verdict_mark(verdict)[0] for verdict in Verdict]
-    return alt.Color("verdict:N", legend=_legend(_VERDICTS)).scale(domain=_VERDICTS, range=colours)
+    return alt.Color("verdict:N", legend=legend_of(_VERDICTS)).scale(
+        domain=_VERDICTS, range=colours
+    )
 
 
 def _verdict_shape() -> alt.Shape:
     shapes = [palette.verdict_mark(verdict)[1] for verdict in Verdict]
-    return alt.Shape("verdict:N", legend=_legend(_VERDICTS)).scale(domain=_VERDICTS, range=shapes)
-
-
-def _by_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
-    labels = [configuration.label for configuration in report.configurations]
-    shown = _legend(labels) if legend else None
-    colours = palette.in_turn(palette.COLOURS, len(labels))
-    shapes = palette.in_turn(palette.SHAPES, len(labels))
-    return (
-        alt.Color("configuration:N", legend=shown).scale(domain=labels, range=colours),
-        alt.Shape("configuration:N", legend=shown).scale(domain=labels, range=shapes),
-    )
-
-
-def _legend(labels: Sequence[str]) -> alt.Legend:
-    """Above the chart, in as many columns as leave room for the longest of the labels.
-
-    They follow the container and not ``width``, which changes while room is made for the legend.
-    """
-    wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
-    room = "containerSize()[0]"
-    columns: Any = alt.ExprRef(f"{room} < {2.5 * wide} ? 1 : {room} < {4.5 * wide} ? 2 : 4")
-    return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LEGEND_PIXELS)
+    return alt.Shape("verdict:N", legend=legend_of(_VERDICTS)).scale(domain=_VERDICTS, range=shapes)
 
 
 def _rounded(field: str, aggregate: str = "") -> alt.Tooltip:
     name = f"{aggregate}({field}):Q" if aggregate else f"{field}:Q"
     return alt.Tooltip(name, format=".3s", title=f"{aggregate} {field}".strip())
-
-
-def _spec(layers: Iterable[alt.Chart], *, height: int, title: str = "") -> Spec:
-    sized = alt.LayerChart(layer=list(layers), width="container", height=height)
-    if title:
-        sized = sized.properties(title=title)
-    spec: Spec = sized.properties(background="transparent").configure(**_CONFIG).to_dict()
-    return spec
 
 
 def _tooltips(*fields: str) -> list[alt.Tooltip]:
@@ -321,32 +269,4 @@ _RING: dict[str, Any] = {
     "strokeWidth": 1.2,
     "size": 220,
     "filled": False,
-}
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-_INK = "currentColor"
-_CONFIG: dict[str, Any] = {
-    "font": _FONT,
-    "axis": {
-        "labelColor": _INK,
-        "titleColor": _INK,
-        "tickColor": _INK,
-        "domainColor": _INK,
-        "gridColor": _INK,
-        "gridOpacity": 0.12,
-        "tickOpacity": 0.4,
-        "domainOpacity": 0.4,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-    },
-    "legend": {
-        "labelColor": _INK,
-        "labelFontSize": 12,
-        "symbolSize": 90,
-        "symbolOpacity": 1,
-        "rowPadding": 4,
-    },
-    "title": {"color": _INK, "fontSize": 12, "fontWeight": "bold", "anchor": "start", "offset": 6},
-    "view": {"stroke": None},
 }

@@ -14,8 +14,18 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from iostudy import units
-from iostudy.report import answer, configurations, figures, json_, wording
-from iostudy.report.figures import Spec
+from iostudy.report import (
+    answer,
+    configurations,
+    drawing,
+    figures,
+    heat,
+    json_,
+    latency_chart,
+    tables,
+    wording,
+)
+from iostudy.report.drawing import Spec
 from iostudy.report.telemetry import meter_groups
 from iostudy.report.values import Report, WorkloadTold
 
@@ -38,12 +48,14 @@ class WorkloadCharts:
     workload: WorkloadTold
     intervals: Chart | None
     run_order: Chart | None
+    latency: tuple[Chart, ...]
     telemetry: tuple[Chart, ...]
 
     @property
     def all(self) -> tuple[Chart, ...]:
         """Every chart of the workload."""
-        return tuple(c for c in (self.intervals, self.run_order, *self.telemetry) if c is not None)
+        charts = (self.intervals, self.run_order, *self.latency, *self.telemetry)
+        return tuple(chart for chart in charts if chart is not None)
 
 
 def render(report: Report) -> str:
@@ -75,6 +87,10 @@ def _charts(workload: WorkloadTold, report: Report, number: int) -> WorkloadChar
             f"run-order-{number}",
             figures.run_order(workload, report),
             f"{workload.figure.name} of every trial in run order; the table below lists them",
+        ),
+        latency=tuple(
+            Chart(f"latency-{number}-{n}", spec, f"latency of {operation}; the table has figures")
+            for n, (operation, spec) in enumerate(latency_chart.charts(workload, report), 1)
         ),
         telemetry=tuple(
             Chart(f"telemetry-{number}-{n}", spec, f"{spec['title']} of every configuration")
@@ -129,7 +145,7 @@ def _levels(label: str) -> Markup:
 @functools.cache
 def _script() -> str:
     """Vega, Vega-Lite and vega-embed with the page's own few lines, as one script."""
-    return vl_convert.javascript_bundle(_source("charts.js"), vl_version=figures.SCHEMA_VERSION)
+    return vl_convert.javascript_bundle(_source("charts.js"), vl_version=drawing.SCHEMA_VERSION)
 
 
 def _source(name: str) -> str:
@@ -152,11 +168,15 @@ def _environment() -> jinja2.Environment:
         "code": _code,
         "fact_name": wording.fact_name,
         "fact_text": wording.fact_text,
+        "heat_maps": heat.maps,
+        "latency_table": tables.latencies,
         "levels": _levels,
         "meter_groups": meter_groups,
         "moment": wording.moment,
+        "others_table": tables.others,
         "own_change": wording.own_change,
         "own_value": wording.own_value,
+        "parts_tables": tables.parts,
         "percent": units.format_percent,
         "published_change": wording.published_change,
         "published_name": wording.published_name,
@@ -173,5 +193,9 @@ def _environment() -> jinja2.Environment:
         "verdict": wording.verdict,
         "verdict_symbol": wording.verdict_symbol,
     }
-    environment.globals["level_heads"] = configurations.HEADS
+    environment.globals |= {
+        "level_heads": configurations.HEADS,
+        "no_verdict": tables.NO_VERDICT,
+        "pooled": tables.POOLED,
+    }
     return environment

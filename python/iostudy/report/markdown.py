@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iostudy.report import configurations, wording
+from iostudy.report import configurations, tables, wording
+from iostudy.report.tables import TextTable
 from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
 from iostudy.report.values import ReferenceTold, Report, Result, TrialTold, WorkloadTold
 
 _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
+
+_MOST_ROWS = 24
+"""As many rows as are read in passing; tables with more are kept shut."""
 
 
 def render(report: Report) -> str:
@@ -45,8 +50,25 @@ def _workload(workload: WorkloadTold, report: Report) -> str:
         _text(wording.blocks_legend(workload.results)),
         _telemetry(workload, report),
         "\n".join(f"- {line}" for line in _remarks(left_out)),
+        *_details(workload),
     )
     return "\n\n".join(part for part in parts if part)
+
+
+def _details(workload: WorkloadTold) -> Iterator[str]:
+    """What was measured beside the figure of the verdicts; many rows are kept shut."""
+    for section in tables.sections(workload):
+        text = "\n\n".join((_text(section.known), *map(_text_table, section.tables)))
+        if sum(len(table.rows) for table in section.tables) > _MOST_ROWS:
+            yield _shut(f"{workload.label}: {section.title}", text)
+        else:
+            yield f"### {_text(section.title)}\n\n{text}"
+
+
+def _text_table(table: TextTable) -> str:
+    alignment = "l" * table.names + "r" * (len(table.heads) - table.names)
+    title = f"{_text(table.title)}:\n\n" if table.title else ""
+    return title + _table(table.heads, table.rows, alignment)
 
 
 def _verdicts(workload: WorkloadTold, report: Report) -> str:
@@ -150,8 +172,13 @@ def _text(text: str) -> str:
 
 
 def _folded(summary: str, text: str, language: str) -> str:
-    """A code block that GitHub and others keep shut until it is asked for."""
-    return f"<details><summary>{summary}</summary>\n\n{_fenced(text, language)}\n\n</details>"
+    """A code block that is kept shut."""
+    return _shut(summary, _fenced(text, language))
+
+
+def _shut(summary: str, markdown: str) -> str:
+    """What GitHub and others keep shut until it is asked for."""
+    return f"<details><summary>{html.escape(summary)}</summary>\n\n{markdown}\n\n</details>"
 
 
 def _fenced(text: str, language: str) -> str:

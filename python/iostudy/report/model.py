@@ -13,7 +13,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import Standing, standings, verdict_values
 from iostudy.ledger.rows import StudyRow, TrialRow
-from iostudy.report import answer, configurations, method, reference, telemetry
+from iostudy.report import answer, configurations, measured, method, reference, telemetry
 from iostudy.report.finite import finite, finite_values, span
 from iostudy.report.values import (
     FigureTold,
@@ -25,9 +25,7 @@ from iostudy.report.values import (
 )
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Figure, as_written
-
-__all__ = ["Report", "build", "workloads_told"]
+from iostudy.workloads.definition import as_written
 
 
 def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report:
@@ -37,7 +35,7 @@ def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report
     ``study_row`` says so.
     """
     in_order = sorted(rows, key=lambda row: row.id)
-    workloads = workloads_told(study, standings(study, in_order), in_order)
+    workloads = _workloads(study, standings(study, in_order), in_order)
     trials = _trials(study, in_order)
     state = _state(study, workloads)
     return Report(
@@ -64,15 +62,12 @@ def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report
     )
 
 
-def workloads_told(
-    study: Study, found: Sequence[Standing], rows: Iterable[TrialRow] = ()
+def _workloads(
+    study: Study, found: Sequence[Standing], rows: Sequence[TrialRow]
 ) -> tuple[WorkloadTold, ...]:
-    """Every workload with its results so far; what the live table and the report both show.
-
-    ``rows`` are needed only where there is a single configuration, which no Standing tells of.
-    """
+    """Every workload with its results and all else that was measured."""
     values = verdict_values(study, rows)
-    return tuple(
+    told = (
         _workload(
             study,
             request,
@@ -81,13 +76,17 @@ def workloads_told(
         )
         for request in study.workloads
     )
+    return tuple(
+        workload.model_copy(update=measured.told(study, request, rows))
+        for request, workload in zip(study.workloads, told, strict=True)
+    )
 
 
 def _workload(
     study: Study, request: WorkloadRequest, compared: Sequence[Standing], alone: Sequence[float]
 ) -> WorkloadTold:
     definition = catalog.get(request.name)
-    figure = _figure(request.figure)
+    figure = measured.figure_told(request.figure)
     baseline = _baseline(study.baseline.label, compared, alone)
     results = (baseline, *(_result(standing) for standing in compared))
     return WorkloadTold(
@@ -149,15 +148,6 @@ def _result(standing: Standing) -> Result:
         by_margin=comparison.by_margin,
         fragile=comparison.fragile,
         blocks_needed=comparison.blocks_needed,
-    )
-
-
-def _figure(figure: Figure) -> FigureTold:
-    return FigureTold(
-        name=figure.name,
-        unit=figure.unit,
-        documentation=figure.documentation,
-        higher_is_better=figure.higher_is_better,
     )
 
 

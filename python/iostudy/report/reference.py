@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from iostudy.analysis.paired import as_fraction, log_ratios, mean_interval
 from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import span
+from iostudy.report.means import paired
 from iostudy.report.values import OwnTold, PublishedTold, ReferenceTold
 from iostudy.study import reference
 from iostudy.study.model import Study
@@ -65,20 +62,17 @@ def _own(
     """Means over the blocks that both configurations have run, as in the verdicts."""
     own = _values(study, rows, figure, figure.configuration)
     base = _values(study, rows, figure, published.baseline)
-    common = sorted(own.keys() & base.keys())
-    if not common:
+    found = paired(base, own, rule_of(study).repeated_alpha)
+    if found is None:
         return None
-    ratios = log_ratios(
-        [base[block] for block in common], [own[block] for block in common], higher_is_better=True
-    )
-    interval = mean_interval(ratios, rule_of(study).repeated_alpha)
     is_baseline = figure.configuration == published.baseline
+    interval = None if is_baseline else found.interval
     return OwnTold(
         unit=_unit(study, figure),
-        value=math.exp(math.fsum(math.log(own[block]) for block in common) / len(common)),
-        blocks=len(common),
-        change=None if is_baseline else as_fraction(float(np.mean(ratios))),
-        interval=None if is_baseline else span(interval.as_fractions()),
+        value=found.mean,
+        blocks=found.blocks,
+        change=None if is_baseline else found.change,
+        interval=None if interval is None else span(interval.as_fractions()),
     )
 
 

@@ -32,7 +32,7 @@ class Span(Value):
 
 
 class FigureTold(Value):
-    """The figure of a workload that its verdicts use."""
+    """A figure of a workload."""
 
     name: str
     unit: str
@@ -74,6 +74,59 @@ class Result(Value):
     """Blocks that would probably settle an inconclusive comparison, in all."""
 
 
+class MeanTold(Value):
+    """A figure that no verdict uses, under one configuration."""
+
+    configuration: str
+    value: FiniteFloat | None
+    """Geometric mean over the blocks shared with the baseline; arithmetic if one is not above 0."""
+    change: FiniteFloat | None
+    """Against the baseline in those blocks; None for itself, and for an arithmetic mean."""
+    interval: Span | None
+
+
+class OtherFigure(Value):
+    """A figure that no verdict uses, under every configuration in the study's order."""
+
+    figure: FigureTold
+    means: tuple[MeanTold, ...]
+
+
+class LatencyTold(Value):
+    """Latencies of one operation under one configuration, pooled over the trials that count."""
+
+    operation: str
+    configuration: str
+    trials: int
+    count: int
+    """How many latencies were measured, in all these trials."""
+    percentiles_us: dict[str, FiniteFloat]
+    """``p50`` to ``max``, in microseconds: upper bounds of their buckets, which are 4.4 % wide."""
+    upper_us: tuple[FiniteFloat, ...]
+    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
+    counts: tuple[int, ...]
+    """Latencies in each of these buckets."""
+
+
+class PartTold(Value):
+    """A part of a workload under every configuration, in the order of ``configurations``."""
+
+    labels: dict[str, str]
+    """Which part: one of several jobs, a cell of a matrix."""
+    values: tuple[FiniteFloat | None, ...]
+    """Means as of MeanTold; None where a configuration has no such part."""
+    changes: tuple[FiniteFloat | None, ...]
+    """Against the baseline; no verdict rests on them. None for the baseline."""
+
+
+class PartsTold(Value):
+    """One figure of all parts of a workload; ``configurations`` begin with the baseline."""
+
+    figure: FigureTold
+    configurations: tuple[str, ...]
+    parts: tuple[PartTold, ...]
+
+
 class WorkloadTold(Value):
     """One workload: what was run, its results in the study's order, and the answer in words."""
 
@@ -83,8 +136,12 @@ class WorkloadTold(Value):
     leaves_out: str
     options: dict[str, str]
     figure: FigureTold
+    """The one that verdicts use."""
     results: tuple[Result, ...]
     answer: str
+    others: tuple[OtherFigure, ...] = ()
+    latencies: tuple[LatencyTold, ...] = ()
+    parts: tuple[PartsTold, ...] = ()
 
 
 class TrialTold(Value):

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from iostudy.report import latency_chart
+from tests.report.factory import report
+from tests.report.parted import OPERATIONS, parted_report
+from tests.report.test_figures import points
+
+
+def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
+    told = parted_report([])
+    found = dict(latency_chart.charts(told.workloads[0], told))
+    assert tuple(found) == OPERATIONS
+    curve, marks = points(found["read"])
+    labels = [configuration.label for configuration in told.configurations]
+    assert list(dict.fromkeys(row["configuration"] for row in curve)) == labels
+    assert [row["percentile"] for row in marks[:5]] == ["p50", "p95", "p99", "p99.9", "max"]
+
+
+def test_a_curve_rises_to_the_longest_latency():
+    told = parted_report([])
+    (_, spec), *_ = latency_chart.charts(told.workloads[0], told)
+    curve = [row for row in points(spec)[0] if row["configuration"] == "none"]
+    own = told.workloads[0].latencies[0]
+    assert [row["us"] for row in curve] == list(own.upper_us)
+    shares = [row["slower"] for row in curve]
+    assert shares == sorted(shares)
+    assert shares[-1] == 2 * own.count
+
+
+def test_few_latencies_have_no_mark_at_percentiles_that_they_cannot_have():
+    told = parted_report([])
+    few = [
+        one.model_copy(update={"upper_us": (1.0, 2.0), "counts": (9, 1), "count": 10})
+        for one in told.workloads[0].latencies[:1]
+    ]
+    workload = told.workloads[0].model_copy(update={"latencies": tuple(few)})
+    ((_, spec),) = latency_chart.charts(workload, told)
+    assert [row["percentile"] for row in points(spec)[1]] == ["p50", "p95", "max"]
+    assert max(spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == 10
+
+
+def test_a_workload_without_latencies_has_no_chart():
+    told = report()
+    assert list(latency_chart.charts(told.workloads[0], told)) == []
