@@ -167,9 +167,9 @@ class EventJobs:
     Job ``j`` is a thread and reads ``events_per_job`` events of the file at ``j`` modulo the number
     of ``paths``; jobs of the same file read events that follow each other. An event is read in
     ``reads`` pieces of ``event_bytes`` in all, with ``gap_bytes`` between them; then it is computed
-    for ``compute_seconds``: ``burn`` uses that much processor time, ``sleep`` waits. A job ends with
-    its events, or when ``seconds`` are over. Files hold what a FileJob with the same ``seed`` and
-    ``paths`` has written. Raises ValueError for values that cannot work.
+    for ``compute_seconds``: ``burn`` uses that much processor time, ``sleep`` waits. A job ends
+    with its events, or when ``seconds`` are over. Files hold what a FileJob with the same ``seed``
+    and ``paths`` has written. Raises ValueError for values that cannot work.
     """
 
     def __init__(

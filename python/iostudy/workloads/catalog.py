@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, mix
+from iostudy.workloads import command, dfsio, events, mix
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -11,6 +11,7 @@ _ALONE = {
         dfsio.WRITE,
         dfsio.READ,
         command.COMMAND,
+        events.EVENTS,
     )
 }
 _ALL = _ALONE | {mix.NAME: mix.definition(_ALONE)}
