@@ -1,6 +1,6 @@
 //! A thread's files from open to close.
 
-use std::os::fd::{AsFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -23,6 +23,10 @@ impl Files {
             Ok(file)
         });
         opened.collect::<Result<_, _>>().map(Self)
+    }
+
+    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
+        self.0.iter().map(AsRawFd::as_raw_fd).collect()
     }
 
     pub(crate) fn get(&self, index: usize) -> BorrowedFd<'_> {

@@ -55,7 +55,7 @@ pub enum Method {
     /// fread(3) and fwrite(3) of the C library, with its own buffer, flushed after the last record.
     /// A sync in between brings to the disk what the library has handed over, and no more.
     Stdio,
-    /// io_uring(7), with several records under way; [`Method::Positioned`] where the kernel
+    /// `io_uring(7)`, with several records under way; [`Method::Positioned`] where the kernel
     /// forbids it, which the result tells.
     IoUring(Ring),
 }
@@ -63,7 +63,7 @@ pub enum Method {
 /// The most records that a thread may have under way: no device is known that gains from more.
 const MOST_UNDER_WAY: u32 = 4096;
 
-/// How a thread uses its io_uring.
+/// How a thread uses its `io_uring`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
     /// How many records are under way at once.
@@ -115,7 +115,7 @@ pub enum Advice {
 pub enum Pace {
     /// Each as soon as the one before it has ended.
     Free,
-    /// So long after the one before it has ended.
+    /// So long after the one before it has ended; all that may be under way begin then.
     Think(Duration),
     /// At most so many a second.
     Limited {

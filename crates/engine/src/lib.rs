@@ -17,8 +17,11 @@ mod meter;
 mod note;
 mod psync;
 mod result;
+mod ring;
 mod run;
 mod stdio;
+mod turn;
+mod uring;
 
 pub use calls::read_at;
 pub use error::{Error, Fault};

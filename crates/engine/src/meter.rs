@@ -84,10 +84,9 @@ impl<'a> Meter<'a> {
         self.member.go_on()
     }
 
-    /// A record of so many bytes that was due then has been moved; gives the time.
+    /// A record of so many bytes that was due then has been moved now.
     #[inline]
-    pub(crate) fn moved(&mut self, direction: Direction, due: Instant, bytes: usize) -> Instant {
-        let now = Instant::now();
+    pub(crate) fn moved(&mut self, direction: Direction, due: Instant, bytes: usize, now: Instant) {
         self.done_bytes += bytes as u64;
         self.member.has_done(self.done_bytes);
         if now >= self.counts_from {
@@ -98,7 +97,6 @@ impl<'a> Meter<'a> {
             tally.bytes += bytes as u64;
             record(&mut tally.latencies, due, now);
         }
-        now
     }
 
     /// A sync that began then has come back; gives the time.

@@ -12,8 +12,9 @@ use crate::contents::Contents;
 use crate::error::{Fault, FileFault, Halt};
 use crate::feed::{Feed, Next, Task};
 use crate::files::Files;
-use crate::job::{Job, Sync};
+use crate::job::Job;
 use crate::meter::{Direction, Meter};
+use crate::turn::SyncTurn;
 
 /// The longest that a thread does not look whether it is to stop.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
@@ -22,8 +23,7 @@ pub(crate) struct Psync<C> {
     calls: C,
     contents: Contents,
     incoming: AlignedBuffer,
-    sync: Option<Sync>,
-    written: u64,
+    turn: SyncTurn,
 }
 
 impl<C: Calls> Psync<C> {
@@ -38,8 +38,7 @@ impl<C: Calls> Psync<C> {
             calls,
             contents: Contents::new(job, thread)?,
             incoming: AlignedBuffer::new(incoming_bytes)?,
-            sync: job.sync.filter(|sync| sync.every_records > 0),
-            written: 0,
+            turn: SyncTurn::new(job),
         })
     }
 
@@ -58,24 +57,6 @@ impl<C: Calls> Psync<C> {
             }
         }
     }
-
-    /// Sync if as many records are written as the job wants before one; the time then.
-    fn sync_in_time(
-        &mut self,
-        files: &Files,
-        task: Task,
-        now: Instant,
-        meter: &mut Meter,
-    ) -> Result<Instant, Halt> {
-        let Some(sync) = self.sync.filter(|_| task.direction == Direction::Write) else {
-            return Ok(now);
-        };
-        self.written += 1;
-        if self.written % sync.every_records != 0 {
-            return Ok(now);
-        }
-        Ok(files.sync_one(task.file, sync.call, now, meter)?)
-    }
 }
 
 impl<C: Calls> Backend for Psync<C> {
@@ -89,8 +70,11 @@ impl<C: Calls> Backend for Psync<C> {
                 Next::Begin(task) => {
                     self.move_record(files, task)
                         .map_err(FileFault::of(task.file))?;
-                    now = meter.moved(task.direction, task.due, task.record.len);
-                    now = self.sync_in_time(files, task, now, meter)?;
+                    now = Instant::now();
+                    meter.moved(task.direction, task.due, task.record.len, now);
+                    if let Some(call) = self.turn.after(task.direction) {
+                        now = files.sync_one(task.file, call, now, meter)?;
+                    }
                     feed.ended(now);
                 }
             }

@@ -2,21 +2,24 @@
 
 use std::time::Instant;
 
+use io_uring::IoUring;
 use iostudy_crew as crew;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::backend::Backend;
 use crate::calls::{Calls, Positioned, Seek};
-use crate::error::{Error, FileFault, Halt};
+use crate::error::{Error, Fault, FileFault, Halt};
 use crate::feed::Feed;
 use crate::files::{Files, no_memory};
-use crate::job::{Job, Method};
+use crate::job::{Job, Method, Ring};
 use crate::meter::Meter;
 use crate::note::Note;
 use crate::psync::Psync;
 use crate::result::{JobResult, Phases, ThreadResult};
+use crate::ring::{self, Queue};
 use crate::stdio::Stdio;
+use crate::uring::Uring;
 
 /// A thread of a job.
 pub(crate) type Member<'a> = crew::Member<'a, ThreadResult, FileFault>;
@@ -52,16 +55,30 @@ fn tend(job: &Job, member: &Member) -> Result<ThreadResult, Halt> {
         Method::Positioned => by_psync(job, member, Positioned),
         Method::Seek => by_psync(job, member, Seek::new(files)),
         Method::Stdio => by_psync(job, member, Stdio::new(files)),
-        Method::IoUring(_) => {
-            let note = Note::NoIoUring {
-                errno: Errno::NOSYS,
-            };
-            Ok(ThreadResult {
-                note: Some(note),
-                ..by_psync(job, member, Positioned)?
-            })
-        }
+        Method::IoUring(wanted) => match ring::open(wanted) {
+            Ok(ring) => by_uring(job, member, wanted, ring),
+            // Forbidden by sysctl, seccomp or the limit of locked memory, or not there.
+            Err(errno @ (Errno::PERM | Errno::ACCESS | Errno::NOMEM | Errno::NOSYS)) => {
+                let moved = by_psync(job, member, Positioned)?;
+                Ok(noting(moved, Some(Note::NoIoUring { errno })))
+            }
+            Err(errno) => Err(FileFault::of(0)(Fault::of("io_uring_setup", 0)(errno)).into()),
+        },
     }
+}
+
+fn by_uring(job: &Job, member: &Member, wanted: Ring, ring: IoUring) -> Result<ThreadResult, Halt> {
+    let queue = Queue::new(ring, wanted, job.record_bytes).map_err(|error| no_memory(&error))?;
+    let note = queue
+        .unregistered()
+        .map(|errno| Note::BuffersUnregistered { errno });
+    let uring = Uring::new(job, member.index(), wanted, queue);
+    let mut uring = uring.map_err(|error| no_memory(&error))?;
+    Ok(noting(move_records(job, member, &mut uring)?, note))
+}
+
+fn noting(moved: ThreadResult, note: Option<Note>) -> ThreadResult {
+    ThreadResult { note, ..moved }
 }
 
 fn by_psync(job: &Job, member: &Member, calls: impl Calls) -> Result<ThreadResult, Halt> {

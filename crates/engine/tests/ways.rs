@@ -6,7 +6,9 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use iostudy_engine::{Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, run};
+use iostudy_engine::{
+    Advice, Job, Length, Method, Operation, Order, Pace, Ring, Sync, SyncCall, run,
+};
 use jobs::{WRITE, in_folder, job};
 use proptest::prelude::*;
 
@@ -29,7 +31,15 @@ fn any_method() -> impl Strategy<Value = Method> {
     prop_oneof![
         Just(Method::Positioned),
         Just(Method::Seek),
-        Just(Method::Stdio)
+        Just(Method::Stdio),
+        (1_u32..9, 1_u32..9, any::<bool>()).prop_map(|(depth, batch, sqpoll)| {
+            Method::IoUring(Ring {
+                depth,
+                batch: batch.min(depth),
+                sqpoll,
+                iopoll: false,
+            })
+        }),
     ]
 }
 
