@@ -8,7 +8,8 @@ from pathlib import Path
 from iostudy.workloads.page_cache import forget
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
-_PAGE_CACHE = "1"
+_ALL = "3"
+"""The page cache, directory entries and inodes: opening a file is part of reading it."""
 
 
 def write_out() -> None:
@@ -20,15 +21,15 @@ def write_out() -> None:
 
 
 def drop(directory: Path) -> str:
-    """Drop the page cache; a note that says how.
+    """Drop the page cache, directory entries and inodes; a note that says how.
 
-    All of it where that may be done (Documentation/admin-guide/sysctl/vm.rst, drop_caches);
-    otherwise by posix_fadvise(2) that of the files in ``directory``, which the kernel heeds for
-    clean pages. Root alone does not tell: containers mount /proc/sys read only.
+    All of them where that may be done (Documentation/admin-guide/sysctl/vm.rst, drop_caches);
+    otherwise by posix_fadvise(2) the pages of the files in ``directory``, which the kernel heeds
+    for clean pages. Root alone does not tell: containers mount /proc/sys read only.
     """
     try:
-        DROP_CACHES.write_text(_PAGE_CACHE)
+        DROP_CACHES.write_text(_ALL)
     except OSError:
         forget(directory)
         return "page cache of its files dropped before every trial that reads, by posix_fadvise"
-    return f"page cache dropped before every trial that reads, by {DROP_CACHES}"
+    return f"page cache, names and inodes dropped before every trial that reads, by {DROP_CACHES}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, events, mix
+from iostudy.workloads import command, dfsio, events, mix, nnbench
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -10,6 +10,7 @@ _ALONE = {
     for definition in (
         dfsio.WRITE,
         dfsio.READ,
+        nnbench.NNBENCH,
         command.COMMAND,
         events.EVENTS,
     )

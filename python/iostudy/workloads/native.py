@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +18,16 @@ _REMEDIES = {
     errno.ENFILE: "raise the limit of the host (sysctl fs.file-max), or give fewer files",
     errno.ENOMEM: "make memory free, or give fewer threads or smaller records",
     errno.EAGAIN: "raise the limit of processes (ulimit -u), or give fewer threads",
+    errno.EMLINK: "its file system allows no more subdirectories in a directory (ext4 without "
+    "dir_nlink 64998): give fewer files per directory",
+    errno.ENAMETOOLONG: "give less depth, or a target with a shorter path",
     errno.ENOENT: "let nobody remove the folder or its files while the workload runs",
     errno.EROFS: "the file system went read-only, which it does after errors; see dmesg",
 }
+_NO_INODES = (
+    "no inodes are left, see df -i: give fewer files, or make the file system with more of them "
+    "(mkfs.ext4 -N)"
+)
 _DEFAULT_REMEDY = "see the kernel's log (dmesg) and the state of the file system"
 
 
@@ -54,5 +62,17 @@ def io_error(doing: str, error: OSError, directory: Path) -> WorkloadError:
         doing,
         found=f"{error.strerror}{name}{notes}",
         where=str(directory),
-        remedy=_REMEDIES.get(error.errno or 0, _DEFAULT_REMEDY),
+        remedy=_remedy(error.errno or 0, directory),
     )
+
+
+def _remedy(number: int, directory: Path) -> str:
+    """The kernel says ENOSPC for blocks and for inodes; statvfs(3) tells which it was.
+
+    File systems that make inodes as they go, such as btrfs, say that they have none at all.
+    """
+    if number == errno.ENOSPC:
+        found = os.statvfs(directory)
+        if found.f_files and not found.f_favail:
+            return _NO_INODES
+    return _REMEDIES.get(number, _DEFAULT_REMEDY)
