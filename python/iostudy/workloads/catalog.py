@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, events, mix, nnbench
+from iostudy.workloads import command, dfsio, events, iozone, mix, nnbench
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -11,6 +11,7 @@ _ALONE = {
         dfsio.WRITE,
         dfsio.READ,
         nnbench.NNBENCH,
+        iozone.IOZONE,
         command.COMMAND,
         events.EVENTS,
     )

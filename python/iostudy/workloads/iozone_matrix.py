@@ -1,0 +1,128 @@
+"""iozone's operations, and the cells of its matrix (pure).
+
+Source: iozone(1), version 3.506.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from iostudy import units
+from iostudy.job import JobSpec, Method, Order
+
+LARGE_FILE_BYTES = 32 * units.MIB
+SMALLEST_RECORD_OF_LARGE_BYTES = 64 * units.KIB
+"""Of files as large as this, -a leaves out smaller records, unless -z is given."""
+
+
+class Operation(StrEnum):
+    """What is timed, in the order in which iozone takes them."""
+
+    WRITE = "write"
+    REWRITE = "rewrite"
+    READ = "read"
+    REREAD = "reread"
+    RANDOM_READ = "random_read"
+    RANDOM_WRITE = "random_write"
+    BACKWARD_READ = "backward_read"
+    RECORD_REWRITE = "record_rewrite"
+    STRIDED_READ = "strided_read"
+    FWRITE = "fwrite"
+    FREWRITE = "frewrite"
+    FREAD = "fread"
+    FREREAD = "freread"
+    PWRITE = "pwrite"
+    PREAD = "pread"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One operation on files of one size by records of one size."""
+
+    operation: Operation
+    file_bytes: int
+    record_bytes: int
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How an operation moves its records. ``creates``: it begins with files of its own."""
+
+    writes: bool
+    method: Method
+    order: Order = "sequential"
+    creates: bool = False
+
+
+_MANNERS = {
+    Operation.WRITE: Manner(True, "seek", creates=True),
+    Operation.REWRITE: Manner(True, "seek"),
+    Operation.READ: Manner(False, "seek"),
+    Operation.REREAD: Manner(False, "seek"),
+    Operation.RANDOM_READ: Manner(False, "seek", "random"),
+    Operation.RANDOM_WRITE: Manner(True, "seek", "random"),
+    Operation.BACKWARD_READ: Manner(False, "seek", "reverse"),
+    Operation.RECORD_REWRITE: Manner(True, "seek"),
+    Operation.STRIDED_READ: Manner(False, "seek", "strided"),
+    Operation.FWRITE: Manner(True, "stdio", creates=True),
+    Operation.FREWRITE: Manner(True, "stdio"),
+    Operation.FREAD: Manner(False, "stdio"),
+    Operation.FREREAD: Manner(False, "stdio"),
+    Operation.PWRITE: Manner(True, "psync", creates=True),
+    Operation.PREAD: Manner(False, "psync"),
+}
+
+
+def manner(operation: Operation) -> Manner:
+    """How it moves its records."""
+    return _MANNERS[operation]
+
+
+def doubled(smallest: int, largest: int) -> tuple[int, ...]:
+    """The smallest size, twice that, and so on up to the largest."""
+    sizes = []
+    while smallest <= largest:
+        sizes.append(smallest)
+        smallest *= 2
+    return tuple(sizes)
+
+
+def cells(
+    operations: tuple[Operation, ...],
+    file_sizes: tuple[int, ...],
+    record_sizes: tuple[int, ...],
+    *,
+    all_records: bool,
+) -> Iterator[Cell]:
+    """Each cell in iozone's order: by file size, by record size, by operation."""
+    for file_bytes in file_sizes:
+        for record_bytes in record_sizes:
+            if _fits(file_bytes, record_bytes, all_records=all_records):
+                for operation in sorted(operations, key=list(Operation).index):
+                    yield Cell(operation, file_bytes, record_bytes)
+
+
+def _fits(file_bytes: int, record_bytes: int, *, all_records: bool) -> bool:
+    skipped = file_bytes >= LARGE_FILE_BYTES and record_bytes < SMALLEST_RECORD_OF_LARGE_BYTES
+    return record_bytes <= file_bytes and (all_records or not skipped)
+
+
+def records_of(cell: Cell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
+    """What a cell asks of the engine: a thread for each path, timed or not."""
+    how = manner(cell.operation)
+    again = cell.operation is Operation.RECORD_REWRITE
+    return JobSpec(
+        threads=tuple((path,) for path in paths),
+        operation="write" if how.writes else "read",
+        create=how.creates,
+        method=how.method,
+        order=how.order,
+        step=stride,
+        # The first record, as often as the file has records.
+        file_bytes=cell.record_bytes if again else cell.file_bytes,
+        total_bytes=cell.file_bytes if again else None,
+        record_bytes=cell.record_bytes,
+        seed=seed,
+    )

@@ -1,0 +1,166 @@
+"""iozone's matrix, and what every cell of it really does."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from iostudy import units
+from iostudy._native import FileJob
+from iostudy.errors import WorkloadError, WorkloadStoppedError
+from iostudy.workloads.definition import BYTES, Place
+from iostudy.workloads.iozone import IOZONE, IozoneOptions
+from iostudy.workloads.iozone_matrix import Cell, Operation, cells, doubled, records_of
+
+KIB, MIB = units.KIB, units.MIB
+
+
+def iozone(**options):
+    return IOZONE.make(IOZONE.options.model_validate(options))
+
+
+def test_the_full_matrix_is_that_of_the_manual():
+    options = IozoneOptions.model_validate({"max_file_size": "512MiB", "operations": ["write"]})
+    found = {(cell.file_bytes, cell.record_bytes) for cell in options.cells()}
+    records = {
+        size: [r for f, r in sorted(found) if f == size] for size in doubled(64 * KIB, 512 * MIB)
+    }
+    assert records[64 * KIB] == [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB]
+    assert (records[16 * MIB][0], records[16 * MIB][-1]) == (4 * KIB, 16 * MIB)
+    assert (records[32 * MIB][0], records[512 * MIB][-1]) == (64 * KIB, 16 * MIB)
+    assert len(records) == 14
+    every = options.model_copy(update={"all_records": True})
+    assert Cell(Operation.WRITE, 512 * MIB, 4 * KIB) in every.cells()
+
+
+@given(
+    st.lists(st.sampled_from(Operation), min_size=1, unique=True),
+    st.integers(min_value=1, max_value=1 << 30),
+    st.integers(min_value=1, max_value=1 << 30),
+)
+def test_no_record_is_larger_than_its_file(operations, file_bytes, record_bytes):
+    sizes = doubled(file_bytes, 8 * file_bytes), doubled(record_bytes, 8 * record_bytes)
+    found = list(cells(tuple(operations), *sizes, all_records=True))
+    assert all(cell.record_bytes <= cell.file_bytes for cell in found)
+    expected = sum(f >= r for f, r in itertools.product(*sizes)) * len(operations)
+    assert len(found) == len(set(found)) == expected
+
+
+@pytest.mark.parametrize("operation", Operation)
+def test_an_operation_is_what_its_name_says(operation):
+    spec = records_of(Cell(operation, 64 * KIB, 4 * KIB), ("f",), stride=17, seed=1)
+    assert (spec.operation == "write") == ("write" in operation)
+    assert (spec.order == "random") == operation.startswith("random")
+    assert (spec.method == "stdio") == operation.startswith("f")
+    assert (spec.method == "psync") == operation.startswith("p")
+    assert spec.create == (operation in ("write", "fwrite", "pwrite"))
+
+
+def test_every_cell_has_its_rate_and_nothing_is_left(tmp_path):
+    workload = iozone(max_file_size="128KiB")
+    measured = workload.run(Place(tmp_path, seed=3))
+    matrix = workload.options.cells()
+    labels = [tuple(part.labels.values()) for part in measured.parts]
+    assert labels == [
+        (str(c.operation), units.format_size(c.file_bytes), units.format_size(c.record_bytes))
+        for c in matrix
+    ]
+    assert all(part.figures["rate"] > 0 for part in measured.parts)
+    figures = {figure.name for figure in IOZONE.figures(workload.options)}
+    assert set(measured.figures) == figures
+    assert measured.figures[BYTES] == sum(cell.file_bytes for cell in matrix)
+    rates = [part.figures["rate"] for part in measured.parts]
+    assert measured.figures["mean_rate"] == pytest.approx(statistics.geometric_mean(rates))
+    assert set(measured.latencies) == set(map(str, Operation))
+    records = sum(c.file_bytes // c.record_bytes for c in matrix if c.operation == "pread")
+    assert sum(count for _, count in measured.latencies["pread"]) == records
+    assert not list(tmp_path.iterdir())
+
+
+def test_throughput_mode_tells_every_thread(tmp_path):
+    workload = iozone(
+        threads=3, min_file_size="1MiB", max_file_size="1MiB", min_record_size="64KiB",
+        max_record_size="64KiB", operations="write, read", include_flush=True, include_close=True,
+    )  # fmt: skip
+    write, read = workload.run(Place(tmp_path, seed=3)).parts
+    for part in (write, read):
+        told = part.figures
+        assert set(told) == {figure.name for figure in IOZONE.part_figures(workload.options)}
+        assert told["min_thread_rate"] <= told["mean_thread_rate"] <= told["max_thread_rate"]
+        assert told["rate"] == pytest.approx(3 * told["mean_thread_rate"])
+        assert told["common_rate"] <= told["rate"]
+    assert workload.space_bytes() == 3 * MIB
+
+
+def test_flush_is_in_the_time_only_where_it_is_asked_for():
+    phases = (1.0, 2.0, 4.0, 8.0)
+    assert iozone()._seconds(phases) == 6.0
+    assert iozone(include_close=True)._seconds(phases) == 14.0
+    place = Place(Path("x"), seed=1)
+    cell = Cell(Operation.WRITE, 64 * KIB, 4 * KIB)
+    assert iozone()._spec(place, cell).sync is None
+    assert iozone(include_flush=True)._spec(place, cell).sync == "fsync"
+    assert iozone(sync_writes=True)._spec(place, cell).dsync
+
+
+def test_a_read_without_a_write_finds_files_all_the_same(tmp_path):
+    measured = iozone(operations=["reread", "fread"], max_file_size="64KiB").run(Place(tmp_path, 1))
+    assert {part.labels["operation"] for part in measured.parts} == {"reread", "fread"}
+
+
+def test_it_can_be_stopped_and_leaves_nothing(tmp_path):
+    workload = iozone(max_file_size="64MiB", sync_writes=True, min_record_size="4KiB")
+    place = Place(tmp_path, 1, tick=lambda done: False)
+    with pytest.raises(WorkloadStoppedError):
+        workload.run(place)
+    workload.clean(place)
+    assert not list(tmp_path.iterdir())
+
+
+def test_progress_goes_on_from_cell_to_cell(tmp_path, monkeypatch):
+    class Ticking:
+        def __init__(self, spec):
+            self.job = FileJob(spec)
+
+        def run(self, tick):
+            tick(1)
+            return self.job.run(tick)
+
+    monkeypatch.setattr("iostudy.workloads.iozone._native.FileJob", Ticking)
+    told = []
+    workload = iozone(max_file_size="64KiB", min_record_size="64KiB", operations="write, read")
+    workload.run(Place(tmp_path, 1, tick=lambda done: told.append(done) or True))
+    assert told == [1, 64 * KIB + 1]
+
+
+def test_a_vanished_directory_is_told(tmp_path):
+    with pytest.raises(WorkloadError, match="No such file") as caught:
+        iozone(max_file_size="64KiB").run(Place(tmp_path / "gone", 1))
+    assert "gone" in caught.value.where
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_file_size": "1MiB", "max_file_size": "64KiB"}, "min_file_size is larger"),
+        ({"min_record_size": "1GiB"}, "min_record_size is larger"),
+        ({"min_record_size": "16MiB", "max_file_size": "1MiB"}, "no record fits"),
+        ({"operations": []}, "at least 1"),
+        ({"operations": "write, sprint"}, "Input should be 'write'"),
+        ({"operations": ["read", "read"]}, "stands twice"),
+        ({"direct": True}, "leave fwrite"),
+        ({"direct": True, "min_record_size": "512B"}, "multiples of 4096"),
+        ({"threads": 0}, "greater than or equal to 1"),
+        ({"max_file_size": "0"}, "greater than 0"),
+        ({"stride": 1}, "greater than or equal to 2"),
+    ],
+)
+def test_what_cannot_work_is_refused(options, message):
+    with pytest.raises(ValidationError, match=message):
+        iozone(**options)
