@@ -71,7 +71,7 @@ class JobResult:
 
 @final
 class Tally:
-    """What was done with records in one direction.
+    """What was done with records, or by read and write calls, in one direction.
 
     A record's latency is its system call with making its data before, or verifying it after; it
     begins when the record was due.
@@ -254,3 +254,102 @@ class Samples:
         """Clock ticks of all CPUs: user, nice, system, idle, iowait, irq, softirq, steal."""
     def pressure(self) -> dict[str, list[int | None]]:
         """Microseconds stalled: cpu_some, io_some, io_full, memory_some, memory_full."""
+
+@final
+class TeraGen:
+    """Rows as Hadoop's TeraGen makes them, in files ``part-m-00000`` and on.
+
+    Row number N is the same in every run. ``output`` must not be there yet; it has ``_SUCCESS``
+    and its parts once all are complete. ``threads`` parts are written at a time. Raises ValueError
+    for zeros.
+    """
+
+    def __init__(
+        self,
+        output: str | bytes,
+        *,
+        rows: int,
+        parts: int,
+        threads: int,
+        direct: bool,
+        fsync: bool,
+    ) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> TeraResult:
+        """Carry it out with the GIL released; signals are handled within 100 ms.
+
+        ``tick`` is called about every 50 ms with the bytes moved so far, and stops the job when it
+        returns False. Raises EngineError, StoppedError, or whatever ``tick`` or a signal handler
+        raises; in every case all threads have ended before, and nothing is left of ``output``.
+        """
+
+@final
+class TeraSort:
+    """Rows sorted by their keys within ``memory_bytes``, into files ``part-r-00000`` and on.
+
+    Chunks of the input are sorted and spilled, spread over the folders of ``spill``, in files
+    without a name; then they are merged into ``reducers`` parts in order. ``rows`` is how many the
+    input must hold. Rows with the same key keep their order. ``fsync`` ends each part; spills are
+    never synced. Raises ValueError for zeros, no spill folder, and memory that is not enough,
+    naming what would be.
+    """
+
+    def __init__(
+        self,
+        source: str | bytes,
+        output: str | bytes,
+        *,
+        rows: int,
+        memory_bytes: int,
+        spill: Sequence[str | bytes],
+        reducers: int,
+        threads: int,
+        direct: bool,
+        fsync: bool,
+    ) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> TeraSorted:
+        """Carry it out as TeraGen's; VerificationError for input that is not what it should be."""
+
+@final
+class TeraValidate:
+    """Checks that rows are in order through all parts of a folder, by the parts' names."""
+
+    def __init__(self, source: str | bytes, *, threads: int, direct: bool) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> TeraResult:
+        """Carry it out as TeraGen's; VerificationError names the first row out of order."""
+
+@final
+class TeraResult:
+    """What TeraGen, TeraSort and TeraValidate measured."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def checksum(self) -> str:
+        """The sum of the rows' CRC-32 in hexadecimal, as Hadoop's TeraChecksum prints it."""
+    @property
+    def wall_seconds(self) -> float: ...
+    @property
+    def read(self) -> Tally:
+        """Calls that read: their system calls alone."""
+    @property
+    def write(self) -> Tally:
+        """Calls that wrote: their system calls alone."""
+
+@final
+class TeraSorted:
+    """What TeraSort measured beside."""
+
+    @property
+    def result(self) -> TeraResult: ...
+    @property
+    def spill_seconds(self) -> float:
+        """Sampling, and reading, sorting and spilling chunks."""
+    @property
+    def merge_seconds(self) -> float:
+        """Merging, writing and naming the parts."""
+    @property
+    def spilled_bytes(self) -> list[int]:
+        """What each spill folder had to hold, in the order of ``spill``."""
+    @property
+    def memory_bytes(self) -> int:
+        """The most that buffers and tables took at a time."""

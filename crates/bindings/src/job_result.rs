@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hdrhistogram::Histogram;
 use iostudy_engine::{JobResult as Measured, Note, Phases, Tally as Counted};
 use pyo3::prelude::*;
 
@@ -74,13 +75,25 @@ impl JobResult {
     }
 }
 
-/// What was done with records in one direction.
+/// What was done with records, or by calls, in one direction.
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct Tally(Counted);
+pub struct Tally {
+    bytes: u64,
+    latencies: Histogram<u64>,
+}
+
+impl Tally {
+    pub fn new(bytes: u64, latencies: &Histogram<u64>) -> Self {
+        Self {
+            bytes,
+            latencies: latencies.clone(),
+        }
+    }
+}
 
 impl From<&Counted> for Tally {
     fn from(counted: &Counted) -> Self {
-        Self(counted.clone())
+        Self::new(counted.bytes, &counted.latencies)
     }
 }
 
@@ -88,11 +101,11 @@ impl From<&Counted> for Tally {
 impl Tally {
     #[getter]
     fn bytes(&self) -> u64 {
-        self.0.bytes
+        self.bytes
     }
 
     #[getter]
     fn latencies(&self) -> Latencies {
-        Latencies::from(&self.0.latencies)
+        Latencies::from(&self.latencies)
     }
 }

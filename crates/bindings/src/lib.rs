@@ -7,7 +7,9 @@ mod job_result;
 mod latencies;
 mod metadata;
 mod path;
+mod records_error;
 mod sampler;
+mod terasort;
 mod ticking;
 
 use pyo3::prelude::*;
@@ -28,4 +30,6 @@ mod _native {
     use super::metadata::{MetadataJob, MetadataPhase, remove_tree};
     #[pymodule_export]
     use super::sampler::{Sampler, Samples};
+    #[pymodule_export]
+    use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSorted, TeraValidate};
 }

@@ -10,7 +10,7 @@ use crate::error::{Fault, Halt};
 /// Latencies in nanoseconds to three significant digits.
 pub type Latencies = Histogram<u64>;
 
-/// How long read and write calls took, and how much they moved.
+/// How long the calls that read and those that wrote took, and how much they moved.
 #[derive(Debug, Clone)]
 pub struct Calls {
     /// Of the calls that read.

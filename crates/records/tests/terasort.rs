@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use iostudy_records::terasort::{
-    GenerateJob, Generated, Invalid, ROW_BYTES, SortJob, Sorted, ValidateJob, Validated, generate,
-    least_memory, sort, validate,
+    GenerateJob, Invalid, Outcome, ROW_BYTES, SortJob, Sorted, ValidateJob, generate, least_memory,
+    sort, validate,
 };
 use iostudy_records::{Error, Fault};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ impl Place {
         }
     }
 
-    fn validated(&self) -> Result<Validated, Error> {
+    fn validated(&self) -> Result<Outcome, Error> {
         let input = self.path("out");
         let (threads, direct) = (2, false);
         let job = ValidateJob {
@@ -87,7 +87,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-fn generated(job: &GenerateJob) -> Generated {
+fn generated(job: &GenerateJob) -> Outcome {
     generate(job, |_| true).unwrap()
 }
 
@@ -157,10 +157,10 @@ proptest! {
         let result = sorted(&job);
         let (input, output) = (place.content("in"), place.content("out"));
         prop_assert!(rows(&output) == by_key(&input));
-        prop_assert_eq!(result.calls.written_bytes, 2 * input.len() as u64);
+        prop_assert_eq!(result.outcome.calls.written_bytes, 2 * input.len() as u64);
         prop_assert_eq!(result.spilled_bytes.iter().sum::<u64>(), input.len() as u64);
         let found = place.validated().unwrap();
-        prop_assert_eq!((found.rows, found.checksum), (count, result.checksum));
+        prop_assert_eq!((found.rows, found.checksum), (count, result.outcome.checksum));
         prop_assert_eq!(fs::read_dir(place.path("out")).unwrap().count(), reducers + 1);
         prop_assert!(fs::read_dir(place.path("spill-0")).unwrap().next().is_none());
     }
@@ -197,7 +197,7 @@ fn many_runs_are_merged_in_little_memory() {
             .all(|bytes| *bytes >= 10_000_000)
     );
     assert!(result.memory_bytes < count * 100 / 4);
-    assert_eq!(result.checksum, made.checksum);
+    assert_eq!(result.outcome.checksum, made.checksum);
     assert_eq!(place.validated().unwrap().checksum, made.checksum);
 }
 
@@ -386,7 +386,7 @@ fn progress_is_told_in_bytes_through_all_phases() {
         told.push(done);
         true
     });
-    let calls = result.unwrap().calls;
+    let calls = result.unwrap().outcome.calls;
     assert!(told.is_sorted());
     let last = told[told.len() - 1];
     assert!(last > 300_000_000, "{last}");

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, events, iozone, mix, nnbench
+from iostudy.workloads import command, dfsio, events, iozone, mix, nnbench, terasort
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -10,6 +10,9 @@ _ALONE = {
     for definition in (
         dfsio.WRITE,
         dfsio.READ,
+        terasort.GEN,
+        terasort.SORT,
+        terasort.VALIDATE,
         nnbench.NNBENCH,
         iozone.IOZONE,
         command.COMMAND,

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::folder::OutputFolder;
 use super::generator::Generator;
 use super::invalid::Invalid;
-use super::result::Generated;
+use super::result::Outcome;
 use super::row::Checksum;
 use crate::buffer::{LARGEST_CALL_BYTES, buffer};
 use crate::error::{Error, Halt};
@@ -59,7 +59,7 @@ impl GenerateJob {
 /// # Panics
 ///
 /// If the job is not valid; see [`GenerateJob::validate`].
-pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Generated, Error> {
+pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
     job.validate().expect("a job is validated before it is run");
     let started = Instant::now();
     let output = OutputFolder::create(&job.output, "part-m-").map_err(Error::Fault)?;
@@ -69,7 +69,8 @@ pub fn generate(job: &GenerateJob, tick: impl FnMut(u64) -> bool) -> Result<Gene
         write_parts(job, &output, &pieces, meter)
     })?;
     output.commit(job.parts, job.fsync).map_err(Error::Fault)?;
-    Ok(Generated {
+    Ok(Outcome {
+        rows: job.rows,
         checksum: sums.into_iter().sum(),
         wall: started.elapsed(),
         calls: phases.into_calls(),

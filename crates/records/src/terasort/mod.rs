@@ -21,7 +21,7 @@ mod validate;
 pub use generate::{GenerateJob, generate};
 pub use invalid::Invalid;
 pub use plan::least_memory;
-pub use result::{Generated, Sorted, Validated};
+pub use result::{Outcome, Sorted};
 pub use row::{Checksum, KEY_BYTES, ROW_BYTES};
 pub use sort::{SortJob, sort};
 pub use validate::{ValidateJob, validate};

@@ -9,7 +9,7 @@ use super::input::Input;
 use super::invalid::Invalid;
 use super::merge::Merge;
 use super::plan::{Plan, Wanted};
-use super::result::Sorted;
+use super::result::{Outcome, Sorted};
 use super::row::{Checksum, ROW};
 use super::sample::split_points;
 use crate::error::{Error, Fault};
@@ -97,13 +97,16 @@ pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<Sorted, Erro
         .map_err(Error::Fault)?;
     let merged = started.elapsed();
     Ok(Sorted {
-        checksum,
-        wall: merged,
+        outcome: Outcome {
+            rows: job.rows,
+            checksum,
+            wall: merged,
+            calls: phases.into_calls(),
+        },
         spill: spilled,
         merge: merged.saturating_sub(spilled),
         spilled_bytes,
         memory_bytes: plan.memory_bytes,
-        calls: phases.into_calls(),
     })
 }
 

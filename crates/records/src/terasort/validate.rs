@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::input::Input;
 use super::invalid::Invalid;
-use super::result::Validated;
+use super::result::Outcome;
 use super::row::{Checksum, key, key_text};
 use crate::buffer::{LARGEST_CALL_BYTES, buffer};
 use crate::error::{Error, Fault, Halt};
@@ -64,7 +64,7 @@ impl ValidateJob {
 /// # Panics
 ///
 /// If the job is not valid; see [`ValidateJob::validate`].
-pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Validated, Error> {
+pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
     job.validate().expect("a job is validated before it is run");
     let started = Instant::now();
     let input = Input::of(&job.input, job.direct).map_err(Error::Fault)?;
@@ -77,7 +77,7 @@ pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Vali
     if let Some((part, misplaced)) = first_misplaced(&parts) {
         return Err(Error::Fault(out_of_order(&input, part, misplaced)));
     }
-    Ok(Validated {
+    Ok(Outcome {
         rows: parts.iter().map(|part| part.rows).sum(),
         checksum: parts.iter().map(|part| part.checksum).sum(),
         wall: started.elapsed(),

@@ -1,0 +1,262 @@
+"""The terasort workload beside GNU sort, copying twice, and Hadoop: 1 GB with 256 MiB of memory.
+
+    python -m benches.terasort             # one of 10 M rows after the other, in rounds
+    python -m benches.terasort --growth    # 0.1, 1 and 4 GB: time per GB and peak memory; minutes
+
+What makes it fair. All sort the same file, on the same disk, with the same memory limit and number
+of threads, into one file, which is synced within the measured time; what they spill is not. Dirty
+pages are written out and the page cache is dropped before every run. GNU sort takes lines: so the
+rows are TeraGen's with the last byte changed to a line end, and each line end in a key to the byte
+after it. `LC_ALL=C`, a key of fixed width and no comparison of whole lines (-s) are what serves it
+best; the outputs are compared byte by byte. "copied twice" reads the input, writes it, reads that
+and writes it again, 1 MiB at a time by one thread, which is what any sort that spills once has to
+move. The order is drawn afresh for every round, and ratios are taken within a round, so that drift
+and neighbours cancel.
+
+Hadoop's TeraSort takes part where the variable IOSTUDY_HADOOP_LIB names a folder with the jars of
+hadoop-mapreduce-examples and all they need, and java is there: in one JVM with the local runner,
+two map tasks at a time and all else as it comes, so that its memory is what the JVM takes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from benches.scratch import scratch_folder, settle
+from iostudy import _native, units
+from iostudy.analysis.paired import log_ratios, mean_interval
+
+ROWS = 10_000_000
+ROW_BYTES = 100
+MEMORY_BYTES = 256 * units.MIB
+THREADS = 2
+ROUNDS = 7
+HADOOP_ROUNDS = 2
+COPY_BYTES = units.MIB
+OWN = "iostudy"
+GOALS = {"GNU sort": 1.0, "copied twice": 1 / 2.5, "Hadoop": 20.0}
+GROWTH_ROWS = (1_000_000, 10_000_000, 40_000_000)
+GROWTH_ROUNDS = 3
+JARS = "IOSTUDY_HADOOP_LIB"
+
+Rates = dict[str, list[float]]
+Sorter = Callable[[Path], None]
+
+
+def main() -> None:
+    """Measure what is asked for, and print a line for each."""
+    parser = argparse.ArgumentParser(description="terasort beside its peers")
+    parser.add_argument("--growth", action="store_true", help="how time and memory grow")
+    rows = max(GROWTH_ROWS) if (growth := parser.parse_args().growth) else ROWS
+    with scratch_folder(rows * ROW_BYTES * 7 // 2) as folder:
+        where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
+        print(f"{where}; {MEMORY_BYTES // units.MIB} MiB of memory, {THREADS} threads")
+        measure_growth(folder) if growth else compare(folder)
+
+
+def compare(folder: Path) -> None:
+    """One line for every peer."""
+    make_rows(folder, ROWS)
+    peers: dict[str, Sorter] = {"GNU sort": gnu_sort, "copied twice": copy_twice}
+    print(f"{ROWS / 1e6:g} M rows; {ROUNDS} rounds; medians in MiB/s of input")
+    rates = measure(folder, {OWN: own_sort, **peers}, ROUNDS)
+    for name in peers:
+        print(_line(name, rates), flush=True)
+    if shutil.which("java") is None or JARS not in os.environ:
+        print(f"Hadoop was not measured: it needs java, and its jars in the folder {JARS}")
+        return
+    print(_line("Hadoop", measure(folder, {OWN: own_sort, "Hadoop": hadoop_sort}, HADOOP_ROUNDS)))
+
+
+def measure(folder: Path, sorters: Mapping[str, Sorter], rounds: int) -> Rates:
+    """MiB/s of every sorter in every round."""
+    rates: Rates = {name: [] for name in sorters}
+    draw = random.Random(0)
+    for number in range(rounds):
+        for name in draw.sample(list(sorters), len(sorters)):
+            _remove(folder / name)
+            settle(folder)
+            started = time.perf_counter()
+            sorters[name](folder)
+            rates[name].append(ROWS * ROW_BYTES / units.MIB / (time.perf_counter() - started))
+        if number == 0:
+            _same_rows(folder, sorters)
+        for name in sorters:
+            _remove(folder / name)
+    return rates
+
+
+def own_sort(folder: Path) -> None:
+    """The workload's native job."""
+    sort_rows(folder, ROWS)
+
+
+def sort_rows(folder: Path, rows: int) -> _native.TeraSorted:
+    """Sort the rows of the folder into one file that is synced."""
+    job = _native.TeraSort(
+        str(folder / "rows"),
+        str(folder / OWN),
+        rows=rows,
+        memory_bytes=MEMORY_BYTES,
+        spill=[str(folder)],
+        reducers=1,
+        threads=THREADS,
+        direct=False,
+        fsync=True,
+    )
+    return job.run()
+
+
+def gnu_sort(folder: Path) -> None:
+    """Sort by the first ten bytes of each line."""
+    limits = [f"--buffer-size={MEMORY_BYTES}b", f"--parallel={THREADS}"]
+    places = [f"--temporary-directory={folder}", f"--output={folder / 'GNU sort'}"]
+    command = ["sort", "--stable", "--key=1.1,1.10", *limits, *places, str(_rows(folder))]
+    subprocess.run(command, check=True, env=os.environ | {"LC_ALL": "C"})
+    _sync(folder / "GNU sort")
+
+
+def copy_twice(folder: Path) -> None:
+    """Read, write, read again, write again."""
+    between, output = folder / "between", folder / "copied twice"
+    _copy(_rows(folder), between)
+    _copy(between, output)
+    _sync(output)
+    between.unlink()
+
+
+def hadoop_sort(folder: Path) -> None:
+    """The local runner, in a JVM of its own."""
+    given = {
+        "fs.defaultFS": "file:///",
+        "mapreduce.framework.name": "local",
+        "hadoop.tmp.dir": str(folder / "hadoop-tmp"),
+        "mapreduce.local.map.tasks.maximum": THREADS,
+    }
+    main_class = "org.apache.hadoop.examples.terasort.TeraSort"
+    options = [f"-D{key}={value}" for key, value in given.items()]
+    places = [(folder / "rows").as_uri(), (folder / "Hadoop").as_uri()]
+    command = ["java", "-cp", f"{os.environ[JARS]}/*", main_class, *options, *places]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"TeraSort failed: {done.stderr[-2000:]}")
+    _sync(folder / "Hadoop" / "part-r-00000")
+    _remove(folder / "hadoop-tmp")
+
+
+def make_rows(folder: Path, rows: int) -> None:
+    """Rows in one file, each a line."""
+    job = _native.TeraGen(
+        str(folder / "rows"), rows=rows, parts=1, threads=1, direct=False, fsync=False
+    )
+    job.run()
+    after_line_end = bytes.maketrans(b"\n", b"\v")
+    with _rows(folder).open("r+b") as file:
+        while content := bytearray(file.read(100_000 * ROW_BYTES)):
+            content = content.translate(after_line_end)
+            content[ROW_BYTES - 1 :: ROW_BYTES] = b"\n" * (len(content) // ROW_BYTES)
+            file.seek(-len(content), os.SEEK_CUR)
+            file.write(content)
+
+
+def measure_growth(folder: Path) -> None:
+    """Time per GB and peak memory at every size, each in a process of its own."""
+    print(f"medians of {GROWTH_ROUNDS}")
+    for rows in GROWTH_ROWS:
+        make_rows(folder, rows)
+        found = [_in_child(folder, rows) for _ in range(GROWTH_ROUNDS)]
+        seconds = statistics.median(seconds for seconds, _ in found)
+        grown = max(grown for _, grown in found)
+        size_gb = rows * ROW_BYTES / 1e9
+        print(f"{size_gb:5.1f} GB  {seconds / size_gb:6.2f} s per GB  {grown:6.0f} MiB", flush=True)
+        _remove(folder / "rows")
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from benches.terasort import resident_mib, sort_rows
+
+before = resident_mib("VmRSS")
+seconds = sort_rows(Path(sys.argv[1]), int(sys.argv[2])).result.wall_seconds
+print(seconds, resident_mib("VmHWM") - before)
+"""
+
+
+def _in_child(folder: Path, rows: int) -> tuple[float, float]:
+    """Seconds of a sort, and the MiB by which its process grew at most."""
+    settle(folder)
+    command = [sys.executable, "-c", CHILD, str(folder), str(rows)]
+    seconds, grown = subprocess.check_output(command, text=True).split()
+    _remove(folder / OWN)
+    return float(seconds), float(grown)
+
+
+def resident_mib(field: str) -> float:
+    """Of this process, now (VmRSS) or at the most (VmHWM). Source: proc(5), /proc/PID/status."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split(f"{field}:")[1].split()[0]) / 1024
+
+
+def _line(peer: str, rates: Mapping[str, list[float]]) -> str:
+    ratios = log_ratios(rates[peer], rates[OWN], higher_is_better=True)
+    low, high = mean_interval(ratios, 0.05).as_fractions()
+    own, its = (statistics.geometric_mean(rates[name]) for name in (OWN, peer))
+    medians = f"{statistics.median(rates[OWN]):8.0f}{statistics.median(rates[peer]):8.0f}"
+    verdict = _judge(peer, 1 + low, 1 + high)
+    ratio = f"{own / its:.3f} [{1 + low:.3f}, {1 + high:.3f}]"
+    return f"{OWN} : {peer:14}{medians}   {ratio:24}   {verdict}"
+
+
+def _judge(peer: str, low: float, high: float) -> str:
+    """Whether the goal is met, as far as these rounds can tell."""
+    goal = GOALS[peer]
+    if low >= goal:
+        return f"at least {goal:g}"
+    return f"below {goal:g}" if high < goal else f"{goal:g} lies within"
+
+
+def _same_rows(folder: Path, names: Mapping[str, Sorter]) -> None:
+    outputs = {OWN: f"{OWN}/part-r-00000", "Hadoop": "Hadoop/part-r-00000"} | {
+        "GNU sort": "GNU sort"
+    }
+    for name in outputs.keys() & names.keys():
+        if not filecmp.cmp(folder / outputs[OWN], folder / outputs[name], shallow=False):
+            raise RuntimeError(f"{name} and {OWN} have sorted differently")
+
+
+def _rows(folder: Path) -> Path:
+    return folder / "rows" / "part-m-00000"
+
+
+def _copy(source: Path, target: Path) -> None:
+    buffer = memoryview(bytearray(COPY_BYTES))
+    with source.open("rb", buffering=0) as reading, target.open("wb", buffering=0) as writing:
+        while count := reading.readinto(buffer):
+            writing.write(buffer[:count])
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+//! `TeraGen`, `TeraSort` and `TeraValidate`, and what they measure.
+
+use iostudy_records::terasort::{
+    GenerateJob, Invalid, Outcome, SortJob, Sorted, ValidateJob, generate, sort, validate,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::job_result::Tally;
+use crate::path::NativePath;
+use crate::records_error::from_records;
+use crate::ticking::ticking;
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct TeraGen(GenerateJob);
+
+#[pymethods]
+impl TeraGen {
+    #[new]
+    #[pyo3(signature = (output, *, rows, parts, threads, direct, fsync))]
+    fn new(
+        output: NativePath,
+        rows: u64,
+        parts: usize,
+        threads: usize,
+        direct: bool,
+        fsync: bool,
+    ) -> PyResult<Self> {
+        let job = GenerateJob {
+            output: output.0,
+            rows,
+            parts,
+            threads,
+            direct,
+            fsync,
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraResult> {
+        ticking(py, tick.as_ref(), |tick| generate(&self.0, tick))?
+            .map(TeraResult)
+            .map_err(|error| from_records(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct TeraSort(SortJob);
+
+#[pymethods]
+impl TeraSort {
+    #[new]
+    #[pyo3(signature = (
+        source, output, *, rows, memory_bytes, spill, reducers, threads, direct, fsync
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    fn new(
+        source: NativePath,
+        output: NativePath,
+        rows: u64,
+        memory_bytes: u64,
+        spill: Vec<NativePath>,
+        reducers: usize,
+        threads: usize,
+        direct: bool,
+        fsync: bool,
+    ) -> PyResult<Self> {
+        let job = SortJob {
+            input: source.0,
+            output: output.0,
+            rows,
+            memory: memory_bytes,
+            spill: spill.into_iter().map(|path| path.0).collect(),
+            reducers,
+            threads,
+            direct,
+            fsync,
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraSorted> {
+        ticking(py, tick.as_ref(), |tick| sort(&self.0, tick))?
+            .map(TeraSorted)
+            .map_err(|error| from_records(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct TeraValidate(ValidateJob);
+
+#[pymethods]
+impl TeraValidate {
+    #[new]
+    #[pyo3(signature = (source, *, threads, direct))]
+    fn new(source: NativePath, threads: usize, direct: bool) -> PyResult<Self> {
+        let job = ValidateJob {
+            input: source.0,
+            threads,
+            direct,
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraResult> {
+        ticking(py, tick.as_ref(), |tick| validate(&self.0, tick))?
+            .map(TeraResult)
+            .map_err(|error| from_records(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct TeraResult(Outcome);
+
+#[pymethods]
+impl TeraResult {
+    #[getter]
+    fn rows(&self) -> u64 {
+        self.0.rows
+    }
+
+    #[getter]
+    fn checksum(&self) -> String {
+        self.0.checksum.to_string()
+    }
+
+    #[getter]
+    fn wall_seconds(&self) -> f64 {
+        self.0.wall.as_secs_f64()
+    }
+
+    #[getter]
+    fn read(&self) -> Tally {
+        Tally::new(self.0.calls.read_bytes, &self.0.calls.reads)
+    }
+
+    #[getter]
+    fn write(&self) -> Tally {
+        Tally::new(self.0.calls.written_bytes, &self.0.calls.writes)
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct TeraSorted(Sorted);
+
+#[pymethods]
+impl TeraSorted {
+    #[getter]
+    fn result(&self) -> TeraResult {
+        TeraResult(self.0.outcome.clone())
+    }
+
+    #[getter]
+    fn spill_seconds(&self) -> f64 {
+        self.0.spill.as_secs_f64()
+    }
+
+    #[getter]
+    fn merge_seconds(&self) -> f64 {
+        self.0.merge.as_secs_f64()
+    }
+
+    #[getter]
+    fn spilled_bytes(&self) -> Vec<u64> {
+        self.0.spilled_bytes.clone()
+    }
+
+    #[getter]
+    fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes
+    }
+}
+
+#[allow(clippy::needless_pass_by_value)] // for map_err
+fn refuse(invalid: Invalid) -> PyErr {
+    PyValueError::new_err(invalid.to_string())
+}
