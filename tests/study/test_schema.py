@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
@@ -140,6 +140,7 @@ def test_what_is_not_a_study_is_refused_at_its_line(text, line):
     assert problems(text)[0].line >= line
 
 
+@example("-_")
 @given(st.text(max_size=200))
 def test_any_text_is_a_study_or_a_study_error(text):
     try:

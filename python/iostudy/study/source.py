@@ -56,7 +56,7 @@ def read(text: str, where: str) -> Source:
         raise StudyError(where, (_problem(error, "a key stands twice"),)) from error
     except MarkedYAMLError as error:
         raise StudyError(where, (_problem(error, "not YAML"),)) from error
-    except (YAMLError, ValueError) as error:
+    except (YAMLError, ValueError, IndexError) as error:  # ruamel fails so on the scalar -_
         raise StudyError(where, (Problem(1, "", "not YAML", found=str(error)),)) from error
     if not isinstance(values, CommentedMap):
         found = "nothing" if values is None else f"a {_kind(values)}"
