@@ -34,6 +34,19 @@ def test_r1_as_it_was_published() -> None:
     assert {figure.runs for figure in published.figures} == {1}
 
 
+def test_r5_as_it_was_published() -> None:
+    published = reference.get("R5")
+    values = {(f.figure, f.configuration): f.value for f in published.figures}
+    assert len(values) == 2 * 4 * 5
+    assert values["events", "HDFS at 20 jobs"] == 161_103
+    assert values["read_rate", "Lustre at 60 jobs"] == 358
+    assert values["events", "AFS over XFS at 80 jobs"] == 214_410
+    assert {(f.figure, f.unit) for f in published.figures} == {
+        ("events", "events"),
+        ("read_rate", "MB/s"),
+    }
+
+
 def test_a_study_names_one() -> None:
     assert read(GOOD + "reference: R1\n").reference == "R1"
     assert read(GOOD).reference is None

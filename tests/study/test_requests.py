@@ -114,3 +114,15 @@ def test_levels_of_a_configuration_take_the_place_of_options():
     study = read(GOOD.replace("[none, bfq]", factors))
     sizes = {configured(study.workloads[0], c).record_size for c in study.configurations()}
     assert sizes == {64 << 10, 4 << 10}
+
+
+def test_options_that_do_not_vary_stay_as_they_are():
+    """Times among them, which are numbers inside and need their unit to be read."""
+    study = read(
+        GOOD.replace("[none, bfq]", "[none, bfq]\n  workload.jobs: [2, 4]").replace(
+            "  - dfsio-read\n", "  - events: {time: 40min, event_size: 1MiB}\n"
+        )
+    )
+    found = [configured(study.workloads[1], each) for each in study.configurations()]
+    assert {options.jobs for options in found} == {2, 4}
+    assert {(options.time, options.event_size) for options in found} == {(2400.0, 1 << 20)}

@@ -95,7 +95,7 @@ def configured(request: WorkloadRequest, configuration: Configuration) -> BaseMo
     varied = {k: v for k, v in configuration.options.items() if k in model.model_fields}
     if not varied:
         return request.options
-    return model.model_validate({**request.options.model_dump(), **varied})
+    return model.model_validate({**request.options.model_dump(mode="json"), **varied})
 
 
 def check_options(collector: Collector, path: Path, study: Study) -> None:
