@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Literal
 
 from benches.programs import MIB, PROGRAMS, Case, run_engine
+from benches.ratio import told
 from benches.scratch import scratch_folder, settle
-from iostudy.analysis.paired import log_ratios, mean_interval
 
 ROUNDS = 15
 FILE_BYTES = 256 * MIB
@@ -74,19 +74,8 @@ def _remove(paths: list[Path]) -> None:
 
 def _line(case: Case, rates: Mapping[str, list[float]]) -> str:
     better = max(("fio", "dd"), key=lambda name: statistics.geometric_mean(rates[name]))
-    ratios = log_ratios(rates[better], rates["iostudy"], higher_is_better=True)
-    low, high = mean_interval(ratios, 0.05).as_fractions()
-    ratio = statistics.geometric_mean(rates["iostudy"]) / statistics.geometric_mean(rates[better])
     medians = "".join(f"{statistics.median(rates[name]):9.0f}" for name in PROGRAMS)
-    interval = f"{ratio:.3f} [{1 + low:.3f}, {1 + high:.3f}] to {better}"
-    return f"{case!s:32}{medians}   {interval:32}{_judge(1 + low, 1 + high)}"
-
-
-def _judge(low: float, high: float) -> str:
-    """Whether the goal is met, as far as these rounds can tell."""
-    if low >= GOAL:
-        return f"at least {GOAL}"
-    return f"below {GOAL}" if high < GOAL else f"{GOAL} lies within"
+    return f"{case!s:32}{medians}   {told(better, rates[better], rates['iostudy'], GOAL)}"
 
 
 if __name__ == "__main__":
