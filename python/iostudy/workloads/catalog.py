@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, events, iozone, mix, nnbench, terasort
+from iostudy.workloads import command, dfsio, events, fio, iozone, mix, nnbench, terasort
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -16,6 +16,7 @@ _ALONE = {
         nnbench.NNBENCH,
         iozone.IOZONE,
         command.COMMAND,
+        fio.FIO,
         events.EVENTS,
     )
 }

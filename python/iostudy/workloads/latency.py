@@ -39,6 +39,17 @@ def latency_readings(latencies: Latencies, prefix: str = "latency") -> dict[str,
     return named | {f"{prefix}_max": latencies.max_us}
 
 
+def histogram_readings(
+    histogram: Histogram, longest_us: float, prefix: str = "latency"
+) -> dict[str, float]:
+    """The same out of a histogram that is not empty, and the longest latency."""
+    named = {f"{prefix}_p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
+    # A bucket's upper bound can be beyond the longest latency in it.
+    return {name: min(value, longest_us) for name, value in named.items()} | {
+        f"{prefix}_max": longest_us
+    }
+
+
 def compact(latencies: Latencies) -> Histogram:
     """The histogram in buckets of equal ratio."""
     return merged(latencies.histogram_us())

@@ -1,0 +1,311 @@
+"""fio's job files unmodified, its figures as it tells them, and nothing outside of the target."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+import pytest
+
+from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.units import MIB
+from iostudy.workloads import fio, fio_job, program
+from iostudy.workloads.definition import BYTES, Place
+
+needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+
+
+@pytest.fixture
+def place(tmp_path):
+    folder = tmp_path / "target"
+    folder.mkdir()
+    return Place(folder, seed=7)
+
+
+@pytest.fixture
+def make(tmp_path):
+    def workload(text, **options):
+        path = tmp_path / "test.fio"
+        path.write_text(text)
+        return fio.FIO.make(fio.FioOptions.model_validate({"job": str(path), **options}))
+
+    return workload
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """A program in the place of fio that parses job files like it, and runs this script."""
+
+    def install(script):
+        real = shutil.which("fio")
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        body = f'case "$1" in --showcmd) exec {real} "$@";; esac\n{script}\n'
+        (folder / "fio").write_text(f"#!/bin/sh\n{body}")
+        (folder / "fio").chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    return install
+
+
+WRITING = "[one]\nrw=write\nsize=4m\nbs=64k\nend_fsync=1\n"
+READING = "[one]\nrw=randread\nsize=4m\nbs=4k\n"
+
+
+def trial(workload, place):
+    workload.check()
+    workload.prepare(place)
+    workload.reset(place)
+    return workload.run(place)
+
+
+@needs_fio
+def test_a_job_works_in_the_folder_and_is_counted(make, place):
+    workload = make(WRITING)
+    measured = trial(workload, place)
+    assert (place.directory / "one.0.0").stat().st_size == 4 * MIB
+    assert measured.figures[BYTES] == 4 * MIB
+    assert measured.figures["bandwidth"] == measured.figures["write_bandwidth"] > 0
+    assert measured.figures["iops"] == pytest.approx(measured.figures["bandwidth"] * 16)
+    assert "read_bandwidth" not in measured.figures
+    assert sum(count for _, count in measured.latencies["write"]) == 64
+    assert measured.notes == (
+        f"{fio_version()}, as: fio --name=one --rw=write --size=4m --bs=64k --end_fsync=1",
+    )
+    names = {figure.name for figure in fio.FIO.figures(workload.options)}
+    assert set(measured.figures) <= names
+    workload.clean(place)
+    assert not list(place.directory.iterdir())
+
+
+def fio_version():
+    import subprocess
+
+    asked = subprocess.run(["fio", "--version"], capture_output=True, text=True, check=True)
+    return asked.stdout.strip()
+
+
+@needs_fio
+def test_the_figures_are_fios_own(make, place):
+    measured = trial(make(READING), place)
+    (part,) = measured.parts
+    assert part.labels == {"job": "one", "group": "0", "clone": "1"}
+    assert measured.figures["iops"] == pytest.approx(part.figures["read_iops"])
+    assert measured.figures["bandwidth"] == pytest.approx(part.figures["read_bandwidth"])
+    assert measured.figures["latency_p99"] == part.figures["read_latency_p99"]
+    names = {figure.name for figure in fio.FIO.part_figures(fio.FioOptions(job="x"))}
+    assert set(part.figures) <= names
+
+
+@needs_fio
+def test_files_to_read_are_laid_out_before_the_trial_and_kept(make, place):
+    workload = make(READING)
+    workload.prepare(place)
+    before = (place.directory / "one.0.0").stat()
+    assert before.st_blocks * 512 >= 4 * MIB
+    workload.reset(place)
+    assert (place.directory / "one.0.0").stat().st_ino == before.st_ino
+    assert workload.run(place).figures[BYTES] == 4 * MIB
+
+
+@needs_fio
+def test_files_that_are_written_are_made_anew_for_every_trial(make, place):
+    workload = make(WRITING)
+    trial(workload, place)
+    (place.directory / "left").touch()
+    workload.reset(place)
+    assert not (place.directory / "left").exists()
+
+
+@needs_fio
+def test_jobs_one_after_another_share_the_time(make, place):
+    rates = "[global]\nrw=write\nsize=1m\nbs=64k\nrate=2m\n[a]\nnumjobs=2\n[b]\nstonewall\n"
+    measured = trial(make(rates), place)
+    # 1 MiB at 2 MiB/s takes half a second: two such beside each other, then one.
+    assert measured.figures["bandwidth"] == pytest.approx(3, rel=0.25)
+    assert [part.labels["clone"] for part in measured.parts] == ["1", "2", "1"]
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "extra", ["unified_rw_reporting=1", "clat_percentiles=0\nlat_percentiles=1", "gtod_reduce=1"]
+)
+def test_other_ways_of_reporting_are_understood(make, place, extra):
+    measured = trial(make(f"[x]\nrw=randrw\nsize=2m\n{extra}\n"), place)
+    assert measured.figures["bandwidth"] > 0
+    assert measured.figures[BYTES] == 2 * MIB
+    assert ("latency_p99" in measured.figures) == (extra != "gtod_reduce=1")
+
+
+@needs_fio
+def test_fsyncs_have_a_histogram_of_their_own(make, place):
+    measured = trial(make("[x]\nrw=write\nsize=1m\nbs=64k\nfsync=4\n"), place)
+    # None after the last record: fio leaves that to end_fsync.
+    assert sum(count for _, count in measured.latencies["sync"]) == 3
+
+
+@needs_fio
+def test_what_fio_prints_before_its_report_is_tolerated(make, place):
+    measured = trial(make(READING + "exec_prerun=echo '{}'\n"), place)
+    assert measured.figures["read_iops"] > 0
+
+
+@needs_fio
+def test_bytes_are_not_told_where_files_are_made_in_the_run(make, place):
+    assert BYTES not in trial(make(READING + "unlink=1\n"), place).figures
+
+
+@needs_fio
+def test_the_jobs_that_come_with_iostudy_run(place):
+    for path in fio_job.READY_MADE.glob("*.fio"):
+        workload = fio.FIO.make(fio.FioOptions(job=path.name))
+        assert trial(workload, place).figures["bandwidth"] > 0
+        workload.clean(place)
+
+
+@needs_fio
+def test_a_job_that_fails_has_no_figures_and_fios_words(make, place):
+    workload = make("[x]\nrw=read\nsize=1m\nbs=64k\nverify=crc32c\n")
+    workload.prepare(place)
+    with pytest.raises(WorkloadError, match=r"exit code 1; it said: .*verify"):
+        workload.run(place)
+
+
+@needs_fio
+def test_an_error_in_the_report_fails_although_fio_ends_with_0(make, place, fake, tmp_path):
+    workload = make(WRITING)
+    fake(f"cat {tmp_path}/report")
+    (tmp_path / "report").write_text('{"fio version": "fio-9", "jobs": [' + JOB + "]}")
+    with pytest.raises(WorkloadError, match="job x ended with error 28"):
+        workload.run(place)
+
+
+JOB = """{"jobname": "x", "groupid": 0, "error": 28, "usr_cpu": 0, "sys_cpu": 0,
+  "read": {"io_bytes": 0, "total_ios": 0, "runtime": 0}, "sync": {"lat_ns": {}},
+  "write": {"io_bytes": 0, "total_ios": 0, "runtime": 0},
+  "trim": {"io_bytes": 0, "total_ios": 0, "runtime": 0}}"""
+
+
+@needs_fio
+@pytest.mark.parametrize("script", ["echo '{\"jobs\": [{'", "echo none", "true"])
+def test_a_report_that_is_none_is_told(make, place, fake, script):
+    workload = make(WRITING)
+    fake(script)
+    with pytest.raises(WorkloadError, match="no whole JSON document"):
+        workload.run(place)
+
+
+@needs_fio
+def test_a_report_that_is_too_long_is_told(make, place, monkeypatch):
+    workload = make(READING)
+    workload.prepare(place)
+    monkeypatch.setattr(program, "KEPT_BYTES", 500)
+    with pytest.raises(WorkloadError, match=r"\d+ bytes too many.*\n.*group_reporting"):
+        workload.run(place)
+
+
+@needs_fio
+def test_a_job_that_never_ends_is_ended(make, place):
+    endless = "[x]\nrw=read\nsize=1m\nruntime=1h\ntime_based\n"
+    make(endless).prepare(place)
+    with pytest.raises(WorkloadError, match=r"within 1\.0 s"):
+        make(endless, limit="1s").run(place)
+
+
+@needs_fio
+def test_a_stop_is_heard(make, place):
+    endless = make("[x]\nrw=read\nsize=1m\nruntime=1h\ntime_based\n")
+    endless.prepare(place)
+    with pytest.raises(WorkloadStoppedError):
+        endless.run(Place(place.directory, 7, lambda _: False))
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "line",
+    [
+        "filename=/dev/sdz",
+        "filename=a:/dev/sdz",
+        r"filename=/dev/disk/by-path/pci-0000\:00",
+        "filename=../x",
+        "filename=sub/../../x",
+        "filename=${OUTSIDE}/x",
+        "directory=/tmp",
+        "directory=sub:/tmp",
+        "filename_format=/tmp/$jobname",
+        "opendir=/tmp",
+        "write_bw_log=/tmp/log",
+        "write_iolog=../log",
+        "mem=mmap:/tmp/memory",
+        "ioscheduler=none",
+        "ioengine=null\nread_iolog=log",
+        "ioengine=sg",
+        "include inc.fio",
+        "rw=read\n[/dev/null]\nsize=1m",
+    ],
+)
+def test_what_leads_outside_of_the_target_is_refused(make, place, tmp_path, monkeypatch, line):
+    monkeypatch.setenv("OUTSIDE", "/somewhere")
+    (tmp_path / "inc.fio").write_text("filename=/dev/sdz\n")
+    (tmp_path / "log").write_text("fio version 2 iolog\n")
+    workload = make(f"[global]\nsize=1m\n[x]\n{line}\n")
+    for step in (workload.check, lambda: workload.run(place)):
+        with pytest.raises(UsageError, match=r"outside of the target|scheduler|log|on files") as e:
+            step()
+        assert e.value.exit_code == 2
+    assert not list(place.directory.iterdir())
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "line", ["filename=a:b", r"filename=a\:b", "directory=.", "filename=sub/../x", "mem=mmap"]
+)
+def test_what_stays_on_the_target_is_not_refused(make, line):
+    make(f"[x]\nrw=write\nsize=1m\n{line}\n").check()
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[x]\nrw=sideways\n", "fio says: .*failed parsing rw=sideways"),
+        ("[x]\nrw=read\ncolour=red\n", "fio says: .*Bad option <colour=red>"),
+        ("hello", "fio says: .*outside of"),
+        ("", "it has no job"),
+        ("[global]\nsize=1m\n", "it has no job"),
+        ("[x]\ninclude nothing.fio\n", "fio says: .*nothing.fio"),
+    ],
+)
+def test_a_file_that_is_no_job_file_is_refused_with_fios_words(make, text, found):
+    with pytest.raises(UsageError, match=found):
+        make(text).check()
+
+
+@needs_fio
+def test_a_missing_job_file_is_refused_and_the_ready_made_are_named(tmp_path):
+    for job, found in ((tmp_path / "no.fio", "No such file"), (tmp_path, "Is a directory")):
+        with pytest.raises(UsageError, match=rf"{found}[^$]*random-read\.fio"):
+            fio.FIO.make(fio.FioOptions(job=str(job))).check()
+
+
+def test_without_fio_it_is_said_how_to_install_it(make, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError, match=re.escape("apt-get install fio, or dnf install fio")):
+        make(READING).check()
+
+
+@needs_fio
+def test_a_folder_that_has_vanished_is_told(make, place):
+    workload = make(READING)
+    place.directory.rmdir()
+    with pytest.raises(WorkloadError, match="No such file"):
+        workload.run(place)
+    workload.clean(place)
+
+
+def test_a_job_file_of_ones_own_goes_before_a_ready_made_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert fio_job.find("random-read.fio").parent == fio_job.READY_MADE
+    (tmp_path / "random-read.fio").touch()
+    assert fio_job.find("random-read.fio") == tmp_path / "random-read.fio"
