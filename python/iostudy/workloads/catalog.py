@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, events, fio, iozone, mix, nnbench, terasort
+from iostudy.workloads import command, dfsio, events, fio, iozone, mix, mrbench, nnbench, terasort
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -17,6 +17,7 @@ _ALONE = {
         iozone.IOZONE,
         command.COMMAND,
         fio.FIO,
+        mrbench.MRBENCH,
         events.EVENTS,
     )
 }
