@@ -57,8 +57,9 @@ def main() -> None:
     """Measure what is asked for, and print a line for each."""
     parser = argparse.ArgumentParser(description="terasort beside its peers")
     parser.add_argument("--growth", action="store_true", help="how time and memory grow")
-    rows = max(GROWTH_ROWS) if (growth := parser.parse_args().growth) else ROWS
-    with scratch_folder(rows * ROW_BYTES * 7 // 2) as folder:
+    growth = parser.parse_args().growth
+    largest = 4 * max(GROWTH_ROWS) if growth else 6 * ROWS  # copies that there are at a time
+    with scratch_folder(largest * ROW_BYTES) as folder:
         where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
         print(f"{where}; {MEMORY_BYTES // units.MIB} MiB of memory, {THREADS} threads")
         measure_growth(folder) if growth else compare(folder)
