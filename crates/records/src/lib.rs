@@ -5,12 +5,14 @@
 mod buffer;
 mod error;
 mod file;
+mod folder;
 mod loser_tree;
 mod meter;
 mod phases;
 mod reader;
 mod spill;
 pub mod terasort;
+pub mod wordcount;
 mod writer;
 
 pub use error::{Error, Fault};

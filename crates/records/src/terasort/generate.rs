@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::folder::OutputFolder;
 use super::generator::Generator;
 use super::invalid::Invalid;
 use super::result::Outcome;
 use super::row::Checksum;
 use crate::buffer::{LARGEST_CALL_BYTES, buffer};
 use crate::error::{Error, Halt};
+use crate::folder::OutputFolder;
 use crate::meter::Meter;
 use crate::phases::{Phases, Pieces};
 use crate::writer::Writer;

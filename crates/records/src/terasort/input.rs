@@ -7,8 +7,8 @@ use crate::file::DataFile;
 use crate::meter::Meter;
 use crate::reader::Reader;
 
-use super::folder::parts;
 use super::row::{ROW, ROW_BYTES};
+use crate::folder::parts;
 
 /// The parts of a folder, and how many rows each has.
 pub(crate) struct Input {

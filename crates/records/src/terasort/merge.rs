@@ -1,11 +1,11 @@
 //! The second phase: the runs are merged, range of keys by range of keys, into the parts.
 
 use super::chunks::Run;
-use super::folder::OutputFolder;
 use super::plan::Plan;
 use super::row::{Checksum, ROW, ROW_BYTES, key};
 use crate::buffer::buffer;
 use crate::error::Halt;
+use crate::folder::OutputFolder;
 use crate::loser_tree::LoserTree;
 use crate::meter::Meter;
 use crate::phases::Pieces;

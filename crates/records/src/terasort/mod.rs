@@ -4,7 +4,6 @@
 //! benchmark's `gensort`.
 
 mod chunks;
-mod folder;
 mod generate;
 mod generator;
 mod input;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::chunks::{Chunks, Run};
-use super::folder::OutputFolder;
 use super::input::Input;
 use super::invalid::Invalid;
 use super::merge::Merge;
@@ -13,6 +12,7 @@ use super::result::{Outcome, Sorted};
 use super::row::{Checksum, ROW};
 use super::sample::split_points;
 use crate::error::{Error, Fault};
+use crate::folder::OutputFolder;
 use crate::phases::{Phases, Pieces};
 use crate::spill::SpillFolders;
 

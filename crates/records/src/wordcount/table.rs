@@ -1,0 +1,323 @@
+//! Words and how often each has occurred, in memory that does not grow beyond its share.
+
+use std::cmp::Ordering;
+
+use iostudy_pattern::PAGE_BYTES;
+use rustix::mm::{Advice, madvise};
+
+use crate::buffer::{room_for, whole_pages};
+use crate::error::Fault;
+use crate::wordcount::reducer::reducer;
+
+/// So many bytes of a word are kept in its entry itself; most words have no more.
+const PREFIX_BYTES: usize = 16;
+/// Of the share, what the ends of long words may take.
+pub(crate) const ARENA_PART: usize = 8;
+/// Of so many slots one stays free, so that a word that is not there is soon missed.
+const FREE_PART: usize = 4;
+
+/// A word, its reducer and its count, which is 0 in a free slot.
+#[derive(Clone, Copy, Default)]
+struct Entry {
+    /// The first bytes of the word as numbers that compare as the bytes do; zeros follow a short
+    /// word.
+    prefix: [u64; 2],
+    count: u64,
+    reducer: usize,
+    len: u32,
+    /// Where in the arena the rest of the word begins, if it is longer than the prefix.
+    rest_at: u32,
+}
+
+/// A word and how often it has occurred.
+pub(crate) struct Counted<'a> {
+    pub(crate) reducer: usize,
+    /// The word is this,
+    pub(crate) head: &'a [u8],
+    /// and then this.
+    pub(crate) rest: &'a [u8],
+    pub(crate) count: u64,
+}
+
+/// The combiner of one thread: a hash table with linear probing, which is sorted where it lies.
+///
+/// One access to memory per word is what it is made for: a text's rarer words are in no cache.
+pub(crate) struct Table {
+    slots: Vec<Entry>,
+    arena: Vec<u8>,
+    reducers: usize,
+    entries: usize,
+}
+
+/// There is no room for another word; the table has to be emptied first.
+#[derive(Debug)]
+pub(crate) struct Full;
+
+impl Table {
+    /// A table that takes at most `share_bytes` of memory.
+    ///
+    /// # Errors
+    ///
+    /// The system has not as much.
+    pub(crate) fn new(share_bytes: usize, reducers: usize) -> Result<Self, Fault> {
+        let arena_bytes = (share_bytes / ARENA_PART).min(u32::MAX as usize);
+        let slots = (share_bytes - arena_bytes) / size_of::<Entry>();
+        let mut table = Self {
+            slots: room_for(slots)?,
+            arena: room_for(arena_bytes)?,
+            reducers,
+            entries: 0,
+        };
+        in_huge_pages(&mut table.slots);
+        table.slots.resize(slots, Entry::default());
+        Ok(table)
+    }
+
+    /// The word has occurred once more.
+    #[inline]
+    pub(crate) fn add(&mut self, word: &[u8], hash: u64) -> Result<(), Full> {
+        let prefix = prefix(word);
+        let mut slot = self.first_slot(hash);
+        loop {
+            let entry = &mut self.slots[slot];
+            if entry.count == 0 {
+                return self.insert(slot, word, prefix);
+            }
+            if entry.prefix == prefix
+                && entry.len as usize == word.len()
+                && (word.len() <= PREFIX_BYTES || entry.rest(&self.arena) == &word[PREFIX_BYTES..])
+            {
+                entry.count += 1;
+                return Ok(());
+            }
+            slot = if slot + 1 < self.slots.len() {
+                slot + 1
+            } else {
+                0
+            };
+        }
+    }
+
+    /// Where to look for a word first; every slot is as likely. Source: D. Lemire, "Fast random
+    /// integer generation in an interval", 2019.
+    #[allow(clippy::cast_possible_truncation)] // it is less than the number of slots
+    #[inline]
+    fn first_slot(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
+    }
+
+    fn insert(&mut self, slot: usize, word: &[u8], prefix: [u64; 2]) -> Result<(), Full> {
+        let rest = &word[word.len().min(PREFIX_BYTES)..];
+        let most_entries = self.slots.len() - self.slots.len() / FREE_PART;
+        if self.entries == most_entries || rest.len() > self.arena.capacity() - self.arena.len() {
+            return Err(Full);
+        }
+        self.slots[slot] = Entry {
+            prefix,
+            count: 1,
+            reducer: reducer(word, self.reducers),
+            len: narrow(word.len()),
+            rest_at: narrow(self.arena.len()),
+        };
+        self.entries += 1;
+        self.arena.extend_from_slice(rest);
+        Ok(())
+    }
+
+    /// Whether no word is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries == 0
+    }
+
+    /// Give every word, by reducer and then in the order of its bytes, and be empty afterwards.
+    pub(crate) fn empty<E>(
+        &mut self,
+        mut give: impl FnMut(&Counted) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.gather();
+        let (arena, entries) = (&self.arena, &mut self.slots[..self.entries]);
+        entries.sort_unstable_by(|a, b| a.order(b, arena));
+        for entry in entries {
+            let head = entry.head();
+            give(&Counted {
+                reducer: entry.reducer,
+                head: &head[..PREFIX_BYTES.min(entry.len as usize)],
+                rest: entry.rest(arena),
+                count: entry.count,
+            })?;
+        }
+        self.slots.fill(Entry::default());
+        self.arena.clear();
+        self.entries = 0;
+        Ok(())
+    }
+
+    /// Bring all entries to the first slots.
+    fn gather(&mut self) {
+        let mut gathered = 0;
+        for slot in 0..self.slots.len() {
+            if self.slots[slot].count > 0 {
+                self.slots[gathered] = self.slots[slot];
+                gathered += 1;
+            }
+        }
+    }
+}
+
+/// Ask for huge pages below memory that is visited at random: most visits would miss the CPU's
+/// table of pages else. It is a wish; not every kernel has them.
+fn in_huge_pages(slots: &mut Vec<Entry>) {
+    let room = slots.spare_capacity_mut();
+    let start = room.as_mut_ptr().cast::<u8>();
+    let lead = start.align_offset(PAGE_BYTES);
+    let bytes = whole_pages(size_of_val(room).saturating_sub(lead));
+    // SAFETY: the range lies within the memory of the vector, and the advice changes no content.
+    let _ = unsafe { madvise(start.add(lead).cast(), bytes, Advice::LinuxHugepage) };
+}
+
+impl Entry {
+    fn head(&self) -> [u8; PREFIX_BYTES] {
+        let [first, second] = self.prefix.map(u128::from);
+        ((first << 64) | second).to_be_bytes()
+    }
+
+    #[inline]
+    fn rest<'a>(&self, arena: &'a [u8]) -> &'a [u8] {
+        let rest = (self.len as usize).saturating_sub(PREFIX_BYTES);
+        &arena[self.rest_at as usize..][..rest]
+    }
+
+    fn order(&self, other: &Self, arena: &[u8]) -> Ordering {
+        (self.reducer, self.prefix)
+            .cmp(&(other.reducer, other.prefix))
+            .then_with(|| self.rest(arena).cmp(other.rest(arena)))
+            .then(self.len.cmp(&other.len))
+    }
+}
+
+/// The first bytes of a word; it reads some of them twice rather than one at a time.
+#[inline]
+fn prefix(word: &[u8]) -> [u64; 2] {
+    match (word.first_chunk(), word.last_chunk()) {
+        (Some(first), Some(last)) if word.len() < PREFIX_BYTES => {
+            let beyond = 8 * (PREFIX_BYTES - word.len());
+            let last = u64::from_be_bytes(*last);
+            [
+                u64::from_be_bytes(*first),
+                last.checked_shl(narrow(beyond)).unwrap_or(0),
+            ]
+        }
+        (Some(first), Some(_)) => {
+            let second = word[8..].first_chunk().expect("sixteen bytes or more");
+            [u64::from_be_bytes(*first), u64::from_be_bytes(*second)]
+        }
+        _ => [short_prefix(word), 0],
+    }
+}
+
+/// Of a word with less than eight bytes, and at least one.
+#[inline]
+fn short_prefix(word: &[u8]) -> u64 {
+    let beyond = 8 * (8 - word.len());
+    if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
+        let (first, last) = (u32::from_be_bytes(*first), u32::from_be_bytes(*last));
+        return (u64::from(first) << 32) | (u64::from(last) << beyond);
+    }
+    let letters = word
+        .iter()
+        .fold(0, |all, byte| (all << 8) | u64::from(*byte));
+    letters << beyond
+}
+
+/// A number that the size of the table keeps below 2^32.
+#[inline]
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).expect("the table has less than 2^32 of anything")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::wordcount::reducer::reducer;
+    use crate::wordcount::tally::hash;
+
+    const SHARE: usize = 1 << 16;
+
+    type Counts = BTreeMap<(usize, Vec<u8>), u64>;
+
+    fn emptied(table: &mut Table) -> Vec<((usize, Vec<u8>), u64)> {
+        let mut all = Vec::new();
+        let taken: Result<(), ()> = table.empty(|word| {
+            all.push(((word.reducer, [word.head, word.rest].concat()), word.count));
+            Ok(())
+        });
+        taken.unwrap();
+        all
+    }
+
+    #[test]
+    fn a_full_table_takes_known_words_and_refuses_new_ones_until_it_is_emptied() {
+        let mut table = Table::new(SHARE, 1).unwrap();
+        let word = |number: u32| number.to_be_bytes();
+        let added = |table: &mut Table, number| table.add(&word(number), hash(&word(number)));
+        let full = (0..)
+            .find(|number| added(&mut table, *number).is_err())
+            .unwrap();
+        assert!(full > 1000, "{full}");
+        added(&mut table, 0).unwrap();
+        assert_eq!(emptied(&mut table).len(), full as usize);
+        assert!(table.is_empty());
+        added(&mut table, full).unwrap();
+        assert_eq!(emptied(&mut table), [((0, word(full).to_vec()), 1)]);
+    }
+
+    #[test]
+    fn long_words_fill_their_own_part() {
+        let mut table = Table::new(SHARE, 1).unwrap();
+        let words: Vec<Vec<u8>> = (0..20).map(|letter| vec![letter; 1000]).collect();
+        let taken = words
+            .iter()
+            .take_while(|word| table.add(word, hash(word)).is_ok());
+        assert_eq!(taken.count(), SHARE / ARENA_PART / 984);
+    }
+
+    #[test]
+    fn all_its_memory_is_within_its_share() {
+        for share in [SHARE, 3 << 16, 1 << 20, 5 << 20] {
+            let table = Table::new(share, 1).unwrap();
+            let slots = table.slots.capacity() * size_of::<Entry>();
+            let all = slots + table.arena.capacity();
+            assert!(all <= share, "{all} of {share}");
+            assert!(all > share / 100 * 99, "{all} of {share}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_like_a_map_and_gives_words_in_order(
+            words in prop::collection::vec(prop::collection::vec(0..4_u8, 1..40), 0..200),
+            reducers in 1..4_usize,
+        ) {
+            let mut table = Table::new(SHARE, reducers).unwrap();
+            let mut expected = Counts::new();
+            for word in &words {
+                table.add(word, hash(word)).unwrap();
+                *expected.entry((reducer(word, reducers), word.clone())).or_default() += 1;
+            }
+            prop_assert_eq!(emptied(&mut table), Vec::from_iter(expected));
+        }
+
+        #[test]
+        fn a_prefix_is_the_first_bytes_and_zeros(word in prop::collection::vec(any::<u8>(), 1..40)) {
+            let mut padded = [0; PREFIX_BYTES];
+            let len = word.len().min(PREFIX_BYTES);
+            padded[..len].copy_from_slice(&word[..len]);
+            let [first, second] = prefix(&word).map(u64::to_be_bytes);
+            prop_assert_eq!([first, second].concat(), padded);
+        }
+    }
+}
