@@ -33,6 +33,7 @@ check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 
 bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of one run
 	$(BIN)/python -m benches.engine
+	$(BIN)/python -m benches.iops
 	$(BIN)/python -m benches.terasort
 	$(BIN)/python -m benches.metadata
 	$(BIN)/python -m benches.trial_cost

@@ -30,7 +30,7 @@ from benches.scratch import scratch_folder, settle
 ROUNDS = 15
 FILE_BYTES = 256 * MIB
 DISK_BYTES = 1024 * MIB
-GOAL = 0.97
+GOAL = 0.98
 OPERATIONS: tuple[Literal["write", "read"], ...] = ("write", "read")
 CASES = [
     Case(operation, direct, threads, FILE_BYTES)

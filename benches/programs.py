@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from iostudy._native import FileJob
 from iostudy.job import JobSpec
@@ -62,23 +62,28 @@ def run_engine(case: Case, paths: list[Path]) -> float:
 
 def run_fio(case: Case, paths: list[Path]) -> float:
     """MiB/s of fio, by its own clock, which counts whole milliseconds and drops the rest."""
-    options = {
-        "output-format": "json",
-        "ioengine": "psync",
-        "rw": case.operation,
-        "bs": RECORD_BYTES,
-        "size": case.file_bytes,
-        "direct": int(case.direct),
-        "end_fsync": int(case.fsync),
-        "fallocate": "none",  # neither of the others gives its files room beforehand
-    }
-    command = ["fio", "--thread", "--group_reporting"]
+    figures = fio(
+        paths,
+        ioengine="psync",
+        rw=case.operation,
+        bs=RECORD_BYTES,
+        size=case.file_bytes,
+        direct=int(case.direct),
+        end_fsync=int(case.fsync),
+        fallocate="none",  # neither of the others gives its files room beforehand
+    )[case.operation]
+    return float(figures["io_bytes"] / MIB / (figures["runtime"] / 1000))
+
+
+def fio(paths: list[Path], **options: str | int) -> dict[str, Any]:
+    """What fio reports of a thread for each path, all taken together."""
+    command = ["fio", "--thread", "--group_reporting", "--output-format=json"]
     command += [f"--{name}={value}" for name, value in options.items()]
     for path in paths:
         command += [f"--name={path.name}", f"--filename={path}"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    figures = json.loads(done.stdout)["jobs"][0][case.operation]
-    return float(figures["io_bytes"] / MIB / (figures["runtime"] / 1000))
+    report: dict[str, Any] = json.loads(done.stdout)["jobs"][0]
+    return report
 
 
 def run_dd(case: Case, paths: list[Path]) -> float:
