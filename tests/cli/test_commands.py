@@ -72,7 +72,10 @@ def test_bench_prints_figures_with_units(program):
     assert "MiB/s" in done.stdout
     assert re.search(r"bytes +1\.00 +MiB ", done.stdout)
     assert not re.search(r"\de[+-]\d|kB", done.stdout)
+    assert re.search(r"write, up to us +share, %", done.stdout)
     told = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
+    assert told["latencies_us"]["read"]["percentiles"]["max"] > 0
+    assert told["parts"] == []
     assert told["figures"]["aggregate"]["unit"] == "MiB/s"
     assert told["figures"]["bytes"]["value"] == 1 << 20
     assert program.leftovers() == []
@@ -87,7 +90,8 @@ def test_catalogues(program, command):
 
 
 def test_defaults_of_workloads_are_written_as_in_a_study_file(program):
-    (line, *_) = [w for w in program("workloads").stdout.splitlines() if " size " in w]
+    told = program("workloads", "dfsio-write").stdout
+    (line, *_) = [w for w in told.splitlines() if " size " in w]
     assert "256MiB" in line
 
 
@@ -130,6 +134,7 @@ def test_get_set_and_restore(program, loop):
         (("set", "block.scheduler"), "has no value"),
         (("set", "block.scheduler=fast"), "none, mq-deadline"),
         (("set", "block.read_ahead_kb=-1"), "0 to 1048576"),
+        (("workloads", "dfsio-wirte"), "did you mean dfsio-write?"),
         (("bench", "dfsio-wirte"), "did you mean dfsio-write?"),
         (("bench", "dfsio-write", "-o", "size=1 gigabyte"), "not a size"),
         (("bench", "dfsio-write", "-o", "sise=1GiB"), "the options are files, size"),

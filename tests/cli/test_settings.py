@@ -150,7 +150,9 @@ def test_without_a_word_every_setting_has_one_line_that_fits_a_terminal(capsys, 
     assert "iostudy settings WORD" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("show", "words"), [(settings, (["block.bfq"],)), (workloads, ())])
+@pytest.mark.parametrize(
+    ("show", "words"), [(settings, (["block.bfq"],)), (workloads, ("dfsio-read",))]
+)
 def test_what_is_folded_stays_in_its_column(monkeypatch, show, words):
     screen = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
     monkeypatch.setattr(console, "out", screen)

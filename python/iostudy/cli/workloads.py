@@ -6,21 +6,49 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.console import print_json, print_line, print_table
+from iostudy.cli.console import (
+    print_command,
+    print_json,
+    print_line,
+    print_list,
+    print_table,
+    print_text,
+    say,
+)
+from iostudy.study.names import known
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Figure, WorkloadDefinition, as_written
+from iostudy.workloads.definition import Figure, WorkloadDefinition
+from iostudy.workloads.written import (
+    bench_command,
+    example_figures,
+    example_options,
+    options_told,
+    study_lines,
+)
 
 
 def workloads(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="The workload to describe.", show_default="a line for each"),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """List every workload with its options, figures, units and source."""
-    definitions = [catalog.get(name) for name in catalog.names()]
+    """List the workloads, or describe one: options, figures, what it leaves out, an example."""
+    names = catalog.names() if name is None else (_known(name),)
+    definitions = [catalog.get(each) for each in names]
     if json:
         print_json([_as_json(definition) for definition in definitions])
-        return
-    for definition in definitions:
-        _show(definition)
+    elif name is None:
+        print_list([(definition.name, definition.models) for definition in definitions])
+        say("`iostudy workloads NAME` describes one")
+    else:
+        _show(definitions[0])
+
+
+def _known(name: str) -> str:
+    see = "`iostudy workloads` lists them"
+    return known("workload", name, catalog.names(), where="the command line", see=see)
 
 
 def _show(definition: WorkloadDefinition) -> None:
@@ -31,41 +59,58 @@ def _show(definition: WorkloadDefinition) -> None:
         ("", "source", definition.source),
     ]
     print_table(("", "", ""), explanation)
-    # A workload with a required option has no whole set of defaults; what has one is told.
-    defaults = as_written(definition.options.model_construct())
     options = [
-        (f"  {name}", defaults.get(name, ""), str(field.description))
-        for name, field in definition.options.model_fields.items()
+        (f"  {name}", default, f"{meaning} ({allowed})")
+        for name, default, allowed, meaning in options_told(definition)
     ]
     print_table(("  option", "default", "meaning"), options)
-    figures = [
-        (f"  {figure.name}", figure.unit, figure.documentation) for figure in _figures(definition)
+    print_table(("  figure", "unit", "meaning"), _rows(example_figures(definition)))
+    part_figures = definition.part_figures(example_options(definition))
+    if part_figures:
+        print_table(("  figure of a part", "unit", "meaning"), _rows(part_figures))
+    _show_example(definition)
+
+
+def _show_example(definition: WorkloadDefinition) -> None:
+    print_table(("", ""), [("", "its first figure decides, unless a study names another")])
+    print_text("".join(f"    {line}\n" for line in study_lines(definition).splitlines()))
+    print_command(bench_command(definition))
+
+
+def _rows(figures: tuple[Figure, ...]) -> list[tuple[str, str, str]]:
+    return [
+        (f"  {each.name}", each.unit, f"{each.documentation} ({_better(each)})") for each in figures
     ]
-    print_table(("  figure", "unit", "meaning"), figures)
-    print_line()
+
+
+def _better(figure: Figure) -> str:
+    return "higher is better" if figure.higher_is_better else "lower is better"
 
 
 def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:
+    figures = example_figures(definition)
     return {
         "name": definition.name,
         "models": definition.models,
         "leaves_out": definition.leaves_out,
         "source": definition.source,
         "options": definition.options.model_json_schema(),
-        "verdict_figure": _figures(definition)[0].name,
+        "verdict_figure": figures[0].name,
         "example": dict(definition.example),
-        "figures": [
-            {
-                "name": figure.name,
-                "unit": figure.unit,
-                "documentation": figure.documentation,
-                "higher_is_better": figure.higher_is_better,
-            }
-            for figure in _figures(definition)
-        ],
+        "example_study": study_lines(definition),
+        "example_command": bench_command(definition),
+        "figures": _figures_json(figures),
+        "part_figures": _figures_json(definition.part_figures(example_options(definition))),
     }
 
 
-def _figures(definition: WorkloadDefinition) -> tuple[Figure, ...]:
-    """Those of its example."""
-    return definition.figures(definition.options.model_validate(definition.example))
+def _figures_json(figures: tuple[Figure, ...]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": figure.name,
+            "unit": figure.unit,
+            "documentation": figure.documentation,
+            "higher_is_better": figure.higher_is_better,
+        }
+        for figure in figures
+    ]

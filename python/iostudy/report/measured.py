@@ -21,7 +21,7 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import configured
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, Histogram
-from iostudy.workloads.latency import PERCENTILES, percentile_us, pooled
+from iostudy.workloads.latency import percentiles_us, pooled
 
 Labels = tuple[tuple[str, str], ...]
 ByPart = Mapping[Labels, Values]
@@ -105,14 +105,13 @@ def _latencies(counted: Mapping[str, list[TrialRow]]) -> Iterable[LatencyTold]:
 
 def _latency(operation: str, label: str, histograms: Sequence[Histogram]) -> LatencyTold:
     histogram = pooled(histograms)
-    percentiles = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
     upper_us, counts = zip(*histogram, strict=True)
     return LatencyTold(
         operation=operation,
         configuration=label,
         trials=len(histograms),
         count=sum(counts),
-        percentiles_us=percentiles | {"max": histogram[-1][0]},
+        percentiles_us=percentiles_us(histogram),
         upper_us=upper_us,
         counts=counts,
     )

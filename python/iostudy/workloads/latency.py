@@ -80,3 +80,9 @@ def percentile_us(histogram: Histogram, percentile: float) -> float:
     within = list(accumulate(count for _, count in histogram))
     rank = math.ceil(Fraction(str(percentile)) / 100 * within[-1])
     return histogram[bisect_left(within, rank)][0]
+
+
+def percentiles_us(histogram: Histogram) -> dict[str, float]:
+    """``p50`` to ``max`` of a histogram that is not empty, as upper bounds of buckets."""
+    known = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
+    return known | {"max": histogram[-1][0]}

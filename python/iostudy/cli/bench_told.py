@@ -1,0 +1,147 @@
+"""What ``bench`` prints of a run: figures, latencies, parts, telemetry and notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from iostudy.cli.console import print_line, print_table, say
+from iostudy.node.protocol import TrialResult
+from iostudy.report.matrix import matrices
+from iostudy.units import format_reading, format_significant
+from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition, as_written
+from iostudy.workloads.latency import percentiles_us
+
+_BAR_LETTERS = 40
+
+
+def show(definition: WorkloadDefinition, options: BaseModel, result: TrialResult) -> None:
+    """All of it on stdout, and the notes on stderr."""
+    # Here and not above: what tells telemetry loads statistics, most of a second of them.
+    from iostudy.report.telemetry import shown_name, shown_value
+    from iostudy.report.wording import significant
+
+    figures = [
+        (figure.name, *_reading(value, figure.unit), figure.documentation)
+        for figure, value in _measured(definition.figures(options), result.figures)
+    ]
+    print_table(("figure", "value", "unit", "meaning"), figures)
+    _show_latencies(result.latencies)
+    for figure in definition.part_figures(options):
+        _show_parts(figure, result.parts)
+    telemetry = result.telemetry.devices.get(result.device, {})
+    readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
+    print_line()
+    print_table((result.device or "no device", ""), readings)
+    for note in result.notes:
+        say(f"note: {note}")
+    say("one run, which says nothing about differences; `iostudy run` compares")
+
+
+def as_json(
+    definition: WorkloadDefinition, options: BaseModel, result: TrialResult
+) -> dict[str, Any]:
+    """All of it as plain JSON values."""
+    part_figures = definition.part_figures(options)
+    return {
+        "workload": definition.name,
+        "options": as_written(options),
+        "figures": _with_units(definition.figures(options), result.figures),
+        "latencies_us": {
+            operation: {"percentiles": percentiles_us(own), "histogram": list(own)}
+            for operation, own in result.latencies.items()
+            if own
+        },
+        "parts": [
+            {"labels": dict(part.labels), "figures": _with_units(part_figures, part.figures)}
+            for part in result.parts
+        ],
+        "device": result.device,
+        "devices": dict(result.telemetry.devices),
+        "machine": dict(result.telemetry.machine),
+        "phases_seconds": dict(result.phases),
+        "notes": list(result.notes),
+    }
+
+
+def _measured(
+    figures: Sequence[Figure], values: Mapping[str, float]
+) -> Iterator[tuple[Figure, float]]:
+    return ((figure, values[figure.name]) for figure in figures if figure.name in values)
+
+
+def _with_units(figures: Sequence[Figure], values: Mapping[str, float]) -> dict[str, Any]:
+    told = _measured(figures, values)
+    return {figure.name: {"value": value, "unit": figure.unit} for figure, value in told}
+
+
+def _reading(value: float, unit: str) -> tuple[str, str]:
+    number, _, shown_unit = format_reading(value, unit).partition(" ")
+    return number, shown_unit
+
+
+def _show_latencies(latencies: Mapping[str, Histogram]) -> None:
+    known = {operation: own for operation, own in latencies.items() if own}
+    if not known:
+        return
+    told = {operation: percentiles_us(own) for operation, own in known.items()}
+    heads = ("latency, us", *next(iter(told.values())), "measured")
+    rows = [
+        (
+            operation,
+            *map(format_significant, own.values()),
+            str(sum(count for _, count in known[operation])),
+        )
+        for operation, own in told.items()
+    ]
+    print_line()
+    print_table(heads, rows)
+    for operation, own in known.items():
+        print_line()
+        print_table((f"{operation}, up to us", "share, %", ""), list(bars(own)))
+
+
+def bars(histogram: Histogram) -> Iterator[tuple[str, str, str]]:
+    """A bar for each power of two, from the shortest latency to the longest."""
+    counts: dict[int, int] = {}
+    for upper_us, count in histogram:
+        power = math.ceil(math.log2(upper_us))
+        counts[power] = counts.get(power, 0) + count
+    total, highest = sum(counts.values()), max(counts.values())
+    for power in range(min(counts), max(counts) + 1):
+        count = counts.get(power, 0)
+        bar = "█" * round(_BAR_LETTERS * count / highest)
+        share = format_significant(100 * count / total)
+        upper = str(2**power) if power >= 0 else format_significant(2.0**power)
+        yield upper, share, bar or "▏" * bool(count)
+
+
+def _show_parts(figure: Figure, parts: Sequence[Part]) -> None:
+    """As a matrix of each operation where they are its cells; else a row for each."""
+    own = [
+        (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
+    ]
+    if not own:
+        return
+    print_line()
+    print_line(f"{figure.name} of each part, {figure.unit}: {figure.documentation}")
+    for matrix in matrices(own):
+        print_line()
+        print_line(f"{matrix.operation}:")
+        print_table(*matrix.table(format_significant))
+    if not matrices(own):
+        print_table(*_list(own, figure.name))
+
+
+def _list(
+    own: Sequence[tuple[Mapping[str, str], float]], name: str
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    labels = tuple(dict.fromkeys(label for part, _ in own for label in part))
+    rows = [
+        (*(part.get(label, "") for label in labels), format_significant(value))
+        for part, value in own
+    ]
+    return (*labels, name), rows

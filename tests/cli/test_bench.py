@@ -1,0 +1,190 @@
+"""The parts of ``bench``: its options, its sign of life, and what it prints."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from pydantic import Field
+
+from iostudy.cli import bench_told
+from iostudy.cli.bench_options import parse_options
+from iostudy.cli.bench_progress import Sign, ticking
+from iostudy.cli.bench_told import as_json, bars, show
+from iostudy.errors import UsageError
+from iostudy.node.protocol import TrialResult
+from iostudy.telemetry.recorder import Telemetry
+from iostudy.workloads import dfsio
+from iostudy.workloads.definition import Figure, Options, Part, always, go_on
+from iostudy.workloads.latency import merged
+from tests.report.parted import JOBS, cells
+from tests.workloads.test_latency import BUCKETS
+
+
+class Nested(Options):
+    """A workload with options that have parts."""
+
+    text: str = Field("", description="a text")
+    names: tuple[str, ...] = Field((), description="texts")
+    either: str | tuple[str, ...] = Field("", description="one or several")
+    numbers: dict[str, int] = Field({}, description="numbers by name")
+
+
+NESTED = replace(dfsio.READ, name="nested", options=Nested)
+RATE = Figure("rate", "KiB/s", "bytes over time of this part", True)
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "value"),
+    [
+        ("names=[a, 'b c']", "names", ("a", "b c")),
+        ('names=["a"]', "names", ("a",)),
+        ("either=[a, b]", "either", ("a", "b")),
+        ("either=[ -f x ] && true", "either", "[ -f x ] && true"),
+        ("either={ sync; }", "either", "{ sync; }"),
+        ("text=[a-z]", "text", "[a-z]"),
+        ("text={a: 1}", "text", "{a: 1}"),
+        ("text=a=b", "text", "a=b"),
+        ("text=yes", "text", "yes"),
+        ("text=[&x a, *x]", "text", "[&x a, *x]"),
+        ("numbers={a: 1, b: 2}", "numbers", {"a": 1, "b": 2}),
+    ],
+)
+def test_lists_and_mappings_are_yaml_and_texts_stay_texts(given, option, value):
+    assert getattr(parse_options(NESTED, [given]), option) == value
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("numbers={a: x}", "numbers.a: write a whole number"),
+        ("numbers={a: 1", "numbers"),
+        ("names=a", "names"),
+        ("name=[a]", "did you mean names?"),
+        ("names", "has no value"),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_told_at_its_place(given, words):
+    with pytest.raises(UsageError) as caught:
+        parse_options(NESTED, [given])
+    assert words in caught.value.found
+    assert caught.value.remedy
+
+
+def sign(lines, times, **changed):
+    definition = replace(dfsio.WRITE, **{"ticks_bytes": True, **changed})
+    return Sign(definition, lines.append, iter(times).__next__)
+
+
+def test_what_is_done_is_shown_with_its_rate_a_few_times_a_second():
+    lines = []
+    shown = sign(lines, [0.0, 0.1, 0.15, 2.0])
+    assert all(shown.tick(done) for done in (0, 1 << 20, 1 << 30))
+    assert lines == ["dfsio-write: 100 ms", "dfsio-write: 2.0 s, 1.00 GiB, 512 MiB/s"]
+
+
+def test_a_phase_that_begins_counts_anew():
+    lines = []
+    shown = sign(lines, [0.0, 10.0, 10.5, 11.5])
+    for done in (1 << 30, 0, 1 << 20):
+        shown.tick(done)
+    assert lines[-1] == "dfsio-write: 1.0 s, 1.00 MiB, 1.00 MiB/s"
+
+
+def test_what_is_no_bytes_has_no_unit_of_bytes():
+    lines = []
+    shown = sign(lines, [0.0, 2.0], ticks_bytes=False)
+    shown.tick(3000)
+    assert lines == ["dfsio-write: 2.0 s, 3000 done, 1500 per second"]
+
+
+def test_off_a_terminal_nothing_is_shown(capsys):
+    with ticking(dfsio.WRITE) as tick:
+        assert tick is go_on
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_a_terminal_the_line_is_gone_at_the_end(monkeypatch, capsys):
+    from rich.console import Console
+
+    console = Console(stderr=True, force_terminal=True, force_interactive=True, width=60)
+    monkeypatch.setattr("iostudy.cli.bench_progress.err", console)
+    with ticking(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
+        assert tick(1 << 20)
+    told = capsys.readouterr()
+    assert "dfsio-write: " in told.err
+    assert "1.00 MiB" in told.err
+    assert told.err.endswith("\x1b[2K")
+    assert told.out == ""
+
+
+def result(parts=()) -> TrialResult:
+    histogram = ((0.4, 1), (10.0, 98), (1000.0, 1))
+    return TrialResult(
+        figures={"aggregate": 512.0, "bytes": 67108864.0},
+        settings={},
+        telemetry=Telemetry(1.0, {"sda": {"wkB/s": 1024.0}}, {}, {}),
+        device="sda",
+        phases={"run": 1.0},
+        notes=("fell back to psync",),
+        latencies={"write": histogram, "read": ()},
+        parts=tuple(Part(labels, {"rate": 100.0 + n}) for n, labels in enumerate(parts)),
+    )
+
+
+PARTED = replace(dfsio.WRITE, part_figures=always(RATE))
+OPTIONS = dfsio.WRITE.options()
+
+
+def test_figures_latencies_and_notes_are_printed(capsys):
+    show(PARTED, OPTIONS, result())
+    told = capsys.readouterr()
+    assert "64.0   MiB" in told.out
+    assert "write        10.0  10.0  10.0  1000   1000  100" in told.out
+    assert "read" not in told.out
+    assert "write, up to us" in told.out
+    assert "rate" not in told.out
+    assert "note: fell back to psync" in told.err
+
+
+def test_a_matrix_is_printed_as_iozone_prints_it(capsys):
+    show(PARTED, OPTIONS, result(cells(["read"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    at = lines.index(["read:"])
+    assert lines[at + 1] == ["file", "\\", "record", "4KiB", "128KiB"]
+    assert lines[at + 2 : at + 4] == [["64KiB", "100"], ["1MiB", "101", "102"]]
+
+
+def test_other_parts_have_a_line_each(capsys):
+    show(PARTED, OPTIONS, result(JOBS))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["job", "rate"] in lines
+    assert ["7", "107"] in lines
+
+
+def test_json_has_it_all(capsys):
+    told = json.loads(json.dumps(as_json(PARTED, OPTIONS, result(JOBS))))
+    assert told["figures"]["aggregate"] == {"value": 512.0, "unit": "MiB/s"}
+    assert list(told["latencies_us"]) == ["write"]
+    assert told["latencies_us"]["write"]["percentiles"]["p99.9"] == 1000.0
+    assert told["latencies_us"]["write"]["histogram"][0] == [0.4, 1]
+    assert told["parts"][1] == {
+        "labels": {"job": "1"},
+        "figures": {"rate": {"value": 101.0, "unit": "KiB/s"}},
+    }
+    assert told["notes"] == ["fell back to psync"]
+
+
+@given(BUCKETS.filter(bool))
+def test_bars_have_every_power_of_two_and_the_longest_is_full(buckets):
+    told = list(bars(merged(buckets)))
+    assert max(len(bar) for _, _, bar in told) == bench_told._BAR_LETTERS
+    assert told[0][2]
+    assert told[-1][2]
+    uppers = [float(upper) for upper, _, _ in told]
+    assert all(high / low == pytest.approx(2, rel=0.01) for low, high in pairwise(uppers))
+    shares = [float(share) for _, share, _ in told]
+    assert sum(shares) == pytest.approx(100, rel=0.02)
