@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -93,6 +94,8 @@ class Model(Options):
     least: Annotated[int, Field(ge=1)] = 1
     between: Annotated[float, Field(gt=0, lt=2.5)] = 1.0
     limited: Annotated[int, Field(ge=1, le=4096)] = 1
+    place: Path = Path()
+    perhaps_some: Annotated[int, Field(ge=1)] | None = None
     choice: Literal["a", "b", "c"] = "a"
     colour: Colour = Colour.RED
     perhaps: Size | None = None
@@ -113,6 +116,8 @@ class Model(Options):
         ("least", "a whole number, 1 or more"),
         ("between", "a number, more than 0, less than 2.5"),
         ("limited", "a whole number, 1 to 4096"),
+        ("place", "a path"),
+        ("perhaps_some", "a whole number, 1 or more"),
         ("choice", "a, b or c"),
         ("colour", "red or blue"),
         ("perhaps", "a size such as 256MiB"),

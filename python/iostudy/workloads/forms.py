@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -18,7 +19,13 @@ _PARSED = {
     units.parse_seconds: "a time such as 300ms or 30s",
     units.parse_percent: "a percentage such as 3%",
 }
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    Path: "a path",
+}
 _LIMITS = {"ge": "{} or more", "gt": "more than {}", "le": "{} or less", "lt": "less than {}"}
 _MOST_KEYS = 8
 """As many keys as are worth naming; the description says what the others are."""
@@ -45,7 +52,7 @@ def _form(kind: Any, metadata: Sequence[Any] = ()) -> str:
 
 def _composed(origin: Any, inner: tuple[Any, ...]) -> str:
     if origin is Annotated:
-        return _form(inner[0], inner[1:])
+        return _form(inner[0], [every for each in inner[1:] for every in _single(each)])
     if origin is Literal:
         return _either([str(each) for each in inner])
     if origin in (Union, UnionType):
@@ -55,6 +62,11 @@ def _composed(origin: Any, inner: tuple[Any, ...]) -> str:
     if origin in (list, tuple):
         return f"a list, each {_form(inner[0])}"
     raise TypeError(f"no words for {origin or inner}: an option of a kind that is new")
+
+
+def _single(metadata: Any) -> Sequence[Any]:
+    """What stands in a Field(ge=1) inside Annotated; anything else as it is."""
+    return metadata.metadata if isinstance(metadata, FieldInfo) else (metadata,)
 
 
 def _either(choices: Sequence[str]) -> str:
