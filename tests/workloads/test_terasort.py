@@ -75,6 +75,12 @@ def test_rows_are_sorted_into_parts_and_trials_can_be_repeated(place):
     assert figures["spill_time"] + figures["merge_time"] == pytest.approx(figures["exec_time"])
 
 
+def test_rows_that_a_killed_run_has_left_are_made_anew(place):
+    prepared("terasort", place, rows=10).run(place)
+    prepared("terasort", place, **SMALL).run(place)
+    assert len(keys(place.directory / "tera-out")) == 20_000
+
+
 def test_more_reducers_than_rows_and_direct(place):
     workload = prepared("terasort", place, rows=5, reducers=9, direct=True)
     workload.run(place)

@@ -189,6 +189,7 @@ class TeraSort(_Tera):
 
     def prepare(self, place: Place) -> None:
         """Make the rows, and note the checksum that they keep through the sort."""
+        self.clean(place)  # a preparation that was killed may have left its rows
         made = _generate(place, self.options, parts=self.options.parts)
         (place.directory / _CHECKSUM).write_text(made.checksum)
 

@@ -23,6 +23,7 @@ pub(crate) struct Merge<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) runs: &'a [Run],
     pub(crate) output: &'a OutputFolder<'a>,
+    pub(crate) reducers: usize,
     pub(crate) pieces: Pieces,
     pub(crate) direct: bool,
     pub(crate) fsync: bool,
@@ -35,8 +36,10 @@ impl Merge<'_> {
         let mut memory = buffer(each * (self.runs.len() + 1))?;
         let (outgoing, incoming) = memory.split_at_mut(each);
         let mut checksum = Checksum::default();
-        while let Some(range) = self.pieces.take() {
-            let part = range / self.plan.slices;
+        while let Some(piece) = self.pieces.take() {
+            // Neighbours in turn are in different parts: writers of one file wait for each other.
+            let (part, slice) = (piece % self.reducers, piece / self.reducers);
+            let range = part * self.plan.slices + slice;
             let file = self.output.part(part, self.direct)?;
             let mut writer = Writer::new(&file, outgoing, self.rows_before(part, range) * ROW);
             let readers = self.readers(range, incoming);

@@ -154,6 +154,7 @@ fn merge_runs<F: FnMut(u64) -> bool>(
         plan,
         runs,
         output,
+        reducers: job.reducers,
         pieces: Pieces::new(plan.slices * job.reducers),
         direct: job.direct,
         fsync: job.fsync,
