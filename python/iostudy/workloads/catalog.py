@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import command, dfsio, events, fio, iozone, mix, mrbench, nnbench, terasort
+from iostudy.workloads import (
+    command,
+    dfsio,
+    events,
+    fio,
+    iozone,
+    mix,
+    mrbench,
+    nnbench,
+    root_events,
+    terasort,
+)
 from iostudy.workloads.definition import WorkloadDefinition
 
 _ALONE = {
@@ -19,6 +30,7 @@ _ALONE = {
         fio.FIO,
         mrbench.MRBENCH,
         events.EVENTS,
+        root_events.ROOT_EVENTS,
     )
 }
 _ALL = _ALONE | {mix.NAME: mix.definition(_ALONE)}

@@ -15,10 +15,11 @@ def forget(directory: Path) -> None:
         for name in names:
             path = Path(folder, name)
             if path.is_file() and not path.is_symlink():
-                _forget(path)
+                forget_file(path)
 
 
-def _forget(path: Path) -> None:
+def forget_file(path: Path) -> None:
+    """Drop the page cache of one file."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)

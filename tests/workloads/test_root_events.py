@@ -1,0 +1,174 @@
+"""Jobs that read real ROOT files; with uproot where it is installed, and told where it is not."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import subprocess
+from dataclasses import replace
+
+import pytest
+from pydantic import ValidationError
+
+from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.workloads import catalog, root_events, root_file
+from iostudy.workloads.definition import Place
+
+SMALL = {"jobs": 3, "events": 20, "step": 2, "event_size": "16KiB", "columns": 4, "compute": "1ms"}
+ROWS_BYTES = 20 * 16384
+needs_uproot = pytest.mark.skipif(
+    any(importlib.util.find_spec(name) is None for name in root_file.LIBRARIES),
+    reason="needs uproot and awkward (pip install 'iostudy[root]')",
+)
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path, seed=7)
+
+
+def make(**options):
+    definition = catalog.get("root-events")
+    return definition.make(definition.options.model_validate(SMALL | options))
+
+
+def test_without_uproot_it_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(root_file, "find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"pip install 'iostudy\[root\]'"):
+        make().check()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"jobs": 0}, {"step": 0}, {"events": 0}, {"columns": 0}, {"time": "0s"}, {"tree": "Events"}],
+)
+def test_options_that_cannot_work_are_refused(options):
+    with pytest.raises(ValidationError):
+        make(**options)
+
+
+@needs_uproot
+@pytest.mark.parametrize("options", [{}, {"jobs": 1}, {"step": 7}, {"jobs": 50}])
+def test_every_event_is_read_once_and_verified(place, options):
+    workload = make(**options)
+    workload.check()
+    workload.prepare(place)
+    (path,) = place.directory.iterdir()
+    assert ROWS_BYTES < path.stat().st_size < workload.space_bytes()
+    measured = workload.run(place)
+    declared = {figure.name for figure in root_events.ROOT_EVENTS.figures(workload.options)}
+    assert set(measured.figures) == declared
+    assert all(math.isfinite(value) and value > 0 for value in measured.figures.values())
+    assert measured.figures["events"] == 20
+    assert measured.figures["bytes"] >= ROWS_BYTES
+    workload.clean(place)
+    assert list(place.directory.iterdir()) == []
+
+
+@needs_uproot
+def test_branches_are_chosen_and_their_bytes_are_not_all(place):
+    workload = make(branches="column0001")
+    workload.prepare(place)
+    measured = workload.run(place)
+    assert "bytes" not in measured.figures
+    read_bytes = measured.figures["read_rate"] * 1e6 * measured.figures["exec_time"]
+    assert ROWS_BYTES / 4 < read_bytes < ROWS_BYTES
+
+
+@needs_uproot
+def test_what_is_not_ended_in_time_does_not_count(place):
+    workload = make(jobs=1, step=1, compute="100ms", time="550ms")
+    workload.prepare(place)
+    measured = workload.run(place)
+    assert 0 < measured.figures["events"] < 20
+    assert measured.figures["exec_time"] == pytest.approx(0.55, abs=0.1)
+    with pytest.raises(WorkloadError, match="none was ended in 10ms"):
+        make(compute="1s", time="10ms").run(place)
+
+
+@needs_uproot
+def test_a_file_of_the_users_own_is_read_and_kept(place):
+    make().prepare(place)
+    own = place.directory.parent / "own.root"
+    (place.directory / "events.root").rename(own)
+    workload = make(file=own, tree="Events", jobs=2)
+    workload.check()
+    assert workload.space_bytes() == 0
+    workload.prepare(place)
+    workload.reset(place)
+    measured = workload.run(place)
+    assert measured.figures["events"] == 20
+    assert "bytes" not in measured.figures
+    workload.clean(place)
+    assert own.exists()
+
+
+@needs_uproot
+def test_what_is_no_tree_is_told_before_anything_runs(tmp_path):
+    (tmp_path / "text.root").write_text("no ROOT file at all")
+    make().prepare(Place(tmp_path, 7))
+    for name, tree, found in [
+        ("text.root", None, "received 19 bytes"),
+        ("none.root", None, "file not found"),
+        ("events.root", "Evnts", "its trees are: Events"),
+    ]:
+        with pytest.raises(UsageError, match=found):
+            make(file=tmp_path / name, tree=tree).check()
+
+
+@needs_uproot
+def test_changed_cut_and_foreign_data_are_found(place):
+    workload = make(jobs=1)
+    workload.prepare(place)
+    with pytest.raises(WorkloadError, match="event 0 differs from what was written"):
+        workload.run(replace(place, seed=8))
+    path = place.directory / "events.root"
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :])
+    with pytest.raises(WorkloadError, match=r"column\d+ of event \d+ differs"):
+        workload.run(place)
+
+
+@needs_uproot
+def test_a_tick_that_says_no_stops_making_and_reading(place):
+    stopped = replace(place, tick=lambda _: False)
+    with pytest.raises(WorkloadStoppedError):
+        make().prepare(stopped)
+    workload = make(compute="10min")
+    workload.prepare(place)
+    with pytest.raises(WorkloadStoppedError):
+        workload.run(stopped)
+    workload.clean(place)
+    assert list(place.directory.iterdir()) == []
+
+
+@needs_uproot
+def test_a_cut_and_a_vanished_file_are_errors_of_the_trial(place):
+    workload = make()
+    workload.prepare(place)
+    path = place.directory / "events.root"
+    os.truncate(path, path.stat().st_size * 3 // 4)
+    with pytest.raises(WorkloadError):
+        workload.run(place)
+    path.unlink()
+    with pytest.raises(WorkloadError, match="file not found"):
+        workload.run(place)
+    workload.clean(place)
+
+
+@needs_uproot
+@pytest.mark.root
+def test_no_room_is_told_with_its_remedy(place):
+    command = ["mount", "-t", "tmpfs", "-o", "size=100k", "tiny", place.directory]
+    subprocess.run(command, check=True)
+    try:
+        workload = make()
+        with pytest.raises(WorkloadError, match="No space left on device") as caught:
+            workload.prepare(place)
+        assert "make room" in caught.value.remedy
+        workload.clean(place)
+        assert list(place.directory.iterdir()) == []
+    finally:
+        subprocess.run(["umount", place.directory], check=True)
