@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from iostudy.cli.console import print_line, print_table, say
+from iostudy.cli.console import print_line, print_numbers, print_table, say
 from iostudy.node.protocol import TrialResult
+from iostudy.report.columns import TextTable
 from iostudy.report.matrix import matrices
 from iostudy.units import format_reading, format_significant
 from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition, as_written
@@ -129,19 +130,16 @@ def _show_parts(figure: Figure, parts: Sequence[Part]) -> None:
     print_line()
     print_line(f"{figure.name} of each part, {figure.unit}: {figure.documentation}")
     for matrix in matrices(own):
-        print_line()
-        print_line(f"{matrix.operation}:")
-        print_table(*matrix.table(format_significant))
+        heads, rows = matrix.table(format_significant)
+        print_numbers(TextTable(matrix.operation, heads, rows, names=1))
     if not matrices(own):
-        print_table(*_list(own, figure.name))
+        print_numbers(_list(own, figure.name))
 
 
-def _list(
-    own: Sequence[tuple[Mapping[str, str], float]], name: str
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _list(own: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
     labels = tuple(dict.fromkeys(label for part, _ in own for label in part))
     rows = [
         (*(part.get(label, "") for label in labels), format_significant(value))
         for part, value in own
     ]
-    return (*labels, name), rows
+    return TextTable("", (*labels, name), rows, names=len(labels))

@@ -12,7 +12,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rich.console import Console
@@ -22,6 +22,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from iostudy.errors import RecordError
+from iostudy.report.columns import FittingTable, TextTable
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -87,6 +88,15 @@ def print_tree(branches: Sequence[Branch]) -> None:
     """A tree for each branch on stdout."""
     for branch in branches:
         _print_whole(_grown(Tree(Text(visible(branch.text))), branch))
+
+
+def print_numbers(table: TextTable) -> None:
+    """A table of numbers on stdout; columns that a terminal has no room for stand below."""
+    rows = [tuple(map(visible, row)) for row in table.rows]
+    heads = tuple(map(visible, table.heads))
+    shown = replace(table, title=visible(table.title), heads=heads, rows=rows)
+    with _to_its_end():
+        out.print(FittingTable("", shown), width=None if out.is_terminal else _UNLIMITED)
 
 
 def _grown(tree: Tree, branch: Branch) -> Tree:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from iostudy.report import configurations, tables, wording
-from iostudy.report.tables import TextTable
+from iostudy.report.columns import TextTable
 from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
 from iostudy.report.values import ReferenceTold, Report, Result, TrialTold, WorkloadTold
 

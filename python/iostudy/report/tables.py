@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from iostudy.report import wording
+from iostudy.report.columns import TextTable
 from iostudy.report.matrix import Matrix, matrices
 from iostudy.report.values import LatencyTold, MeanTold, PartsTold, PartTold, WorkloadTold
 from iostudy.units import format_reading
@@ -18,19 +19,6 @@ NO_VERDICT = (
 POOLED = (
     "Latencies in microseconds, of all counted trials together, to 4.4 %; no verdict rests on them."
 )
-
-
-@dataclass(frozen=True)
-class TextTable:
-    """Heads and rows; the first ``names`` columns say what a row is of, the others are numbers.
-
-    The title tells it from the other tables of its section.
-    """
-
-    title: str
-    heads: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    names: int
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,11 @@ Colour only repeats what a symbol and a word say already; rich leaves it out whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
 from rich import box
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -19,7 +18,7 @@ from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import tables, wording
-from iostudy.report.tables import TextTable
+from iostudy.report.columns import FittingTable
 from iostudy.report.values import PublishedTold, ReferenceTold, Report, Result, WorkloadTold
 
 _STYLES = {
@@ -30,8 +29,6 @@ _STYLES = {
 }
 
 _UNLIMITED = 10_000
-_GAP = 2
-"""Between two columns, and before the first."""
 _SHARED = "{unit}: mean of its own blocks; {against}: paired, in the blocks both have run"
 
 
@@ -109,58 +106,9 @@ def _details(workload: WorkloadTold) -> RenderableType:
     told: list[RenderableType] = []
     for section in tables.sections(workload):
         title = f"{workload.label}: {section.title}"
-        told += [Text(), *(_Columns(title, table) for table in section.tables)]
+        told += [Text(), *(FittingTable(title, table) for table in section.tables)]
         told.append(Padding(Text(section.known, style="dim"), (0, 1)))
     return Group(*told)
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """A table of which no number is folded: what does not fit stands below, with the names."""
-
-    title: str
-    shown: TextTable
-
-    def __rich_console__(
-        self, console: Console, options: ConsoleOptions
-    ) -> Iterator[RenderableType]:
-        names = range(self.shown.names)
-        title = ": ".join(filter(None, (self.title, self.shown.title)))
-        for numbers in self._fitting(options.max_width):
-            yield _text_table(title, self.shown, (*names, *numbers))
-
-    def _fitting(self, width: int) -> Iterator[list[int]]:
-        """The columns of numbers in groups, each as wide as there is room beside the names."""
-        widths = [self._width(place) + _GAP for place in range(len(self.shown.heads))]
-        room = width - _GAP - sum(widths[: self.shown.names])
-        group: list[int] = []
-        for place in range(self.shown.names, len(widths)):
-            if group and sum(widths[own] for own in (*group, place)) > room:
-                yield group
-                group = []
-            group.append(place)
-        yield group
-
-    def _width(self, place: int) -> int:
-        return max(cell_len(row[place]) for row in (self.shown.heads, *self.shown.rows))
-
-
-def _text_table(title: str, shown: TextTable, places: Sequence[int]) -> Table:
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-    )
-    for place in places:
-        is_name = place < shown.names
-        justify: JustifyMethod = "left" if is_name else "right"
-        head = Text(shown.heads[place])
-        table.add_column(head, justify=justify, no_wrap=not is_name, overflow="fold")
-    for row in shown.rows:
-        table.add_row(*(Text(row[place]) for place in places))
-    return table
 
 
 def _reference(reference: ReferenceTold) -> RenderableType:
