@@ -12,6 +12,7 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB
 from iostudy.workloads import fio, fio_job, program
 from iostudy.workloads.definition import BYTES, Place
+from tests.page_cache import resident_pages
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
@@ -104,8 +105,10 @@ def test_files_to_read_are_laid_out_before_the_trial_and_kept(make, place):
     workload.prepare(place)
     before = (place.directory / "one.0.0").stat()
     assert before.st_blocks * 512 >= 4 * MIB
+    (place.directory / "one.0.0").read_bytes()
     workload.reset(place)
     assert (place.directory / "one.0.0").stat().st_ino == before.st_ino
+    assert resident_pages(place.directory / "one.0.0") == 0
     assert workload.run(place).figures[BYTES] == 4 * MIB
 
 

@@ -89,7 +89,9 @@ class CommandOptions(Options):
         3600.0, description="after so long it is ended, and the trial has failed"
     )
     reads: bool = Field(
-        default=False, description="drop the page cache before every trial, as for any read"
+        default=False,
+        description="drop the whole page cache before every trial; then the program itself is "
+        "read from its disk in the trial as well",
     )
     space: Size | None = Field(None, description="the room that its files take on the target")
 

@@ -23,6 +23,7 @@ from iostudy.workloads.definition import (
 from iostudy.workloads.fio_job import JobFile
 from iostudy.workloads.fio_report import NoReportError, Report
 from iostudy.workloads.folder import empty
+from iostudy.workloads.page_cache import forget
 from iostudy.workloads.program import Ended, Program
 
 _INSTALL = "apt-get install fio, or dnf install fio"
@@ -51,10 +52,6 @@ class Fio(Workload):
         """0: sizes can depend on the file system (size=80%), so that nobody can tell before."""
         return 0
 
-    def reads(self) -> bool:
-        """Any job may read what was laid out for it."""
-        return True
-
     def check(self) -> None:
         """UsageError if fio is missing, or the job file is none that can be run."""
         self._fio(Path("/")).require_installed(_INSTALL)
@@ -70,10 +67,14 @@ class Fio(Workload):
             self._lay_out(place)
 
     def reset(self, place: Place) -> None:
-        """Lay out anew the files of jobs that change them, in an empty folder."""
+        """Lay out anew the files of jobs that change them; drop all files from the page cache.
+
+        These alone, and not the whole page cache: otherwise fio itself would be read in the trial.
+        """
         if self._job().changes_files:
             empty(place.directory)
             self._lay_out(place)
+        forget(place.directory)
 
     def run(self, place: Place) -> Measured:
         """Run the jobs once. WorkloadError if any ends with an error."""
