@@ -35,6 +35,7 @@ bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of
 	$(BIN)/python -m benches.engine
 	$(BIN)/python -m benches.iops
 	$(BIN)/python -m benches.terasort
+	$(BIN)/python -m benches.wordcount
 	$(BIN)/python -m benches.metadata
 	$(BIN)/python -m benches.trial_cost
 	$(BIN)/python -m benches.settings_cost

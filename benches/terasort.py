@@ -32,6 +32,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from benches import hadoop
 from benches.scratch import scratch_folder, settle
 from iostudy import _native, units
 from iostudy.analysis.paired import log_ratios, mean_interval
@@ -47,7 +48,6 @@ OWN = "iostudy"
 GOALS = {"GNU sort": 1.0, "copied twice": 1 / 2.5, "Hadoop": 20.0}
 GROWTH_ROWS = (1_000_000, 10_000_000, 40_000_000)
 GROWTH_ROUNDS = 3
-JARS = "IOSTUDY_HADOOP_LIB"
 
 Rates = dict[str, list[float]]
 Sorter = Callable[[Path], None]
@@ -73,8 +73,8 @@ def compare(folder: Path) -> None:
     rates = measure(folder, {OWN: own_sort, **peers}, ROUNDS)
     for name in peers:
         print(_line(name, rates), flush=True)
-    if shutil.which("java") is None or JARS not in os.environ:
-        print(f"Hadoop was not measured: it needs java, and its jars in the folder {JARS}")
+    if not hadoop.is_there():
+        print(hadoop.MISSING)
         return
     print(_line("Hadoop", measure(folder, {OWN: own_sort, "Hadoop": hadoop_sort}, HADOOP_ROUNDS)))
 
@@ -138,21 +138,8 @@ def copy_twice(folder: Path) -> None:
 
 def hadoop_sort(folder: Path) -> None:
     """The local runner, in a JVM of its own."""
-    given = {
-        "fs.defaultFS": "file:///",
-        "mapreduce.framework.name": "local",
-        "hadoop.tmp.dir": str(folder / "hadoop-tmp"),
-        "mapreduce.local.map.tasks.maximum": THREADS,
-    }
-    main_class = "org.apache.hadoop.examples.terasort.TeraSort"
-    options = [f"-D{key}={value}" for key, value in given.items()]
-    places = [(folder / "rows").as_uri(), (folder / "Hadoop").as_uri()]
-    command = ["java", "-cp", f"{os.environ[JARS]}/*", main_class, *options, *places]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"TeraSort failed: {done.stderr[-2000:]}")
+    hadoop.run("terasort.TeraSort", folder / "rows", folder / "Hadoop")
     _sync(folder / "Hadoop" / "part-r-00000")
-    _remove(folder / "hadoop-tmp")
 
 
 def make_rows(folder: Path, rows: int) -> None:
@@ -186,7 +173,8 @@ def measure_growth(folder: Path) -> None:
 CHILD = """
 import sys
 from pathlib import Path
-from benches.terasort import resident_mib, sort_rows
+from benches.memory import resident_mib
+from benches.terasort import sort_rows
 
 before = resident_mib("VmRSS")
 seconds = sort_rows(Path(sys.argv[1]), int(sys.argv[2])).result.wall_seconds
@@ -201,12 +189,6 @@ def _in_child(folder: Path, rows: int) -> tuple[float, float]:
     seconds, grown = subprocess.check_output(command, text=True).split()
     _remove(folder / OWN)
     return float(seconds), float(grown)
-
-
-def resident_mib(field: str) -> float:
-    """Of this process, now (VmRSS) or at the most (VmHWM). Source: proc(5), /proc/PID/status."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(status.split(f"{field}:")[1].split()[0]) / 1024
 
 
 def _line(peer: str, rates: Mapping[str, list[float]]) -> str:

@@ -353,3 +353,91 @@ class TeraSorted:
     @property
     def memory_bytes(self) -> int:
         """The most that buffers and tables took at a time."""
+
+@final
+class ZipfText:
+    """Text of made-up words, in files ``part-m-00000`` and on of the new folder ``folder``.
+
+    The word of rank r among ``vocabulary`` is drawn in proportion to 1 / r ** ``exponent``. Lines
+    have up to 100 bytes; the files have ``text_bytes`` together, and depend on all arguments but
+    ``threads``. Raises ValueError for zeros and an exponent that is negative or no number.
+    """
+
+    def __init__(
+        self,
+        folder: str | bytes,
+        *,
+        text_bytes: int,
+        files: int,
+        vocabulary: int,
+        exponent: float,
+        seed: int,
+        threads: int,
+    ) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> tuple[int, int]:
+        """Make it; the number of words, and a checksum that does not depend on their order.
+
+        ``tick``, signals and errors as with FileJob.run; after an error the folder is gone.
+        """
+
+@final
+class WordCount:
+    """The words of ``inputs`` counted within ``memory_bytes``, as Hadoop's WordCount does.
+
+    Words end at the white space of Java's StringTokenizer and are bytes. ``output`` must not be
+    there yet; it gets ``part-r-00000`` and on, one for each of ``reducers``, in which words are
+    sorted. What does not fit into memory is spilled, in turn over the folders of ``spill``, in
+    files without a name. ``expected`` is what ZipfText.run has told. Raises ValueError for no
+    inputs or spill folders, zeros, and less memory than 1 MiB per thread.
+    """
+
+    def __init__(
+        self,
+        inputs: Sequence[str | bytes],
+        output: str | bytes,
+        *,
+        memory_bytes: int,
+        spill: Sequence[str | bytes],
+        reducers: int,
+        threads: int,
+        fsync: bool,
+        expected: tuple[int, int] | None = None,
+    ) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> WordCounts:
+        """Carry it out; then, not timed, read the output back and compare order and sums.
+
+        ``tick``, signals and errors as with FileJob.run. VerificationError for an output or texts
+        with other words than expected, for a text that is cut meanwhile, and for a word longer
+        than a thread's memory allows; it names file and place. Of an output that was not committed
+        nothing is left.
+        """
+
+@final
+class WordCounts:
+    """What WordCount counted and measured."""
+
+    @property
+    def text_bytes(self) -> int: ...
+    @property
+    def words(self) -> int: ...
+    @property
+    def distinct(self) -> int:
+        """How many different words there are."""
+    @property
+    def spilled_bytes(self) -> int:
+        """Written to spill files, those of merging passes among them."""
+    @property
+    def memory_bytes(self) -> int:
+        """What tables and buffers took while words were counted."""
+    @property
+    def wall_seconds(self) -> float:
+        """From the first look at the texts to the output's commit."""
+    @property
+    def counting_seconds(self) -> float:
+        """Of it, up to the last word counted and spilled."""
+    @property
+    def read(self) -> Tally:
+        """Calls that read texts and spills."""
+    @property
+    def write(self) -> Tally:
+        """Calls that wrote spills and the output."""

@@ -13,6 +13,7 @@ from iostudy.workloads import (
     nnbench,
     root_events,
     terasort,
+    wordcount,
 )
 from iostudy.workloads.definition import WorkloadDefinition
 
@@ -24,6 +25,7 @@ _ALONE = {
         terasort.GEN,
         terasort.SORT,
         terasort.VALIDATE,
+        wordcount.WORDCOUNT,
         nnbench.NNBENCH,
         iozone.IOZONE,
         command.COMMAND,

@@ -40,7 +40,8 @@ _SIZE_PER_MEMORY = 256
 _INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
 
 
-def _absolute(path: Path) -> Path:
+def absolute(path: Path) -> Path:
+    """The path, if it is a whole one; ValueError for others."""
     if not path.is_absolute():
         raise ValueError(f"{path} is relative; give the whole path, such as /scratch/spill")
     return path
@@ -83,7 +84,7 @@ class TeraSortOptions(_TeraOptions):
     memory: Size = Field(
         256 * units.MIB, description="what buffers and tables of all threads may take together"
     )
-    spill: tuple[Annotated[Path, AfterValidator(_absolute)], ...] = Field(
+    spill: tuple[Annotated[Path, AfterValidator(absolute)], ...] = Field(
         (),
         description="folders for intermediate data, in turn (mapreduce.cluster.local.dir), "
         "perhaps on several devices; none: where the rows are",

@@ -56,6 +56,7 @@ pub fn count(job: &CountJob, mut tick: impl FnMut(u64) -> bool) -> Result<CountR
         distinct,
         spilled_bytes: spilled.bytes,
         runs: spilled.runs,
+        memory_bytes: job.threads * Share::of(job).counting_bytes(),
         calls,
         counting,
         wall,

@@ -97,6 +97,8 @@ pub struct CountResult {
     pub spilled_bytes: u64,
     /// How many sorted runs were spilled.
     pub runs: u64,
+    /// What tables and buffers took while words were counted.
+    pub memory_bytes: usize,
     /// The read and write calls from the first split to the last part; not those of verifying.
     pub calls: Calls,
     /// From the start to the last word counted and spilled.

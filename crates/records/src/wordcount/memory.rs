@@ -35,6 +35,11 @@ impl Share {
         self.bytes / 4 * 3
     }
 
+    /// What a thread takes while it counts, but for words longer than a buffer.
+    pub(crate) fn counting_bytes(self) -> usize {
+        self.table_bytes() + 2 * self.buffer_bytes()
+    }
+
     /// For the buffers of the runs that are merged, beside the one that is written with.
     pub(crate) fn merge_bytes(self) -> usize {
         self.bytes - self.buffer_bytes()

@@ -264,7 +264,7 @@ mod tests {
         let mut table = Table::new(SHARE, 1).unwrap();
         let word = |number: u32| number.to_be_bytes();
         let added = |table: &mut Table, number| table.add(&word(number), hash(&word(number)));
-        let full = (0..)
+        let full = (0..u32::MAX)
             .find(|number| added(&mut table, *number).is_err())
             .unwrap();
         assert!(full > 1000, "{full}");

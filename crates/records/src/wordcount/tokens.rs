@@ -131,7 +131,7 @@ mod tests {
             text.extend(vec![b'x'; len]);
             assert_eq!(found(&text), (vec![], Some(len)));
             text.push(b'\n');
-            assert_eq!(found(&text), (vec![&text[len..2 * len + 1]], None));
+            assert_eq!(found(&text), (vec![&text[len..=2 * len]], None));
         }
     }
 

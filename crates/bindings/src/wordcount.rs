@@ -1,0 +1,148 @@
+//! `ZipfText` and `WordCount`, and what counting measures.
+
+use iostudy_records::wordcount::{CountJob, CountResult, Tally as Words, TextJob, count, generate};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::job_result::Tally;
+use crate::path::NativePath;
+use crate::records_error::from_records;
+use crate::ticking::ticking;
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct ZipfText(TextJob);
+
+#[pymethods]
+impl ZipfText {
+    #[new]
+    #[pyo3(signature = (folder, *, text_bytes, files, vocabulary, exponent, seed, threads))]
+    fn new(
+        folder: NativePath,
+        text_bytes: u64,
+        files: u32,
+        vocabulary: u64,
+        exponent: f64,
+        seed: u64,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let job = TextJob {
+            folder: folder.0,
+            bytes: text_bytes,
+            files,
+            vocabulary,
+            exponent,
+            seed,
+            threads,
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
+    }
+
+    /// The number of words and their checksum.
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<(u64, u64)> {
+        ticking(py, tick.as_ref(), |tick| generate(&self.0, tick))?
+            .map(|made| (made.words, made.checksum))
+            .map_err(|error| from_records(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct WordCount(CountJob);
+
+#[pymethods]
+impl WordCount {
+    #[new]
+    #[pyo3(signature = (
+        inputs, output, *, memory_bytes, spill, reducers, threads, fsync, expected = None
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    fn new(
+        inputs: Vec<NativePath>,
+        output: NativePath,
+        memory_bytes: usize,
+        spill: Vec<NativePath>,
+        reducers: usize,
+        threads: usize,
+        fsync: bool,
+        expected: Option<(u64, u64)>,
+    ) -> PyResult<Self> {
+        let job = CountJob {
+            inputs: inputs.into_iter().map(|path| path.0).collect(),
+            output: output.0,
+            spill: spill.into_iter().map(|path| path.0).collect(),
+            memory_bytes,
+            threads,
+            reducers,
+            fsync,
+            expected: expected.map(|(words, checksum)| Words { words, checksum }),
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<WordCounts> {
+        ticking(py, tick.as_ref(), |tick| count(&self.0, tick))?
+            .map(WordCounts)
+            .map_err(|error| from_records(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct WordCounts(CountResult);
+
+#[pymethods]
+impl WordCounts {
+    #[getter]
+    fn text_bytes(&self) -> u64 {
+        self.0.text_bytes
+    }
+
+    #[getter]
+    fn words(&self) -> u64 {
+        self.0.tally.words
+    }
+
+    #[getter]
+    fn distinct(&self) -> u64 {
+        self.0.distinct
+    }
+
+    #[getter]
+    fn spilled_bytes(&self) -> u64 {
+        self.0.spilled_bytes
+    }
+
+    #[getter]
+    fn memory_bytes(&self) -> usize {
+        self.0.memory_bytes
+    }
+
+    #[getter]
+    fn wall_seconds(&self) -> f64 {
+        self.0.wall.as_secs_f64()
+    }
+
+    #[getter]
+    fn counting_seconds(&self) -> f64 {
+        self.0.counting.as_secs_f64()
+    }
+
+    #[getter]
+    fn read(&self) -> Tally {
+        Tally::new(self.0.calls.read_bytes, &self.0.calls.reads)
+    }
+
+    #[getter]
+    fn write(&self) -> Tally {
+        Tally::new(self.0.calls.written_bytes, &self.0.calls.writes)
+    }
+}
+
+#[allow(clippy::needless_pass_by_value)] // for map_err
+fn refuse(invalid: impl ToString) -> PyErr {
+    PyValueError::new_err(invalid.to_string())
+}

@@ -1,0 +1,179 @@
+"""Words are counted as a Counter counts them; what is wrong with texts is told, none is touched."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import Place
+
+MIB = 1 << 20
+SMALL = {"size": "2MiB", "memory": "2MiB"}
+
+
+@pytest.fixture
+def place(tmp_path):
+    folder = tmp_path / "place"
+    folder.mkdir()
+    return Place(folder, seed=7)
+
+
+def make(**options):
+    definition = catalog.get("wordcount")
+    return definition.make(definition.options.model_validate(options))
+
+
+def prepared(place, **options):
+    workload = make(**options)
+    workload.check()
+    workload.prepare(place)
+    workload.reset(place)
+    return workload
+
+
+def counted(place: Place) -> Counter[bytes]:
+    lines = [
+        line.split(b"\t")
+        for path in (place.directory / "words-out").glob("part-r-*")
+        for line in path.read_bytes().split(b"\n")[:-1]
+    ]
+    assert len({word for word, _ in lines}) == len(lines)
+    return Counter({word: int(count) for word, count in lines})
+
+
+def test_made_text_is_counted_and_nothing_is_left(place):
+    workload = prepared(place, **SMALL, reducers=3)
+    texts = sorted((place.directory / "words-in").glob("part-m-*"))
+    assert sum(path.stat().st_size for path in texts) == 2 * MIB
+    measured = workload.run(place)
+    expected = Counter(b" ".join(path.read_bytes() for path in texts).split())
+    assert counted(place) == expected
+    figures = measured.figures
+    assert set(figures) == {f.name for f in catalog.get("wordcount").figures(workload.options)}
+    assert all(value > 0 and math.isfinite(value) for value in figures.values())
+    assert figures["distinct"] == len(expected)
+    assert figures["rate"] == pytest.approx(2 / figures["exec_time"])
+    assert figures["words_per_second"] == pytest.approx(expected.total() / figures["exec_time"])
+    assert sum(count for _, count in measured.latencies["read"]) > 0
+    workload.clean(place)
+    assert not list(place.directory.iterdir())
+
+
+def test_trials_of_a_block_count_the_same_text(place):
+    first = prepared(place, **SMALL)
+    first.run(place)
+    other = make(**SMALL, threads=1, reducers=5)
+    assert other.preparation() == first.preparation()
+    other.reset(place)
+    other.run(place)
+    assert make(size="3MiB").preparation() != first.preparation()
+
+
+def test_texts_of_the_user_are_counted_and_not_touched(place, tmp_path):
+    texts = {"a.log": b"one two\n\xff\xfe two", "b.log": b"", "c.txt": b"three\ttwo"}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(text)
+    patterns = (str(tmp_path / "*.log"), str(tmp_path / "c.txt"), str(tmp_path / "a.log"))
+    workload = prepared(place, input=patterns, memory="2MiB")
+    measured = workload.run(place)
+    assert counted(place) == {b"one": 1, b"two": 3, b"\xff\xfe": 1, b"three": 1}
+    assert set(measured.figures) == {
+        figure.name for figure in catalog.get("wordcount").figures(workload.options)
+    }
+    assert "bytes" not in measured.figures
+    workload.clean(place)
+    assert not list(place.directory.iterdir())
+    assert {name: (tmp_path / name).read_bytes() for name in texts} == texts
+
+
+def test_texts_that_are_not_there_are_refused(tmp_path):
+    for name in ("missing", "*.none"):
+        with pytest.raises(UsageError, match="no such file"):
+            make(input=[str(tmp_path / name)]).check()
+
+
+def test_a_spill_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="no such folder"):
+        make(spill=[str(tmp_path / "missing")]).check()
+
+
+def test_a_changed_text_is_found(place):
+    workload = prepared(place, **SMALL)
+    path = place.directory / "words-in" / "part-m-00002"
+    with path.open("r+b") as file:
+        file.seek(100_000)
+        file.write(b"intruder")
+    with pytest.raises(WorkloadError, match="read back what was written") as caught:
+        workload.run(place)
+    assert "checksum" in str(caught.value)
+    assert not (place.directory / "words-out").exists()
+
+
+def test_a_word_too_long_for_the_memory_is_named_as_the_users(place, tmp_path):
+    text = tmp_path / "binary"
+    text.write_bytes(b"x" * MIB)
+    workload = prepared(place, input=[str(text)], memory="2MiB")
+    with pytest.raises(WorkloadError, match="give more memory") as caught:
+        workload.run(place)
+    assert "at byte 0" in str(caught.value)
+
+
+def test_a_folder_that_vanishes_is_told(place):
+    workload = prepared(place, **SMALL)
+    (place.directory / "words-in" / "part-m-00001").unlink()
+    (place.directory / "words-in" / "part-m-00001").mkdir()
+    with pytest.raises(WorkloadError):
+        workload.run(place)
+
+
+def test_it_stops_when_its_tick_says_so(place):
+    workload = prepared(place, size="64MiB")
+    with pytest.raises(WorkloadStoppedError):
+        workload.run(Place(place.directory, place.seed, lambda _: False))
+    workload.clean(place)
+    assert not list(place.directory.iterdir())
+
+
+@pytest.mark.root
+def test_no_space_is_told_with_a_remedy(place):
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    workload = prepared(place, size="4MiB", memory="2MiB", vocabulary="1M", exponent=0)
+    spill = place.directory / "spill"
+    spill.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tiny", spill], check=True)
+    try:
+        full = make(size="4MiB", memory="2MiB", vocabulary="1M", exponent=0, spill=[str(spill)])
+        with pytest.raises(WorkloadError, match="make room"):
+            full.run(place)
+        assert not list(Path(spill).iterdir())
+    finally:
+        subprocess.run(["umount", spill], check=True)
+    workload.clean(place)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"size": 0},
+        {"files": 0},
+        {"memory": "1MiB"},
+        {"memory": "4MiB", "threads": 8},
+        {"exponent": -1},
+        {"vocabulary": 0},
+        {"input": ["relative.txt"]},
+        {"spill": ["relative"]},
+        {"colour": "red"},
+    ],
+)
+def test_options_that_cannot_work_are_refused(options):
+    with pytest.raises(ValidationError):
+        make(**options)
