@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, final
 
-from iostudy.job import JobSpec
+from iostudy.job import JobSpec, SyncCall
 
 class EngineError(OSError):
     """An I/O error of the engine: ``errno``, ``strerror`` and ``filename`` are set.
@@ -37,12 +37,32 @@ class FileJob:
         """
 
 @final
+class Truncation:
+    """Files cut off at ``size`` bytes, each by a thread of its own.
+
+    ``sync`` brings the new size to the disk, inside the measured time. Raises ValueError for an
+    unknown one.
+    """
+
+    def __init__(
+        self, paths: Sequence[str | bytes], *, size: int, sync: SyncCall | None = None
+    ) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
+        """Carry it out as a FileJob; a file is a write of no bytes, from opening to closing it.
+
+        Once ``tick``, which is told 0, says no, files that are not begun stay as they are.
+        """
+
+@final
 class JobResult:
     """What a FileJob measured after its ramp; times in seconds."""
 
     @property
     def bytes(self) -> int:
         """Read and written."""
+    @property
+    def moved_bytes(self) -> int:
+        """Read and written, with what the ramp did."""
     @property
     def wall_seconds(self) -> float:
         """From the start barrier, or the end of the ramp, to the end of the last thread."""

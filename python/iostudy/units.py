@@ -104,6 +104,11 @@ def parse_percent(text: str) -> float:
     return float(match[1]) / 100
 
 
+def format_exact_percent(fraction: float) -> str:
+    """A fraction as `parse_percent` reads it back: 0.3 -> ``30%``."""
+    return f"{(Decimal(str(fraction)) * 100).normalize():f}%"
+
+
 def format_size(size_bytes: int) -> str:
     """The shortest exact binary form: 268435456 -> ``256MiB``, 1000 -> ``1000B``."""
     for unit in ("TiB", "GiB", "MiB", "KiB"):

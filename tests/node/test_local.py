@@ -252,11 +252,11 @@ def test_what_is_done_is_told_to_whoever_waits_and_they_can_end_it(tmp_path, own
 def test_a_workload_that_lacks_something_is_told_before_anything_is_changed(
     tmp_path, own_state, monkeypatch
 ):
-    class Lacking(dfsio.Dfsio):
+    class Lacking(dfsio.DfsioWrite):
         def check(self):
             raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
-    definition = replace(dfsio.WRITE, make=lambda options: Lacking("write", options))
+    definition = replace(dfsio.WRITE, make=Lacking)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with LocalNode(DirectoryTarget(tmp_path), tmp_path) as node:
         monkeypatch.setattr(node, "_begin", lambda _: pytest.fail("a level was applied"))
@@ -269,11 +269,11 @@ def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(
 ):
     part = Part({"file": "0"}, {"rate": 1.0})
 
-    class Parted(dfsio.Dfsio):
+    class Parted(dfsio.DfsioWrite):
         def run(self, place):
             return replace(super().run(place), parts=(part,), notes=("fell back to psync",))
 
-    definition = replace(dfsio.WRITE, make=lambda options: Parted("write", options))
+    definition = replace(dfsio.WRITE, make=Parted)
     monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
     with (
         LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,

@@ -8,6 +8,7 @@ import pytest
 
 from iostudy.conduct.standing import standings, verdict_values
 from iostudy.errors import UsageError
+from iostudy.study.model import Configuration
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_workloads, configured, request
 from iostudy.workloads import catalog, dfsio
@@ -94,13 +95,13 @@ def test_a_figure_that_some_configuration_does_not_have_is_a_problem(monkeypatch
 def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(monkeypatch):
     asked = []
 
-    class Lacking(dfsio.Dfsio):
+    class Lacking(dfsio.DfsioWrite):
         def check(self):
             asked.append(self.options.direct)
             if self.options.direct:
                 raise UsageError("fio", found="there is none", where="PATH", remedy="install it")
 
-    definition = replace(dfsio.READ, make=lambda options: Lacking("read", options))
+    definition = replace(dfsio.READ, make=Lacking)
     monkeypatch.setitem(catalog._ALL, READ, definition)
     factors = "[none, bfq]\n  workload.direct: [false, true]"
     study = read(GOOD.replace("[none, bfq]", factors))
@@ -126,3 +127,9 @@ def test_options_that_do_not_vary_stay_as_they_are():
     found = [configured(study.workloads[1], each) for each in study.configurations()]
     assert {options.jobs for options in found} == {2, 4}
     assert {(options.time, options.event_size) for options in found} == {(2400.0, 1 << 20)}
+
+
+def test_options_in_any_unit_go_with_a_varied_one():
+    options = catalog.get("io").options.model_validate({"think": "300us", "compressible": "30%"})
+    varied = configured(request("io", options), Configuration("many", {}, {"jobs": 4}))
+    assert (varied.think, varied.compressible, varied.jobs) == (3e-4, 0.3, 4)

@@ -168,13 +168,8 @@ impl Spec {
     }
 
     fn sync(&self) -> PyResult<Option<Sync>> {
-        let call = match self.sync.as_deref() {
-            None => return Ok(None),
-            Some("fsync") => SyncCall::Fsync,
-            Some("fdatasync") => SyncCall::Fdatasync,
-            Some(other) => return Err(unknown("sync", other, "fsync, fdatasync")),
-        };
-        Ok(Some(Sync {
+        let call = self.sync.as_deref().map(parse_sync).transpose()?;
+        Ok(call.map(|call| Sync {
             call,
             every_records: self.sync_every,
         }))
@@ -204,6 +199,14 @@ impl Spec {
             }),
             other => Err(unknown("arrival", other, "closed, even, poisson")),
         }
+    }
+}
+
+pub fn parse_sync(name: &str) -> PyResult<SyncCall> {
+    match name {
+        "fsync" => Ok(SyncCall::Fsync),
+        "fdatasync" => Ok(SyncCall::Fdatasync),
+        other => Err(unknown("sync", other, "fsync, fdatasync")),
     }
 }
 

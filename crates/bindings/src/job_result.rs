@@ -25,6 +25,11 @@ impl JobResult {
     }
 
     #[getter]
+    fn moved_bytes(&self) -> u64 {
+        self.0.moved_bytes
+    }
+
+    #[getter]
     fn wall_seconds(&self) -> f64 {
         self.0.wall.as_secs_f64()
     }

@@ -11,6 +11,7 @@ mod records_error;
 mod sampler;
 mod terasort;
 mod ticking;
+mod truncation;
 mod wordcount;
 
 use pyo3::prelude::*;
@@ -33,6 +34,8 @@ mod _native {
     use super::sampler::{Sampler, Samples};
     #[pymodule_export]
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSorted, TeraValidate};
+    #[pymodule_export]
+    use super::truncation::Truncation;
     #[pymodule_export]
     use super::wordcount::{WordCount, WordCounts, ZipfText};
 }

@@ -14,6 +14,12 @@ use crate::meter::Meter;
 /// Open files, in the order of their paths.
 pub(crate) struct Files(Vec<OwnedFd>);
 
+impl From<Vec<OwnedFd>> for Files {
+    fn from(files: Vec<OwnedFd>) -> Self {
+        Self(files)
+    }
+}
+
 impl Files {
     /// Open each as the job wants it, with its room and its advice.
     pub(crate) fn open(job: &Job, paths: &[PathBuf]) -> Result<Self, FileFault> {

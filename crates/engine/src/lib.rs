@@ -20,6 +20,7 @@ mod result;
 mod ring;
 mod run;
 mod stdio;
+mod truncate;
 mod turn;
 mod uring;
 
@@ -31,3 +32,4 @@ pub use meter::Tally;
 pub use note::Note;
 pub use result::{JobResult, Phases};
 pub use run::run;
+pub use truncate::{Truncation, truncate};

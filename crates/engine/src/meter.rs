@@ -47,6 +47,8 @@ pub(crate) struct Tallies {
     pub(crate) read: Tally,
     pub(crate) write: Tally,
     pub(crate) sync: Latencies,
+    /// All that was moved, also what does not count.
+    pub(crate) moved_bytes: u64,
 }
 
 /// What is done with a record.
@@ -60,7 +62,6 @@ pub(crate) enum Direction {
 pub(crate) struct Meter<'a> {
     member: &'a Member<'a>,
     counts_from: Instant,
-    done_bytes: u64,
     tallies: Tallies,
 }
 
@@ -69,11 +70,11 @@ impl<'a> Meter<'a> {
         Self {
             member,
             counts_from,
-            done_bytes: 0,
             tallies: Tallies {
                 read: Tally::new(),
                 write: Tally::new(),
                 sync: no_latencies(),
+                moved_bytes: 0,
             },
         }
     }
@@ -87,8 +88,8 @@ impl<'a> Meter<'a> {
     /// A record of so many bytes that was due then has been moved now.
     #[inline]
     pub(crate) fn moved(&mut self, direction: Direction, due: Instant, bytes: usize, now: Instant) {
-        self.done_bytes += bytes as u64;
-        self.member.has_done(self.done_bytes);
+        self.tallies.moved_bytes += bytes as u64;
+        self.member.has_done(self.tallies.moved_bytes);
         if now >= self.counts_from {
             let tally = match direction {
                 Direction::Read => &mut self.tallies.read,

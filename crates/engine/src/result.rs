@@ -39,6 +39,8 @@ pub struct JobResult {
     pub threads: Vec<Duration>,
     /// The phases of each thread, likewise.
     pub phases: Vec<Phases>,
+    /// Read and written, with what the ramp did.
+    pub moved_bytes: u64,
     /// What was read.
     pub read: Tally,
     /// What was written.
@@ -61,6 +63,7 @@ impl JobResult {
             wall: wall(&threads).unwrap_or_default(),
             threads: threads.iter().map(duration).collect(),
             phases: threads.iter().map(|thread| thread.phases).collect(),
+            moved_bytes: threads.iter().map(|t| t.tallies.moved_bytes).sum(),
             read: Tally::new(),
             write: Tally::new(),
             sync: no_latencies(),

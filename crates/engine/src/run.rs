@@ -1,5 +1,6 @@
 //! Threads: started together, all ended before anything is handed back.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use io_uring::IoUring;
@@ -37,14 +38,23 @@ pub(crate) type Member<'a> = crew::Member<'a, ThreadResult, FileFault>;
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
     job.validate().expect("a job is validated before it is run");
-    match crew::run(job.threads.len(), |member| tend(job, member), tick) {
-        Ok(threads) => Ok(JobResult::gather(threads)),
-        Err(crew::Error::Fault { member, fault }) => Err(Error::File {
-            path: job.threads[member][fault.file].clone(),
+    crew::run(job.threads.len(), |member| tend(job, member), tick)
+        .map(JobResult::gather)
+        .map_err(|error| told(error, |member, file| &job.threads[member][file]))
+}
+
+/// The error of a crew, with the path of the member's file that failed.
+pub(crate) fn told<'a>(
+    error: crew::Error<FileFault>,
+    path: impl FnOnce(usize, usize) -> &'a PathBuf,
+) -> Error {
+    match error {
+        crew::Error::Fault { member, fault } => Error::File {
+            path: path(member, fault.file).clone(),
             fault: fault.fault,
-        }),
-        Err(crew::Error::Thread(error)) => Err(Error::Thread(error)),
-        Err(crew::Error::Stopped) => Err(Error::Stopped),
+        },
+        crew::Error::Thread(error) => Error::Thread(error),
+        crew::Error::Stopped => Error::Stopped,
     }
 }
 
@@ -125,7 +135,7 @@ fn move_records(
 
 /// What this thread has used of its processor.
 #[allow(clippy::cast_precision_loss)] // exact up to 104 days
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }

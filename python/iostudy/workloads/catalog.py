@@ -7,6 +7,7 @@ from iostudy.workloads import (
     dfsio,
     events,
     fio,
+    io,
     iozone,
     mix,
     mrbench,
@@ -20,8 +21,8 @@ from iostudy.workloads.definition import WorkloadDefinition
 _ALONE = {
     definition.name: definition
     for definition in (
-        dfsio.WRITE,
-        dfsio.READ,
+        *dfsio.DEFINITIONS,
+        io.IO,
         terasort.GEN,
         terasort.SORT,
         terasort.VALIDATE,

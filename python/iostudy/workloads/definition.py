@@ -41,6 +41,15 @@ Seconds = Annotated[
 """A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
 
 
+Percent = Annotated[
+    float,
+    BeforeValidator(lambda value: units.parse_percent(str(value))),
+    Field(ge=0, le=1),
+    PlainSerializer(units.format_exact_percent, return_type=str, when_used="json"),
+]
+"""A share from 0 to 1, written in a study file as a percentage such as ``30%``."""
+
+
 class Options(BaseModel):
     """What the options of a workload have in common: they are fixed, and none is unknown."""
 

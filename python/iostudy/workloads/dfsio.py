@@ -1,182 +1,320 @@
-"""TestDFSIO's write and read on a plain directory: N files by N threads, sequentially."""
+"""TestDFSIO on a plain directory: N files by N threads, each moved by a thread of its own."""
 
 from __future__ import annotations
 
 import math
 import statistics
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any
 
-from pydantic import Field, model_validator
-
-from iostudy import _native, units
-from iostudy.job import JobSpec
+from iostudy._native import JobResult, Truncation
+from iostudy.job import JobSpec, Order
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
     Measured,
-    Options,
     Place,
-    Size,
     Workload,
     WorkloadDefinition,
     always,
 )
+from iostudy.workloads.dfsio_options import (
+    DfsioFiles,
+    DfsioOptions,
+    DfsioSkipOptions,
+    DfsioTruncateOptions,
+    DfsioWriteOptions,
+)
+from iostudy.workloads.job_files import (
+    carry_out,
+    cut_back,
+    remove,
+    require_present,
+    whole_files,
+    write_out,
+)
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
-
-DIRECT_ALIGNMENT = 4096
+from iostudy.workloads.rates import Direction, mib_per_second, tally
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
 
 
-class DfsioOptions(Options):
-    """Options of dfsio-write and dfsio-read."""
-
-    files: Annotated[int, Field(ge=1, le=4096)] = Field(
-        4, description="number of files, each with a thread of its own (TestDFSIO: -nrFiles)"
-    )
-    size: Size = Field(256 * units.MIB, description="size of each file (TestDFSIO: -size)")
-    record_size: Size = Field(
-        units.MIB, description="bytes of one read or write call (TestDFSIO: -bufferSize)"
-    )
-    direct: bool = Field(
-        default=False, description="O_DIRECT, past the page cache, instead of buffered"
-    )
-
-    @model_validator(mode="after")
-    def _fits(self) -> DfsioOptions:
-        if self.record_size > self.size:
-            raise ValueError("record_size is larger than size; make it smaller")
-        if self.direct and (self.record_size % DIRECT_ALIGNMENT or self.size % DIRECT_ALIGNMENT):
-            raise ValueError(
-                f"direct I/O needs size and record_size to be multiples of {DIRECT_ALIGNMENT} bytes"
-            )
-        return self
-
-
-class DfsioWriteOptions(DfsioOptions):
-    """Options of dfsio-write."""
-
-    fsync: bool = Field(
-        default=True, description="end each file with fsync, inside its measured time"
-    )
-
-
 @dataclass(frozen=True)
 class Dfsio(Workload):
-    """Either operation. Reads find the files that prepare has written in the same block."""
+    """What all have in common: their files, made of the block's seed."""
 
-    operation: Literal["write", "read"]
-    options: DfsioOptions
+    options: DfsioFiles
 
     def space_bytes(self) -> int:
         """All files together."""
         return self.options.files * self.options.size
 
-    def reads(self) -> bool:
-        """A read finds nothing in the page cache."""
-        return self.operation == "read"
-
     def preparation(self) -> str:
-        """Reads share the files that were written for them, whatever their record size."""
-        return f"{self.options.files} x {self.options.size}" if self.operation == "read" else ""
-
-    def prepare(self, place: Place) -> None:
-        """Write the files that are to be read; a write needs nothing."""
-        if self.operation == "read":
-            self._job(place, "write", fsync=True)
-
-    def reset(self, place: Place) -> None:
-        """Every write makes new files, as TestDFSIO's does; the file system allocates afresh."""
-        if self.operation == "write":
-            self.clean(place)
-
-    def run(self, place: Place) -> Measured:
-        """Write or read all files once and give TestDFSIO's figures and the aggregate."""
-        fsync = isinstance(self.options, DfsioWriteOptions) and self.options.fsync
-        result = self._job(place, self.operation, fsync=fsync)
-        tally = result.read if self.operation == "read" else result.write
-        return Measured(
-            _figures(result, tally.latencies, self.options),
-            {self.operation: compact(tally.latencies)},
-        )
+        """Trials with the same files share them, whatever their record size."""
+        options = self.options
+        return f"{options.files} x {options.size}, {options.compressible} compressible"
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
-        for path in self._paths(place):
-            path.unlink(missing_ok=True)
+        remove(self.paths(place))
 
-    def _paths(self, place: Place) -> list[Path]:
+    def paths(self, place: Place) -> list[Path]:
+        """Every file, in order."""
         return [place.directory / f"part-{index:05d}" for index in range(self.options.files)]
 
-    def _job(
-        self, place: Place, operation: Literal["write", "read"], *, fsync: bool
-    ) -> _native.JobResult:
-        spec = JobSpec(
-            threads=tuple((str(path),) for path in self._paths(place)),
-            operation=operation,
-            create=operation == "write",
-            file_bytes=self.options.size,
-            record_bytes=self.options.record_size,
-            direct=self.options.direct,
-            sync="fsync" if fsync else None,
-            seed=place.seed,
+    def whole_files(self, place: Place) -> JobSpec:
+        """A job that writes all of every file."""
+        return whole_files(
+            tuple((str(path),) for path in self.paths(place)),
+            self.options.size,
+            place.seed,
+            self.options.compressible,
         )
-        job = _native.FileJob(spec)
-        with told_as_workload(f"to {operation} the files of the workload", place.directory):
-            return job.run(place.tick)
 
 
-def _figures(
-    result: _native.JobResult, latencies: _native.Latencies, options: DfsioOptions
-) -> dict[str, float]:
-    size_mib = options.size / units.MIB
-    rates = [size_mib / seconds for seconds in result.thread_seconds]
-    mean = statistics.fmean(rates)
-    return {
-        "aggregate": result.bytes / units.MIB / result.wall_seconds,
-        "throughput": size_mib * options.files / math.fsum(result.thread_seconds),
-        "average_io_rate": mean,
-        "io_rate_stddev": statistics.pstdev(rates, mean),
-        "exec_time": result.wall_seconds,
+@dataclass(frozen=True)
+class DfsioWrite(Dfsio):
+    """New files from start to end."""
+
+    options: DfsioWriteOptions
+
+    def reset(self, place: Place) -> None:
+        """Every write makes new files, as TestDFSIO's does; the file system allocates afresh."""
+        self.clean(place)
+
+    def run(self, place: Place) -> Measured:
+        """Write all files once."""
+        return _measured(_writing(self.whole_files(place), self.options), place, "write")
+
+
+@dataclass(frozen=True)
+class DfsioAppend(Dfsio):
+    """Files that are there grow to twice their size."""
+
+    options: DfsioWriteOptions
+
+    def space_bytes(self) -> int:
+        """What was there and what is appended."""
+        return 2 * super().space_bytes()
+
+    def prepare(self, place: Place) -> None:
+        """Write what is there before."""
+        write_out(self.whole_files(place), place)
+
+    def reset(self, place: Place) -> None:
+        """Cut off what the trial before has appended."""
+        for path in self.paths(place):
+            cut_back(path, self.options.size)
+
+    def run(self, place: Place) -> Measured:
+        """Append to all files once."""
+        spec = replace(self.whole_files(place), create=False, begin_bytes=self.options.size)
+        return _measured(_writing(spec, self.options), place, "write")
+
+
+@dataclass(frozen=True)
+class DfsioRead(Dfsio):
+    """Files that prepare has written in the same block, in some order."""
+
+    options: DfsioOptions
+    order: Order
+
+    def reads(self) -> bool:
+        """A read finds nothing in the page cache."""
+        return True
+
+    def prepare(self, place: Place) -> None:
+        """Write the files that are to be read."""
+        write_out(self.whole_files(place), place)
+
+    def run(self, place: Place) -> Measured:
+        """Read all files once."""
+        options = self.options
+        spec = replace(
+            self.whole_files(place),
+            operation="read",
+            create=False,
+            record_bytes=options.record_size,
+            direct=options.direct,
+            order=self.order,
+            step=options.step if isinstance(options, DfsioSkipOptions) else 1,
+        )
+        return _measured(spec, place, "read")
+
+
+@dataclass(frozen=True)
+class DfsioTruncate(Dfsio):
+    """Files that are cut off."""
+
+    options: DfsioTruncateOptions
+
+    def reset(self, place: Place) -> None:
+        """Write whole new files: what is cut off lies the same way in every trial."""
+        self.clean(place)
+        write_out(self.whole_files(place), place)
+
+    def run(self, place: Place) -> Measured:
+        """Cut all files off once."""
+        options, paths = self.options, self.paths(place)
+        job = Truncation(
+            list(map(str, paths)), size=options.left, sync="fsync" if options.fsync else None
+        )
+        with told_as_workload("to truncate the files of the workload", place.directory):
+            result = job.run(place.tick)
+        require_present(paths, place.directory, options.left)
+        figures = {
+            "truncates": options.files / result.wall_seconds,
+            **_readings(options.size - options.left, result),
+            **latency_readings(result.write.latencies),
+        }
+        return Measured(figures, {"truncate": compact(result.write.latencies)})
+
+
+def _writing(spec: JobSpec, options: DfsioWriteOptions) -> JobSpec:
+    return replace(
+        spec,
+        record_bytes=options.record_size,
+        direct=options.direct,
+        sync="fsync" if options.fsync else None,
+    )
+
+
+def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measured:
+    """TestDFSIO's figures and the aggregate, of one pass over all files."""
+    result = carry_out(spec, place, f"to {direction} the files of the workload")
+    latencies = tally(result, direction).latencies
+    figures = {
+        "aggregate": mib_per_second(result.bytes, result.wall_seconds),
+        **_readings(result.bytes // len(spec.threads), result),
         BYTES: float(result.bytes),
         **latency_readings(latencies),
     }
+    return Measured(figures, {direction: compact(latencies)})
 
 
-_FIGURES = always(
+def _readings(file_bytes: int, result: JobResult) -> dict[str, float]:
+    """What TestDFSIO tells of files of which so many bytes each were processed."""
+    seconds = result.thread_seconds
+    rates = [mib_per_second(file_bytes, each) for each in seconds]
+    mean = statistics.fmean(rates)
+    return {
+        "throughput": mib_per_second(file_bytes * len(seconds), math.fsum(seconds)),
+        "average_io_rate": mean,
+        "io_rate_stddev": statistics.pstdev(rates, mean),
+        "exec_time": result.wall_seconds,
+    }
+
+
+def _figures(of: str) -> tuple[Figure, ...]:
+    """Those that TestDFSIO tells; ``of`` says of which bytes."""
+    return (
+        Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
+        Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
+        Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
+        Figure("exec_time", "s", "from first start to last end", False),
+    )
+
+
+_MOVING = always(
     Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
-    Figure("throughput", "MiB/s", "total MiB over the sum of the files' times", True),
-    Figure("average_io_rate", "MiB/s", "mean over files of size over time", True),
-    Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
-    Figure("exec_time", "s", "from first start to last end", False),
+    *_figures("moved"),
     Figure(BYTES, "B", "bytes moved", True),
     *latency_figures("a record: its system call, with making its data or verifying it"),
 )
-_EXAMPLE = {"files": 2, "size": "64MiB"}
-_LEAVES_OUT = "HDFS with its replication, checksums, network and JVM, and the start of map tasks"
+_TRUNCATING = always(
+    Figure("truncates", "op/s", "files over the time from first start to last end", True),
+    *_figures("cut off"),
+    *latency_figures("a file: open, ftruncate(2), fsync if it is on, and close"),
+)
 
-WRITE = WorkloadDefinition(
-    name="dfsio-write",
-    models="TestDFSIO -write: every map task writes one file from start to end",
-    leaves_out=_LEAVES_OUT,
-    source=SOURCE,
-    options=DfsioWriteOptions,
-    figures=_FIGURES,
-    example=_EXAMPLE,
-    make=lambda options: Dfsio("write", options),
-    ticks_bytes=True,
+_LEAVES_OUT = (
+    "HDFS with its replication, checksums, network and JVM, and the start of map tasks; "
+    "-compression, which takes processor time of the client (compressible gives data that "
+    "compress). Opening a file counts here, and does not in TestDFSIO"
 )
-READ = WorkloadDefinition(
-    name="dfsio-read",
-    models="TestDFSIO -read: every map task reads one file from start to end",
-    leaves_out=_LEAVES_OUT,
-    source=SOURCE,
-    options=DfsioOptions,
-    figures=_FIGURES,
-    example=_EXAMPLE,
-    make=lambda options: Dfsio("read", options),
-    ticks_bytes=True,
+
+
+def _definition(
+    name: str,
+    models: str,
+    options: type[DfsioFiles],
+    make: Callable[[Any], Dfsio],
+    *,
+    differs: str = "",
+    figures: Callable[[Any], tuple[Figure, ...]] = _MOVING,
+) -> WorkloadDefinition:
+    return WorkloadDefinition(
+        name=f"dfsio-{name}",
+        models=models,
+        leaves_out=". ".join(filter(None, (_LEAVES_OUT, differs))),
+        source=SOURCE,
+        options=options,
+        figures=figures,
+        example={"files": 2, "size": "64MiB"},
+        make=make,
+        ticks_bytes=figures is _MOVING,
+    )
+
+
+def _reading(order: Order) -> Callable[[Any], Dfsio]:
+    return lambda options: DfsioRead(options, order)
+
+
+WRITE = _definition(
+    "write",
+    "TestDFSIO -write: every map task writes one file from start to end",
+    DfsioWriteOptions,
+    DfsioWrite,
+    differs="TestDFSIO asks for no fsync",
 )
+READ = _definition(
+    "read",
+    "TestDFSIO -read: every map task reads one file from start to end",
+    DfsioOptions,
+    _reading("sequential"),
+)
+APPEND = _definition(
+    "append",
+    "TestDFSIO -append: every map task appends to one file as much as is there already",
+    DfsioWriteOptions,
+    DfsioAppend,
+    differs="TestDFSIO asks for no fsync, and appends to whatever its last run has left",
+)
+RANDOM_READ = _definition(
+    "random-read",
+    "TestDFSIO -read -random: every map task reads records of one file here and there, as many "
+    "bytes as the file has",
+    DfsioOptions,
+    _reading("random"),
+    differs="TestDFSIO draws any byte as a record's start, so that records overlap, some bytes are "
+    "read twice and others never; here each record is read once, in shuffled order",
+)
+BACKWARD_READ = _definition(
+    "backward-read",
+    "TestDFSIO -read -backward: every map task reads one file from its last record to its first",
+    DfsioOptions,
+    _reading("reverse"),
+    differs="Where size is no multiple of record_size, the short record is the file's last here; "
+    "TestDFSIO reads whole ones from the end, and some of the first bytes twice",
+)
+SKIP_READ = _definition(
+    "skip-read",
+    "TestDFSIO -read -skip: every map task reads a record of one file, leaves out the bytes after "
+    "it, and so on to the end",
+    DfsioSkipOptions,
+    _reading("skip"),
+    differs="TestDFSIO also takes a skipSize that is no multiple of its buffer",
+)
+TRUNCATE = _definition(
+    "truncate",
+    "TestDFSIO -truncate: every map task cuts one file off",
+    DfsioTruncateOptions,
+    DfsioTruncate,
+    differs="the recovery of a file's last block, which HDFS does after cutting within one",
+    figures=_TRUNCATING,
+)
+
+DEFINITIONS = (WRITE, READ, APPEND, RANDOM_READ, BACKWARD_READ, SKIP_READ, TRUNCATE)

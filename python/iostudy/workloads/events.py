@@ -25,7 +25,7 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
-from iostudy.workloads.descriptors import require_descriptors
+from iostudy.workloads import descriptors
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
 
@@ -117,7 +117,7 @@ class Events(Workload):
 
     def check(self) -> None:
         """Each job has its file open."""
-        require_descriptors(self.options.jobs, "jobs")
+        descriptors.refuse_hopeless(self.options.jobs, "jobs")
 
     def preparation(self) -> str:
         """Trials share files of the same number and size, however they read them."""
@@ -140,6 +140,7 @@ class Events(Workload):
     def run(self, place: Place) -> Measured:
         """Let all jobs read and compute until time or events run out."""
         options = self.options
+        descriptors.require(options.jobs, "jobs", place.directory)
         jobs = _native.EventJobs(
             [str(path) for path in self._paths(place)],
             jobs=options.jobs,

@@ -1,0 +1,35 @@
+//! `Truncation`: files that are cut off.
+
+use iostudy_engine::{Truncation as Job, truncate};
+use pyo3::prelude::*;
+
+use crate::errors::from_engine;
+use crate::job::parse_sync;
+use crate::job_result::JobResult;
+use crate::path::NativePath;
+use crate::ticking::ticking;
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct Truncation(Job);
+
+#[pymethods]
+impl Truncation {
+    #[new]
+    #[pyo3(signature = (paths, *, size, sync = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn new(paths: Vec<NativePath>, size: u64, sync: Option<String>) -> PyResult<Self> {
+        Ok(Self(Job {
+            paths: paths.into_iter().map(|path| path.0).collect(),
+            bytes: size,
+            sync: sync.as_deref().map(parse_sync).transpose()?,
+        }))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
+        ticking(py, tick.as_ref(), |tick| truncate(&self.0, || tick(0)))?
+            .map(JobResult::from)
+            .map_err(|error| from_engine(py, &error))
+    }
+}

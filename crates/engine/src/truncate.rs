@@ -1,0 +1,82 @@
+//! Files cut off at a size, each by a thread of its own.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use iostudy_crew as crew;
+use rustix::fs::{Mode, OFlags, ftruncate, open};
+use rustix::io::retry_on_intr;
+
+use crate::error::{Error, Fault, FileFault, Halt};
+use crate::files::Files;
+use crate::job::SyncCall;
+use crate::meter::{Direction, Meter};
+use crate::result::{JobResult, Phases, ThreadResult};
+use crate::run::{Member, cpu_seconds, told};
+
+/// Files that are to be cut off.
+#[derive(Debug, Clone)]
+pub struct Truncation {
+    /// Which; each has a thread of its own.
+    pub paths: Vec<PathBuf>,
+    /// The size they have afterwards.
+    pub bytes: u64,
+    /// How the new size is brought to the disk, inside the measured time.
+    pub sync: Option<SyncCall>,
+}
+
+/// Cut all files off. In the result a file is a write of no bytes, from opening it to closing it.
+/// `tick` is called about every 50 ms; once it says no, files that are not begun stay as they are.
+///
+/// # Errors
+///
+/// As [`crate::run`].
+pub fn truncate(job: &Truncation, mut tick: impl FnMut() -> bool) -> Result<JobResult, Error> {
+    crew::run(job.paths.len(), |member| tend(job, member), |_| tick())
+        .map(JobResult::gather)
+        .map_err(|error| told(error, |member, _| &job.paths[member]))
+}
+
+fn tend(job: &Truncation, member: &Member) -> Result<ThreadResult, Halt> {
+    member.ready();
+    member.go_on()?;
+    let cpu_before = cpu_seconds();
+    let started = Instant::now();
+    let mut meter = Meter::new(member, started);
+    let file = open_one(&job.paths[member.index()])?;
+    let opened = Instant::now();
+    retry_on_intr(|| ftruncate(&file, job.bytes))
+        .map_err(Fault::of("ftruncate", job.bytes))
+        .map_err(FileFault::of(0))?;
+    let cut = Instant::now();
+    let files = Files::from(vec![file]);
+    let synced = match job.sync {
+        Some(call) => files.sync_one(0, call, cut, &mut meter)?,
+        None => cut,
+    };
+    files.close()?;
+    let closed = Instant::now();
+    meter.moved(Direction::Write, started, 0, closed);
+    Ok(ThreadResult {
+        started,
+        ended: closed,
+        phases: Phases {
+            open: opened - started,
+            records: cut - opened,
+            sync: synced - cut,
+            close: closed - synced,
+        },
+        cpu_seconds: cpu_seconds() - cpu_before,
+        overdue: 0,
+        tallies: meter.into_tallies(),
+        note: None,
+    })
+}
+
+fn open_one(path: &Path) -> Result<OwnedFd, FileFault> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    retry_on_intr(|| open(path, flags, Mode::empty()))
+        .map_err(Fault::of("open", 0))
+        .map_err(FileFault::of(0))
+}

@@ -1,0 +1,178 @@
+"""The options of the io workload: everything that the native engine can be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from iostudy import units
+from iostudy._native import FileJob
+from iostudy.job import Advice, Arrival, JobSpec, Method, Operation, Order, SyncCall
+from iostudy.workloads.definition import Count, Options, Percent, Seconds, Size
+from iostudy.workloads.job_files import refuse_misfit
+
+
+def _split(value: Any) -> Any:
+    """The command line has text only: there directories stand as in PATH."""
+    return value.split(":") if isinstance(value, str) else value
+
+
+class IoOptions(Options):
+    """Options of io."""
+
+    operation: Operation = Field(
+        "read", description="read, write, or mix: read_percent of the records are read"
+    )
+    read_percent: Annotated[int, Field(ge=1, le=99)] = Field(
+        50, description="with mix: how many of 100 records are read; the others are written"
+    )
+    overwrite: bool = Field(
+        default=False,
+        description="write into files that are there and full, as mix always does, instead of into "
+        "new ones",
+    )
+    order: Order = Field(
+        "sequential",
+        description="in which order a job takes the records of all its files: sequential; reverse; "
+        "strided (every step-th, then those after them, until all are taken); skip (every step-th, "
+        "the others never); random (each once, shuffled anew for every pass); zipf (some far more "
+        "often than others)",
+    )
+    step: Count = Field(2, description="with strided and skip: from record to record, in records")
+    zipf_exponent: Annotated[float, Field(gt=0)] = Field(
+        1.0, description="with zipf: the record of rank r comes with a frequency of r^-exponent"
+    )
+    record_size: Size = Field(units.MIB, description="bytes of one read or write")
+    jobs: Annotated[int, Field(ge=1, le=4096)] = Field(
+        1, description="threads, each with its files"
+    )
+    files: Annotated[int, Field(ge=1, le=65536)] = Field(1, description="files of each job")
+    size: Size = Field(256 * units.MIB, description="size of each file")
+    directories: Annotated[tuple[Path, ...], BeforeValidator(_split)] = Field(
+        (),
+        description="absolute paths of the directories over which the files of all jobs are dealt "
+        "out in turn, such as one on each of several disks (on the command line with : between "
+        "them); each gets a folder iostudy-io-..., which is removed at the end; by default all "
+        "files are in the target",
+    )
+    engine: Method = Field(
+        "psync",
+        description="psync: pread(2) and pwrite(2); seek: lseek(2) with read(2) and write(2); "
+        "io_uring: io_uring(7), which keeps depth records of each job under way",
+    )
+    depth: Annotated[int, Field(ge=1, le=4096)] = Field(
+        1, description="with io_uring: records of each job under way at once"
+    )
+    sqpoll: bool = Field(
+        default=False, description="with io_uring: a kernel thread takes the records (SQPOLL)"
+    )
+    iopoll: bool = Field(
+        default=False,
+        description="with io_uring and direct: poll the device for what has ended (IOPOLL)",
+    )
+    direct: bool = Field(
+        default=False,
+        description="O_DIRECT, past the page cache; sizes are multiples of 4096 then",
+    )
+    dsync: bool = Field(
+        default=False, description="O_DSYNC: every write returns with its data on the disk"
+    )
+    sync: SyncCall | Literal["none"] = Field(
+        "none", description="the call that ends every file, inside the measured time"
+    )
+    sync_every: Annotated[int, Field(ge=0)] = Field(
+        0, description="with sync: also after so many records that a job has written; 0: never"
+    )
+    allocate: bool = Field(
+        default=False,
+        description="fallocate(2) the room of every file before its first record",
+    )
+    advice: Advice | Literal["none"] = Field(
+        "none", description="what posix_fadvise(2) says of every file when it is opened"
+    )
+    arrival: Arrival = Field(
+        "closed",
+        description="closed: a record begins when the one before has ended; even or poisson: rate "
+        "records a second arrive however long those before take, evenly spaced or at random, and a "
+        "latency counts from the arrival",
+    )
+    rate: Count | None = Field(
+        None, description="records a second of each job: with closed the most, else as many"
+    )
+    think: Seconds = Field(0.0, description="with closed: pause of a job between two records")
+    duration: Seconds | None = Field(
+        None, description="how long, after the ramp; without it and total, once over all files"
+    )
+    total: Size | None = Field(None, description="bytes that each job moves, in whole records")
+    ramp: Seconds = Field(0.0, description="what ends in this time from the start is not counted")
+    compressible: Percent = Field(
+        0.0, description="how much of the files' content compresses to nothing"
+    )
+    verify: bool = Field(
+        default=True,
+        description="compare what is read with what was written: the stamp of every 4 KiB, and all "
+        "bytes of every 64th",
+    )
+
+    @model_validator(mode="after")
+    def _can_work(self) -> IoOptions:
+        refuse_misfit(self.size, self.record_size, direct=self.direct)
+        if self.duration is not None and self.total is not None:
+            raise ValueError("duration and total both say when to end; give one of them")
+        if self.duration == 0:
+            raise ValueError("duration is 0; it must be more")
+        if self.overwrite and self.operation == "read":
+            raise ValueError("overwrite is for writing only")
+        FileJob(self.spec((("a file",),), seed=0))  # the engine refuses what else cannot work
+        return self
+
+    @model_validator(mode="after")
+    def _places(self) -> IoOptions:
+        for directory in self.directories:
+            if not directory.is_absolute():
+                raise ValueError(f"{directory} is no absolute path; write it from / on")
+        if len(set(self.directories)) < len(self.directories):
+            raise ValueError("a directory stands twice; name each once")
+        return self
+
+    @property
+    def prepared(self) -> bool:
+        """Whether the files are there before a trial."""
+        return self.operation != "write" or self.overwrite
+
+    @property
+    def syncs(self) -> bool:
+        """Whether files are brought to the disk by calls of their own."""
+        return self.sync != "none"
+
+    def spec(self, threads: tuple[tuple[str, ...], ...], seed: int) -> JobSpec:
+        """What the engine is asked, of these files."""
+        return JobSpec(
+            threads=threads,
+            operation=self.operation,
+            file_bytes=self.size,
+            record_bytes=self.record_size,
+            seed=seed,
+            read_percent=self.read_percent,
+            create=not self.prepared,
+            order=self.order,
+            step=self.step,
+            zipf_exponent=self.zipf_exponent,
+            total_bytes=self.total,
+            seconds=self.duration,
+            ramp_seconds=self.ramp,
+            method=self.engine,
+            direct=self.direct,
+            dsync=self.dsync,
+            sync=None if self.sync == "none" else self.sync,
+            sync_every=self.sync_every,
+            allocate=self.allocate,
+            advice=None if self.advice == "none" else self.advice,
+            think_seconds=self.think,
+            rate=self.rate,
+            arrival=self.arrival,
+            compressible=self.compressible,
+            verify=self.verify,
+        )
