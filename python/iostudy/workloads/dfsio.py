@@ -54,12 +54,16 @@ class Dfsio(Workload):
 
     def preparation(self) -> str:
         """Trials with the same files share them, whatever their record size."""
-        options = self.options
-        return f"{options.files} x {options.size}, {options.compressible} compressible"
+        return f"{self.options.files} x {self.options.size}, {self.compressible} compressible"
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
         remove(self.paths(place))
+
+    @property
+    def compressible(self) -> float:
+        """The share of the files' content that compresses to nothing."""
+        return self.options.compressible if isinstance(self.options, DfsioOptions) else 0.0
 
     def paths(self, place: Place) -> list[Path]:
         """Every file, in order."""
@@ -71,7 +75,7 @@ class Dfsio(Workload):
             tuple((str(path),) for path in self.paths(place)),
             self.options.size,
             place.seed,
-            self.options.compressible,
+            self.compressible,
         )
 
 

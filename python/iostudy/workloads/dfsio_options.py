@@ -18,11 +18,6 @@ class DfsioFiles(Options):
         4, description="number of files, each with a thread of its own (TestDFSIO: -nrFiles)"
     )
     size: Size = Field(256 * units.MIB, description="size of each file (TestDFSIO: -size)")
-    compressible: Percent = Field(
-        0.0,
-        description="how much of the files' content compresses to nothing; TestDFSIO's own is one "
-        "short pattern again and again, nearly 100% (which flatters what compresses by itself)",
-    )
 
 
 class DfsioOptions(DfsioFiles):
@@ -33,6 +28,11 @@ class DfsioOptions(DfsioFiles):
     )
     direct: bool = Field(
         default=False, description="O_DIRECT, past the page cache, instead of buffered"
+    )
+    compressible: Percent = Field(
+        0.0,
+        description="how much of the files' content compresses to nothing; TestDFSIO's own is one "
+        "short pattern again and again, nearly 100% (which flatters what compresses by itself)",
     )
 
     @model_validator(mode="after")

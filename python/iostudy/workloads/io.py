@@ -167,9 +167,10 @@ def _readings(options: IoOptions, result: JobResult) -> dict[str, float]:
 
 def _notes(result: JobResult) -> tuple[str, ...]:
     if not result.overdue:
-        return ()
+        return tuple(result.notes)
     waiting = f"about {result.overdue} records had arrived and were never begun"
-    return (f"{waiting}: the storage is slower than the rate, and latencies grow with the run",)
+    slow = f"{waiting}: the storage is slower than the rate, and latencies grow with the run"
+    return (*result.notes, slow)
 
 
 def _figures(options: IoOptions) -> tuple[Figure, ...]:

@@ -60,10 +60,16 @@ class IoOptions(Options):
     engine: Method = Field(
         "psync",
         description="psync: pread(2) and pwrite(2); seek: lseek(2) with read(2) and write(2); "
-        "io_uring: io_uring(7), which keeps depth records of each job under way",
+        "stdio: fread(3) and fwrite(3), with the C library's own buffer; io_uring: io_uring(7), "
+        "with depth records of each job under way (psync where the kernel forbids it, with a note)",
     )
     depth: Annotated[int, Field(ge=1, le=4096)] = Field(
         1, description="with io_uring: records of each job under way at once"
+    )
+    submit_batch: Annotated[int, Field(ge=1, le=4096)] = Field(
+        1,
+        description="with io_uring: how many records end before as many others are begun with one "
+        "system call; at most depth",
     )
     sqpoll: bool = Field(
         default=False, description="with io_uring: a kernel thread takes the records (SQPOLL)"
@@ -164,6 +170,10 @@ class IoOptions(Options):
             seconds=self.duration,
             ramp_seconds=self.ramp,
             method=self.engine,
+            depth=self.depth,
+            submit_batch=self.submit_batch,
+            sqpoll=self.sqpoll,
+            iopoll=self.iopoll,
             direct=self.direct,
             dsync=self.dsync,
             sync=None if self.sync == "none" else self.sync,

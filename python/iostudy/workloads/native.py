@@ -14,7 +14,8 @@ from iostudy.errors import WorkloadError, WorkloadStoppedError
 _REMEDIES = {
     errno.ENOSPC: "make room on the file system, or give fewer or smaller files",
     errno.EDQUOT: "make room within the quota, or give fewer or smaller files",
-    errno.EMFILE: "raise the limit of open files (ulimit -n), or give fewer files",
+    errno.EMFILE: "raise the limit of open files (ulimit -n; in a study the factor "
+    "limit.nofile_soft), or give fewer files",
     errno.ENFILE: "raise the limit of the host (sysctl fs.file-max), or give fewer files",
     errno.ENOMEM: "make memory free, or give fewer threads or smaller records",
     errno.EAGAIN: "raise the limit of processes (ulimit -u), or give fewer threads",
@@ -22,6 +23,10 @@ _REMEDIES = {
     "dir_nlink 64998): give fewer files per directory",
     errno.ENAMETOOLONG: "give less depth, or a target with a shorter path",
     errno.ENOENT: "let nobody remove the folder or its files while the workload runs",
+    errno.EINVAL: "where direct I/O was asked for, the file system may not have it (tmpfs before "
+    "Linux 6.6), or only in larger multiples: turn direct off, or make record_size larger",
+    errno.EOPNOTSUPP: "the file system cannot do what was asked for, such as fallocate(2): turn "
+    "that option off, or name another target",
     errno.EROFS: "the file system went read-only, which it does after errors; see dmesg",
 }
 _NO_INODES = (

@@ -1,0 +1,55 @@
+//! Files that are cut off.
+
+use std::fs::{metadata, write};
+use std::path::{Path, PathBuf};
+
+use iostudy_engine::{Error, Fault, SyncCall, Truncation, truncate};
+use rustix::io::Errno;
+
+fn in_folder(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
+    names.iter().map(|name| folder.join(name)).collect()
+}
+
+#[test]
+fn every_file_has_the_size_that_was_asked_for_and_keeps_what_is_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), &["a", "b", "c"]);
+    for path in &paths {
+        write(path, b"0123456789").unwrap();
+    }
+    let job = Truncation {
+        paths: paths.clone(),
+        bytes: 4,
+        sync: Some(SyncCall::Fsync),
+    };
+    let result = truncate(&job, || true).unwrap();
+    for path in &paths {
+        assert_eq!(std::fs::read(path).unwrap(), b"0123");
+    }
+    assert_eq!(result.threads.len(), 3);
+    assert_eq!(result.write.latencies.len(), 3);
+    assert_eq!((result.sync.len(), result.moved_bytes), (3, 0));
+    let phases = result.phases[0];
+    let sum = phases.open + phases.records + phases.sync + phases.close;
+    assert_eq!(sum, result.threads[0]);
+}
+
+#[test]
+fn a_file_that_is_missing_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = in_folder(folder.path(), &["there", "missing"]);
+    write(&paths[0], b"0123456789").unwrap();
+    let job = Truncation {
+        paths: paths.clone(),
+        bytes: 4,
+        sync: None,
+    };
+    match truncate(&job, || true).unwrap_err() {
+        Error::File {
+            path,
+            fault: Fault::Io { call, errno, .. },
+        } => assert_eq!((path, call, errno), (paths[1].clone(), "open", Errno::NOENT)),
+        other => panic!("{other}"),
+    }
+    assert!(metadata(&paths[1]).is_err());
+}
