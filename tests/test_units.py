@@ -108,3 +108,14 @@ def test_what_is_not_a_time_says_what_one_is(text):
 @given(st.floats(min_value=0, max_value=1e9))
 def test_a_written_time_reads_back(seconds):
     assert units.parse_seconds(units.format_exact_seconds(seconds)) == pytest.approx(seconds)
+
+
+@given(st.integers(0, 1000))
+def test_a_percentage_is_read_back_as_it_was_written(tenths):
+    fraction = units.parse_percent(f"{tenths / 10}%")
+    assert units.parse_percent(units.format_exact_percent(fraction)) == fraction
+
+
+@pytest.mark.parametrize(("fraction", "text"), [(0.0, "0%"), (0.3, "30%"), (1.0, "100%")])
+def test_a_percentage_is_written_short(fraction, text):
+    assert units.format_exact_percent(fraction) == text

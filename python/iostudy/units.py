@@ -93,7 +93,7 @@ def format_exact_seconds(seconds: float) -> str:
     for unit in ("h", "min", "s", "ms", "us"):
         if exact and (exact / _SECOND_UNITS[unit]).denominator == 1:
             return f"{exact / _SECOND_UNITS[unit]}{unit}"
-    return f"{Decimal(str(seconds)):f}s"
+    return f"{Decimal(str(seconds)).normalize():f}s"
 
 
 def parse_percent(text: str) -> float:
@@ -106,7 +106,8 @@ def parse_percent(text: str) -> float:
 
 def format_exact_percent(fraction: float) -> str:
     """A fraction as `parse_percent` reads it back: 0.3 -> ``30%``."""
-    return f"{(Decimal(str(fraction)) * 100).normalize():f}%"
+    percent = round(fraction * 100, 10)  # without what dividing by 100 has added
+    return f"{Decimal(str(percent)).normalize():f}%"
 
 
 def format_size(size_bytes: int) -> str:

@@ -285,7 +285,7 @@ def test_more_files_than_any_limit_allows_are_refused_first(monkeypatch, tmp_pat
     (tmp_path / "nr_open").write_text("1000\n")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     make(jobs=4, files=200).check()
-    with pytest.raises(UsageError, match="may have 1000 at most"):
+    with pytest.raises(UsageError, match="may have 1000 files open"):
         make(jobs=5, files=200).check()
 
 

@@ -48,7 +48,10 @@ fn a_file_that_is_missing_is_told() {
         Error::File {
             path,
             fault: Fault::Io { call, errno, .. },
-        } => assert_eq!((path, call, errno), (paths[1].clone(), "open", Errno::NOENT)),
+        } => assert_eq!(
+            (path, call, errno),
+            (paths[1].clone(), "open", Errno::NOENT)
+        ),
         other => panic!("{other}"),
     }
     assert!(metadata(&paths[1]).is_err());

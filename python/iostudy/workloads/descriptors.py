@@ -4,7 +4,7 @@ The limit of a run is not raised behind the user's back, since a study may vary 
 (``limit.nofile_soft``): what no limit allows is refused before, the rest when a run begins. What is
 prepared, unmeasured, takes all that this process may have.
 
-Source: getrlimit(2), RLIMIT_NOFILE; fs.nr_open in the kernel's Documentation/admin-guide/sysctl/fs.rst.
+Source: getrlimit(2), RLIMIT_NOFILE; the kernel's Documentation/admin-guide/sysctl/fs.rst, nr_open.
 """
 
 from __future__ import annotations

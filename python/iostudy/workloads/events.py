@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
+from iostudy.workloads import descriptors
 from iostudy.workloads.definition import (
     BYTES,
     Count,
@@ -25,7 +26,6 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
-from iostudy.workloads import descriptors
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
 

@@ -55,7 +55,7 @@ class Io(Workload):
 
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
-        descriptors.refuse_hopeless(self.options.jobs * self.options.files)
+        descriptors.refuse_hopeless(self.options.jobs * self.options.files, "files")
         for directory in self.options.directories:
             _refuse_unfit(directory)
 
@@ -86,7 +86,7 @@ class Io(Workload):
     def run(self, place: Place) -> Measured:
         """Move the records once as the options say."""
         options = self.options
-        descriptors.require(options.jobs * options.files, place.directory)
+        descriptors.require(options.jobs * options.files, "files", place.directory)
         spec = options.spec(self.threads(place), place.seed)
         result = carry_out(spec, place, f"to {_VERBS[options.operation]} the files of the workload")
         counted = operations(result, directions(options.operation), syncs=options.syncs)
