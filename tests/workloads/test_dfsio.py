@@ -84,6 +84,14 @@ def test_an_append_doubles_the_files_and_every_trial_begins_alike(place):
     assert appending.space_bytes() == 4 * MIB
 
 
+def test_a_file_that_is_gone_before_an_append_is_told(place):
+    appending = make("dfsio-append", files=2, size="1MiB")
+    appending.prepare(place)
+    appending.paths(place)[1].unlink()
+    with pytest.raises(WorkloadError, match=r"No such file .*part-00001"):
+        appending.reset(place)
+
+
 @pytest.mark.parametrize(
     ("options", "left"), [({}, MIB // 2), ({"new_size": "4KiB", "fsync": False}, 4096)]
 )

@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy import _native
-from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog, events
 from iostudy.workloads.definition import Place
 from tests.cli.program import Program
@@ -181,10 +181,10 @@ def test_a_tick_that_says_no_stops_all(place):
         workload.run(replace(place, tick=lambda done: done == 0))
 
 
-def test_more_jobs_than_open_files_are_told_before(monkeypatch):
+def test_more_jobs_than_open_files_are_told_when_it_begins(monkeypatch, place):
     monkeypatch.setattr(resource, "getrlimit", lambda _: (64, 64))
-    with pytest.raises(UsageError, match="80 jobs"):
-        make(jobs=80).check()
+    with pytest.raises(WorkloadError, match="80 jobs"):
+        make(jobs=80).run(place)
 
 
 @pytest.mark.root

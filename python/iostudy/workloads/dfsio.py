@@ -110,8 +110,7 @@ class DfsioAppend(Dfsio):
 
     def reset(self, place: Place) -> None:
         """Cut off what the trial before has appended."""
-        for path in self.paths(place):
-            cut_back(path, self.options.size)
+        cut_back(self.paths(place), self.options.size, place.directory)
 
     def run(self, place: Place) -> Measured:
         """Append to all files once."""

@@ -106,7 +106,7 @@ class Io(Workload):
         with ExitStack() as cleaning:
             for folder in self.folders(place):
                 if folder.exists():
-                    cleaning.callback(shutil.rmtree, folder)
+                    cleaning.callback(_remove, folder)
 
     def folders(self, place: Place) -> list[Path]:
         """A folder of our own in every directory, of a name that no other place has."""
@@ -136,6 +136,13 @@ class Io(Workload):
 
 
 _VERBS = {"read": "read", "write": "write", "mix": "read and write"}
+
+
+def _remove(folder: Path) -> None:
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise io_error("to remove the folder of the files", error, folder) from error
 
 
 def _refuse_unfit(directory: Path) -> None:

@@ -54,8 +54,8 @@ class IoOptions(Options):
         (),
         description="absolute paths of the directories over which the files of all jobs are dealt "
         "out in turn, such as one on each of several disks (on the command line with : between "
-        "them); each gets a folder iostudy-io-..., which is removed at the end; by default all "
-        "files are in the target",
+        "them); each gets a folder iostudy-io-..., which is removed at the end, but not after "
+        "kill -9; by default all files are in the target",
     )
     engine: Method = Field(
         "psync",

@@ -73,10 +73,10 @@ def require_present(paths: Iterable[Path], where: Path, size: int | None = None)
         try:
             found = path.stat().st_size
         except OSError as error:
-            raise io_error("to find the files after the run", error, where) from error
+            raise io_error("to find the files of the workload", error, where) from error
         if size is not None and found != size:
             raise WorkloadError(
-                f"a file of {size} bytes after the run",
+                f"a file of {size} bytes",
                 found=f"{found} bytes ({path})",
                 where=str(where),
                 remedy="let nobody change the files while the workload runs",
@@ -89,7 +89,11 @@ def remove(paths: Iterable[Path]) -> None:
         path.unlink(missing_ok=True)
 
 
-def cut_back(path: Path, size: int) -> None:
-    """Cut a file off at the size it had before something was appended."""
-    if path.stat().st_size > size:
-        os.truncate(path, size)
+def cut_back(paths: Iterable[Path], size: int, where: Path) -> None:
+    """Cut files off at the size they had before something was appended."""
+    for path in paths:
+        try:
+            if path.stat().st_size > size:
+                os.truncate(path, size)
+        except OSError as error:
+            raise io_error("to cut off what was appended", error, where) from error

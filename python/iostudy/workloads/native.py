@@ -65,7 +65,7 @@ def io_error(doing: str, error: OSError, directory: Path) -> WorkloadError:
     name = f" ({error.filename})" if error.filename else ""
     return WorkloadError(
         doing,
-        found=f"{error.strerror}{name}{notes}",
+        found=f"{error.strerror or error}{name}{notes}",
         where=str(directory),
         remedy=_remedy(error.errno or 0, directory),
     )
