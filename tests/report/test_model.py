@@ -143,6 +143,7 @@ def test_options_are_told_as_a_study_file_writes_them() -> None:
         "size": "256MiB",
         "record_size": "1MiB",
         "direct": "false",
+        "compressible": "0%",
         "fsync": "true",
     }
 
