@@ -18,15 +18,10 @@ use crate::meter::Direction;
 /// After so long without a record the kernel's thread goes to sleep and has to be woken.
 const SQPOLL_IDLE_MS: u32 = 100;
 
-/// What makes a ring cheaper where the kernel has it, the best first: completions are handled when
-/// their thread asks for them (Linux 6.1), or at least without an interrupt to it (5.19).
-const WAYS: [fn(&mut Builder); 3] = [
-    |builder| {
-        builder
-            .setup_single_issuer()
-            .setup_coop_taskrun()
-            .setup_defer_taskrun();
-    },
+/// What makes a ring cheaper where the kernel has it, the best first: no interrupt to the thread for
+/// every completion (Linux 5.19). To defer them until the thread asks (`IORING_SETUP_DEFER_TASKRUN`)
+/// takes more of the processor: it wakes for the first of them, and fewer come at once.
+const WAYS: [fn(&mut Builder); 2] = [
     |builder| {
         builder.setup_coop_taskrun();
     },
@@ -35,7 +30,7 @@ const WAYS: [fn(&mut Builder); 3] = [
 
 /// The ring alone, so that it can be done without where the kernel has none.
 pub(crate) fn open(wanted: Ring) -> Result<IoUring, Errno> {
-    let ways = if wanted.sqpoll { &WAYS[2..] } else { &WAYS };
+    let ways = if wanted.sqpoll { &WAYS[1..] } else { &WAYS };
     let mut outcome = Err(Errno::INVAL);
     for way in ways {
         outcome = open_in_one_way(wanted, *way);
