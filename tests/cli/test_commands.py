@@ -83,10 +83,11 @@ def test_bench_prints_figures_with_units(program):
 
 @pytest.mark.parametrize("command", ["settings", "workloads"])
 def test_catalogues(program, command):
-    assert program(command).returncode == 0
+    done = program(command)
+    assert done.returncode == 0
     names = [entry["name"] for entry in json.loads(program(command, "--json").stdout)]
     assert names
-    assert all(name in program(command).stdout for name in names)
+    assert all(name in done.stdout for name in names)
 
 
 def test_defaults_of_workloads_are_written_as_in_a_study_file(program):
