@@ -20,8 +20,7 @@ const FULL_CHECK_EVERY: u64 = 64;
 
 /// The content of every file as a pure function of seed, file and offset.
 pub struct Content {
-    /// Made from the seed; of it and the number of a file the file's own is made.
-    key: u64,
+    seed: u64,
     /// The pool, then as much of it again as the longest record needs to be in one piece.
     pool: AlignedBuffer,
 }
@@ -45,10 +44,7 @@ impl Content {
         for piece in again.chunks_mut(POOL_BYTES) {
             piece.copy_from_slice(&first[..piece.len()]);
         }
-        Ok(Self {
-            key: mix(seed),
-            pool,
-        })
+        Ok(Self { seed, pool })
     }
 
     /// The bytes of a record of the `file`-th file; they begin at a page boundary if the record's
@@ -70,7 +66,7 @@ impl Content {
     }
 
     fn key(&self, file: u64) -> u64 {
-        nth(self.key, file)
+        nth(mix(self.seed), file)
     }
 
     /// The offset of the first byte of `data`, read from the `file`-th file at `offset`, that is

@@ -9,9 +9,10 @@ use crate::wordcount::job::CountJob;
 use crate::wordcount::memory::Share;
 use crate::wordcount::run::Run;
 use crate::wordcount::spills::Spills;
-use crate::wordcount::split::{Split, SplitReader};
+use crate::wordcount::split::{BATCH_WORDS, Batch, Split, SplitReader};
 use crate::wordcount::table::Table;
-use crate::wordcount::tally::{Tally, hash};
+use crate::wordcount::tally::Tally;
+use crate::wordcount::word::Word;
 
 /// Count the words of splits as long as there is a next one.
 pub(crate) fn count_splits(
@@ -24,8 +25,9 @@ pub(crate) fn count_splits(
     let mut counter = Counter::new(job, turn)?;
     let mut reader = SplitReader::new(Share::of(job));
     while let Some(split) = pieces.take() {
-        let take = |word: &[u8], meter: &mut Meter| counter.count(word, meter);
-        reader.each_word(&splits[split], meter, take)?;
+        reader.each_batch(&splits[split], meter, |batch, meter| {
+            counter.count(batch, meter)
+        })?;
     }
     counter.finish(meter)
 }
@@ -46,13 +48,29 @@ impl<'a> Counter<'a> {
         })
     }
 
+    /// Look at all words of a batch before the first is looked up: the table is larger than a
+    /// CPU's caches, and what it has of them arrives meanwhile.
+    fn count(&mut self, batch: &Batch, meter: &mut Meter) -> Result<(), Halt> {
+        let mut tally = Tally::default();
+        let words: [Word; BATCH_WORDS] = std::array::from_fn(|index| {
+            let Some(place) = batch.places.get(index) else {
+                return Word::NONE;
+            };
+            let word = Word::within(batch.text, *place);
+            self.table.fetch(&word);
+            tally.count(word.hash, 1);
+            word
+        });
+        self.tally = self.tally + tally;
+        let mut words = words[..batch.places.len()].iter();
+        words.try_for_each(|word| self.add(word, meter))
+    }
+
     #[inline]
-    fn count(&mut self, word: &[u8], meter: &mut Meter) -> Result<(), Halt> {
-        let hash = hash(word);
-        self.tally.count(hash, 1);
-        if self.table.add(word, hash).is_err() {
+    fn add(&mut self, word: &Word, meter: &mut Meter) -> Result<(), Halt> {
+        if self.table.add(word).is_err() {
             self.spill(meter)?;
-            let added = self.table.add(word, hash);
+            let added = self.table.add(word);
             added.expect("an empty table has room for the longest word");
         }
         Ok(())

@@ -25,6 +25,7 @@ mod text;
 mod tokens;
 mod verify;
 mod vocabulary;
+mod word;
 
 pub use carry_out::count;
 pub use generate::{InvalidText, TextJob, generate};

@@ -40,6 +40,23 @@ pub(crate) fn splits(paths: &[PathBuf], split_bytes: u64) -> Result<Vec<Split<'_
     Ok(all)
 }
 
+/// Enough that what is asked of the memory for the first word is there when the last has been seen.
+pub(crate) const BATCH_WORDS: usize = 64;
+
+/// Some of the words of a text, in their order.
+pub(crate) struct Batch<'a> {
+    pub(crate) text: &'a [u8],
+    /// Where, as `(start, end)`.
+    pub(crate) places: &'a [(usize, usize)],
+}
+
+impl<'a> Batch<'a> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'a [u8]> {
+        let text = self.text;
+        self.places.iter().map(|(start, end)| &text[*start..*end])
+    }
+}
+
 /// Reads splits through one buffer.
 pub(crate) struct SplitReader {
     block_bytes: usize,
@@ -68,12 +85,12 @@ impl SplitReader {
         }
     }
 
-    /// Give every word of a split.
-    pub(crate) fn each_word(
+    /// Give every word of a split, in batches of at most [`BATCH_WORDS`].
+    pub(crate) fn each_batch(
         &mut self,
         split: &Split,
         meter: &mut Meter,
-        mut give: impl FnMut(&[u8], &mut Meter) -> Result<(), Halt>,
+        mut give: impl FnMut(&Batch, &mut Meter) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
         let file = DataFile::open(split.path, false)?;
         // The byte before tells whether the first word begins there.
@@ -95,7 +112,11 @@ impl SplitReader {
             self.keep(&file, &mut progress)?;
         }
         if progress.kept > 0 && !progress.foreign {
-            give(&self.text[..progress.kept], meter)?;
+            let batch = Batch {
+                text: &self.text,
+                places: &[(0, progress.kept)],
+            };
+            give(&batch, meter)?;
         }
         Ok(())
     }
@@ -133,15 +154,22 @@ impl SplitReader {
         progress: &mut Progress,
         most: usize,
         meter: &mut Meter,
-        give: &mut impl FnMut(&[u8], &mut Meter) -> Result<(), Halt>,
+        give: &mut impl FnMut(&Batch, &mut Meter) -> Result<(), Halt>,
     ) -> Result<bool, Halt> {
         let mut words = Words::new(&self.text);
+        let mut left = words.by_ref().take(most);
+        let mut places = [(0, 0); BATCH_WORDS];
         let mut given = false;
-        for (start, end) in words.by_ref().take(most) {
-            given = true;
-            if start > 0 || !progress.foreign {
-                give(&self.text[start..end], meter)?;
+        while let Some(mut found) = fill(&mut places, &mut left) {
+            if progress.foreign && found[0].0 == 0 {
+                found = &found[1..];
             }
+            let batch = Batch {
+                text: &self.text,
+                places: found,
+            };
+            give(&batch, meter)?;
+            given = true;
         }
         let open = words.open();
         progress.foreign &= open == Some(0);
@@ -161,6 +189,17 @@ impl SplitReader {
         self.text.copy_within(start.., 0);
         Ok(())
     }
+}
+
+/// Put the next values in their places; nothing if there is none.
+#[inline]
+fn fill<'a, T>(places: &'a mut [T], values: &mut impl Iterator<Item = T>) -> Option<&'a [T]> {
+    let mut filled = 0;
+    for (place, value) in places.iter_mut().zip(values) {
+        *place = value;
+        filled += 1;
+    }
+    (filled > 0).then(|| &places[..filled])
 }
 
 fn cut(split: &Split, at: u64) -> Fault {

@@ -8,22 +8,20 @@ use rustix::mm::{Advice, madvise};
 use crate::buffer::{room_for, whole_pages};
 use crate::error::Fault;
 use crate::wordcount::reducer::reducer;
+use crate::wordcount::word::{PREFIX_BYTES, Word};
 
-/// So many bytes of a word are kept in its entry itself; most words have no more.
-const PREFIX_BYTES: usize = 16;
 /// Of the share, what the ends of long words may take.
 pub(crate) const ARENA_PART: usize = 8;
 /// Of so many slots one stays free, so that a word that is not there is soon missed.
 const FREE_PART: usize = 4;
 
-/// A word, its reducer and its count, which is 0 in a free slot.
+/// A word, its reducer and its count, which is 0 in a free slot. None lies in two cache lines.
 #[derive(Clone, Copy, Default)]
+#[repr(align(32))]
 struct Entry {
-    /// The first bytes of the word as numbers that compare as the bytes do; zeros follow a short
-    /// word.
     prefix: [u64; 2],
-    count: u64,
-    reducer: usize,
+    count: u32,
+    reducer: u32,
     len: u32,
     /// Where in the arena the rest of the word begins, if it is longer than the prefix.
     rest_at: u32,
@@ -41,7 +39,8 @@ pub(crate) struct Counted<'a> {
 
 /// The combiner of one thread: a hash table with linear probing, which is sorted where it lies.
 ///
-/// One access to memory per word is what it is made for: a text's rarer words are in no cache.
+/// One access to memory per word is what it is made for: a text's rarer words are in no cache, and
+/// waiting for them would take most of the time. See [`Table::fetch`].
 pub(crate) struct Table {
     slots: Vec<Entry>,
     arena: Vec<u8>,
@@ -49,7 +48,7 @@ pub(crate) struct Table {
     entries: usize,
 }
 
-/// There is no room for another word; the table has to be emptied first.
+/// There is no room for another word, or in its count; the table has to be emptied first.
 #[derive(Debug)]
 pub(crate) struct Full;
 
@@ -73,21 +72,30 @@ impl Table {
         Ok(table)
     }
 
+    /// Have the memory where a word will be looked for brought to the CPU meanwhile.
+    #[inline]
+    pub(crate) fn fetch(&self, word: &Word) {
+        let entry = &raw const self.slots[self.first_slot(word.hash)];
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: every CPU of that kind has the instruction, and it changes nothing.
+        unsafe {
+            std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(entry.cast());
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = entry; // there is no stable way to ask for it
+    }
+
     /// The word has occurred once more.
     #[inline]
-    pub(crate) fn add(&mut self, word: &[u8], hash: u64) -> Result<(), Full> {
-        let prefix = prefix(word);
-        let mut slot = self.first_slot(hash);
+    pub(crate) fn add(&mut self, word: &Word) -> Result<(), Full> {
+        let mut slot = self.first_slot(word.hash);
         loop {
             let entry = &mut self.slots[slot];
             if entry.count == 0 {
-                return self.insert(slot, word, prefix);
+                return self.insert(slot, word);
             }
-            if entry.prefix == prefix
-                && entry.len as usize == word.len()
-                && (word.len() <= PREFIX_BYTES || entry.rest(&self.arena) == &word[PREFIX_BYTES..])
-            {
-                entry.count += 1;
+            if entry.is(word, &self.arena) {
+                entry.count = entry.count.checked_add(1).ok_or(Full)?;
                 return Ok(());
             }
             slot = if slot + 1 < self.slots.len() {
@@ -106,21 +114,21 @@ impl Table {
         ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
     }
 
-    fn insert(&mut self, slot: usize, word: &[u8], prefix: [u64; 2]) -> Result<(), Full> {
-        let rest = &word[word.len().min(PREFIX_BYTES)..];
+    fn insert(&mut self, slot: usize, word: &Word) -> Result<(), Full> {
         let most_entries = self.slots.len() - self.slots.len() / FREE_PART;
-        if self.entries == most_entries || rest.len() > self.arena.capacity() - self.arena.len() {
+        let room = self.arena.capacity() - self.arena.len();
+        if self.entries == most_entries || word.rest().len() > room {
             return Err(Full);
         }
         self.slots[slot] = Entry {
-            prefix,
+            prefix: word.prefix,
             count: 1,
-            reducer: reducer(word, self.reducers),
-            len: narrow(word.len()),
+            reducer: narrow(reducer(word.letters, self.reducers)),
+            len: narrow(word.letters.len()),
             rest_at: narrow(self.arena.len()),
         };
         self.entries += 1;
-        self.arena.extend_from_slice(rest);
+        self.arena.extend_from_slice(word.rest());
         Ok(())
     }
 
@@ -140,10 +148,10 @@ impl Table {
         for entry in entries {
             let head = entry.head();
             give(&Counted {
-                reducer: entry.reducer,
+                reducer: entry.reducer as usize,
                 head: &head[..PREFIX_BYTES.min(entry.len as usize)],
                 rest: entry.rest(arena),
-                count: entry.count,
+                count: entry.count.into(),
             })?;
         }
         self.slots.fill(Entry::default());
@@ -176,6 +184,14 @@ fn in_huge_pages(slots: &mut Vec<Entry>) {
 }
 
 impl Entry {
+    #[inline]
+    fn is(&self, word: &Word, arena: &[u8]) -> bool {
+        let len = word.letters.len();
+        self.prefix == word.prefix
+            && self.len as usize == len
+            && (len <= PREFIX_BYTES || self.rest(arena) == word.rest())
+    }
+
     fn head(&self) -> [u8; PREFIX_BYTES] {
         let [first, second] = self.prefix.map(u128::from);
         ((first << 64) | second).to_be_bytes()
@@ -195,44 +211,9 @@ impl Entry {
     }
 }
 
-/// The first bytes of a word; it reads some of them twice rather than one at a time.
-#[inline]
-fn prefix(word: &[u8]) -> [u64; 2] {
-    match (word.first_chunk(), word.last_chunk()) {
-        (Some(first), Some(last)) if word.len() < PREFIX_BYTES => {
-            let beyond = 8 * (PREFIX_BYTES - word.len());
-            let last = u64::from_be_bytes(*last);
-            [
-                u64::from_be_bytes(*first),
-                last.checked_shl(narrow(beyond)).unwrap_or(0),
-            ]
-        }
-        (Some(first), Some(_)) => {
-            let second = word[8..].first_chunk().expect("sixteen bytes or more");
-            [u64::from_be_bytes(*first), u64::from_be_bytes(*second)]
-        }
-        _ => [short_prefix(word), 0],
-    }
-}
-
-/// Of a word with less than eight bytes, and at least one.
-#[inline]
-fn short_prefix(word: &[u8]) -> u64 {
-    let beyond = 8 * (8 - word.len());
-    if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {
-        let (first, last) = (u32::from_be_bytes(*first), u32::from_be_bytes(*last));
-        return (u64::from(first) << 32) | (u64::from(last) << beyond);
-    }
-    let letters = word
-        .iter()
-        .fold(0, |all, byte| (all << 8) | u64::from(*byte));
-    letters << beyond
-}
-
-/// A number that the size of the table keeps below 2^32.
-#[inline]
+/// A number below 2^32: of what is in the table, as its size is limited, or of a reducer.
 fn narrow(number: usize) -> u32 {
-    u32::try_from(number).expect("the table has less than 2^32 of anything")
+    u32::try_from(number).expect("nothing of the table is 2^32 or more")
 }
 
 #[cfg(test)]
@@ -243,7 +224,6 @@ mod tests {
 
     use super::*;
     use crate::wordcount::reducer::reducer;
-    use crate::wordcount::tally::hash;
 
     const SHARE: usize = 1 << 16;
 
@@ -263,7 +243,7 @@ mod tests {
     fn a_full_table_takes_known_words_and_refuses_new_ones_until_it_is_emptied() {
         let mut table = Table::new(SHARE, 1).unwrap();
         let word = |number: u32| number.to_be_bytes();
-        let added = |table: &mut Table, number| table.add(&word(number), hash(&word(number)));
+        let added = |table: &mut Table, number| table.add(&Word::alone(&word(number)));
         let full = (0..u32::MAX)
             .find(|number| added(&mut table, *number).is_err())
             .unwrap();
@@ -276,12 +256,25 @@ mod tests {
     }
 
     #[test]
+    fn a_count_that_has_no_room_is_taken_after_emptying() {
+        let mut table = Table::new(SHARE, 1).unwrap();
+        let word = Word::alone(b"the");
+        table.add(&word).unwrap();
+        let used = table.slots.iter_mut().find(|entry| entry.count > 0);
+        used.unwrap().count = u32::MAX;
+        assert!(table.add(&word).is_err());
+        let most = u32::MAX.into();
+        assert_eq!(emptied(&mut table), [((0, b"the".to_vec()), most)]);
+        table.add(&word).unwrap();
+    }
+
+    #[test]
     fn long_words_fill_their_own_part() {
         let mut table = Table::new(SHARE, 1).unwrap();
         let words: Vec<Vec<u8>> = (0..20).map(|letter| vec![letter; 1000]).collect();
         let taken = words
             .iter()
-            .take_while(|word| table.add(word, hash(word)).is_ok());
+            .take_while(|word| table.add(&Word::alone(word)).is_ok());
         assert_eq!(taken.count(), SHARE / ARENA_PART / 984);
     }
 
@@ -305,19 +298,10 @@ mod tests {
             let mut table = Table::new(SHARE, reducers).unwrap();
             let mut expected = Counts::new();
             for word in &words {
-                table.add(word, hash(word)).unwrap();
+                table.add(&Word::alone(word)).unwrap();
                 *expected.entry((reducer(word, reducers), word.clone())).or_default() += 1;
             }
             prop_assert_eq!(emptied(&mut table), Vec::from_iter(expected));
-        }
-
-        #[test]
-        fn a_prefix_is_the_first_bytes_and_zeros(word in prop::collection::vec(any::<u8>(), 1..40)) {
-            let mut padded = [0; PREFIX_BYTES];
-            let len = word.len().min(PREFIX_BYTES);
-            padded[..len].copy_from_slice(&word[..len]);
-            let [first, second] = prefix(&word).map(u64::to_be_bytes);
-            prop_assert_eq!([first, second].concat(), padded);
         }
     }
 }

@@ -4,16 +4,6 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
-use xxhash_rust::xxh3::xxh3_64;
-
-/// The hash of a word: for the table, and for the checksum.
-///
-/// XXH3 of 64 bits, whose values are fixed: <https://github.com/Cyan4973/xxHash>.
-#[inline]
-pub(crate) fn hash(word: &[u8]) -> u64 {
-    xxh3_64(word)
-}
-
 /// Equal tallies of two texts mean the same words as many times, but for one chance in 2^64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {

@@ -3,8 +3,9 @@
 use iostudy_pattern::{Stream, nth};
 use rand_distr::{Distribution, Zipf};
 
-use crate::wordcount::tally::{Tally, hash};
+use crate::wordcount::tally::Tally;
 use crate::wordcount::vocabulary::{LONGEST_WORD, spell};
+use crate::wordcount::word::Word;
 
 /// With its end.
 const LONGEST_LINE: usize = 100;
@@ -66,7 +67,7 @@ impl Writer {
             len = room;
         }
         out[at..at + len].copy_from_slice(&letters[..len]);
-        self.tally.count(hash(&letters[..len]), 1);
+        self.tally.count(Word::alone(&letters[..len]).hash, 1);
         self.draw();
         Some(at + len)
     }

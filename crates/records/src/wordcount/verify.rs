@@ -9,7 +9,8 @@ use crate::wordcount::job::CountJob;
 use crate::wordcount::memory::Share;
 use crate::wordcount::reducer::reducer;
 use crate::wordcount::split::{SplitReader, splits};
-use crate::wordcount::tally::{Tally, hash};
+use crate::wordcount::tally::Tally;
+use crate::wordcount::word::Word;
 
 /// What was found in the output.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,8 +46,10 @@ fn read_part(
 ) -> Result<Found, Halt> {
     let mut lines = Lines::default();
     for split in splits(std::slice::from_ref(path), u64::MAX)? {
-        reader.each_word(&split, meter, |token, _| {
-            let taken = lines.take(token, &belongs);
+        reader.each_batch(&split, meter, |batch, _| {
+            let taken = batch
+                .words()
+                .try_for_each(|token| lines.take(token, &belongs));
             Ok(taken.map_err(|what| lines.wrong(path, what))?)
         })?;
     }
@@ -85,7 +88,7 @@ impl Lines {
         let digits = std::str::from_utf8(token).ok();
         let count = digits.and_then(|digits| digits.parse().ok());
         let count = count.ok_or("has no number where the count should be")?;
-        self.found.tally.count(hash(&self.word), count);
+        self.found.tally.count(Word::alone(&self.word).hash, count);
         self.found.distinct += 1;
         Ok(())
     }
