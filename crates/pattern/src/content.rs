@@ -20,7 +20,8 @@ const FULL_CHECK_EVERY: u64 = 64;
 
 /// The content of every file as a pure function of seed, file and offset.
 pub struct Content {
-    seed: u64,
+    /// Made from the seed; of it and the number of a file the file's own is made.
+    key: u64,
     /// The pool, then as much of it again as the longest record needs to be in one piece.
     pool: AlignedBuffer,
 }
@@ -44,7 +45,10 @@ impl Content {
         for piece in again.chunks_mut(POOL_BYTES) {
             piece.copy_from_slice(&first[..piece.len()]);
         }
-        Ok(Self { seed, pool })
+        Ok(Self {
+            key: mix(seed),
+            pool,
+        })
     }
 
     /// The bytes of a record of the `file`-th file; they begin at a page boundary if the record's
@@ -66,7 +70,7 @@ impl Content {
     }
 
     fn key(&self, file: u64) -> u64 {
-        nth(mix(self.seed), file)
+        nth(self.key, file)
     }
 
     /// The offset of the first byte of `data`, read from the `file`-th file at `offset`, that is

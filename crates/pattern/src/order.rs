@@ -1,5 +1,6 @@
 //! Orders: in which order the records of a file are moved.
 
+use std::cell::Cell;
 use std::num::NonZeroU64;
 
 use rand_distr::{Distribution, Zipf};
@@ -41,6 +42,22 @@ pub struct Positions {
     records: u64,
     key: u64,
     zipf: Option<Zipf<f64>>,
+    shuffle: Cell<Shuffle>,
+}
+
+/// What shuffles the records of a pass, kept for the next one of the same pass.
+#[derive(Debug, Clone, Copy)]
+struct Shuffle {
+    pass: u64,
+    keys: [u64; 3],
+}
+
+impl Shuffle {
+    fn new(key: u64, pass: u64) -> Self {
+        let own = nth(key, pass);
+        let keys = [0, 1, 2].map(|round| nth(own, round));
+        Self { pass, keys }
+    }
 }
 
 impl Positions {
@@ -57,6 +74,7 @@ impl Positions {
             records: records.get(),
             key: nth(seed, 0),
             zipf,
+            shuffle: Cell::new(Shuffle::new(nth(seed, 0), 0)),
         }
     }
 
@@ -79,8 +97,8 @@ impl Positions {
             Order::Reverse => self.records - 1 - within,
             Order::Strided { step } => self.strided(within, step.get()),
             Order::Skip { step } => within * step.get(),
-            Order::Random => self.shuffled(within, nth(self.key, index / pass)),
-            Order::Zipf { .. } => self.shuffled(self.rank(index), self.key),
+            Order::Random => self.shuffled(within, index / pass),
+            Order::Zipf { .. } => self.shuffled(self.rank(index), 0),
         }
     }
 
@@ -107,13 +125,15 @@ impl Positions {
     /// A bijection on the records: multiplying by an odd number and folding the upper bits down
     /// both are bijections on `bits` bits; a result that is no record goes round again (Black and
     /// Rogaway, "Ciphers with arbitrary finite domains", 2002).
-    fn shuffled(&self, record: u64, key: u64) -> u64 {
+    fn shuffled(&self, record: u64, pass: u64) -> u64 {
+        if self.shuffle.get().pass != pass {
+            self.shuffle.set(Shuffle::new(self.key, pass));
+        }
         let bits = (u64::BITS - (self.records - 1).leading_zeros()).max(1);
         let mask = u64::MAX >> (u64::BITS - bits);
-        let keys = [nth(key, 0), nth(key, 1), nth(key, 2)];
         let mut value = record;
         loop {
-            for key in keys {
+            for key in self.shuffle.get().keys {
                 value = value.wrapping_add(key).wrapping_mul(key | 1) & mask;
                 value ^= value >> bits.div_ceil(2);
             }
