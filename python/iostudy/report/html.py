@@ -154,6 +154,45 @@ def _source(name: str) -> str:
     return loader.get_source(_environment(), name)[0]
 
 
+_FILTERS = {
+    "against": wording.against,
+    "blocks": wording.blocks,
+    "blocks_legend": wording.blocks_legend,
+    "code": _code,
+    "fact_name": wording.fact_name,
+    "fact_text": wording.fact_text,
+    "heat_maps": heat.maps,
+    "latency_table": tables.latencies,
+    "levels": _levels,
+    "meter_groups": meter_groups,
+    "moment": wording.moment,
+    "others_table": tables.others,
+    "own_change": wording.own_change,
+    "own_value": wording.own_value,
+    "parts_tables": tables.parts,
+    "percent": units.format_percent,
+    "published_change": wording.published_change,
+    "published_name": wording.published_name,
+    "published_value": wording.published_value,
+    "quoted": answer.quoted,
+    "reference_alone": wording.reference_alone,
+    "reference_intro": wording.reference_intro,
+    "remark": wording.remark,
+    "signed_percent": wording.signed_percent,
+    "signed_span": wording.signed_span,
+    "significant": wording.significant,
+    "told_levels": configurations.levels,
+    "unbroken": _unbroken,
+    "verdict": wording.verdict,
+    "verdict_symbol": wording.verdict_symbol,
+}
+_GLOBALS = {
+    "level_heads": configurations.HEADS,
+    "no_verdict": tables.NO_VERDICT,
+    "pooled": tables.POOLED,
+}
+
+
 @functools.cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -161,41 +200,6 @@ def _environment() -> jinja2.Environment:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
-        "against": wording.against,
-        "blocks": wording.blocks,
-        "blocks_legend": wording.blocks_legend,
-        "code": _code,
-        "fact_name": wording.fact_name,
-        "fact_text": wording.fact_text,
-        "heat_maps": heat.maps,
-        "latency_table": tables.latencies,
-        "levels": _levels,
-        "meter_groups": meter_groups,
-        "moment": wording.moment,
-        "others_table": tables.others,
-        "own_change": wording.own_change,
-        "own_value": wording.own_value,
-        "parts_tables": tables.parts,
-        "percent": units.format_percent,
-        "published_change": wording.published_change,
-        "published_name": wording.published_name,
-        "published_value": wording.published_value,
-        "quoted": answer.quoted,
-        "reference_alone": wording.reference_alone,
-        "reference_intro": wording.reference_intro,
-        "remark": wording.remark,
-        "signed_percent": wording.signed_percent,
-        "signed_span": wording.signed_span,
-        "significant": wording.significant,
-        "told_levels": configurations.levels,
-        "unbroken": _unbroken,
-        "verdict": wording.verdict,
-        "verdict_symbol": wording.verdict_symbol,
-    }
-    environment.globals |= {
-        "level_heads": configurations.HEADS,
-        "no_verdict": tables.NO_VERDICT,
-        "pooled": tables.POOLED,
-    }
+    environment.filters |= _FILTERS
+    environment.globals |= _GLOBALS
     return environment
