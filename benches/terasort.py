@@ -27,18 +27,18 @@ import random
 import shutil
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benches import hadoop
+from benches.growth import Growing
+from benches.ratio import told
 from benches.scratch import scratch_folder, settle
 from iostudy import _native, units
-from iostudy.analysis.paired import log_ratios, mean_interval
 
-ROWS = 10_000_000
 ROW_BYTES = 100
+SIZE_BYTES = 10_000_000 * ROW_BYTES
 MEMORY_BYTES = 256 * units.MIB
 THREADS = 2
 ROUNDS = 5
@@ -46,8 +46,7 @@ HADOOP_ROUNDS = 2
 COPY_BYTES = units.MIB
 OWN = "iostudy"
 GOALS = {"GNU sort": 1.0, "copied twice": 1 / 2.5, "Hadoop": 20.0}
-GROWTH_ROWS = (1_000_000, 10_000_000, 40_000_000)
-GROWTH_ROUNDS = 3
+GROWTH_BYTES = (100_000_000, 1_000_000_000, 4_000_000_000)
 
 Rates = dict[str, list[float]]
 Sorter = Callable[[Path], None]
@@ -58,18 +57,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="terasort beside its peers")
     parser.add_argument("--growth", action="store_true", help="how time and memory grow")
     growth = parser.parse_args().growth
-    largest = 4 * max(GROWTH_ROWS) if growth else 6 * ROWS  # copies that there are at a time
-    with scratch_folder(largest * ROW_BYTES) as folder:
+    largest = 4 * max(GROWTH_BYTES) if growth else 6 * SIZE_BYTES  # copies there are at a time
+    with scratch_folder(largest) as folder:
         where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
         print(f"{where}; {MEMORY_BYTES // units.MIB} MiB of memory, {THREADS} threads")
-        measure_growth(folder) if growth else compare(folder)
+        if growth:
+            Growing("terasort", make_rows, "rows", OWN).tell(folder, GROWTH_BYTES)
+        else:
+            compare(folder)
 
 
 def compare(folder: Path) -> None:
     """One line for every peer."""
-    make_rows(folder, ROWS)
+    make_rows(folder, SIZE_BYTES)
     peers: dict[str, Sorter] = {"GNU sort": gnu_sort, "copied twice": copy_twice}
-    print(f"{ROWS / 1e6:g} M rows; {ROUNDS} rounds; medians in MiB/s of input")
+    print(f"{SIZE_BYTES / 1e9:g} GB; {ROUNDS} rounds; medians in MiB/s of input")
     rates = measure(folder, {OWN: own_sort, **peers}, ROUNDS)
     for name in peers:
         print(_line(name, rates), flush=True)
@@ -89,7 +91,7 @@ def measure(folder: Path, sorters: Mapping[str, Sorter], rounds: int) -> Rates:
             settle(folder)
             started = time.perf_counter()
             sorters[name](folder)
-            rates[name].append(ROWS * ROW_BYTES / units.MIB / (time.perf_counter() - started))
+            rates[name].append(SIZE_BYTES / units.MIB / (time.perf_counter() - started))
         if number == 0:
             _same_rows(folder, sorters)
         for name in sorters:
@@ -99,15 +101,15 @@ def measure(folder: Path, sorters: Mapping[str, Sorter], rounds: int) -> Rates:
 
 def own_sort(folder: Path) -> None:
     """The workload's native job."""
-    sort_rows(folder, ROWS)
+    own_seconds(folder)
 
 
-def sort_rows(folder: Path, rows: int) -> _native.TeraSorted:
-    """Sort the rows of the folder into one file that is synced."""
+def own_seconds(folder: Path) -> float:
+    """How long sorting the rows of the folder into one file that is synced has taken."""
     job = _native.TeraSort(
         str(folder / "rows"),
         str(folder / OWN),
-        rows=rows,
+        rows=_rows(folder).stat().st_size // ROW_BYTES,
         memory_bytes=MEMORY_BYTES,
         spill=[str(folder)],
         reducers=1,
@@ -115,7 +117,7 @@ def sort_rows(folder: Path, rows: int) -> _native.TeraSorted:
         direct=False,
         fsync=True,
     )
-    return job.run()
+    return job.run().result.wall_seconds
 
 
 def gnu_sort(folder: Path) -> None:
@@ -138,14 +140,20 @@ def copy_twice(folder: Path) -> None:
 
 def hadoop_sort(folder: Path) -> None:
     """The local runner, in a JVM of its own."""
-    hadoop.run("terasort.TeraSort", folder / "rows", folder / "Hadoop")
+    between = folder / "hadoop-tmp"
+    hadoop.run("terasort.TeraSort", folder / "rows", folder / "Hadoop", between=between)
     _sync(folder / "Hadoop" / "part-r-00000")
 
 
-def make_rows(folder: Path, rows: int) -> None:
+def make_rows(folder: Path, size_bytes: int) -> None:
     """Rows in one file, each a line."""
     job = _native.TeraGen(
-        str(folder / "rows"), rows=rows, parts=1, threads=1, direct=False, fsync=False
+        str(folder / "rows"),
+        rows=size_bytes // ROW_BYTES,
+        parts=1,
+        threads=1,
+        direct=False,
+        fsync=False,
     )
     job.run()
     after_line_end = bytes.maketrans(b"\n", b"\v")
@@ -157,56 +165,9 @@ def make_rows(folder: Path, rows: int) -> None:
             file.write(content)
 
 
-def measure_growth(folder: Path) -> None:
-    """Time per GB and peak memory at every size, each in a process of its own."""
-    print(f"medians of {GROWTH_ROUNDS}")
-    for rows in GROWTH_ROWS:
-        make_rows(folder, rows)
-        found = [_in_child(folder, rows) for _ in range(GROWTH_ROUNDS)]
-        seconds = statistics.median(seconds for seconds, _ in found)
-        grown = max(grown for _, grown in found)
-        size_gb = rows * ROW_BYTES / 1e9
-        print(f"{size_gb:5.1f} GB  {seconds / size_gb:6.2f} s per GB  {grown:6.0f} MiB", flush=True)
-        _remove(folder / "rows")
-
-
-CHILD = """
-import sys
-from pathlib import Path
-from benches.memory import resident_mib
-from benches.terasort import sort_rows
-
-before = resident_mib("VmRSS")
-seconds = sort_rows(Path(sys.argv[1]), int(sys.argv[2])).result.wall_seconds
-print(seconds, resident_mib("VmHWM") - before)
-"""
-
-
-def _in_child(folder: Path, rows: int) -> tuple[float, float]:
-    """Seconds of a sort, and the MiB by which its process grew at most."""
-    settle(folder)
-    command = [sys.executable, "-c", CHILD, str(folder), str(rows)]
-    seconds, grown = subprocess.check_output(command, text=True).split()
-    _remove(folder / OWN)
-    return float(seconds), float(grown)
-
-
 def _line(peer: str, rates: Mapping[str, list[float]]) -> str:
-    ratios = log_ratios(rates[peer], rates[OWN], higher_is_better=True)
-    low, high = mean_interval(ratios, 0.05).as_fractions()
-    own, its = (statistics.geometric_mean(rates[name]) for name in (OWN, peer))
     medians = f"{statistics.median(rates[OWN]):8.0f}{statistics.median(rates[peer]):8.0f}"
-    verdict = _judge(peer, 1 + low, 1 + high)
-    ratio = f"{own / its:.3f} [{1 + low:.3f}, {1 + high:.3f}]"
-    return f"{OWN} : {peer:14}{medians}   {ratio:24}   {verdict}"
-
-
-def _judge(peer: str, low: float, high: float) -> str:
-    """Whether the goal is met, as far as these rounds can tell."""
-    goal = GOALS[peer]
-    if low >= goal:
-        return f"at least {goal:g}"
-    return f"below {goal:g}" if high < goal else f"{goal:g} lies within"
+    return f"{OWN} : {peer:14}{medians}   {told(peer, rates[peer], rates[OWN], GOALS[peer])}"
 
 
 def _same_rows(folder: Path, names: Mapping[str, Sorter]) -> None:

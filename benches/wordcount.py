@@ -20,12 +20,12 @@ import random
 import shutil
 import statistics
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benches import hadoop
+from benches.growth import Growing
 from benches.ratio import told
 from benches.scratch import scratch_folder, settle
 from iostudy import _native, units
@@ -36,7 +36,6 @@ OWN, PIPELINE, HADOOP = "iostudy", "coreutils", "Hadoop"
 PIPELINE_BYTES, PIPELINE_ROUNDS, PIPELINE_GOAL = 100_000_000, 5, 1.0
 HADOOP_BYTES, HADOOP_ROUNDS, HADOOP_GOAL = 1_000_000_000, 2, 20.0
 GROWTH_BYTES = (100_000_000, 1_000_000_000, 4_000_000_000)
-GROWTH_ROUNDS = 3
 
 Counter = Callable[[Path], None]
 Rates = dict[str, list[float]]
@@ -51,7 +50,10 @@ def main() -> None:
     with scratch_folder(largest) as folder:
         where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
         print(f"{where}; {MEMORY_BYTES // units.MIB} MiB of memory, {THREADS} threads")
-        measure_growth(folder) if growth else compare(folder)
+        if growth:
+            Growing("wordcount", make_text, "text", OWN).tell(folder, GROWTH_BYTES)
+        else:
+            compare(folder)
 
 
 def compare(folder: Path) -> None:
@@ -111,11 +113,11 @@ def make_text(folder: Path, text_bytes: int) -> None:
 
 def count_natively(folder: Path) -> None:
     """The workload's native job, with its verification."""
-    count_words(folder)
+    own_seconds(folder)
 
 
-def count_words(folder: Path) -> _native.WordCounts:
-    """Count the words of the folder's text into one file that is synced."""
+def own_seconds(folder: Path) -> float:
+    """How long counting the words of the folder's text into one synced file has taken."""
     job = _native.WordCount(
         [str(path) for path in _texts(folder)],
         str(folder / OWN),
@@ -125,7 +127,7 @@ def count_words(folder: Path) -> _native.WordCounts:
         threads=THREADS,
         fsync=True,
     )
-    return job.run()
+    return job.run().wall_seconds
 
 
 def count_with_coreutils(folder: Path) -> None:
@@ -144,41 +146,7 @@ def count_with_coreutils(folder: Path) -> None:
 
 def count_with_hadoop(folder: Path) -> None:
     """Hadoop's own WordCount."""
-    hadoop.run("WordCount", folder / "text", folder / HADOOP)
-
-
-def measure_growth(folder: Path) -> None:
-    """Time per GB and peak memory at every size, each in a process of its own."""
-    print(f"medians of {GROWTH_ROUNDS}")
-    for text_bytes in GROWTH_BYTES:
-        make_text(folder, text_bytes)
-        found = [_in_child(folder) for _ in range(GROWTH_ROUNDS)]
-        seconds = statistics.median(seconds for seconds, _ in found)
-        grown = max(grown for _, grown in found)
-        size_gb = text_bytes / 1e9
-        print(f"{size_gb:5.1f} GB  {seconds / size_gb:6.2f} s per GB  {grown:6.0f} MiB", flush=True)
-        shutil.rmtree(folder / "text")
-
-
-CHILD = """
-import sys
-from pathlib import Path
-from benches.memory import resident_mib
-from benches.wordcount import count_words
-
-before = resident_mib("VmRSS")
-seconds = count_words(Path(sys.argv[1])).wall_seconds
-print(seconds, resident_mib("VmHWM") - before)
-"""
-
-
-def _in_child(folder: Path) -> tuple[float, float]:
-    """Seconds of a count, and the MiB by which its process grew at most."""
-    settle(folder)
-    command = [sys.executable, "-c", CHILD, str(folder)]
-    seconds, grown = subprocess.check_output(command, text=True).split()
-    shutil.rmtree(folder / OWN)
-    return float(seconds), float(grown)
+    hadoop.run("WordCount", folder / "text", folder / HADOOP, between=folder / "hadoop-tmp")
 
 
 def _texts(folder: Path) -> list[Path]:

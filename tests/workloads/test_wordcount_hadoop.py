@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-
 import pytest
+from benches import hadoop
 
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place
 
-JARS = os.environ.get("IOSTUDY_HADOOP_LIB")
-pytestmark = pytest.mark.skipif(
-    JARS is None or shutil.which("java") is None,
-    reason="IOSTUDY_HADOOP_LIB names no folder with the jars of Hadoop, or java is missing",
-)
+pytestmark = pytest.mark.skipif(not hadoop.is_there(), reason=hadoop.MISSING)
 TEXT = "na\u00efve \ud55c\uad6d\uc5b4 caf\u00e9\u00a0bar\n\n\ta\x0cb\x0bc\rd\r\ne " + " ".join(
     f"word-number-{number}" for number in range(2000)
 )
@@ -27,13 +20,6 @@ def test_the_output_is_that_of_hadoop_byte_by_byte(tmp_path):
     definition = catalog.get("wordcount")
     options = {"input": [str(text)], "memory": "2MiB", "reducers": 3}
     definition.make(definition.options.model_validate(options)).run(Place(tmp_path, seed=1))
-    given = {
-        "fs.defaultFS": "file:///",
-        "hadoop.tmp.dir": tmp_path / "tmp",
-        "mapreduce.job.reduces": 3,
-    }
-    command = ["java", "-cp", f"{JARS}/*", "org.apache.hadoop.examples.WordCount"]
-    command += [f"-D{key}={value}" for key, value in given.items()]
-    subprocess.run([*command, str(text), str(theirs)], check=True, capture_output=True)
+    hadoop.run("WordCount", text, theirs, between=tmp_path / "tmp", reduces=3)
     for part in ("part-r-00000", "part-r-00001", "part-r-00002"):
         assert (tmp_path / "words-out" / part).read_bytes() == (theirs / part).read_bytes()
