@@ -17,12 +17,12 @@ def job(*parameters):
 
 
 def test_parameters_keep_their_order_and_values():
-    shown = job("size=1m", "name=a", "stonewall", "exec_prerun=a b=c -d", "filename=e")
+    shown = job("size=1m", "name=a", "stonewall", "description=a b=c -d", "filename=e")
     assert shown.parameters == (
         ("size", "1m"),
         ("name", "a"),
         ("stonewall", ""),
-        ("exec_prerun", "a b=c -d"),
+        ("description", "a b=c -d"),
         ("filename", "e"),
     )
 
@@ -37,7 +37,7 @@ def test_groups_and_phases():
 @given(TEXT, TEXT, st.sampled_from(["filename", "directory"]))
 def test_an_absolute_path_is_found_wherever_it_stands(before, after, name):
     listed = f"{before.rstrip(chr(92))}:/dev/sdz"
-    assert any(job(f"exec_prerun={after}", f"{name}={listed}", f"name={after}").refusals())
+    assert any(job(f"description={after}", f"{name}={listed}", f"name={after}").refusals())
 
 
 @given(st.lists(st.sampled_from(["..", ".", "a", "b c"]), min_size=1))
@@ -47,6 +47,11 @@ def test_a_path_is_refused_just_if_it_leaves_the_folder_on_its_way(parts):
         here += {"..": -1, ".": 0}.get(part, 1)
         lowest = min(lowest, here)
     assert bool(list(job(f"filename={'/'.join(parts)}").refusals())) == (lowest < 0)
+
+
+def test_shell_commands_are_refused():
+    (refusal,) = job("name=a", "exec_postrun=rm x").refusals()
+    assert "shell" in refusal
 
 
 @given(TEXT)

@@ -50,6 +50,15 @@ def test_directions_share_the_time_of_the_longest():
     assert "trim_bandwidth" not in figures
 
 
+def test_what_is_told_apart_and_together_counts_once():
+    mixed = direction(40, 12 * MIB, 4000, {"1000": 9, "5000": 1, "2000": 30})
+    report = parse(text(job(read=READS, write=WRITES, mixed=mixed)))
+    figures = report.figures((0,))
+    assert (figures["bandwidth"], figures["iops"]) == (pytest.approx(12 / 4), pytest.approx(10))
+    assert figures["read_bandwidth"] == pytest.approx(8 / 2)
+    assert report.moved_bytes() == 12 * MIB
+
+
 @pytest.mark.parametrize(("phases", "seconds"), [((0, 0), 4), ((0, 1), 6)])
 def test_phases_add_their_times(phases, seconds):
     jobs = (job(read=READS), job("y", 1, write=WRITES))

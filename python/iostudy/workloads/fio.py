@@ -147,9 +147,9 @@ def _require_phases(job: JobFile, report: Report) -> None:
 FIO = WorkloadDefinition(
     name="fio",
     models="whatever an fio job file describes",
-    leaves_out="job files that name a device or a path outside of the target, replay a log or "
-    "change the scheduler: these are refused. fio verifies what it reads only where the job file "
-    "says so",
+    leaves_out="job files that name a device or a path outside of the target, replay a log, "
+    "change the scheduler or run shell commands: these are refused. fio verifies what it reads "
+    "only where the job file says so",
     source="fio(1); https://fio.readthedocs.io",
     options=FioOptions,
     figures=always(

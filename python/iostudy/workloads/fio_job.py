@@ -38,6 +38,8 @@ _REFUSED = {
     "ioscheduler": "changes a setting and does not put it back; make block.scheduler a factor",
     "read_iolog": "works on the files that a log names; write the load as jobs",
     "cgroup_nodelete": "leaves a control group behind; leave it out",
+    "exec_prerun": "runs a shell command, which may do anything; leave it out",
+    "exec_postrun": "runs a shell command, which may do anything; leave it out",
 }
 _ENGINES = frozenset(
     (

@@ -7,7 +7,7 @@ ones where the job file asks for percentiles of these only.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,12 @@ from iostudy.workloads.latency import histogram_readings, latency_figures, poole
 
 _READ, _WRITE = "read", "write"
 _APART = (_READ, _WRITE, "trim")
-_MIXED = ("mixed",)
-_MOVES_DATA = frozenset({_READ, _WRITE, *_MIXED})
+_MIXED = "mixed"
 _SYNC = "sync"
 _NS_PER_US = 1000.0
+
+Entries = Sequence[tuple[int, Mapping[str, Any]]]
+"""What the jobs tell of a direction, each with the group of its job."""
 
 
 class NoReportError(ValueError):
@@ -50,7 +52,7 @@ class Report:
 
     def moved_bytes(self) -> int:
         """What was read and written."""
-        return sum(_sum(self.jobs, direction, "io_bytes") for direction in _MOVES_DATA)
+        return _sum(_together(self.jobs, (_READ, _WRITE)), "io_bytes")
 
     def figures(self, phases: Sequence[int]) -> dict[str, float]:
         """All jobs together; ``phases`` gives for each group when it ran.
@@ -58,36 +60,30 @@ class Report:
         A rate is over the time of the longest job of each phase, as fio's own summary of a group
         has it. What did not happen has no figures.
         """
-        found = self._rates(phases, ("read", "write", "mixed"), "")
+        found = self._rates(phases, _together(self.jobs, (_READ, _WRITE)), "")
+        found |= _latencies(_together(self.jobs, _APART), "latency")
         for direction in _APART:
-            found |= self._rates(phases, (direction,), f"{direction}_")
-        for prefix, directions in _LATENCIES.items():
-            entries = [job[d] for job in self.jobs for d in directions if d in job]
-            found |= _latencies(entries, prefix)
+            found |= self._rates(phases, _apart(self.jobs, direction), f"{direction}_")
+        for direction in (_READ, _WRITE):
+            found |= _latencies(_apart(self.jobs, direction), f"{direction}_latency")
         return found
 
-    def _rates(
-        self, phases: Sequence[int], directions: Sequence[str], prefix: str
-    ) -> dict[str, float]:
+    def _rates(self, phases: Sequence[int], entries: Entries, prefix: str) -> dict[str, float]:
         longest: dict[int, int] = {}
-        for job in self.jobs:
-            phase = phases[job["groupid"]]
-            runtimes = [job[d]["runtime"] for d in directions if d in job]
-            longest[phase] = max(longest.get(phase, 0), *runtimes, 0)
+        for group, entry in entries:
+            phase = phases[group]
+            longest[phase] = max(longest.get(phase, 0), entry["runtime"])
         seconds = sum(longest.values()) / 1000
         if not seconds:
             return {}
-        moved, operations = (
-            sum(_sum(self.jobs, direction, field) for direction in directions)
-            for field in ("io_bytes", "total_ios")
-        )
+        moved, operations = (_sum(entries, field) for field in ("io_bytes", "total_ios"))
         return {f"{prefix}bandwidth": moved / MIB / seconds, f"{prefix}iops": operations / seconds}
 
     def histograms(self) -> dict[str, Histogram]:
         """By direction, and of fsync and its like."""
         found = {
-            direction: pooled(_bins(job[direction]) for job in self.jobs if direction in job)
-            for direction in (*_APART, *_MIXED, _SYNC)
+            direction: pooled(_bins(entry) for _, entry in _apart(self.jobs, direction))
+            for direction in (*_APART, _MIXED, _SYNC)
         }
         return {direction: histogram for direction, histogram in found.items() if histogram}
 
@@ -101,13 +97,6 @@ class Report:
             labels = {"job": key[0], "group": str(key[1]), "clone": str(seen[key])}
             found.append(Part(labels, _part(job)))
         return tuple(found)
-
-
-_LATENCIES = {
-    "latency": (*_APART, *_MIXED),
-    "read_latency": (_READ,),
-    "write_latency": (_WRITE,),
-}
 
 
 def parse(text: str) -> Report:
@@ -143,8 +132,22 @@ def _valid(document: Mapping[str, Any]) -> Report:
     return report
 
 
-def _sum(jobs: Iterable[Mapping[str, Any]], direction: str, field: str) -> int:
-    return sum(job[direction][field] for job in jobs if direction in job)
+def _apart(jobs: Sequence[Mapping[str, Any]], direction: str) -> Entries:
+    return [(job["groupid"], job[direction]) for job in jobs if direction in job]
+
+
+def _together(jobs: Sequence[Mapping[str, Any]], directions: Sequence[str]) -> Entries:
+    """What a job tells of all directions, which unified_rw_reporting=both tells beside each."""
+    return [
+        (job["groupid"], job[direction])
+        for job in jobs
+        for direction in ((_MIXED,) if _MIXED in job else directions)
+        if direction in job
+    ]
+
+
+def _sum(entries: Entries, field: str) -> int:
+    return sum(entry[field] for _, entry in entries)
 
 
 def _bins(entry: Mapping[str, Any]) -> Histogram:
@@ -162,8 +165,8 @@ def _longest_us(entry: Mapping[str, Any]) -> float:
     return float(entry[kind]["max"]) / _NS_PER_US
 
 
-def _latencies(entries: Sequence[Mapping[str, Any]], prefix: str) -> dict[str, float]:
-    measured = [entry for entry in entries if _bins(entry)]
+def _latencies(entries: Entries, prefix: str) -> dict[str, float]:
+    measured = [entry for _, entry in entries if _bins(entry)]
     if not measured:
         return {}
     together: dict[float, int] = {}
@@ -175,20 +178,20 @@ def _latencies(entries: Sequence[Mapping[str, Any]], prefix: str) -> dict[str, f
 
 def _part(job: Mapping[str, Any]) -> dict[str, float]:
     found = {"cpu_user": float(job["usr_cpu"]), "cpu_system": float(job["sys_cpu"])}
-    for direction in (*_APART, *_MIXED):
+    for direction in (*_APART, _MIXED):
         entry = job.get(direction)
         if entry and entry["total_ios"]:
             found[f"{direction}_bandwidth"] = entry["bw_bytes"] / MIB
             found[f"{direction}_iops"] = float(entry["iops"])
             found[f"{direction}_latency_mean"] = entry["lat_ns"]["mean"] / _NS_PER_US
-            found |= _latencies([entry], f"{direction}_latency")
+            found |= _latencies([(0, entry)], f"{direction}_latency")
     return found
 
 
 def _rate_figures(what: str, prefix: str) -> tuple[Figure, ...]:
     return (
         Figure(f"{prefix}bandwidth", "MiB/s", f"{what} over the time of the longest job", True),
-        Figure(f"{prefix}iops", "1/s", f"operations instead of bytes: {what}", True),
+        Figure(f"{prefix}iops", "op/s", f"operations instead of bytes: {what}", True),
     )
 
 
@@ -205,10 +208,10 @@ FIGURES = (
 PART_FIGURES = (
     *(
         figure
-        for direction in (*_APART, *_MIXED)
+        for direction in (*_APART, _MIXED)
         for figure in (
             Figure(f"{direction}_bandwidth", "MiB/s", f"{direction}, by fio's own figure", True),
-            Figure(f"{direction}_iops", "1/s", f"{direction}, by fio's own figure", True),
+            Figure(f"{direction}_iops", "op/s", f"{direction}, by fio's own figure", True),
             Figure(f"{direction}_latency_mean", "us", "mean from submission to completion", False),
             *latency_figures(f"an operation: {direction}", f"{direction}_latency"),
         )
