@@ -32,7 +32,8 @@ def test_what_is_right_is_told(program):
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert "blocks 5 to 30 of each workload; a block is a trial under each of the 2 conf" in told
-    assert "trials 10 (10 MiB) to 60 (60 MiB)" in told
+    assert "trials 10 (files of 10 MiB) to 60 (files of 60 MiB)" in told
+    assert "workload dfsio-read: files=1, size=1MiB, and defaults" in told
     assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
@@ -40,7 +41,24 @@ def test_a_study_whose_length_is_fixed_is_told_without_a_range(program):
     program.write(OPTIONS + "decide: {blocks: [3, 3]}\n")
     told = " ".join(program("check", "study.yaml").stdout.split())
     assert "blocks 3 of each workload;" in told
-    assert "trials 6 (6 MiB)" in told
+    assert "trials 6 (files of 6 MiB)" in told
+
+
+def test_time_is_told_of_workloads_that_say_when_they_end_and_of_no_others(program):
+    io = "{label: timed, size: 1MiB, duration: 10s, ramp: 5s}"
+    mixed = "{workloads: {a: dfsio-read, b: {dfsio-read: {size: 1MiB}}}}"
+    program.write(f"""\
+question: Which?
+target: .
+factors: {{workload.record_size: [1MiB, 64KiB]}}
+workloads: [{{io: {io}}}, {{command: {{run: "true"}}}}, {{mix: {mixed}}}]
+decide: {{blocks: [3, 3]}}
+""")
+    told = " ".join(program("check", "study.yaml").stdout.split())
+    assert "time 1 min 30 s, if the storage moves 500 MiB/s; nobody can tell that of" in told
+    assert "that of command, mix before" in told
+    assert "timed: io with size=1MiB, duration=10s, ramp=5s, and defaults" in told
+    assert "mix: workloads={a: {dfsio-read: {}}, b: {dfsio-read: {size: 1MiB}}}, and" in told
 
 
 def test_configurations_that_the_file_names_are_told(program):

@@ -13,8 +13,10 @@ from iostudy.workloads import catalog
 
 def test_without_a_name_each_has_a_line(capsys):
     workloads()
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(catalog.names())
+    lines = [line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines()]
+    assert [(name, told.strip()) for name, told in lines] == [
+        (name, catalog.get(name).summary) for name in catalog.names()
+    ]
 
 
 @pytest.mark.parametrize("name", catalog.names())

@@ -121,12 +121,12 @@ def test_options_that_do_not_vary_stay_as_they_are():
     """Times among them, which are numbers inside and need their unit to be read."""
     study = read(
         GOOD.replace("[none, bfq]", "[none, bfq]\n  workload.jobs: [2, 4]").replace(
-            "  - dfsio-read\n", "  - events: {time: 40min, event_size: 1MiB}\n"
+            "  - dfsio-read\n", "  - events: {duration: 40min, event_size: 1MiB}\n"
         )
     )
     found = [configured(study.workloads[1], each) for each in study.configurations()]
     assert {options.jobs for options in found} == {2, 4}
-    assert {(options.time, options.event_size) for options in found} == {(2400.0, 1 << 20)}
+    assert {(options.duration, options.event_size) for options in found} == {(2400.0, 1 << 20)}
 
 
 def test_options_in_any_unit_go_with_a_varied_one():

@@ -22,7 +22,8 @@ _HEAD = """# Workloads
 
 Everything that a study can run on a target, and `iostudy bench WORKLOAD` runs once. Options are
 written alike in a study file and, as `-o KEY=VALUE`, on the command line; a list or a mapping is
-YAML there too. `iostudy workloads` lists the names, `iostudy workloads NAME` describes one.
+YAML there too, and a list of names or paths may be a text with commas. `iostudy workloads` lists
+the names, `iostudy workloads NAME` describes one.
 
 Sizes take B, KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (of 1000); counts take k, M and
 G (of 1000); times take us, ms, s, min and h. The first figure of a workload is the one that

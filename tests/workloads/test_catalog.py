@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import BYTES, as_written
+from iostudy.workloads.definition import BYTES
+from iostudy.workloads.written import as_written
 
 
 @pytest.mark.parametrize("name", catalog.names())
 def test_a_definition_is_complete(name):
     definition = catalog.get(name)
     assert all(field.description for field in definition.options.model_fields.values())
-    assert definition.models
+    assert 20 < len(definition.summary) <= 90
     assert definition.leaves_out
     assert definition.source
 

@@ -91,14 +91,14 @@ def run_natively():
         reads=1,
         compute="sleep",
         compute_seconds=0.0,
-        seconds=options.time,
+        seconds=options.duration,
         direct=False,
         seed=1,
     ).run()
 
 
 def test_what_is_not_ended_in_time_does_not_count_and_a_note_says_so(place):
-    measured = run(make(compute="150ms", time="400ms"), place)
+    measured = run(make(compute="150ms", duration="400ms"), place)
     assert 0 < measured.figures["events"] < 12
     assert measured.figures["exec_time"] == pytest.approx(0.4, abs=0.1)
     assert events._TIME_UP in measured.notes
@@ -106,7 +106,7 @@ def test_what_is_not_ended_in_time_does_not_count_and_a_note_says_so(place):
 
 def test_no_event_in_time_is_an_error_and_no_figure(place):
     with pytest.raises(WorkloadError, match="not one was ended in 10ms"):
-        run(make(compute="10s", time="10ms"), place)
+        run(make(compute="10s", duration="10ms"), place)
 
 
 def test_the_files_have_room_for_the_events_of_all_jobs():
@@ -205,7 +205,7 @@ def test_no_room_is_told_with_its_remedy(place):
 def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     program = Program(tmp_path)
     (tmp_path / "out").mkdir()
-    given = SMALL | {"compute": "10min", "time": "10min"}
+    given = SMALL | {"compute": "10min", "duration": "10min"}
     options = [word for key, value in given.items() for word in ("-o", f"{key}={value}")]
     process = program.start("bench", "events", "--target", "out", *options)
     while process.poll() is None and not list(tmp_path.rglob("events-0002")):
@@ -229,8 +229,8 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
         {"files": 4},
         {"files": 0},
         {"events": 0},
-        {"time": 0},
-        {"time": "0s"},
+        {"duration": 0},
+        {"duration": "0s"},
         {"event_size": 0},
         {"reads": 0},
         {"reads": 20, "event_size": 10},

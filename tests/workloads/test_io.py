@@ -135,7 +135,7 @@ def test_files_are_dealt_out_over_directories_and_only_own_folders_go(tmp_path):
         (disk / "precious").write_text("kept")
     place = Place(tmp_path / "work", seed=1)
     place.directory.mkdir()
-    workload = make(jobs=2, files=3, directories=":".join(map(str, disks)))
+    workload = make(jobs=2, files=3, directories=", ".join(map(str, disks)))
     assert workload.space_bytes() == 0
     workload.check()
     workload.prepare(place)
@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_removed_does_not_keep_the_others(tmp_path, monk
         rmtree(folder)
 
     monkeypatch.setattr(shutil, "rmtree", refusing)
-    with pytest.raises(WorkloadError, match="to remove the folder"):
+    with pytest.raises(WorkloadError, match="to remove what"):
         workload.clean(place)
     assert not first.exists()
 
@@ -174,10 +174,10 @@ def test_a_link_in_the_place_of_its_folder_is_not_followed(tmp_path):
     workload = make(operation="write")
     (folder,) = workload.folders(place)
     folder.symlink_to(other)
-    with pytest.raises(WorkloadError, match="symbolic link"):
-        workload.reset(place)
-    assert other.exists()
-    assert not list(other.iterdir())
+    (other / "file").touch()
+    workload.reset(place)
+    assert (other / "file").exists()
+    assert not folder.is_symlink()
 
 
 @pytest.mark.parametrize(
@@ -203,8 +203,8 @@ def test_unfit_directories_are_refused_before_anything_is_done(name, words, tmp_
         ({"rate": 5, "think": "1ms"}, "either a rate or think"),
         ({"engine": "io_uring", "iopoll": True}, "needs direct"),
         ({"engine": "io_uring", "submit_batch": 2}, "submit_batch"),
-        ({"directories": ["here"]}, "no absolute path"),
-        ({"directories": "/a:/a"}, "stands twice"),
+        ({"directories": ["here"]}, "is relative"),
+        ({"directories": "/a,/a"}, "stands twice"),
         ({"operation": "mix", "read_percent": 100}, "less than or equal to 99"),
         ({"colour": "red"}, "Extra inputs"),
     ],

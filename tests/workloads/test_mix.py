@@ -20,7 +20,6 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
     always,
-    as_written,
 )
 from tests.cli.program import Program
 from tests.page_cache import resident_pages
@@ -262,13 +261,6 @@ def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
 def test_what_is_no_mix_is_refused(workloads):
     with pytest.raises(ValidationError):
         DEFINITION.options.model_validate({"workloads": workloads})
-
-
-def test_options_are_written_and_read_back_as_a_study_has_them():
-    written = as_written(options(front=READ, side="dfsio-write"))
-    again = DEFINITION.options.model_validate(written)
-    assert again == options(front=READ, side="dfsio-write")
-    assert as_written(again) == written
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads import nnbench
-from iostudy.workloads.definition import Place, as_written
+from iostudy.workloads.definition import Place
+from iostudy.workloads.written import as_written
 from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20

@@ -41,7 +41,14 @@ def test_without_uproot_it_says_how_to_install_it(monkeypatch):
 
 @pytest.mark.parametrize(
     "options",
-    [{"jobs": 0}, {"step": 0}, {"events": 0}, {"columns": 0}, {"time": "0s"}, {"tree": "Events"}],
+    [
+        {"jobs": 0},
+        {"step": 0},
+        {"events": 0},
+        {"columns": 0},
+        {"duration": "0s"},
+        {"tree": "Events"},
+    ],
 )
 def test_options_that_cannot_work_are_refused(options):
     with pytest.raises(ValidationError):
@@ -78,13 +85,13 @@ def test_branches_are_chosen_and_their_bytes_are_not_all(place):
 
 @needs_uproot
 def test_what_is_not_ended_in_time_does_not_count(place):
-    workload = make(jobs=1, step=1, compute="100ms", time="550ms")
+    workload = make(jobs=1, step=1, compute="100ms", duration="550ms")
     workload.prepare(place)
     measured = workload.run(place)
     assert 0 < measured.figures["events"] < 20
     assert measured.figures["exec_time"] == pytest.approx(0.55, abs=0.1)
     with pytest.raises(WorkloadError, match="none was ended in 10ms"):
-        make(compute="1s", time="10ms").run(place)
+        make(compute="1s", duration="10ms").run(place)
 
 
 @needs_uproot

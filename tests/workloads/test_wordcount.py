@@ -101,7 +101,7 @@ def test_texts_that_are_not_there_are_refused(tmp_path):
 
 
 def test_a_spill_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="no such folder"):
+    with pytest.raises(UsageError, match="nothing there"):
         make(spill=[str(tmp_path / "missing")]).check()
 
 

@@ -29,7 +29,7 @@ def bench(
             "-o",
             metavar="KEY=VALUE",
             help="An option of the workload, as in a study file: -o size=1GiB, "
-            "-o 'input=[a.txt, b.txt]', -o 'environment={LC_ALL: C}'.",
+            "-o 'run=[ls, -l]', -o 'environment={LC_ALL: C}'.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,

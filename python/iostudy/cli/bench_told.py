@@ -13,8 +13,9 @@ from iostudy.node.protocol import TrialResult
 from iostudy.report.columns import TextTable
 from iostudy.report.matrix import matrices
 from iostudy.units import format_reading, format_significant
-from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition, as_written
+from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition
 from iostudy.workloads.latency import percentiles_us
+from iostudy.workloads.written import as_written
 
 _BAR_LETTERS = 40
 

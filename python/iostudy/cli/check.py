@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, assert_never
 
@@ -25,11 +25,11 @@ from iostudy.study.model import (
     WorkloadRequest,
 )
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import space_bytes
+from iostudy.study.requests import space_bytes, trials
 from iostudy.study.schema import load
 from iostudy.study.user import as_user, needs_root
 from iostudy.units import GIB, MIB, format_percent, format_seconds
-from iostudy.workloads.definition import as_written
+from iostudy.workloads.written import as_written
 
 # An estimate needs some speed. This is a modest SSD's; the output says that it is assumed.
 ASSUMED_MIB_PER_SECOND = 500
@@ -73,9 +73,16 @@ def _workload(request: WorkloadRequest) -> list[tuple[str, str]]:
     figure = request.figure
     better = "higher" if figure.higher_is_better else "lower"
     return [
-        ("workload", f"{request.label}: {_pairs(as_written(request.options))}"),
+        ("workload", f"{request.label}: {_chosen(request)}"),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
     ]
+
+
+def _chosen(request: WorkloadRequest) -> str:
+    """The options that are not their defaults."""
+    chosen = _pairs(as_written(request.options, with_defaults=False))
+    name = "" if request.label == request.name else f"{request.name} with "
+    return name + (f"{chosen}, and defaults" if chosen else "its defaults")
 
 
 def _changes(study: Study) -> list[tuple[str, str]]:
@@ -122,19 +129,35 @@ def _effort(study: Study) -> list[tuple[str, str]]:
     if study.awaiting_offer():
         return [("effort", "known when the host has been asked what it offers")]
     configurations = study.configurations()
-    trials = len(configurations) * len(study.workloads)
-    moved = sum(space_bytes(study.workloads, configurations))
+    in_a_round = len(configurations) * len(study.workloads)
+    used = sum(space_bytes(study.workloads, configurations))
     blocks = study.decide.min_blocks, study.decide.max_blocks
-    seconds = moved / (ASSUMED_MIB_PER_SECOND * MIB)
-    times = _span(format_seconds(number * seconds) for number in blocks)
     each = f"a trial under each of the {len(configurations)} configurations"
     return [
         ("baseline", study.baseline.label),
         ("blocks", f"{_span(map(str, blocks))} of each workload; a block is {each}"),
-        ("trials", _span(f"{number * trials} ({_about(number * moved)})" for number in blocks)),
+        (
+            "trials",
+            _span(f"{number * in_a_round} (files of {_about(number * used)})" for number in blocks),
+        ),
         *_formats(study),
-        ("time", f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s"),
+        ("time", _time(study, blocks)),
     ]
+
+
+def _time(study: Study, blocks: Sequence[int]) -> str:
+    """Of the trials whose time can be told before; which workloads are not among them."""
+    speed = ASSUMED_MIB_PER_SECOND * MIB
+    expected = [
+        (request.label, workload.expected_seconds(speed))
+        for request, workload in trials(study.workloads, study.configurations())
+    ]
+    unknown = ", ".join(dict.fromkeys(label for label, seconds in expected if seconds is None))
+    known = sum(seconds for _, seconds in expected if seconds is not None)
+    times = _span(format_seconds(number * known) for number in blocks)
+    told = f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s" if known else ""
+    beside = f"nobody can tell that of {unknown} before" if unknown else ""
+    return "; ".join(filter(None, (told, beside)))
 
 
 def _span(ends: Iterable[str]) -> str:

@@ -40,7 +40,7 @@ def workloads(
     if json:
         print_json([_as_json(definition) for definition in definitions])
     elif name is None:
-        print_list([(definition.name, definition.models) for definition in definitions])
+        print_list([(definition.name, definition.summary) for definition in definitions])
         say("`iostudy workloads NAME` describes one")
     else:
         _show(definitions[0])

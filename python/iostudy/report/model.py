@@ -25,7 +25,7 @@ from iostudy.report.values import (
 )
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import as_written
+from iostudy.workloads.written import as_written
 
 
 def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +12,7 @@ from iostudy.study.labels import parse_label, repeated
 from iostudy.study.model import Configuration, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog
+from iostudy.workloads.definition import Workload
 
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
@@ -122,15 +123,20 @@ def _refusal(request: WorkloadRequest, configuration: Configuration) -> str:
     return f"it then has no {request.figure.name}, which verdicts use; name another figure"
 
 
+def trials(
+    requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+) -> Iterator[tuple[WorkloadRequest, Workload]]:
+    """Each trial of a round: what was asked for, and the workload with its options."""
+    for request in requests:
+        for configuration in configurations:
+            yield request, catalog.get(request.name).make(configured(request, configuration))
+
+
 def space_bytes(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[int, ...]:
     """The room that the files of each trial of a round take."""
-    return tuple(
-        catalog.get(request.name).make(configured(request, configuration)).space_bytes()
-        for request in requests
-        for configuration in configurations
-    )
+    return tuple(each.space_bytes() for _, each in trials(requests, configurations))
 
 
 def check_workloads(

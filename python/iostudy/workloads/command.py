@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from iostudy.errors import UsageError
 from iostudy.workloads import program
@@ -35,22 +33,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def _from_json(kind: type) -> BeforeValidator:
-    """A list or a mapping can also be written as JSON text, as on a command line."""
-
-    def parse(value: Any) -> Any:
-        if not isinstance(value, str):
-            return value
-        try:
-            parsed = json.loads(value)
-        except ValueError:
-            return value
-        return parsed if isinstance(parsed, kind) else value
-
-    return BeforeValidator(parse)
-
-
-Arguments = Annotated[str | tuple[str, ...], _from_json(list)]
+Arguments = str | tuple[str, ...]
 """A program with its arguments, as a list or as a text."""
 
 
@@ -74,12 +57,12 @@ class CommandOptions(Options):
     cleanup: Arguments | None = Field(
         None, description="run after the trials of a block, also when one has failed"
     )
-    figures: Annotated[dict[str, Extract], _from_json(dict)] = Field(
+    figures: dict[str, Extract] = Field(
         default={},
         description="figures by name: {regex: ..., unit: MiB/s, higher_is_better: true}, or with "
-        "jmespath in place of regex; the first one decides. Without any, wall_time does",
+        "jmespath in place of regex; the first one decides. Without any, exec_time does",
     )
-    environment: Annotated[dict[str, str], _from_json(dict)] = Field(
+    environment: dict[str, str] = Field(
         default={}, description="variables that are set beside those iostudy has"
     )
     directory: str = Field(
@@ -149,6 +132,10 @@ class Command(Workload):
     def space_bytes(self) -> int:
         """What the user says; 0 where that is nothing."""
         return self.options.space or 0
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown."""
+        return None
 
     def reads(self) -> bool:
         """What the user says."""
@@ -232,7 +219,7 @@ def _filled(text: str, values: dict[str, str]) -> str:
 
 def _resources(ended: Ended) -> dict[str, float]:
     return {
-        "wall_time": ended.wall_seconds,
+        "exec_time": ended.wall_seconds,
         "user_time": ended.user_seconds,
         "system_time": ended.system_seconds,
         "peak_rss": float(ended.peak_rss_bytes),
@@ -246,7 +233,7 @@ def _notes(ended: Ended) -> tuple[str, ...]:
 
 
 _ALWAYS = (
-    Figure("wall_time", "s", "from its start to its end", False),
+    Figure("exec_time", "s", "from its start to its end", False),
     Figure("user_time", "s", "CPU time in the program and those it has waited for", False),
     Figure("system_time", "s", "CPU time in the kernel for the same", False),
     Figure("peak_rss", "B", "the most memory that one of them had resident", False),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
@@ -48,6 +47,27 @@ Percent = Annotated[
     PlainSerializer(units.format_exact_percent, return_type=str, when_used="json"),
 ]
 """A share from 0 to 1, written in a study file as a percentage such as ``30%``."""
+
+
+def _split(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return [item.strip() for item in value.split(",")] if value.strip() else []
+
+
+def _joined(values: tuple[Any, ...]) -> str | list[str]:
+    texts = [str(value) for value in values]
+    is_text = any(texts) and not any("," in text for text in texts)
+    return ", ".join(texts) if is_text else texts
+
+
+T = TypeVar("T")
+Listed = Annotated[
+    tuple[T, ...],
+    BeforeValidator(_split),
+    PlainSerializer(_joined, when_used="json"),
+]
+"""Several names or paths: a list, or a text with commas, which a factor can have as its level."""
 
 
 class Options(BaseModel):
@@ -129,6 +149,13 @@ class Workload(ABC):
     def space_bytes(self) -> int:
         """The largest room its files take; 0 where nobody can tell."""
 
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """How long a trial takes on storage of that speed; None where nobody can tell.
+
+        Unless something else is said, its files are moved once.
+        """
+        return self.space_bytes() / bytes_per_second or None
+
     def reads(self) -> bool:
         """Whether a trial reads what was written before it: the page cache is dropped then."""
         return False
@@ -167,7 +194,8 @@ class WorkloadDefinition:
 
     ``options`` is a model of frozen Options whose field descriptions are the documentation;
     ``figures`` gives, for validated options, every figure of a run: verdicts use the first one
-    unless the study names another. ``part_figures`` does the same for the parts of a run.
+    unless the study names another. ``part_figures`` does the same for the parts of a run. The
+    first sentence of ``models`` stands alone in the list of workloads.
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
     they are known of a run that was stopped, too.
@@ -184,6 +212,11 @@ class WorkloadDefinition:
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
     ticks_bytes: bool = False
 
+    @property
+    def summary(self) -> str:
+        """The first sentence of what it models."""
+        return self.models.partition(". ")[0]
+
     def figure(self, name: str, options: BaseModel) -> Figure:
         """The figure of that name; KeyError if there is none."""
         return {figure.name: figure for figure in self.figures(options)}[name]
@@ -192,13 +225,3 @@ class WorkloadDefinition:
 def always(*figures: Figure) -> Callable[[Any], tuple[Figure, ...]]:
     """The same figures whatever the options are."""
     return lambda _: figures
-
-
-def as_written(options: BaseModel) -> dict[str, str]:
-    """Options as a study file writes them: ``{"size": "256MiB", "direct": "true"}``."""
-    written = options.model_dump(mode="json")
-    return {name: _text(value) for name, value in written.items() if value is not None}
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

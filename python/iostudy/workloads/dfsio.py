@@ -27,10 +27,10 @@ from iostudy.workloads.dfsio_options import (
     DfsioTruncateOptions,
     DfsioWriteOptions,
 )
+from iostudy.workloads.folder import remove
 from iostudy.workloads.job_files import (
     carry_out,
     cut_back,
-    remove,
     require_present,
     whole_files,
     write_out,
@@ -58,7 +58,8 @@ class Dfsio(Workload):
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
-        remove(self.paths(place))
+        for path in self.paths(place):
+            remove(path)
 
     @property
     def compressible(self) -> float:
@@ -288,8 +289,7 @@ APPEND = _definition(
 )
 RANDOM_READ = _definition(
     "random-read",
-    "TestDFSIO -read -random: every map task reads records of one file here and there, as many "
-    "bytes as the file has",
+    "TestDFSIO -read -random: every map task reads the records of one file in random order",
     DfsioOptions,
     _reading("random"),
     differs="TestDFSIO draws any byte as a record's start, so that records overlap, some bytes are "
@@ -297,7 +297,7 @@ RANDOM_READ = _definition(
 )
 BACKWARD_READ = _definition(
     "backward-read",
-    "TestDFSIO -read -backward: every map task reads one file from its last record to its first",
+    "TestDFSIO -read -backward: every map task reads one file from its end to its start",
     DfsioOptions,
     _reading("reverse"),
     differs="Where size is no multiple of record_size, the short record is the file's last here; "
@@ -305,8 +305,8 @@ BACKWARD_READ = _definition(
 )
 SKIP_READ = _definition(
     "skip-read",
-    "TestDFSIO -read -skip: every map task reads a record of one file, leaves out the bytes after "
-    "it, and so on to the end",
+    "TestDFSIO -read -skip: every map task reads one file with gaps. After each record the bytes "
+    "of skip_size are left out, and so on to the end",
     DfsioSkipOptions,
     _reading("skip"),
     differs="TestDFSIO also takes a skipSize that is no multiple of its buffer",

@@ -26,11 +26,10 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
+from iostudy.workloads.folder import remove
+from iostudy.workloads.job_files import DIRECT_ALIGNMENT
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
-
-PAGE_BYTES = 4096
-"""What direct I/O is aligned to, and gaps with it."""
 
 _MB = 10**6
 _TIME_UP = "the time was up before all events were read; those not ended by then do not count"
@@ -49,7 +48,7 @@ class EventsOptions(Options):
         None, description="number of files that the jobs share evenly; without it one for each job"
     )
     events: Count = Field(40, description="number of events there are for each job")
-    time: Annotated[Seconds, Field(gt=0)] = Field(
+    duration: Annotated[Seconds, Field(gt=0)] = Field(
         30.0, description="when all jobs end, if their events have not run out before (R5: 40min)"
     )
     event_size: Size = Field(
@@ -77,17 +76,21 @@ class EventsOptions(Options):
             raise ValueError("more reads than the event has bytes; give fewer")
         if self.files is not None and self.files > self.jobs:
             raise ValueError("more files than jobs, so that nobody would read some; give fewer")
-        if self.direct and self.event_size % PAGE_BYTES:
-            raise ValueError(f"direct I/O needs an event_size that is a multiple of {PAGE_BYTES}")
-        if self.direct and self.reads > self.event_size // PAGE_BYTES:
-            raise ValueError(f"direct I/O reads at least {PAGE_BYTES} bytes; give fewer reads")
+        if self.direct and self.event_size % DIRECT_ALIGNMENT:
+            raise ValueError(
+                f"direct I/O needs an event_size that is a multiple of {DIRECT_ALIGNMENT}"
+            )
+        if self.direct and self.reads > self.event_size // DIRECT_ALIGNMENT:
+            raise ValueError(
+                f"direct I/O reads at least {DIRECT_ALIGNMENT} bytes; give fewer reads"
+            )
         return self
 
     @property
     def gap_bytes(self) -> int:
-        """What is left out for each event, in whole pages."""
+        """What is left out for each event, in multiples of what direct I/O is aligned to."""
         share = self.gap_percent / (100 - self.gap_percent)
-        return round(self.event_size * share / PAGE_BYTES) * PAGE_BYTES
+        return round(self.event_size * share / DIRECT_ALIGNMENT) * DIRECT_ALIGNMENT
 
     @property
     def data_files(self) -> int:
@@ -110,6 +113,12 @@ class Events(Workload):
     def space_bytes(self) -> int:
         """All files together."""
         return self.options.data_files * self.options.file_bytes
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Reading and computing, one job beside the other, but not beyond the duration."""
+        reading = self.options.jobs * self.options.events * self.options.event_size
+        computing = self.options.events * self.options.compute
+        return min(self.options.duration, reading / bytes_per_second + computing)
 
     def reads(self) -> bool:
         """The jobs find nothing in the page cache."""
@@ -150,7 +159,7 @@ class Events(Workload):
             reads=options.reads,
             compute=options.compute_by,
             compute_seconds=options.compute,
-            seconds=options.time,
+            seconds=options.duration,
             direct=options.direct,
             seed=place.seed,
         )
@@ -164,7 +173,7 @@ class Events(Workload):
     def clean(self, place: Place) -> None:
         """Remove the files."""
         for path in self._paths(place):
-            path.unlink(missing_ok=True)
+            remove(path)
 
     def _paths(self, place: Place) -> list[Path]:
         files = range(self.options.data_files)
@@ -193,20 +202,21 @@ def _notes(result: _native.EventResult, options: EventsOptions) -> tuple[str, ..
 
 
 def _no_event(options: EventsOptions, place: Place) -> WorkloadError:
-    time = units.format_exact_seconds(options.time)
+    time = units.format_exact_seconds(options.duration)
     return WorkloadError(
         "to read and compute events",
         found=f"not one was ended in {time}",
         where=str(place.directory),
-        remedy="give more time, or less computing for an event",
+        remedy="give a longer duration, or less computing for an event",
     )
 
 
 EVENTS = WorkloadDefinition(
     name="events",
-    models="batch jobs of high-energy physics, such as the CMS reconstruction of report R5: each "
-    "opens a data file, reads an event in several reads with gaps between them, as a column-wise "
-    "ROOT file has it, computes, and reads the next, until time or events run out",
+    models="batch jobs of high-energy physics: each reads an event, computes, reads the next. So "
+    "did the CMS reconstruction of report R5: a job opens a data file and reads an event in "
+    "several reads with gaps between them, as a column-wise ROOT file has it, until time or "
+    "events run out",
     leaves_out="processes (the jobs are threads of one), their start, output and calibration data; "
     "decompression; TTreeCache, which gathers the reads of many events (fewer reads of a larger "
     "event model it); network and file system servers. With more burning jobs than processors it "

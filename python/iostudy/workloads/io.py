@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy._native import JobResult
-from iostudy.errors import TargetError
 from iostudy.workloads import descriptors
 from iostudy.workloads.definition import (
     BYTES,
@@ -20,6 +18,8 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
 )
+from iostudy.workloads.directories import refuse_unfit
+from iostudy.workloads.folder import remove
 from iostudy.workloads.io_options import IoOptions
 from iostudy.workloads.job_files import carry_out, whole_files, write_out
 from iostudy.workloads.latency import latency_figures, latency_readings
@@ -49,6 +49,12 @@ class Io(Workload):
         options = self.options
         return 0 if options.directories else options.jobs * options.files * options.size
 
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """The ramp and the duration, if one is given."""
+        if self.options.duration is None:
+            return super().expected_seconds(bytes_per_second)
+        return self.options.ramp + self.options.duration
+
     def reads(self) -> bool:
         """Files that were there before are not in the page cache when a trial begins."""
         return self.options.prepared
@@ -56,8 +62,7 @@ class Io(Workload):
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
         descriptors.refuse_hopeless(self.options.jobs * self.options.files, "files")
-        for directory in self.options.directories:
-            _refuse_unfit(directory)
+        refuse_unfit(self.options.directories, "for the files of io")
 
     def preparation(self) -> str:
         """Trials with the same files share them, however they move the records."""
@@ -105,8 +110,7 @@ class Io(Workload):
         """Remove the folders with all files, also where another one's cannot be removed."""
         with ExitStack() as cleaning:
             for folder in self.folders(place):
-                if folder.exists():
-                    cleaning.callback(_remove, folder)
+                cleaning.callback(remove, folder)
 
     def folders(self, place: Place) -> list[Path]:
         """A folder of our own in every directory, of a name that no other place has."""
@@ -136,26 +140,6 @@ class Io(Workload):
 
 
 _VERBS = {"read": "read", "write": "write", "mix": "read and write"}
-
-
-def _remove(folder: Path) -> None:
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        raise io_error("to remove the folder of the files", error, folder) from error
-
-
-def _refuse_unfit(directory: Path) -> None:
-    if not directory.is_dir():
-        found = "that is no directory" if directory.exists() else "there is nothing there"
-        remedy = "create it, or name another one"
-    elif not os.access(directory, os.W_OK | os.X_OK, effective_ids=True):
-        found, remedy = "it cannot be written to", "change its owner or mode, or name another one"
-    else:
-        return
-    raise TargetError(
-        "a directory for the files of io", found=found, where=str(directory), remedy=remedy
-    )
 
 
 def _readings(options: IoOptions, result: JobResult) -> dict[str, float]:
@@ -229,8 +213,8 @@ _EXEC_TIME = Figure("exec_time", "s", "from first start, or the ramp's end, to l
 
 IO = WorkloadDefinition(
     name="io",
-    models="an application by how it does its I/O: operation, order, record size, jobs, queue "
-    "depth, caching, syncs and pace. Verdicts use latency where a rate is given, else iops for "
+    models="any application by its I/O: operation, order, record size, queue depth, syncs, pace. "
+    "Verdicts use latency where a rate is given, else iops for "
     "random and zipf orders and bandwidth for the others",
     leaves_out="what the application computes, unless think stands for it; several processes, for "
     "all jobs are threads of one; several kinds of jobs at once, for which there is mix; fio's own "

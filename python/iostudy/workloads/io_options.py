@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from iostudy import units
 from iostudy._native import FileJob
 from iostudy.job import Advice, Arrival, JobSpec, Method, Operation, Order, SyncCall
 from iostudy.workloads.definition import Count, Options, Percent, Seconds, Size
+from iostudy.workloads.directories import Directories
 from iostudy.workloads.job_files import refuse_misfit
-
-
-def _split(value: Any) -> Any:
-    """The command line has text only: there directories stand as in PATH."""
-    return value.split(":") if isinstance(value, str) else value
 
 
 class IoOptions(Options):
@@ -50,12 +45,12 @@ class IoOptions(Options):
     )
     files: Annotated[int, Field(ge=1, le=65536)] = Field(1, description="files of each job")
     size: Size = Field(256 * units.MIB, description="size of each file")
-    directories: Annotated[tuple[Path, ...], BeforeValidator(_split)] = Field(
+    directories: Directories = Field(
         (),
         description="absolute paths of the directories over which the files of all jobs are dealt "
-        "out in turn, such as one on each of several disks (on the command line with : between "
-        "them); each gets a folder iostudy-io-..., which is removed at the end, but not after "
-        "kill -9; by default all files are in the target",
+        "out in turn, such as one on each of several disks; each gets a folder iostudy-io-..., "
+        "which is removed at the end, but not after kill -9; by default all files are in the "
+        "target",
     )
     engine: Method = Field(
         "psync",
@@ -132,15 +127,6 @@ class IoOptions(Options):
         if self.overwrite and self.operation == "read":
             raise ValueError("overwrite is for writing only")
         FileJob(self.spec((("a file",),), seed=0))  # the engine refuses what else cannot work
-        return self
-
-    @model_validator(mode="after")
-    def _places(self) -> IoOptions:
-        for directory in self.directories:
-            if not directory.is_absolute():
-                raise ValueError(f"{directory} is no absolute path; write it from / on")
-        if len(set(self.directories)) < len(self.directories):
-            raise ValueError("a directory stands twice; name each once")
         return self
 
     @property

@@ -7,9 +7,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
@@ -18,6 +17,7 @@ from iostudy.workloads.definition import (
     BYTES,
     Figure,
     Histogram,
+    Listed,
     Measured,
     Options,
     Part,
@@ -26,27 +26,22 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
 )
+from iostudy.workloads.folder import remove
 from iostudy.workloads.iozone_matrix import Cell, Operation, cells, doubled, manner, records_of
+from iostudy.workloads.job_files import DIRECT_ALIGNMENT
 from iostudy.workloads.latency import merged
 from iostudy.workloads.native import told_as_workload
 
-_PAGE_BYTES = 4096
 _MEAN = "mean_rate"
 _RATE = "rate"
-
-
-def _operations(value: object) -> object:
-    """A command line gives one name, or several with commas."""
-    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
 
 class IozoneOptions(Options):
     """Options of iozone."""
 
-    operations: Annotated[
-        tuple[Operation, ...], BeforeValidator(_operations), Field(min_length=1)
-    ] = Field(
+    operations: Listed[Operation] = Field(
         tuple(Operation),
+        min_length=1,
         description=f"what is timed (iozone: -i): {', '.join(Operation)}",
     )
     min_file_size: Size = Field(64 * units.KIB, description="smallest file (iozone: -n)")
@@ -91,10 +86,11 @@ class IozoneOptions(Options):
         if len(set(self.operations)) < len(self.operations):
             raise ValueError("an operation stands twice")
         if self.direct and any(
-            size % _PAGE_BYTES for size in (self.min_file_size, self.min_record_size)
+            size % DIRECT_ALIGNMENT for size in (self.min_file_size, self.min_record_size)
         ):
             raise ValueError(
-                f"direct I/O needs file and record sizes to be multiples of {_PAGE_BYTES} bytes"
+                f"direct I/O needs file and record sizes to be multiples of {DIRECT_ALIGNMENT} "
+                "bytes"
             )
         if self.direct and any(manner(each).method == "stdio" for each in self.operations):
             raise ValueError(
@@ -153,7 +149,7 @@ class Iozone(Workload):
     def clean(self, place: Place) -> None:
         """Remove the files."""
         for path in self._paths(place):
-            Path(path).unlink(missing_ok=True)
+            remove(Path(path))
 
     def _paths(self, place: Place) -> tuple[str, ...]:
         names = (f"iozone-{index:04d}" for index in range(self.options.threads))
@@ -277,9 +273,9 @@ def _part_figures(options: IozoneOptions) -> tuple[Figure, ...]:
 
 IOZONE = WorkloadDefinition(
     name="iozone",
-    models="iozone -a: every operation on files of every size by records of every size; -t where "
-    "there are several threads. As there, reads follow the writes and find the page cache full, "
-    "unless direct is asked for or the files are larger than the memory",
+    models="iozone -a: every operation on files of every size by records of every size. It is -t "
+    "where there are several threads. As there, reads follow the writes and find the page cache "
+    "full, unless direct is asked for or the files are larger than the memory",
     leaves_out="mmap, asynchronous and vectored I/O, processes in place of threads, and telemetry "
     "files. A random pass takes every record once, where iozone draws them; what is read is "
     "verified, which is in the time",

@@ -83,12 +83,6 @@ def require_present(paths: Iterable[Path], where: Path, size: int | None = None)
             )
 
 
-def remove(paths: Iterable[Path]) -> None:
-    """Remove those that are there."""
-    for path in paths:
-        path.unlink(missing_ok=True)
-
-
 def cut_back(paths: Iterable[Path], size: int, where: Path) -> None:
     """Cut files off at the size they had before something was appended."""
     for path in paths:

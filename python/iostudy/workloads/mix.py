@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import re
-import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -15,14 +14,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
+    SerializationInfo,
     create_model,
     model_serializer,
     model_validator,
 )
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.definition import (
@@ -36,6 +33,7 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     go_on,
 )
+from iostudy.workloads.folder import remove
 from iostudy.workloads.page_cache import forget
 from iostudy.workloads.rounds import beside, mean_of
 from iostudy.workloads.together import Player, common_share, play_together
@@ -94,8 +92,9 @@ class Member(Options):
         return options
 
     @model_serializer
-    def _as_written(self) -> dict[str, Any]:
-        return {self.name: self.options.model_dump(mode="json")}
+    def _as_written(self, asked: SerializationInfo) -> dict[str, Any]:
+        dumped = self.options.model_dump(mode="json", exclude_defaults=asked.exclude_defaults)
+        return {self.name: dumped}
 
 
 class MixOptions(Options):
@@ -151,7 +150,7 @@ class MixMember:
             try:
                 self.workload.clean(own)
             finally:
-                shutil.rmtree(own.directory)
+                remove(own.directory)
 
     def moved(self, player: Player) -> float | None:
         """The bytes of all its rounds, the one that was cut off included; None: unknown."""
@@ -179,6 +178,10 @@ class Mix(Workload):
     def space_bytes(self) -> int:
         """That of all members together, as far as they can tell."""
         return sum(member.workload.space_bytes() for member in self.members)
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: members share the storage, and nobody can tell how."""
+        return None
 
     def reads(self) -> bool:
         """Whether any member reads what was written before."""
@@ -304,21 +307,11 @@ def _make(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> Mix:
     return Mix(members, options.repeats)
 
 
-def _from_text(value: Any) -> Any:
-    """The command line has text only: there a mapping is written as YAML, or JSON."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return YAML(typ="safe", pure=True).load(value)
-    except YAMLError as error:
-        raise ValueError(f"not a mapping in YAML or JSON; write {_EXAMPLE_TEXT}") from error
-
-
 def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     """MixOptions that know the options of every workload, so that each error has its place."""
     fields: dict[str, Any] = {each.name: (each.options | None, None) for each in known}
     member = create_model("MixMember", __base__=Member, **fields)
-    members = Annotated[dict[Label, member], BeforeValidator(_from_text)]  # type: ignore[valid-type]
+    members = dict[Label, member]  # type: ignore[valid-type]
     described = Field(
         min_length=2,
         description="the workloads by labels of your own, as {label: {name: {option: value}}}; the "
@@ -327,15 +320,12 @@ def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     return create_model("MixOptions", __base__=MixOptions, workloads=(members, described))
 
 
-_EXAMPLE_TEXT = "{foreground: dfsio-read, neighbour: dfsio-write}"
-
-
 def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
     """The mix of any of these workloads, by name; a mix of mixes is none."""
     return WorkloadDefinition(
         name=NAME,
-        models="users of the same storage at the same time: what a neighbour on a shared /home "
-        "does to the workload in question, and that to the neighbour",
+        models="users of the same storage at the same time: what a neighbour does to the first. "
+        "So it is on a shared /home; what the first does to the neighbour is told as well",
         leaves_out="processes and hosts of their own: all members are threads of this process, so "
         "that a member which computes in Python slows the others' Python down, though not their "
         "I/O loops; shares and limits of users, which a cgroup would set",

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, assert_never
@@ -25,11 +24,11 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
-from iostudy.workloads.folder import empty
+from iostudy.workloads.folder import empty, remove
 from iostudy.workloads.latency import histogram_readings, latency_figures, merged
 from iostudy.workloads.mrbench_job import INPUT, Job, JobTimes, Shape
 from iostudy.workloads.mrbench_task import COMMIT, CREATE, READ
-from iostudy.workloads.native import io_error
+from iostudy.workloads.native import told_as_workload
 
 _BLOCK_BYTES = 4096
 _FILES_BESIDE = 8
@@ -62,7 +61,7 @@ class MrbenchOptions(Options):
     input_type: InputType = Field(
         InputType.ASCENDING, description="the order of these numbers (MRBench: -inputType)"
     )
-    sync: bool = Field(
+    fsync: bool = Field(
         default=True,
         description="fsync each file, and after a rename its folder, as HDFS's name-node syncs its "
         "log before it answers",
@@ -84,6 +83,10 @@ class Mrbench(Workload):
         files = 2 * asked.maps + 3 * asked.reduces + _FILES_BESIDE
         return asked.jobs * (files * _BLOCK_BYTES + 3 * sum(map(len, _lines(asked, seed=0))))
 
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: starting and committing is no matter of bytes."""
+        return None
+
     def preparation(self) -> str:
         """Trials with the same input share it."""
         return f"{self.options.input_lines} {self.options.input_type}"
@@ -101,13 +104,13 @@ class Mrbench(Workload):
         with _told(place):
             for path in place.directory.iterdir():
                 if path != kept:
-                    shutil.rmtree(path)
+                    remove(path)
 
     def run(self, place: Place) -> Measured:
         """Run all jobs; each has to give the sorted input."""
         asked = self.options
         lines = tuple(_lines(asked, place.seed))
-        shape = Shape(place.directory, asked.maps, asked.reduces, asked.sync, lines)
+        shape = Shape(place.directory, asked.maps, asked.reduces, asked.fsync, lines)
         with _told(place):
             return _measured(
                 [Job(shape, n, _asking(place, done=n)).run() for n in range(asked.jobs)]
@@ -149,12 +152,8 @@ def _asking(place: Place, done: int) -> Callable[[], None]:
     return ask
 
 
-@contextmanager
-def _told(place: Place) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise io_error("to run the jobs", error, place.directory) from error
+def _told(place: Place) -> AbstractContextManager[None]:
+    return told_as_workload("to run the jobs", place.directory)
 
 
 def _measured(times: Sequence[JobTimes]) -> Measured:
@@ -186,8 +185,9 @@ def _histogram(all_seconds: Sequence[float]) -> Histogram:
 
 MRBENCH = WorkloadDefinition(
     name="mrbench",
-    models="MRBench: jobs of a few lines one after another, each with its staging files, a process "
-    "for every task, and output that is committed by rename (FileOutputCommitter, version 1)",
+    models="MRBench: tiny jobs one after another, each with its processes and its commit. A job "
+    "has staging files, a process for every task, and output that is committed by rename "
+    "(FileOutputCommitter, version 1)",
     leaves_out="HDFS and YARN with their replication, network, scheduling and heartbeats, job "
     "jars, and the JVM: a task is a Python process, which starts in a fraction of the time. Bytes "
     "are not told, as the file system's journal moves more than the jobs do; so foreign I/O is not "
@@ -203,7 +203,7 @@ MRBENCH = WorkloadDefinition(
         Figure("task_start", "s", "mean time from starting a process to its first line", False),
         Figure("start_share", "%", "share of the tasks' time in starting their processes", False),
         Figure("storage_share", "%", "share of the tasks' time in files and renames", True),
-        *latency_figures("a commit: a rename, durable with sync", "commit"),
+        *latency_figures("a commit: a rename, durable with fsync", "commit"),
     ),
     example={"jobs": 5},
     make=Mrbench,

@@ -38,7 +38,7 @@ _DEFAULT_REMEDY = "see the kernel's log (dmesg) and the state of the file system
 
 @contextmanager
 def told_as_workload(doing: str, directory: Path) -> Iterator[None]:
-    """WorkloadError for whatever the native core raises within, such as "to write its files"."""
+    """WorkloadError for what the native core or the system refuses: "to write its files"."""
     try:
         yield
     except _native.VerificationError as error:
@@ -55,7 +55,7 @@ def told_as_workload(doing: str, directory: Path) -> Iterator[None]:
             where=str(directory),
             remedy="run it again; a figure of a part is no figure of the whole",
         ) from error
-    except _native.EngineError as error:
+    except OSError as error:
         raise io_error(doing, error, directory) from error
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
@@ -15,6 +15,7 @@ from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import (
     Count,
     Figure,
+    Listed,
     Measured,
     Options,
     Place,
@@ -44,22 +45,10 @@ _ENTRY_BYTES = 512
 """What an inode and its name take at most, in the defaults of ext4 (256) and XFS (512)."""
 
 
-def _listed(value: Any) -> Any:
-    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
-
-
-def _joined(operations: Sequence[str]) -> str:
-    return ", ".join(operations)
-
-
 class NNBenchOptions(Options):
     """Options of nnbench."""
 
-    operations: Annotated[
-        tuple[Operation, ...],
-        BeforeValidator(_listed),
-        PlainSerializer(_joined, return_type=str, when_used="json"),
-    ] = Field(
+    operations: Listed[Operation] = Field(
         ("create_write", "open_read", "rename", "delete"),
         description="the phases in their order, each of them once and after the one before has "
         f"ended (NNBench: -operation, one a run): {', '.join(get_args(Operation))}. Files that the "
@@ -115,6 +104,10 @@ class NNBench(Workload):
         leaves = items // min(options.files_per_directory, options.files) + options.threads
         directories = items * ("mkdir" in options.operations) + leaves * options.depth
         return items * (blocks * _BLOCK_BYTES + _ENTRY_BYTES) + directories * _BLOCK_BYTES
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: metadata are no matter of bytes."""
+        return None
 
     def reads(self) -> bool:
         """Where the first phase finds what was made before it, it finds it in no cache."""
@@ -227,9 +220,8 @@ def _figures(options: NNBenchOptions) -> tuple[Figure, ...]:
 
 NNBENCH = WorkloadDefinition(
     name="nnbench",
-    models="NNBench: many clients at the same time create and write small files, open and read "
-    "them, rename and delete them; with mdtest's directory creation and removal, file stat, and "
-    "reading of directories",
+    models="NNBench: many clients create, read, rename and delete small files at the same time. "
+    "Beside that mdtest's directory creation and removal, file stat, and reading of directories",
     leaves_out="the name-node with its RPC, locks and edit log, and the start of map tasks; "
     "operations that failed (NNBench counts exceptions and goes on; here the first one fails the "
     "run). A phase after the first finds in memory what the one before has left there, as in both "

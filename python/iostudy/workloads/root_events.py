@@ -30,8 +30,9 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
+from iostudy.workloads.folder import remove
 from iostudy.workloads.latency import PERCENTILES, latency_figures, merged, percentile_us, pooled
-from iostudy.workloads.native import io_error
+from iostudy.workloads.native import told_as_workload
 from iostudy.workloads.page_cache import forget_file
 from iostudy.workloads.together import Player, play_together
 
@@ -66,7 +67,7 @@ class RootEventsOptions(Options):
     compute: Seconds = Field(
         0.3, description="time slept after each event, in place of computing (R5: about 0.3s)"
     )
-    time: Annotated[Seconds, Field(gt=0)] = Field(
+    duration: Annotated[Seconds, Field(gt=0)] = Field(
         30.0, description="when all jobs end, if the events have not run out before (R5: 40min)"
     )
 
@@ -87,6 +88,10 @@ class RootEvents(Workload):
         """The file, if it is made here."""
         made = self.options.events * self.options.event_size + _HEAD_BYTES
         return made if self.options.file is None else 0
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """The duration at most; how much is in a file of the user's own is not looked up."""
+        return self.options.duration
 
     def reads(self) -> bool:
         """The jobs find nothing in the page cache."""
@@ -113,12 +118,10 @@ class RootEvents(Workload):
                 raise _stopped(place)
 
         options = self.options
-        try:
+        with told_as_workload("to make a ROOT file", place.directory):
             root_file.make(
                 self._path(place), self._content(place), options.events, options.step, go_on
             )
-        except OSError as error:
-            raise io_error("to make a ROOT file", error, place.directory) from error
 
     def reset(self, place: Place) -> None:
         """A file of the user's own lies elsewhere: it is taken out of the page cache here."""
@@ -135,13 +138,13 @@ class RootEvents(Workload):
         started = time.monotonic()
         if not play_together(players[0], players[1:], place.tick, repeat_others=False):
             raise _stopped(place)
-        wall_seconds = min(time.monotonic() - started, self.options.time)
+        wall_seconds = min(time.monotonic() - started, self.options.duration)
         return self._measured([player.rounds[0].measured for player in players], wall_seconds)
 
     def clean(self, place: Place) -> None:
         """Remove the file that was made here."""
         if self.options.file is None:
-            self._path(place).unlink(missing_ok=True)
+            remove(self._path(place))
 
     def _path(self, place: Place) -> Path:
         return self.options.file or place.directory / "events.root"
@@ -161,8 +164,8 @@ class RootEvents(Workload):
         self, place: Place, events: range, bases: Mapping[str, root_file.Values], tick: Tick
     ) -> Measured:
         """One job: what it ended in time, and how long it took to read each step of that."""
-        started, ended, reading = time.monotonic(), 0, list[float]()
-        deadline = started + self.options.time
+        started, ended, read_bytes, reading = time.monotonic(), 0, 0, list[float]()
+        deadline = started + self.options.duration
         with root_file.opened(self._path(place), self.options.tree) as tree:
             for start in events[:: self.options.step]:
                 step = events[start - events.start :][: self.options.step]
@@ -170,11 +173,17 @@ class RootEvents(Workload):
                 if not self._compute(len(step), deadline, partial(self._ask, place, tick, ended)):
                     break
                 ended += len(step)
+                read_bytes = root_file.requested_bytes(tree)
                 reading.append(seconds)
             requested_bytes = root_file.requested_bytes(tree)
         worked = min(time.monotonic(), deadline) - started
         return Measured(
-            {"events": ended, "requested": requested_bytes, "seconds": worked},
+            {
+                "events": ended,
+                "read": read_bytes,
+                "requested": requested_bytes,
+                "seconds": worked,
+            },
             {"step": merged((seconds * 1e6, 1) for seconds in reading)},
         )
 
@@ -198,20 +207,20 @@ class RootEvents(Workload):
         events = math.fsum(job.figures["events"] for job in jobs)
         if not events:
             raise _no_event(self.options)
-        requested = math.fsum(job.figures["requested"] for job in jobs)
+        read_bytes = math.fsum(job.figures["read"] for job in jobs)
         worked = math.fsum(job.figures["seconds"] for job in jobs)
         latencies = pooled(job.latencies["step"] for job in jobs)
         figures = {
             "event_rate": events / wall_seconds,
             "events": events,
-            "read_rate": requested / _MB / wall_seconds,
+            "read_rate": read_bytes / _MB / wall_seconds,
             "cpu_efficiency": 100 * events * self.options.compute / worked,
             "exec_time": wall_seconds,
             **{f"latency_p{p:g}": percentile_us(latencies, p) for p in PERCENTILES},
             "latency_max": latencies[-1][0],
         }
         if self.options.file is None and self.options.branches == _ALL:
-            figures[BYTES] = requested
+            figures[BYTES] = math.fsum(job.figures["requested"] for job in jobs)
         return Measured(figures, {"step": latencies})
 
 
@@ -227,16 +236,16 @@ def _stopped(place: Place) -> WorkloadStoppedError:
 def _no_event(options: RootEventsOptions) -> WorkloadError:
     return WorkloadError(
         "to read and compute events",
-        found=f"none was ended in {units.format_exact_seconds(options.time)}",
+        found=f"none was ended in {units.format_exact_seconds(options.duration)}",
         where=str(options.file or "the file that was made"),
-        remedy="give more time, less computing for an event, or a file that has events",
+        remedy="give a longer duration, less computing for an event, or a file that has events",
     )
 
 
 ROOT_EVENTS = WorkloadDefinition(
     name="root-events",
-    models="jobs of high-energy physics that read a real ROOT file with uproot, basket by basket "
-    "(report R5's jobs did so with ROOT), and sleep for the time that computing takes",
+    models="batch jobs of high-energy physics that read a real ROOT file with uproot. They read it "
+    "basket by basket, as report R5's jobs did with ROOT, and sleep for the time of computing",
     leaves_out="processes of their own: the jobs are threads of one Python, which interprets one "
     "at a time: beyond some jobs it is Python that is measured (`events` has no such limit); "
     "compression and verifying - a file made here is not compressed and is verified, one of your "
@@ -246,7 +255,12 @@ ROOT_EVENTS = WorkloadDefinition(
     figures=always(
         Figure("event_rate", "events/s", "events over the time of all jobs", True),
         Figure("events", "events", "events that were read and computed in time", True),
-        Figure("read_rate", "MB/s", "bytes that uproot asked for (10^6 B) over the time", True),
+        Figure(
+            "read_rate",
+            "MB/s",
+            "bytes that uproot read of these events (10^6 B) over the time",
+            True,
+        ),
         Figure("cpu_efficiency", "%", "computing time of these events over the jobs' time", True),
         Figure("exec_time", "s", "from first start to last end, or to when the time was up", False),
         *latency_figures("reading a step of events into arrays, to 4.4 %"),

@@ -6,17 +6,16 @@ made. What row N holds is a function of N: the block's seed has no part in it.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from iostudy import _native, units
-from iostudy.errors import UsageError, WorkloadError
+from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import (
     BYTES,
     Count,
@@ -30,6 +29,8 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
+from iostudy.workloads.directories import Directories, refuse_unfit
+from iostudy.workloads.folder import remove
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
 
@@ -38,13 +39,6 @@ _SIZE_PER_MEMORY = 256
 """Rows that are only prepared are sorted in runs of at least a 256th."""
 
 _INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
-
-
-def absolute(path: Path) -> Path:
-    """The path, if it is a whole one; ValueError for others."""
-    if not path.is_absolute():
-        raise ValueError(f"{path} is relative; give the whole path, such as /scratch/spill")
-    return path
 
 
 class _TeraOptions(Options):
@@ -84,7 +78,7 @@ class TeraSortOptions(_TeraOptions):
     memory: Size = Field(
         256 * units.MIB, description="what buffers and tables of all threads may take together"
     )
-    spill: tuple[Annotated[Path, AfterValidator(absolute)], ...] = Field(
+    spill: Directories = Field(
         (),
         description="folders for intermediate data, in turn (mapreduce.cluster.local.dir), "
         "perhaps on several devices; none: where the rows are",
@@ -129,9 +123,8 @@ class _Tera(Workload):
 
     def clean(self, place: Place) -> None:
         """Remove the rows."""
-        for name in (_INPUT, _OUTPUT):
-            _remove(place.directory / name)
-        (place.directory / _CHECKSUM).unlink(missing_ok=True)
+        for name in (_INPUT, _OUTPUT, _CHECKSUM):
+            remove(place.directory / name)
 
 
 @dataclass(frozen=True)
@@ -174,15 +167,8 @@ class TeraSort(_Tera):
         return True
 
     def check(self) -> None:
-        """Refuse spill folders that are not there."""
-        for folder in self.options.spill:
-            if not folder.is_dir():
-                raise UsageError(
-                    "a folder for intermediate data",
-                    found="no such folder",
-                    where=str(folder),
-                    remedy="make it, or leave it out of the option spill",
-                )
+        """Refuse spill folders that cannot be written to."""
+        refuse_unfit(self.options.spill, "for intermediate data")
 
     def preparation(self) -> str:
         """Trials share the rows however they sort them."""
@@ -192,11 +178,12 @@ class TeraSort(_Tera):
         """Make the rows, and note the checksum that they keep through the sort."""
         self.clean(place)  # a preparation that was killed may have left its rows
         made = _generate(place, self.options, parts=self.options.parts)
-        (place.directory / _CHECKSUM).write_text(made.checksum)
+        with _told("to note the checksum of the rows", place):
+            (place.directory / _CHECKSUM).write_text(made.checksum)
 
     def reset(self, place: Place) -> None:
         """Every trial makes new sorted files."""
-        _remove(place.directory / _OUTPUT)
+        remove(place.directory / _OUTPUT)
 
     def run(self, place: Place) -> Measured:
         """Sort all rows once, and compare the checksum of what was written."""
@@ -242,7 +229,7 @@ class TeraValidate(_Tera):
         sorting = TeraSort(TeraSortOptions.model_validate(options))
         sorting.prepare(place)
         sorting.run(place)
-        _remove(place.directory / _INPUT)
+        remove(place.directory / _INPUT)
 
     def run(self, place: Place) -> Measured:
         """Read all rows once, and compare their order, number and checksum."""
@@ -280,7 +267,8 @@ def _told(doing: str, place: Place) -> AbstractContextManager[None]:
 
 def _compare(result: _native.TeraResult, place: Place) -> None:
     """Refuse rows that are not those that were made."""
-    made = (place.directory / _CHECKSUM).read_text()
+    with _told("to find the checksum of the rows", place):
+        made = (place.directory / _CHECKSUM).read_text()
     if result.checksum != made:
         raise _other_rows(f"rows with the checksum {made}", result.checksum, place)
 
@@ -301,11 +289,6 @@ def _bytes_on_target(sorted_: _native.TeraSorted, target: Path, spill: tuple[Pat
     elsewhere = sum(held for folder, held in by_folder if folder.stat().st_dev != device)
     moved = sorted_.result.read.bytes + sorted_.result.write.bytes
     return moved - 2 * elsewhere  # each spill is written and read once
-
-
-def _remove(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
 
 
 def _rates(result: _native.TeraResult) -> dict[str, float]:
@@ -335,7 +318,7 @@ def _figures(*more: Figure, operations: tuple[str, ...]) -> Callable[[object], t
     latencies = (latency_figures(f"a {o} call", f"{o}_latency") for o in operations)
     return always(
         Figure("rate", "MiB/s", "bytes of the rows, each once, over the time", True),
-        Figure("rows_per_second", "1/s", "rows over the time", True),
+        Figure("rows_per_second", "rows/s", "rows over the time", True),
         Figure("exec_time", "s", "from the first look at a file to the last one in place", False),
         Figure(BYTES, "B", "bytes read and written on the target", True),
         *more,
@@ -348,8 +331,8 @@ _LEAVES_OUT = "HDFS with its replication and network, YARN, the JVM and the star
 
 GEN = WorkloadDefinition(
     name="teragen",
-    models="TeraGen: rows with random keys, the same bytes as Hadoop's; map tasks write a file "
-    "each, and files get their names when all are complete",
+    models="TeraGen: rows with random keys are made, the same bytes as Hadoop's. Map tasks write a "
+    "file each, and files get their names when all are complete",
     leaves_out=_LEAVES_OUT,
     source=f"{_SOURCE}.TeraGen",
     options=TeraGenOptions,
@@ -360,10 +343,10 @@ GEN = WorkloadDefinition(
 )
 SORT = WorkloadDefinition(
     name="terasort",
-    models="TeraSort: rows are read and sorted in pieces within a memory limit, spilled once, "
-    "merged into files in order, and renamed when all are complete. Sampling the keys is inside "
-    "the measured time, as is the checksum of what is written, which must be that of the rows "
-    "that were made; that files hold it is for teravalidate to say",
+    models="TeraSort: rows are sorted within a memory limit. They are read and sorted in pieces, "
+    "spilled once, merged into files in order, and renamed when all are complete. Sampling the "
+    "keys is inside the measured time, as is the checksum of what is written, which must be that "
+    "of the rows that were made; that files hold it is for teravalidate to say",
     leaves_out=f"{_LEAVES_OUT}, copying between hosts, and more than one merge of the same data",
     source=f"{_SOURCE}.TeraSort",
     options=TeraSortOptions,
@@ -380,8 +363,8 @@ SORT = WorkloadDefinition(
 )
 VALIDATE = WorkloadDefinition(
     name="teravalidate",
-    models="TeraValidate: sorted rows are read file by file; their order, also from file to "
-    "file, their number and the sum of their CRC-32 are checked",
+    models="TeraValidate: sorted rows are read, and their order and checksum verified. So are "
+    "their number and the order from file to file; the checksum is the sum of their CRC-32",
     leaves_out=_LEAVES_OUT,
     source=f"{_SOURCE}.TeraValidate",
     options=TeraValidateOptions,

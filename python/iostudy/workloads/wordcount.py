@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from iostudy.workloads.definition import (
     BYTES,
     Count,
     Figure,
+    Listed,
     Measured,
     Options,
     Place,
@@ -27,9 +27,10 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
 )
+from iostudy.workloads.directories import Directories, absolute, refuse_unfit
+from iostudy.workloads.folder import remove
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
-from iostudy.workloads.terasort import absolute
 
 _TEXT, _OUTPUT, _MADE = "words-in", "words-out", "words-made.json"
 
@@ -44,7 +45,7 @@ class WordcountOptions(Options):
 
     size: Size = Field(units.GIB, description="size of the text that is made, all files together")
     files: Annotated[int, Field(ge=1, le=512)] = Field(4, description="files of the text")
-    input: tuple[Annotated[str, AfterValidator(_whole)], ...] = Field(
+    input: Listed[Annotated[str, AfterValidator(_whole)]] = Field(
         (),
         description="texts of your own to count instead: whole paths or patterns such as "
         "/data/logs/*.log (and ** for all folders below); they are only read. "
@@ -65,7 +66,7 @@ class WordcountOptions(Options):
     reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
         2, description="files of the counted words (mapreduce.job.reduces)"
     )
-    spill: tuple[Annotated[Path, AfterValidator(absolute)], ...] = Field(
+    spill: Directories = Field(
         (),
         description="folders for intermediate data, in turn (mapreduce.cluster.local.dir), "
         "perhaps on several devices; none: where the text is made",
@@ -115,10 +116,8 @@ class Wordcount(Workload):
         return True
 
     def check(self) -> None:
-        """Refuse texts that cannot be read, and spill folders that are not there."""
-        for folder in self.options.spill:
-            if not folder.is_dir():
-                raise _unusable("a folder for intermediate data", "no such folder", str(folder))
+        """Refuse texts that cannot be read, and spill folders that cannot be written to."""
+        refuse_unfit(self.options.spill, "for intermediate data")
         self._own_texts()
 
     def preparation(self) -> str:
@@ -143,28 +142,27 @@ class Wordcount(Workload):
         )
         with told_as_workload("to make the text", place.directory):
             made = text.run(place.tick)
-        (place.directory / _MADE).write_text(json.dumps(made))
+            (place.directory / _MADE).write_text(json.dumps(made))
 
     def reset(self, place: Place) -> None:
         """Every trial makes a new output."""
-        _remove(place.directory / _OUTPUT)
+        remove(place.directory / _OUTPUT)
 
     def run(self, place: Place) -> Measured:
         """Count all words once; the output is verified afterwards."""
         texts, expected = self._own_texts(), None
-        if not texts:
-            texts = [str(path) for path in sorted((place.directory / _TEXT).glob("part-*"))]
-            words, checksum = json.loads((place.directory / _MADE).read_text())
-            expected = (words, checksum)
-        job = _counting(self.options, place.directory, texts, expected)
-        with _told(place, own=bool(self.options.input)):
+        with _told(place, own=bool(texts)):
+            if not texts:
+                texts = [str(path) for path in sorted((place.directory / _TEXT).glob("part-*"))]
+                words, checksum = json.loads((place.directory / _MADE).read_text())
+                expected = (words, checksum)
+            job = _counting(self.options, place.directory, texts, expected)
             return _measured(job.run(place.tick), self.options)
 
     def clean(self, place: Place) -> None:
         """Remove text and output; the user's own texts are not touched."""
-        for name in (_TEXT, _OUTPUT):
-            _remove(place.directory / name)
-        (place.directory / _MADE).unlink(missing_ok=True)
+        for name in (_TEXT, _OUTPUT, _MADE):
+            remove(place.directory / name)
 
     def _own_texts(self) -> list[str]:
         """The user's files, each once. Raises UsageError for what is not there or not readable."""
@@ -175,16 +173,16 @@ def _texts(pattern: str) -> Iterator[str]:
     found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - whole paths
     files = [path for path in found if Path(path).is_file()]
     if not files:
-        raise _unusable("a text to count", "no such file", pattern)
+        raise _unusable("no such file", pattern)
     for path in files:
         if not os.access(path, os.R_OK):
-            raise _unusable("a text to count", "it cannot be read", path)
+            raise _unusable("it cannot be read", path)
     yield from files
 
 
-def _unusable(wanted: str, found: str, where: str) -> UsageError:
+def _unusable(found: str, where: str) -> UsageError:
     return UsageError(
-        wanted,
+        "a text to count",
         found=found,
         where=where,
         remedy="name what is there and can be read, or leave the option out",
@@ -207,11 +205,6 @@ def _told(place: Place, *, own: bool) -> Iterator[None]:
                 remedy="let nobody change them meanwhile; leave out files that are no text, or "
                 "give more memory",
             ) from error
-
-
-def _remove(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
 
 
 def _measured(counts: _native.WordCounts, options: WordcountOptions) -> Measured:
@@ -248,7 +241,7 @@ def _figures(options: WordcountOptions) -> tuple[Figure, ...]:
     return (
         Figure("rate", "MiB/s", "size of the text over the time", True),
         Figure("exec_time", "s", "from the first look at the text to the output in place", False),
-        Figure("words_per_second", "1/s", "words over the time", True),
+        Figure("words_per_second", "words/s", "words over the time", True),
         Figure("distinct", "words", "different words", True),
         Figure("count_time", "s", "reading, counting in memory, and spilling", False),
         Figure("merge_time", "s", "merging what was spilled into the output", False),
@@ -262,7 +255,8 @@ def _figures(options: WordcountOptions) -> tuple[Figure, ...]:
 
 WORDCOUNT = WorkloadDefinition(
     name="wordcount",
-    models="WordCount: threads read splits of 16 MiB, count their words in memory (the combiner), "
+    models="WordCount: how often each word occurs in a text, within a memory limit. Threads read "
+    "splits of 16 MiB, count their words in memory (the combiner), "
     "spill them sorted when memory is full and at the end, and merge them into files in order. "
     "Words are divided by white space and among reducers as Hadoop does, so that of the same "
     "text in UTF-8 the same files come out. Timed is all up to the output's renaming; then it is "

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from iostudy.workloads.definition import Figure, WorkloadDefinition, as_written
+from iostudy.workloads.definition import Figure, WorkloadDefinition
 from iostudy.workloads.forms import form
 
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*|[0-9]+(?:[kMGT]i?B?|B|us|ms|s|min|h|%)")
@@ -30,6 +30,12 @@ def bench_command(definition: WorkloadDefinition) -> str:
     options = [f"{name}={_argument(value)}" for name, value in definition.example.items()]
     words = [word for option in options for word in ("-o", option)]
     return shlex.join(["iostudy", "bench", definition.name, *words])
+
+
+def as_written(options: BaseModel, *, with_defaults: bool = True) -> dict[str, str]:
+    """Options as a study file has them: ``{"size": "256MiB", "direct": "true"}``."""
+    written = options.model_dump(mode="json", exclude_defaults=not with_defaults)
+    return {name: _argument(value) for name, value in written.items() if value is not None}
 
 
 def flow(value: Any) -> str:

@@ -1,0 +1,51 @@
+"""Directories beside the target that a user names for a workload's files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from iostudy.errors import TargetError
+from iostudy.workloads.definition import Listed
+
+
+def absolute(path: Path) -> Path:
+    """The path, if it is a whole one; ValueError for others."""
+    if not path.is_absolute():
+        raise ValueError(f"{path} is relative; give the whole path, such as /scratch/spill")
+    return path
+
+
+def _each_once(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+    if len(set(paths)) < len(paths):
+        raise ValueError("a directory stands twice; name each once")
+    return paths
+
+
+Directories = Annotated[
+    Listed[Annotated[Path, AfterValidator(absolute)]], AfterValidator(_each_once)
+]
+"""Absolute paths, each once: ``[/disk1/scratch, /disk2/scratch]``."""
+
+
+def refuse_unfit(directories: Iterable[Path], purpose: str) -> None:
+    """TargetError for the first that is none, or cannot be written to.
+
+    ``purpose`` is such as "for the files of io".
+    """
+    for directory in directories:
+        if not directory.is_dir():
+            found = "that is no directory" if directory.exists() else "there is nothing there"
+            remedy = "create it, or name another one"
+        elif not os.access(directory, os.W_OK | os.X_OK, effective_ids=True):
+            found = "it cannot be written to"
+            remedy = "change its owner or mode, or name another one"
+        else:
+            continue
+        raise TargetError(
+            f"a directory {purpose}", found=found, where=str(directory), remedy=remedy
+        )

@@ -1,0 +1,46 @@
+"""Directories beside the target are whole paths, each once, that can be written to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from iostudy.errors import TargetError
+from iostudy.workloads.definition import Listed
+from iostudy.workloads.directories import Directories, refuse_unfit
+
+DIRECTORIES = TypeAdapter(Directories)
+TEXTS = TypeAdapter(Listed[str])
+
+
+@pytest.mark.parametrize("given", ["/a, /b", ["/a", "/b"]])
+def test_a_list_can_be_a_text_with_commas(given):
+    assert DIRECTORIES.validate_python(given) == (Path("/a"), Path("/b"))
+    assert DIRECTORIES.dump_python((Path("/a"), Path("/b")), mode="json") == "/a, /b"
+
+
+@given(st.lists(st.text().map(str.strip)))
+def test_any_list_is_read_back_as_it_was_written(texts):
+    assert TEXTS.validate_python(TEXTS.dump_python(tuple(texts), mode="json")) == tuple(texts)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [("a", "is relative"), ("/a,", "is relative"), ("/a, /a", "stands twice")]
+)
+def test_what_is_no_list_of_directories_is_refused(given, words):
+    with pytest.raises(ValidationError, match=words):
+        DIRECTORIES.validate_python(given)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("none", "there is nothing there"), ("file", "that is no directory")]
+)
+def test_the_first_unfit_one_is_told(tmp_path, name, words):
+    (tmp_path / "file").touch()
+    with pytest.raises(TargetError, match=words) as caught:
+        refuse_unfit([tmp_path, tmp_path / name], "for intermediate data")
+    assert caught.value.where == str(tmp_path / name)
