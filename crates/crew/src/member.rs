@@ -114,3 +114,12 @@ impl<'a, T, E> Member<'a, T, E> {
         let _ = self.sender.send(Event::Ended(self.index, outcome));
     }
 }
+
+impl<T, E> Drop for Member<'_, T, E> {
+    /// A member that panics never gets ready; the others would wait for it for ever.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.stop();
+        }
+    }
+}

@@ -81,3 +81,14 @@ fn a_fault_before_ready_does_not_leave_the_others_waiting() {
         Err(Error::Fault { member: 0, .. })
     ));
 }
+
+#[test]
+#[should_panic(expected = "a scoped thread panicked")]
+fn a_panic_before_ready_does_not_leave_the_others_waiting() {
+    let work = |member: &Member<(), Infallible>| {
+        assert_ne!(member.index(), 0, "this is the panic");
+        member.ready();
+        member.go_on()
+    };
+    let _ = run(2, work, |_| true);
+}
