@@ -1,67 +1,122 @@
 //! Removing a tree with everything in it, whatever state it was left in.
 
-use std::fs::{read_dir, remove_dir, remove_file};
-use std::io;
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, rmdir, unlinkat};
 use rustix::io::Errno;
 
 use crate::error::{Error, Fault, Met};
+use crate::hands::directory_flags;
 
 /// Remove a directory and all that is in it, several directories at a time. What is gone already,
-/// or goes meanwhile, is no error, and symbolic links are not followed.
+/// or goes meanwhile, is no error, and symbolic links are not followed, also not where one takes
+/// the place of a directory meanwhile: root removes trees in folders of others.
 ///
 /// # Errors
 ///
 /// What the system refused first; the rest of that directory stays.
 pub fn remove_tree(directory: &Path) -> Result<(), Error> {
+    let top = open(directory, flags(), Mode::empty());
+    let top = unless_gone(top).map_err(|errno| met(directory.into(), "open", errno))?;
+    let Some(top) = top else {
+        return Ok(());
+    };
+    let tree = Tree { directory, top };
     let mut levels = vec![];
-    let mut below = vec![directory.to_owned()];
+    let mut below = vec![PathBuf::new()];
     while !below.is_empty() {
-        let found = below.par_iter().map(|directory| remove_files(directory));
+        let found = below.par_iter().map(|place| tree.remove_files(place));
         let found = found.collect::<Result<Vec<_>, Met>>()?;
         levels.push(below);
         below = found.concat();
     }
-    for level in levels.into_iter().rev() {
-        level.par_iter().try_for_each(|directory| {
-            unless_gone(remove_dir(directory), "rmdir", directory).map(|_| ())
-        })?;
+    for level in levels.into_iter().skip(1).rev() {
+        level
+            .par_iter()
+            .try_for_each(|place| tree.remove_directory(place))?;
     }
+    unless_gone(rmdir(directory)).map_err(|errno| met(directory.into(), "rmdir", errno))?;
     Ok(())
 }
 
-/// Remove all but directories; those are what is left.
-fn remove_files(directory: &Path) -> Result<Vec<PathBuf>, Met> {
-    let mut below = Vec::new();
-    let Some(entries) = unless_gone(read_dir(directory), "open", directory)? else {
-        return Ok(below);
-    };
-    for entry in entries {
-        let entry = entry.map_err(|error| met("getdents64", directory, &error))?;
-        let path = entry.path();
-        let kind = unless_gone(entry.file_type(), "stat", &path)?;
-        if kind.is_some_and(|kind| kind.is_dir()) {
-            below.push(path);
-        } else {
-            unless_gone(remove_file(&path), "unlink", &path)?;
-        }
-    }
-    Ok(below)
+/// A tree by its top; places are paths from there.
+struct Tree<'a> {
+    directory: &'a Path,
+    top: OwnedFd,
 }
 
-fn unless_gone<T>(done: io::Result<T>, call: &'static str, path: &Path) -> Result<Option<T>, Met> {
+impl Tree<'_> {
+    /// Open a directory name by name: a path would be followed wherever it leads by now. None is
+    /// kept open, since a tree may be deeper than there are descriptors.
+    fn open(&self, place: &Path) -> Result<Option<OwnedFd>, Met> {
+        let below = |above: OwnedFd, name| openat(&above, name, flags(), Mode::empty());
+        let start = openat(&self.top, c".", flags(), Mode::empty());
+        let opened = place
+            .iter()
+            .fold(start, |above, name| above.and_then(|a| below(a, name)));
+        unless_gone(opened).map_err(|errno| met(self.path(place), "open", errno))
+    }
+
+    /// Remove all but directories; those are what is left.
+    fn remove_files(&self, place: &Path) -> Result<Vec<PathBuf>, Met> {
+        let mut below = Vec::new();
+        let Some(directory) = self.open(place)? else {
+            return Ok(below);
+        };
+        let listing = |errno| met(self.path(place), "getdents64", errno);
+        for entry in Dir::read_from(&directory).map_err(listing)? {
+            let entry = entry.map_err(listing)?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let item = || place.join(OsStr::from_bytes(name.to_bytes()));
+            match unlinkat(&directory, name, AtFlags::empty()) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(Errno::ISDIR) => below.push(item()),
+                Err(errno) => return Err(met(self.path(&item()), "unlink", errno)),
+            }
+        }
+        Ok(below)
+    }
+
+    /// Remove an empty directory below the top.
+    fn remove_directory(&self, place: &Path) -> Result<(), Met> {
+        let (Some(above), Some(name)) = (place.parent(), place.file_name()) else {
+            unreachable!("it has a name and lies in a directory");
+        };
+        let Some(above) = self.open(above)? else {
+            return Ok(());
+        };
+        unless_gone(unlinkat(&above, name, AtFlags::REMOVEDIR))
+            .map_err(|errno| met(self.path(place), "rmdir", errno))?;
+        Ok(())
+    }
+
+    fn path(&self, place: &Path) -> PathBuf {
+        self.directory.iter().chain(place).collect()
+    }
+}
+
+fn flags() -> OFlags {
+    directory_flags() | OFlags::NOFOLLOW
+}
+
+fn unless_gone<T>(done: Result<T, Errno>) -> Result<Option<T>, Errno> {
     match done {
         Ok(value) => Ok(Some(value)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(met(call, path, &error)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno),
     }
 }
 
-fn met(call: &'static str, path: &Path, error: &io::Error) -> Met {
+fn met(path: PathBuf, call: &'static str, errno: Errno) -> Met {
     Met {
-        path: path.to_owned(),
-        fault: Fault::of(call)(Errno::from_io_error(error).unwrap_or(Errno::IO)),
+        path,
+        fault: Fault::of(call)(errno),
     }
 }

@@ -111,6 +111,17 @@ fn removing_takes_all_and_what_is_gone_is_no_error() {
     remove_tree(&job.directory).unwrap();
 }
 
+#[test]
+fn a_link_in_the_place_of_a_tree_is_not_followed() {
+    let place = tempdir().unwrap();
+    std::fs::write(place.path().join("precious"), "data").unwrap();
+    let elsewhere = tempdir().unwrap();
+    let link = elsewhere.path().join("tree");
+    std::os::unix::fs::symlink(place.path(), &link).unwrap();
+    remove_tree(&link).unwrap_err();
+    assert!(place.path().join("precious").exists());
+}
+
 /// The names by the documentation, made with formats and a division at a time.
 fn expected(job: &Job, letter: char) -> BTreeSet<String> {
     let stride = if job.shared { job.threads as u64 } else { 1 };
