@@ -13,20 +13,17 @@ pub fn ticking<R: Send>(
     tick: Option<&Py<PyAny>>,
     work: impl FnOnce(&mut (dyn FnMut(u64) -> bool + Send)) -> R + Send,
 ) -> PyResult<R> {
-    let mut raised = Ok(());
+    let mut answer = Ok(true);
     let outcome = py.detach(|| {
         work(&mut |done| {
-            let answer = Python::attach(|py| asked(py, tick, done));
-            match answer {
-                Ok(go_on) => go_on,
-                Err(error) => {
-                    raised = Err(error);
-                    false
-                }
+            // A no stands: it may come when a phase has just ended, and the next one asks again.
+            if matches!(answer, Ok(true)) {
+                answer = Python::attach(|py| asked(py, tick, done));
             }
+            matches!(answer, Ok(true))
         })
     });
-    raised.map(|()| outcome)
+    answer.map(|_| outcome)
 }
 
 fn asked(py: Python<'_>, tick: Option<&Py<PyAny>>, done: u64) -> PyResult<bool> {
