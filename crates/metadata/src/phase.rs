@@ -91,9 +91,9 @@ fn take_part(
     member.ready();
     let mut laps = Laps::start(member);
     for leaf in 0..layout.leaves() {
+        laps.go_on()?; // in a shared tree there may be many without an item of this thread
         hands.enter(leaf)?;
         if doing.0 == Operation::List {
-            laps.go_on()?;
             hands.list(leaf)?;
             laps.lap();
             continue;
