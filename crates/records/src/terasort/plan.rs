@@ -53,7 +53,8 @@ impl Wanted {
         loop {
             let table = self.table_bytes(plan.chunks);
             let smaller = self.plan_for_share(all.checked_sub(table.div_ceil(self.threads))?)?;
-            if smaller.chunks == plan.chunks {
+            // The table may be a little too large: the right one could lead back to where it began.
+            if smaller.chunks <= plan.chunks {
                 let memory = smaller.buffers_bytes() * self.threads + table;
                 return Some(Plan {
                     memory_bytes: memory as u64,
