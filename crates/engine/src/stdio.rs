@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
 use crate::calls::Calls;
 use crate::error::{Fault, FileFault};
@@ -99,7 +99,8 @@ impl Calls for Stdio {
 
 impl Stream {
     fn open(file: BorrowedFd, mode: &std::ffi::CStr) -> Result<Self, Fault> {
-        let own = rustix::io::dup(file).map_err(Fault::of("dup", 0))?;
+        // Programs that run beside the job are not to hold its files open.
+        let own = fcntl_dupfd_cloexec(file, 0).map_err(Fault::of("fcntl", 0))?;
         // SAFETY: the descriptor is open and the mode is a C string.
         let stream = unsafe { libc::fdopen(own.as_raw_fd(), mode.as_ptr()) };
         if stream.is_null() {
