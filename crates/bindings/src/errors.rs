@@ -1,5 +1,6 @@
 //! The engine's errors as Python exceptions.
 
+use std::io;
 use std::path::Path;
 
 use iostudy_engine::{Error, Fault};
@@ -29,7 +30,7 @@ pyo3::create_exception!(
 pub fn from_engine(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::File { path, fault } => from_fault(py, path, *fault),
-        Error::Thread(source) => EngineError::new_err((source.raw_os_error(), error.to_string())),
+        Error::Thread(source) => no_thread(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
     }
 }
@@ -42,7 +43,7 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
             errno,
         } => {
             let note = format!("{call} at byte {offset}");
-            os_error(py, errno.raw_os_error(), path, &note).unwrap_or_else(|failed| failed)
+            os_error(py, errno.raw_os_error(), path, &note)
         }
         Fault::EndsEarly { .. } | Fault::Differs { .. } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
@@ -50,8 +51,17 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
     }
 }
 
+/// An `EngineError` for threads that the system does not give.
+pub fn no_thread(source: &io::Error, error: &impl ToString) -> PyErr {
+    EngineError::new_err((source.raw_os_error(), error.to_string()))
+}
+
 /// An `EngineError` with the C library's words for `errno`, and a note that says where.
-pub fn os_error(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyResult<PyErr> {
+pub fn os_error(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyErr {
+    noted_error(py, errno, path, note).unwrap_or_else(|failed| failed)
+}
+
+fn noted_error(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyResult<PyErr> {
     let strerror = py
         .import("os")?
         .call_method1("strerror", (errno,))?

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use iostudy_events::{Compute, EventResult as Measured, Layout, Workload, run};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::from_engine;
-use crate::job::{duration, unknown};
+use crate::job::duration;
 use crate::latencies::Latencies;
 use crate::path::NativePath;
+use crate::refuse::{refuse, unknown};
 use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -50,9 +50,7 @@ impl EventJobs {
             direct,
             seed,
         };
-        workload
-            .validate()
-            .map_err(|invalid| PyValueError::new_err(invalid.to_string()))?;
+        workload.validate().map_err(refuse)?;
         Ok(Self(workload))
     }
 

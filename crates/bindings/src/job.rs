@@ -6,12 +6,12 @@ use std::time::Duration;
 use iostudy_engine::{
     Advice, Job, Length, Method, Operation, Order, Pace, Ring, Sync, SyncCall, run,
 };
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::errors::from_engine;
 use crate::job_result::JobResult;
 use crate::path::NativePath;
+use crate::refuse::{refuse, unknown};
 use crate::ticking::ticking;
 
 /// The attributes of a `JobSpec`, whose documentation says what they mean.
@@ -66,8 +66,7 @@ impl FileJob {
     #[new]
     fn new(spec: Spec) -> PyResult<Self> {
         let job = spec.into_job()?;
-        job.validate()
-            .map_err(|invalid| refuse(invalid.to_string()))?;
+        job.validate().map_err(refuse)?;
         Ok(Self(job))
     }
 
@@ -121,7 +120,7 @@ impl Spec {
     }
 
     fn order(&self) -> PyResult<Order> {
-        let step = || NonZeroU64::new(self.step).ok_or_else(|| refuse("step is 0".into()));
+        let step = || NonZeroU64::new(self.step).ok_or_else(|| refuse("step is 0"));
         match self.order.as_str() {
             "sequential" => Ok(Order::Sequential),
             "reverse" => Ok(Order::Reverse),
@@ -143,7 +142,7 @@ impl Spec {
             (None, None) => Ok(Length::Pass),
             (Some(bytes), None) => Ok(Length::Bytes(bytes)),
             (None, Some(seconds)) => Ok(Length::Time(duration("seconds", seconds)?)),
-            (Some(_), Some(_)) => Err(refuse("give either total_bytes or seconds".into())),
+            (Some(_), Some(_)) => Err(refuse("give either total_bytes or seconds")),
         }
     }
 
@@ -185,11 +184,11 @@ impl Spec {
             return match self.arrival.as_str() {
                 "closed" if think.is_zero() => Ok(Pace::Free),
                 "closed" => Ok(Pace::Think(think)),
-                _ => Err(refuse("an open loop needs a rate".into())),
+                _ => Err(refuse("an open loop needs a rate")),
             };
         };
         if !think.is_zero() {
-            return Err(refuse("give either a rate or think_seconds".into()));
+            return Err(refuse("give either a rate or think_seconds"));
         }
         match self.arrival.as_str() {
             "closed" => Ok(Pace::Limited { per_second }),
@@ -228,13 +227,4 @@ fn parse_advice(name: &str) -> PyResult<Advice> {
 pub fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
         .map_err(|error| refuse(format!("{name} is {seconds}: {error}")))
-}
-
-/// `ValueError` for a word that is none of those allowed.
-pub fn unknown(what: &str, found: &str, allowed: &str) -> PyErr {
-    refuse(format!("{what} is {found:?}; allowed: {allowed}"))
-}
-
-fn refuse(message: String) -> PyErr {
-    PyValueError::new_err(message)
 }

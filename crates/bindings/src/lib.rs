@@ -8,6 +8,7 @@ mod latencies;
 mod metadata;
 mod path;
 mod records_error;
+mod refuse;
 mod sampler;
 mod terasort;
 mod ticking;

@@ -1,12 +1,12 @@
 //! `MetadataJob`: phases of metadata operations, what each of them measured, and tidying up.
 
 use iostudy_metadata::{Error, Fault, Job, Operation, Phase, Sync, remove_tree as remove, run};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{EngineError, StoppedError, VerificationError, os_error};
+use crate::errors::{StoppedError, VerificationError, no_thread, os_error};
 use crate::latencies::Latencies;
 use crate::path::NativePath;
+use crate::refuse::{refuse, unknown};
 use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -45,8 +45,7 @@ impl MetadataJob {
             sync: parse_sync(sync)?,
             seed,
         };
-        job.validate()
-            .map_err(|invalid| PyValueError::new_err(invalid.to_string()))?;
+        job.validate().map_err(refuse)?;
         Ok(Self(job))
     }
 
@@ -95,10 +94,7 @@ pub fn remove_tree(py: Python<'_>, directory: NativePath) -> PyResult<()> {
 fn parse_operation(name: &str) -> PyResult<Operation> {
     let known = Operation::ALL;
     let found = known.into_iter().find(|operation| operation.name() == name);
-    found.ok_or_else(|| {
-        let allowed = known.map(Operation::name).join(", ");
-        PyValueError::new_err(format!("operation is {name:?}; allowed: {allowed}"))
-    })
+    found.ok_or_else(|| unknown("operation", name, &known.map(Operation::name).join(", ")))
 }
 
 fn parse_sync(name: &str) -> PyResult<Sync> {
@@ -107,9 +103,7 @@ fn parse_sync(name: &str) -> PyResult<Sync> {
         "file" => Ok(Sync::File),
         "directory" => Ok(Sync::Directory),
         "phase" => Ok(Sync::Phase),
-        _ => Err(PyValueError::new_err(format!(
-            "sync is {name:?}; allowed: none, file, directory, phase"
-        ))),
+        other => Err(unknown("sync", other, "none, file, directory, phase")),
     }
 }
 
@@ -118,11 +112,11 @@ fn from_error(py: Python<'_>, error: &Error) -> PyErr {
         Error::Path {
             path,
             fault: Fault::Io { call, errno },
-        } => os_error(py, errno.raw_os_error(), path, call).unwrap_or_else(|failed| failed),
+        } => os_error(py, errno.raw_os_error(), path, call),
         Error::Path { path, fault } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
         }
-        Error::Thread(source) => EngineError::new_err((source.raw_os_error(), error.to_string())),
+        Error::Thread(source) => no_thread(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
     }
 }

@@ -1,14 +1,14 @@
 //! `TeraGen`, `TeraSort` and `TeraValidate`, and what they measure.
 
 use iostudy_records::terasort::{
-    GenerateJob, Invalid, Outcome, SortJob, Sorted, ValidateJob, generate, sort, validate,
+    GenerateJob, Outcome, SortJob, Sorted, ValidateJob, generate, sort, validate,
 };
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::job_result::Tally;
 use crate::path::NativePath;
 use crate::records_error::from_records;
+use crate::refuse::refuse;
 use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -178,9 +178,4 @@ impl TeraSorted {
     fn memory_bytes(&self) -> u64 {
         self.0.memory_bytes
     }
-}
-
-#[allow(clippy::needless_pass_by_value)] // for map_err
-fn refuse(invalid: Invalid) -> PyErr {
-    PyValueError::new_err(invalid.to_string())
 }

@@ -7,6 +7,7 @@ use crate::errors::from_engine;
 use crate::job::parse_sync;
 use crate::job_result::JobResult;
 use crate::path::NativePath;
+use crate::refuse::refuse;
 use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -18,11 +19,13 @@ impl Truncation {
     #[pyo3(signature = (paths, *, size, sync = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
     fn new(paths: Vec<NativePath>, size: u64, sync: Option<String>) -> PyResult<Self> {
-        Ok(Self(Job {
+        let job = Job {
             paths: paths.into_iter().map(|path| path.0).collect(),
             bytes: size,
             sync: sync.as_deref().map(parse_sync).transpose()?,
-        }))
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
     }
 
     #[pyo3(signature = (tick = None))]

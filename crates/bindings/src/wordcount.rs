@@ -1,12 +1,12 @@
 //! `ZipfText` and `WordCount`, and what counting measures.
 
 use iostudy_records::wordcount::{CountJob, CountResult, Tally as Words, TextJob, count, generate};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::job_result::Tally;
 use crate::path::NativePath;
 use crate::records_error::from_records;
+use crate::refuse::refuse;
 use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -140,9 +140,4 @@ impl WordCounts {
     fn write(&self) -> Tally {
         Tally::new(self.0.calls.written_bytes, &self.0.calls.writes)
     }
-}
-
-#[allow(clippy::needless_pass_by_value)] // for map_err
-fn refuse(invalid: impl ToString) -> PyErr {
-    PyValueError::new_err(invalid.to_string())
 }

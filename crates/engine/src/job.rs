@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use iostudy_pattern::{Layout, Order, PAGE_BYTES};
-use thiserror::Error;
+
+use crate::invalid::Invalid;
 
 /// What is done with the records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,6 +64,12 @@ pub enum Method {
 /// The most records that a thread may have under way: no device is known that gains from more.
 const MOST_UNDER_WAY: u32 = 4096;
 
+/// The longest time that may be asked for; a clock counts much further.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
+/// The lowest rate that may be asked for, which is a record in the longest time.
+const LOWEST_RATE: f64 = 1e-9;
+
 /// How a thread uses its `io_uring`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ring {
@@ -119,13 +126,13 @@ pub enum Pace {
     Think(Duration),
     /// At most so many a second.
     Limited {
-        /// More than 0.
+        /// 1e-9 or more.
         per_second: f64,
     },
     /// So many a second arrive, whether or not those before have ended; a latency counts from the
     /// arrival, so that a record that had to wait is not taken for a quick one.
     Open {
-        /// More than 0.
+        /// 1e-9 or more.
         per_second: f64,
         /// Arrivals are a Poisson process; otherwise they are evenly spaced.
         poisson: bool,
@@ -176,71 +183,6 @@ pub struct Job {
     pub seed: u64,
 }
 
-/// Why a job cannot be carried out as asked.
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
-pub enum Invalid {
-    /// There is nothing to do.
-    #[error("no paths given; give every thread at least one")]
-    NoPaths,
-    /// Threads whose random orders could not be alike.
-    #[error("thread {thread} has {found} files and the first one {wanted}; give each as many")]
-    UnequalThreads {
-        /// Which one, from 0.
-        thread: usize,
-        /// Its files.
-        found: usize,
-        /// Those of the first.
-        wanted: usize,
-    },
-    /// A size of zero.
-    #[error("{name} is 0; it must be at least 1")]
-    Zero {
-        /// Which one.
-        name: &'static str,
-    },
-    /// A record that does not fit into a file.
-    #[error("record_bytes is {record_bytes}, more than file_bytes, {file_bytes}; make it smaller")]
-    RecordLargerThanFile {
-        /// As asked for.
-        record_bytes: usize,
-        /// As asked for.
-        file_bytes: u64,
-    },
-    /// `O_DIRECT` moves whole pages only.
-    #[error("{name} is {bytes}; direct I/O needs a multiple of {PAGE_BYTES}")]
-    Unaligned {
-        /// Which one.
-        name: &'static str,
-        /// As asked for.
-        bytes: u64,
-    },
-    /// A number that is out of its range.
-    #[error("{name} is {found}; allowed: {allowed}")]
-    OutOfRange {
-        /// Which one.
-        name: &'static str,
-        /// As asked for.
-        found: f64,
-        /// What may be asked for.
-        allowed: &'static str,
-    },
-    /// What only a write has, asked of a read.
-    #[error("{name} is for writing only")]
-    OfWrites {
-        /// Which one.
-        name: &'static str,
-    },
-    /// A stream would have to be flushed and placed anew at every turn.
-    #[error("stdio reads or writes, not both in one job")]
-    MixByStdio,
-    /// A device cannot be asked about what goes through the page cache.
-    #[error("iopoll asks the device; it needs direct")]
-    PollsCache,
-    /// Files that are made anew hold nothing to be read.
-    #[error("a job that creates its files has nothing to read; let it only write")]
-    NothingToRead,
-}
-
 impl Job {
     /// Where the records of a thread lie.
     pub(crate) fn layout(&self, thread: usize) -> Layout {
@@ -267,6 +209,7 @@ impl Job {
         self.validate_threads()?;
         self.validate_sizes()?;
         self.validate_ranges()?;
+        self.validate_times()?;
         self.validate_method()?;
         self.validate_writing()
     }
@@ -292,7 +235,12 @@ impl Job {
             ("file_bytes", self.file_bytes),
             ("record_bytes", self.record_bytes as u64),
         ];
-        if let Some((name, _)) = sizes.into_iter().find(|(_, bytes)| *bytes == 0) {
+        let total = match self.length {
+            Length::Bytes(bytes) => Some(("total_bytes", bytes)),
+            Length::Pass | Length::Time(_) => None,
+        };
+        let is_zero = |(_, bytes): &(_, u64)| *bytes == 0;
+        if let Some((name, _)) = sizes.into_iter().chain(total).find(is_zero) {
             return Err(Invalid::Zero { name });
         }
         if self.record_bytes as u64 > self.file_bytes {
@@ -324,9 +272,9 @@ impl Job {
         }
         match self.pace {
             Pace::Limited { per_second } | Pace::Open { per_second, .. }
-                if !per_second.is_finite() || per_second <= 0.0 =>
+                if !per_second.is_finite() || per_second < LOWEST_RATE =>
             {
-                return out_of_range("rate", per_second, "more than 0 records a second");
+                return out_of_range("rate", per_second, "1e-9 records a second or more");
             }
             _ => {}
         }
@@ -338,6 +286,31 @@ impl Job {
                 out_of_range("read_percent", f64::from(read_percent), "0 to 100")
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Times that no clock can be set forward by would end a thread in a panic.
+    fn validate_times(&self) -> Result<(), Invalid> {
+        let run = match self.length {
+            Length::Time(run) => run,
+            Length::Pass | Length::Bytes(_) => Duration::ZERO,
+        };
+        let think = match self.pace {
+            Pace::Think(pause) => pause,
+            Pace::Free | Pace::Limited { .. } | Pace::Open { .. } => Duration::ZERO,
+        };
+        let times = [
+            ("seconds", run),
+            ("ramp_seconds", self.ramp),
+            ("think_seconds", think),
+        ];
+        match times.into_iter().find(|(_, time)| *time > LONGEST) {
+            Some((name, time)) => Err(Invalid::OutOfRange {
+                name,
+                found: time.as_secs_f64(),
+                allowed: "up to 1e9 seconds",
+            }),
+            None => Ok(()),
         }
     }
 

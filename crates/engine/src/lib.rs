@@ -12,6 +12,7 @@ mod contents;
 mod error;
 mod feed;
 mod files;
+mod invalid;
 mod job;
 mod meter;
 mod note;
@@ -26,8 +27,9 @@ mod uring;
 
 pub use calls::read_at;
 pub use error::{Error, Fault};
+pub use invalid::Invalid;
 pub use iostudy_pattern::Order;
-pub use job::{Advice, Invalid, Job, Length, Method, Operation, Pace, Ring, Sync, SyncCall};
+pub use job::{Advice, Job, Length, Method, Operation, Pace, Ring, Sync, SyncCall};
 pub use meter::Tally;
 pub use note::Note;
 pub use result::{JobResult, Phases};

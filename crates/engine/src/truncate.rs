@@ -10,6 +10,7 @@ use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, FileFault, Halt};
 use crate::files::Files;
+use crate::invalid::Invalid;
 use crate::job::SyncCall;
 use crate::meter::{Direction, Meter};
 use crate::result::{JobResult, Phases, ThreadResult};
@@ -26,13 +27,32 @@ pub struct Truncation {
     pub sync: Option<SyncCall>,
 }
 
+impl Truncation {
+    /// Check that there is something to do; nothing is touched.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is not.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        if self.paths.is_empty() {
+            return Err(Invalid::NoPaths);
+        }
+        Ok(())
+    }
+}
+
 /// Cut all files off. In the result a file is a write of no bytes, from opening it to closing it.
 /// `tick` is called about every 50 ms; once it says no, files that are not begun stay as they are.
 ///
 /// # Errors
 ///
 /// As [`crate::run`].
+///
+/// # Panics
+///
+/// If the job is not valid; see [`Truncation::validate`].
 pub fn truncate(job: &Truncation, mut tick: impl FnMut() -> bool) -> Result<JobResult, Error> {
+    job.validate().expect("a job is validated before it is run");
     crew::run(job.paths.len(), |member| tend(job, member), |_| tick())
         .map(JobResult::gather)
         .map_err(|error| told(error, |member, _| &job.paths[member]))

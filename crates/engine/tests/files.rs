@@ -6,8 +6,11 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use iostudy_engine::{Error, Fault, Invalid, Job, JobResult, Operation, Sync, SyncCall, run};
+use iostudy_engine::{
+    Error, Fault, Invalid, Job, JobResult, Length, Operation, Pace, Sync, SyncCall, run,
+};
 use iostudy_pattern::{Content, Record};
 use jobs::{WRITE, in_folder, job};
 
@@ -211,4 +214,37 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
             bytes: 8191
         }
     );
+}
+
+#[test]
+fn times_and_rates_that_no_clock_can_count_are_refused() {
+    let valid = job(&[PathBuf::from("x")], WRITE, 8192, 4096);
+    let ages = Duration::from_secs(1 << 40);
+    let out_of_range = [
+        Job {
+            length: Length::Time(ages),
+            ..valid.clone()
+        },
+        Job {
+            ramp: ages,
+            ..valid.clone()
+        },
+        Job {
+            pace: Pace::Think(ages),
+            ..valid.clone()
+        },
+        Job {
+            pace: Pace::Limited { per_second: 1e-10 },
+            ..valid.clone()
+        },
+    ];
+    for job in out_of_range {
+        assert!(matches!(job.validate(), Err(Invalid::OutOfRange { .. })));
+    }
+    let nothing = Job {
+        length: Length::Bytes(0),
+        ..valid
+    };
+    let name = "total_bytes";
+    assert_eq!(nothing.validate(), Err(Invalid::Zero { name }));
 }

@@ -3,7 +3,7 @@
 use std::fs::{metadata, write};
 use std::path::{Path, PathBuf};
 
-use iostudy_engine::{Error, Fault, SyncCall, Truncation, truncate};
+use iostudy_engine::{Error, Fault, Invalid, SyncCall, Truncation, truncate};
 use rustix::io::Errno;
 
 fn in_folder(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
@@ -55,4 +55,14 @@ fn a_file_that_is_missing_is_told() {
         other => panic!("{other}"),
     }
     assert!(metadata(&paths[1]).is_err());
+}
+
+#[test]
+fn no_files_are_refused() {
+    let job = Truncation {
+        paths: Vec::new(),
+        bytes: 4,
+        sync: None,
+    };
+    assert_eq!(job.validate(), Err(Invalid::NoPaths));
 }
