@@ -4,9 +4,9 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use hdrhistogram::Histogram;
 use iostudy_crew as crew;
 use iostudy_engine::{Fault, read_at};
+use iostudy_latency::{Latencies, no_latencies, note};
 use iostudy_pattern::{AlignedBuffer, Content, Record};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::retry_on_intr;
@@ -17,13 +17,6 @@ use crate::workload::Workload;
 
 pub(crate) type Member<'a> = crew::Member<'a, JobResult, Fault>;
 pub(crate) type Halt = crew::Halt<Fault>;
-
-/// Latencies in nanoseconds to three significant digits.
-pub(crate) type Latencies = Histogram<u64>;
-
-pub(crate) fn no_latencies() -> Latencies {
-    Histogram::new(3).expect("three significant digits are allowed")
-}
 
 /// What was measured of one job.
 pub(crate) struct JobResult {
@@ -105,9 +98,7 @@ impl Worker<'_> {
             let Some(reading) = self.one_event(event)? else {
                 break;
             };
-            let nanoseconds = u64::try_from(reading.as_nanos()).unwrap_or(u64::MAX);
-            let recorded = latencies.record(nanoseconds);
-            recorded.expect("a histogram that grows takes every value");
+            note(&mut latencies, reading);
         }
         Ok(latencies)
     }

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::job::{JobResult, Latencies, no_latencies};
+use iostudy_latency::{Latencies, add, no_latencies};
+
+use crate::job::JobResult;
 
 /// What was measured.
 #[derive(Debug, Clone)]
@@ -27,8 +29,7 @@ impl EventResult {
     pub(crate) fn gather(jobs: &[JobResult]) -> Self {
         let mut latencies = no_latencies();
         for job in jobs {
-            let added = latencies.add(&job.latencies);
-            added.expect("a histogram that grows takes every value");
+            add(&mut latencies, &job.latencies);
         }
         Self {
             events: jobs.iter().map(|job| job.events).sum(),

@@ -2,19 +2,12 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
+use iostudy_latency::{Latencies, no_latencies, note};
 
 use crate::error::{Halt, Met};
 
 /// A thread of a phase.
 pub(crate) type Member<'a> = iostudy_crew::Member<'a, Timed, Met>;
-
-/// Latencies in nanoseconds to three significant digits.
-pub(crate) type Latencies = Histogram<u64>;
-
-pub(crate) fn no_latencies() -> Latencies {
-    Histogram::new(3).expect("three significant digits are allowed")
-}
 
 /// What one thread measured.
 pub(crate) struct Timed {
@@ -56,9 +49,7 @@ impl<'a> Laps<'a> {
     #[inline]
     pub(crate) fn lap(&mut self) {
         let now = Instant::now();
-        let elapsed = u64::try_from((now - self.timed.ended).as_nanos()).unwrap_or(u64::MAX);
-        let recorded = self.timed.latencies.record(elapsed);
-        recorded.expect("a histogram that grows takes every value");
+        note(&mut self.timed.latencies, now - self.timed.ended);
         self.timed.ended = now;
         self.done += 1;
         self.member.has_done(self.done);

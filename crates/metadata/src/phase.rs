@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+use iostudy_latency::{Latencies, add, no_latencies};
 use rustix::fs::{Mode, open, syncfs};
 use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, Halt, Met};
 use crate::hands::{Hands, directory_flags};
 use crate::job::{Job, Sync};
-use crate::laps::{Laps, Latencies, Member, Timed, no_latencies};
+use crate::laps::{Laps, Member, Timed};
 use crate::layout::Layout;
 use crate::operation::Operation;
 use crate::stock::Stock;
@@ -132,8 +133,7 @@ fn wall(times: &[Timed]) -> Duration {
 fn all_latencies(times: &[Timed]) -> Latencies {
     let mut all = no_latencies();
     for timed in times {
-        all.add(&timed.latencies)
-            .expect("a histogram that grows takes every value");
+        add(&mut all, &timed.latencies);
     }
     all
 }

@@ -16,4 +16,4 @@ pub mod wordcount;
 mod writer;
 
 pub use error::{Error, Fault};
-pub use meter::{Calls, Latencies};
+pub use meter::Calls;

@@ -2,13 +2,10 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use iostudy_crew::Member;
+use iostudy_latency::{Latencies, add, no_latencies, note};
 
 use crate::error::{Fault, Halt};
-
-/// Latencies in nanoseconds to three significant digits.
-pub type Latencies = Histogram<u64>;
 
 /// How long the calls that read and those that wrote took, and how much they moved.
 #[derive(Debug, Clone)]
@@ -25,10 +22,9 @@ pub struct Calls {
 
 impl Default for Calls {
     fn default() -> Self {
-        let none = || Histogram::new(3).expect("three significant digits are allowed");
         Self {
-            reads: none(),
-            writes: none(),
+            reads: no_latencies(),
+            writes: no_latencies(),
             read_bytes: 0,
             written_bytes: 0,
         }
@@ -37,9 +33,8 @@ impl Default for Calls {
 
 impl Calls {
     pub(crate) fn add(&mut self, others: &Self) {
-        let grows = "a histogram that grows takes every value";
-        self.reads.add(&others.reads).expect(grows);
-        self.writes.add(&others.writes).expect(grows);
+        add(&mut self.reads, &others.reads);
+        add(&mut self.writes, &others.writes);
         self.read_bytes += others.read_bytes;
         self.written_bytes += others.written_bytes;
     }
@@ -87,7 +82,7 @@ impl<'a> Meter<'a> {
         self.progress.go_on()?;
         let started = Instant::now();
         let bytes = call()?;
-        note(&mut self.calls.reads, started);
+        note(&mut self.calls.reads, started.elapsed());
         self.calls.read_bytes += bytes as u64;
         self.progress.has_done(self.calls.bytes());
         Ok(bytes)
@@ -102,7 +97,7 @@ impl<'a> Meter<'a> {
         self.progress.go_on()?;
         let started = Instant::now();
         call()?;
-        note(&mut self.calls.writes, started);
+        note(&mut self.calls.writes, started.elapsed());
         self.calls.written_bytes += bytes as u64;
         self.progress.has_done(self.calls.bytes());
         Ok(())
@@ -111,10 +106,4 @@ impl<'a> Meter<'a> {
     pub(crate) fn into_calls(self) -> Calls {
         self.calls
     }
-}
-
-fn note(latencies: &mut Latencies, started: Instant) {
-    let elapsed = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let recorded = latencies.record(elapsed);
-    recorded.expect("a histogram that grows takes every value");
 }

@@ -21,6 +21,6 @@ pub use generate::{GenerateJob, generate};
 pub use invalid::Invalid;
 pub use plan::least_memory;
 pub use result::{Outcome, Sorted};
-pub use row::{Checksum, KEY_BYTES, ROW_BYTES};
+pub use row::{Checksum, ROW_BYTES};
 pub use sort::{SortJob, sort};
 pub use validate::{ValidateJob, validate};

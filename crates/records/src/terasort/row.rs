@@ -8,7 +8,7 @@ use std::ops::Add;
 pub const ROW_BYTES: usize = 100;
 
 /// The bytes of its key, with which it begins.
-pub const KEY_BYTES: usize = 10;
+pub(crate) const KEY_BYTES: usize = 10;
 
 /// [`ROW_BYTES`] for offsets.
 pub(crate) const ROW: u64 = ROW_BYTES as u64;
