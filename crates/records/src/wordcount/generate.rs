@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use rand_distr::Zipf;
 use thiserror::Error;
 
 use crate::error::{Error, Halt};
@@ -13,6 +12,7 @@ use crate::meter::Meter;
 use crate::phases::Phases;
 use crate::wordcount::tally::Tally;
 use crate::wordcount::text::Writer;
+use crate::wordcount::zipf::Zipf;
 
 /// Each block is a text of its own, so that the threads need not wait for each other.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -69,13 +69,9 @@ impl TextJob {
         self.zipf().map(|_| ())
     }
 
-    #[allow(clippy::cast_precision_loss)] // nobody counts 2^53 words
-    fn zipf(&self) -> Result<Zipf<f64>, InvalidText> {
-        let valid = self.exponent.is_finite() && self.exponent >= 0.0;
-        let zipf = Zipf::new(self.vocabulary as f64, self.exponent);
-        zipf.ok()
-            .filter(|_| valid)
-            .ok_or(InvalidText::Exponent(self.exponent))
+    fn zipf(&self) -> Result<Zipf, InvalidText> {
+        let zipf = Zipf::new(self.vocabulary, self.exponent);
+        zipf.ok_or(InvalidText::Exponent(self.exponent))
     }
 
     /// The size of each file; they differ by a byte at most.
@@ -125,7 +121,7 @@ pub fn generate(job: &TextJob, tick: impl FnMut(u64) -> bool) -> Result<Tally, E
     let next = || blocks.lock().unwrap_or_else(PoisonError::into_inner).next();
     let mut phases = Phases::new(tick);
     let tallies = phases.run(job.threads, |meter| {
-        write_blocks(job.seed, zipf, &files, next, meter)
+        write_blocks(job.seed, &zipf, &files, next, meter)
     })?;
     for file in files {
         file.finish(false).map_err(Error::Fault)?;
@@ -139,7 +135,7 @@ pub fn generate(job: &TextJob, tick: impl FnMut(u64) -> bool) -> Result<Tally, E
 /// Write one block after the other as long as there is a next one.
 fn write_blocks(
     seed: u64,
-    zipf: Zipf<f64>,
+    zipf: &Zipf,
     files: &[DataFile],
     next: impl Fn() -> Option<Block>,
     meter: &mut Meter,

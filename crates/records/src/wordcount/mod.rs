@@ -26,6 +26,7 @@ mod tokens;
 mod verify;
 mod vocabulary;
 mod word;
+mod zipf;
 
 pub use carry_out::count;
 pub use generate::{InvalidText, TextJob, generate};

@@ -1,35 +1,30 @@
 //! Text made up word by word, drawn from a vocabulary by Zipf's law.
 
 use iostudy_pattern::{Stream, nth};
-use rand_distr::{Distribution, Zipf};
 
 use crate::wordcount::tally::Tally;
-use crate::wordcount::vocabulary::{LONGEST_WORD, spell};
+use crate::wordcount::vocabulary::Spelled;
 use crate::wordcount::word::Word;
+use crate::wordcount::zipf::Zipf;
 
 /// With its end.
 const LONGEST_LINE: usize = 100;
+/// In two KiB of a CPU's first cache.
+const AHEAD_WORDS: usize = 64;
 
 /// Makes one block of a text after the other.
-pub(crate) struct Writer {
-    zipf: Zipf<f64>,
-    random: Stream,
-    /// The rank of the word that comes next.
-    next: u64,
+pub(crate) struct Writer<'a> {
+    words: Ahead<'a>,
     tally: Tally,
 }
 
-impl Writer {
+impl<'a> Writer<'a> {
     /// For a block of its own: what it holds depends on nothing else.
-    pub(crate) fn new(zipf: Zipf<f64>, seed: u64, file: u64, block: u64) -> Self {
-        let mut writer = Self {
-            zipf,
-            random: Stream::new(nth(nth(seed, file), block)),
-            next: 0,
+    pub(crate) fn new(zipf: &'a Zipf, seed: u64, file: u64, block: u64) -> Self {
+        Self {
+            words: Ahead::new(zipf, Stream::new(nth(nth(seed, file), block))),
             tally: Tally::default(),
-        };
-        writer.draw();
-        writer
+        }
     }
 
     /// Fill `block` with lines, of which the last one ends with it; what was written.
@@ -58,23 +53,70 @@ impl Writer {
     /// Write the next word at `at` if it ends by `room`; only the first of a line is cut to fit.
     #[inline]
     fn word(&mut self, out: &mut [u8], at: usize, room: usize) -> Option<usize> {
-        let mut letters = [0; LONGEST_WORD];
-        let mut len = spell(self.next, &mut letters);
+        let word = self.words.first();
+        let mut len = word.len();
         if at + len > room {
             if at > 0 || room == 0 {
                 return None;
             }
             len = room;
         }
-        out[at..at + len].copy_from_slice(&letters[..len]);
-        self.tally.count(Word::alone(&letters[..len]).hash, 1);
-        self.draw();
+        put(word, len, &mut out[at..]);
+        self.tally
+            .count(Word::within(word.room(), (0, len)).hash, 1);
+        self.words.advance();
         Some(at + len)
+    }
+}
+
+/// Write the first letters of a word. What lies behind them is written to as well: copying a fixed
+/// number of bytes is faster, and the text goes on there.
+#[inline]
+fn put(word: &Spelled, len: usize, out: &mut [u8]) {
+    match out.first_chunk_mut() {
+        Some(room) => *room = *word.room(),
+        None => out[..len].copy_from_slice(&word.room()[..len]),
+    }
+}
+
+/// The words that come next, spelled many at a time: a CPU waits when it has to read at once and as
+/// a whole what it has just written letter by letter.
+struct Ahead<'a> {
+    zipf: &'a Zipf,
+    random: Stream,
+    words: [Spelled; AHEAD_WORDS],
+    first: usize,
+}
+
+impl<'a> Ahead<'a> {
+    fn new(zipf: &'a Zipf, random: Stream) -> Self {
+        let mut ahead = Self {
+            zipf,
+            random,
+            words: [Spelled::NONE; AHEAD_WORDS],
+            first: 0,
+        };
+        ahead.spell();
+        ahead
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a whole number, 1 or more
-    fn draw(&mut self) {
-        self.next = self.zipf.sample(&mut self.random) as u64;
+    fn first(&self) -> &Spelled {
+        &self.words[self.first]
+    }
+
+    #[inline]
+    fn advance(&mut self) {
+        self.first += 1;
+        if self.first == AHEAD_WORDS {
+            self.spell();
+        }
+    }
+
+    fn spell(&mut self) {
+        for word in &mut self.words {
+            word.spell(self.zipf.draw(&mut self.random));
+        }
+        self.first = 0;
     }
 }

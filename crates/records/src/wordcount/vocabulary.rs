@@ -8,45 +8,99 @@ const CONSONANTS: [u8; 20] = *b"tnsrlhdcmfpgwbvkjzqx";
 const VOWELS: [&[u8]; 10] = [
     b"e", b"a", b"o", b"i", b"u", b"ea", b"ou", b"ie", b"ai", b"oo",
 ];
-const SYLLABLES: u64 = (CONSONANTS.len() * VOWELS.len()) as u64;
+/// A consonant and a vowel each, as they are written and how long they are. A syllable is written
+/// with what is behind it, as copying a fixed number of bytes is faster.
+const SYLLABLES: [([u8; 4], usize); CONSONANTS.len() * VOWELS.len()] = syllables();
 /// How a word may end behind its last vowel.
-const ENDINGS: [&[u8]; 6] = [b"", b"s", b"n", b"r", b"t", b"l"];
+const ENDINGS: [Option<u8>; 6] = [
+    None,
+    Some(b's'),
+    Some(b'n'),
+    Some(b'r'),
+    Some(b't'),
+    Some(b'l'),
+];
 
 /// No word of a 64-bit rank is longer: nine syllables of three letters and an ending.
-pub(crate) const LONGEST_WORD: usize = 28;
+const LONGEST_WORD: usize = 28;
 
-/// Spell the word of that rank (1 is the commonest) at the start of `out`; its length.
+/// A word that has been spelled. None lies in two cache lines.
+#[derive(Clone, Copy)]
+#[repr(align(32))]
+pub(crate) struct Spelled {
+    out: [u8; LONGEST_WORD],
+    len: u32,
+}
+
+impl Spelled {
+    /// Before there is a word.
+    pub(crate) const NONE: Self = Self {
+        out: [0; LONGEST_WORD],
+        len: 0,
+    };
+
+    /// Become the word of that rank; 1 is the commonest.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // no word is longer than the longest
+    pub(crate) fn spell(&mut self, rank: u64) {
+        self.len = spell(rank, &mut self.out) as u32;
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len as usize
+    }
+
+    /// The letters, and behind them what has no meaning.
+    #[inline]
+    pub(crate) fn room(&self) -> &[u8; LONGEST_WORD] {
+        &self.out
+    }
+}
+
+/// Spell the word of that rank at the start of `out`; its length.
 ///
 /// Different ranks give different words: a syllable is a consonant with one of ten vowels, so that
 /// a word can be taken apart again in one way only.
 #[inline]
-pub(crate) fn spell(rank: u64, out: &mut [u8; LONGEST_WORD]) -> usize {
-    let mut left = rank - 1;
-    let ending = ENDINGS[index(left, ENDINGS.len())];
-    left /= ENDINGS.len() as u64;
+fn spell(rank: u64, out: &mut [u8; LONGEST_WORD]) -> usize {
+    let (mut left, ending) = divided(rank - 1, ENDINGS.len());
     let mut len = 0;
     loop {
-        let syllable = index(left, CONSONANTS.len() * VOWELS.len());
-        out[len] = CONSONANTS[syllable % CONSONANTS.len()];
-        len += 1 + put(VOWELS[syllable / CONSONANTS.len()], &mut out[len + 1..]);
-        if left < SYLLABLES {
+        let (more, syllable) = divided(left, SYLLABLES.len());
+        let (letters, letters_len) = SYLLABLES[syllable];
+        out[len..len + letters.len()].copy_from_slice(&letters);
+        len += letters_len;
+        if more == 0 {
             break;
         }
-        left = left / SYLLABLES - 1; // there is no zero among the digits of a bijective numeral
+        left = more - 1; // there is no zero among the digits of a bijective numeral
     }
-    len + put(ending, &mut out[len..])
+    if let Some(letter) = ENDINGS[ending] {
+        out[len] = letter;
+        len += 1;
+    }
+    len
 }
 
-#[allow(clippy::cast_possible_truncation)] // the remainder is smaller than `of`
+/// The quotient and the remainder.
+#[allow(clippy::cast_possible_truncation)] // the remainder is smaller than `by`
 #[inline]
-fn index(number: u64, of: usize) -> usize {
-    (number % of as u64) as usize
+fn divided(number: u64, by: usize) -> (u64, usize) {
+    (number / by as u64, (number % by as u64) as usize)
 }
 
-#[inline]
-fn put(letters: &[u8], out: &mut [u8]) -> usize {
-    out[..letters.len()].copy_from_slice(letters);
-    letters.len()
+const fn syllables() -> [([u8; 4], usize); CONSONANTS.len() * VOWELS.len()] {
+    let mut all = [([0; 4], 0); CONSONANTS.len() * VOWELS.len()];
+    let mut index = 0;
+    while index < all.len() {
+        let vowel = VOWELS[index / CONSONANTS.len()];
+        let second = if vowel.len() > 1 { vowel[1] } else { 0 };
+        let letters = [CONSONANTS[index % CONSONANTS.len()], vowel[0], second, 0];
+        all[index] = (letters, 1 + vowel.len());
+        index += 1;
+    }
+    all
 }
 
 #[cfg(test)]
@@ -56,9 +110,10 @@ mod tests {
     use super::*;
 
     fn word(rank: u64) -> String {
-        let mut letters = [0; LONGEST_WORD];
-        let len = spell(rank, &mut letters);
-        String::from_utf8(letters[..len].to_vec()).unwrap()
+        let mut word = Spelled::NONE;
+        word.spell(u64::MAX); // what was there before leaves nothing
+        word.spell(rank);
+        String::from_utf8(word.room()[..word.len()].to_vec()).unwrap()
     }
 
     #[test]
