@@ -6,6 +6,8 @@ import math
 import os
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -142,22 +144,45 @@ def test_it_stops_when_its_tick_says_so(place):
     assert not list(place.directory.iterdir())
 
 
-@pytest.mark.root
-def test_no_space_is_told_with_a_remedy(place):
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[None]:
     if os.geteuid() != 0:
         pytest.skip("needs root")
-    workload = prepared(place, size="4MiB", memory="2MiB", vocabulary="1M", exponent=0)
-    spill = place.directory / "spill"
-    spill.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tiny", spill], check=True)
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tiny", folder], check=True)
     try:
-        full = make(size="4MiB", memory="2MiB", vocabulary="1M", exponent=0, spill=[str(spill)])
-        with pytest.raises(WorkloadError, match="make room"):
-            full.run(place)
-        assert not list(Path(spill).iterdir())
+        yield
     finally:
-        subprocess.run(["umount", spill], check=True)
+        subprocess.run(["umount", folder], check=True)
+
+
+RARE = {"size": "4MiB", "memory": "2MiB", "vocabulary": "1M", "exponent": 0}
+
+
+@pytest.mark.root
+def test_no_space_for_spills_is_told_with_a_remedy(place):
+    workload = prepared(place, **RARE)
+    spill = place.directory / "spill"
+    with small_disk(spill, "1m"):
+        with pytest.raises(WorkloadError, match="make room"):
+            make(**RARE, spill=[str(spill)]).run(place)
+        assert not list(spill.iterdir())
     workload.clean(place)
+
+
+@pytest.mark.root
+def test_no_space_for_the_output_is_told_with_a_remedy(place, tmp_path):
+    disk = tmp_path / "disk"
+    with small_disk(disk, "6m"):
+        full = Place(disk, seed=7)
+        workload = prepared(full, **RARE, spill=[str(place.directory)])
+        with pytest.raises(WorkloadError, match="make room") as caught:
+            workload.run(full)
+        assert "words-out" in str(caught.value)
+        assert [path.name for path in disk.iterdir() if path.is_dir()] == ["words-in"]
+        workload.clean(full)
+        assert not list(disk.iterdir())
+    assert not list(place.directory.iterdir())
 
 
 @pytest.mark.parametrize(
