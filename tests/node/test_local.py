@@ -101,7 +101,7 @@ def test_data_are_made_once_a_block_and_removed_after_it(node):
         assert path.stat().st_ino == inode
         assert "prepare" in first.phases
         assert "prepare" not in second.phases
-        assert any("page cache dropped" in note for note in second.notes)
+        assert any("dropped before every trial" in note for note in second.notes)
         # All of it came from the disk: the cache held nothing.
         assert second.telemetry.devices[session.device]["kB_read"] >= 8 * 1024
     assert not path.exists()
