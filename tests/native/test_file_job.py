@@ -110,6 +110,8 @@ def test_a_full_file_system_is_named_with_the_byte(tiny: Path) -> None:
     [
         ({"file_bytes": 0}, "file_bytes is 0"),
         ({"record_bytes": 0}, "record_bytes is 0"),
+        ({"file_bytes": 2**63}, "more than 2\\^63"),
+        ({"file_bytes": 2**63 - 1, "begin_bytes": 1}, "more than 2\\^63"),
         ({"record_bytes": 2 * MIB}, "more than file_bytes"),
         ({"direct": True, "record_bytes": 512}, "record_bytes is 512; .* multiple of 4096"),
         ({"direct": True, "file_bytes": MIB - 1}, "multiple of 4096"),

@@ -8,6 +8,10 @@ use rand_distr::{Distribution, Exp1};
 use crate::job::{Job, Length, Operation, Pace};
 use crate::meter::Direction;
 
+/// How much lateness a limited thread makes up for: that of its own sleeps, which end some 50 us
+/// late, and not that of a stall, since a limit is no average.
+const MADE_UP: Duration = Duration::from_millis(5);
+
 /// Tells streams of one seed apart.
 const ORDERS: u64 = 1;
 const DIRECTIONS: u64 = 2;
@@ -113,8 +117,7 @@ impl Feed {
         match self.pace {
             Pace::Free | Pace::Think(_) => now,
             Pace::Limited { per_second } => {
-                // What is late is not made up for: a limit is no average.
-                self.due = Some(now.max(due) + Duration::from_secs_f64(1.0 / per_second));
+                self.due = Some(after_limited(due, now, per_second));
                 now
             }
             Pace::Open {
@@ -152,5 +155,26 @@ impl Feed {
             direction,
             due,
         }
+    }
+}
+
+/// When a limited thread may begin the record after the one that was due then and begins now.
+fn after_limited(due: Instant, now: Instant, per_second: f64) -> Instant {
+    let earliest = now.checked_sub(MADE_UP).unwrap_or(due);
+    due.max(earliest) + Duration::from_secs_f64(1.0 / per_second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_sleep_is_made_up_for_and_a_stall_is_not() {
+        let due = Instant::now();
+        let gap = Duration::from_millis(1);
+        let after = |late| after_limited(due, due + late, 1000.0);
+        assert_eq!(after(Duration::from_micros(50)), due + gap);
+        let stall = Duration::from_secs(1);
+        assert_eq!(after(stall), due + stall - MADE_UP + gap);
     }
 }

@@ -25,6 +25,9 @@ pub enum Invalid {
         /// Which one.
         name: &'static str,
     },
+    /// A file that no kernel could address.
+    #[error("begin_bytes and file_bytes are more than 2^63 - 1 together; make them smaller")]
+    TooLarge,
     /// A record that does not fit into a file.
     #[error("record_bytes is {record_bytes}, more than file_bytes, {file_bytes}; make it smaller")]
     RecordLargerThanFile {

@@ -64,6 +64,9 @@ pub enum Method {
 /// The most records that a thread may have under way: no device is known that gains from more.
 const MOST_UNDER_WAY: u32 = 4096;
 
+/// The last offset that the kernel knows.
+const LARGEST_FILE: u64 = i64::MAX as u64;
+
 /// The longest time that may be asked for; a clock counts much further.
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 
@@ -98,7 +101,8 @@ pub enum SyncCall {
 pub struct Sync {
     /// By which call.
     pub call: SyncCall,
-    /// Also after every so many records that a thread has written; 0 for at the end alone.
+    /// Also after every so many records that a thread has written, the file of the last one; 0 for
+    /// at the end alone.
     pub every_records: u64,
 }
 
@@ -242,6 +246,10 @@ impl Job {
         let is_zero = |(_, bytes): &(_, u64)| *bytes == 0;
         if let Some((name, _)) = sizes.into_iter().chain(total).find(is_zero) {
             return Err(Invalid::Zero { name });
+        }
+        let end = self.begin_bytes.checked_add(self.file_bytes);
+        if end.is_none_or(|end| end > LARGEST_FILE) {
+            return Err(Invalid::TooLarge);
         }
         if self.record_bytes as u64 > self.file_bytes {
             return Err(Invalid::RecordLargerThanFile {

@@ -2,17 +2,10 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
+use iostudy_latency::{Latencies, add, no_latencies, note};
 
 use crate::error::Halt;
 use crate::run::Member;
-
-/// Latencies in nanoseconds to three significant digits.
-pub(crate) type Latencies = Histogram<u64>;
-
-pub(crate) fn no_latencies() -> Latencies {
-    Histogram::new(3).expect("three significant digits are allowed")
-}
 
 /// What was done with records in one direction.
 #[derive(Debug, Clone)]
@@ -35,11 +28,6 @@ impl Tally {
         self.bytes += other.bytes;
         add(&mut self.latencies, &other.latencies);
     }
-}
-
-pub(crate) fn add(all: &mut Latencies, more: &Latencies) {
-    all.add(more)
-        .expect("a histogram that grows takes every value");
 }
 
 /// What a thread did.
@@ -96,7 +84,7 @@ impl<'a> Meter<'a> {
                 Direction::Write => &mut self.tallies.write,
             };
             tally.bytes += bytes as u64;
-            record(&mut tally.latencies, due, now);
+            note(&mut tally.latencies, now.saturating_duration_since(due));
         }
     }
 
@@ -104,7 +92,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn synced(&mut self, began: Instant) -> Instant {
         let now = Instant::now();
         if now >= self.counts_from {
-            record(&mut self.tallies.sync, began, now);
+            note(&mut self.tallies.sync, now.saturating_duration_since(began));
         }
         now
     }
@@ -112,11 +100,4 @@ impl<'a> Meter<'a> {
     pub(crate) fn into_tallies(self) -> Tallies {
         self.tallies
     }
-}
-
-fn record(latencies: &mut Latencies, from: Instant, to: Instant) {
-    let elapsed = to.saturating_duration_since(from).as_nanos();
-    latencies
-        .record(u64::try_from(elapsed).unwrap_or(u64::MAX))
-        .expect("a histogram that grows takes every value");
 }

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::meter::{Latencies, Tallies, Tally, add, no_latencies};
+use iostudy_latency::{Latencies, add, no_latencies};
+
+use crate::meter::{Tallies, Tally};
 use crate::note::Note;
 
 /// How long a thread took for its files, one phase after the other, with its ramp.
