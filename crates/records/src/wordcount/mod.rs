@@ -6,6 +6,7 @@
 //!
 //! Source: Apache Hadoop, `org.apache.hadoop.examples.WordCount`.
 
+mod below;
 mod carry_out;
 mod count;
 mod cursor;

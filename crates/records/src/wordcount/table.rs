@@ -7,6 +7,7 @@ use rustix::mm::{Advice, madvise};
 
 use crate::buffer::{room_for, whole_pages};
 use crate::error::Fault;
+use crate::wordcount::below::below;
 use crate::wordcount::reducer::reducer;
 use crate::wordcount::word::{PREFIX_BYTES, Word};
 
@@ -106,12 +107,11 @@ impl Table {
         }
     }
 
-    /// Where to look for a word first; every slot is as likely. Source: D. Lemire, "Fast random
-    /// integer generation in an interval", 2019.
-    #[allow(clippy::cast_possible_truncation)] // it is less than the number of slots
+    /// Where to look for a word first; every slot is as likely.
     #[inline]
+    #[allow(clippy::cast_possible_truncation)] // it is less than the number of slots
     fn first_slot(&self, hash: u64) -> usize {
-        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
+        below(self.slots.len() as u64, hash) as usize
     }
 
     fn insert(&mut self, slot: usize, word: &Word) -> Result<(), Full> {

@@ -5,6 +5,8 @@ use rand_core::Rng;
 use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution, StandardUniform};
 
+use crate::wordcount::below::below;
+
 /// Ranks up to this one have a class of their own. Further on a class is a 64th as wide as its first
 /// rank is high, so that its ranks are nearly as likely as each other; the classes of a million ranks
 /// fit into a CPU's first cache.
@@ -87,14 +89,6 @@ fn classes(ranks: u64, exponent: f64) -> impl Iterator<Item = Class> {
 #[allow(clippy::cast_precision_loss)] // of the 16 first digits no text tells
 fn ratio(early: u64, late: u64, exponent: f64) -> f64 {
     (early as f64 / late as f64).powf(exponent)
-}
-
-/// A number below `end`, each as likely. Source: D. Lemire, "Fast random integer generation in an
-/// interval", 2019.
-#[inline]
-#[allow(clippy::cast_possible_truncation)] // it is below `end`
-fn below(end: u64, random: u64) -> u64 {
-    ((u128::from(random) * u128::from(end)) >> 64) as u64
 }
 
 #[cfg(test)]
