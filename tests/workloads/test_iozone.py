@@ -112,6 +112,8 @@ def test_flush_is_in_the_time_only_where_it_is_asked_for():
 def test_a_read_without_a_write_finds_files_all_the_same(tmp_path):
     measured = iozone(operations=["reread", "fread"], max_file_size="64KiB").run(Place(tmp_path, 1))
     assert {part.labels["operation"] for part in measured.parts} == {"reread", "fread"}
+    cells = len(measured.parts)
+    assert measured.figures[BYTES] == (cells + cells / 2) * 64 * KIB
 
 
 def test_it_can_be_stopped_and_leaves_nothing(tmp_path):

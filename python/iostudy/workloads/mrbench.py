@@ -202,7 +202,7 @@ MRBENCH = WorkloadDefinition(
         Figure("job_time_max", "s", "time of the slowest job", False),
         Figure("task_start", "s", "mean time from starting a process to its first line", False),
         Figure("start_share", "%", "share of the tasks' time in starting their processes", False),
-        Figure("storage_share", "%", "share of the tasks' time in files and renames", True),
+        Figure("storage_share", "%", "share of the tasks' time in files and renames", False),
         *latency_figures("a commit: a rename, durable with fsync", "commit"),
     ),
     example={"jobs": 5},
