@@ -258,7 +258,7 @@ def _figures(options: IozoneOptions) -> tuple[Figure, ...]:
             for each in sorted(options.operations, key=list(Operation).index)
         ),
         Figure(
-            BYTES, "B", "bytes moved, by far the most through the page cache unless direct", True
+            BYTES, "B", "bytes moved, most through the page cache unless direct", True
         ),
     )
 
