@@ -96,7 +96,7 @@ def format_exact_seconds(seconds: float) -> str:
     return f"{Decimal(str(seconds)).normalize():f}s"
 
 
-def parse_percent(text: str) -> float:
+def parse_percent(text: str | float) -> float:
     """The fraction that a text such as ``3%`` or ``2.5 %`` means; ValueError otherwise."""
     match = _PERCENT.fullmatch(str(text).strip())
     if match is None:

@@ -42,7 +42,7 @@ Seconds = Annotated[
 
 Percent = Annotated[
     float,
-    BeforeValidator(lambda value: units.parse_percent(str(value))),
+    BeforeValidator(units.parse_percent),
     Field(ge=0, le=1),
     PlainSerializer(units.format_exact_percent, return_type=str, when_used="json"),
 ]
