@@ -33,6 +33,20 @@ def test_what_is_not_a_size_says_what_one_is(text):
         units.parse_size(text)
 
 
+@pytest.mark.parametrize(
+    ("parse", "most", "more"),
+    [
+        (units.parse_size, 2**63 - 1, 2**63),
+        (units.parse_count, 2**63 - 1, 2**63),
+        (units.parse_seconds, "9223372036s", "9223372037s"),
+    ],
+)
+def test_what_the_kernel_has_no_number_for_is_refused(parse, most, more):
+    parse(most)
+    with pytest.raises(ValueError, match="write at most 9223372036"):
+        parse(more)
+
+
 @given(st.integers(min_value=0, max_value=1 << 60))
 def test_a_written_size_reads_back_as_itself(size_bytes):
     assert units.parse_size(units.format_size(size_bytes)) == size_bytes

@@ -35,6 +35,8 @@ _SECOND_UNITS = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
+_MOST = (1 << 63) - 1
+"""What off_t holds (<sys/types.h>): no file is larger; and in nanoseconds 292 years."""
 SIZE_FORM = "a number and B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, such as 256MiB"
 COUNT_FORM = "a whole number, or one with k, M or G, such as 10M"
 SECONDS_FORM = "a number and us, ms, s, min or h, such as 30s"
@@ -52,6 +54,8 @@ def parse_size(text: str | int) -> int:
     size = Fraction(match[1]) * _SIZE_UNITS[match[2]]
     if size.denominator != 1:
         raise ValueError("not a whole number of bytes")
+    if size > _MOST:
+        raise ValueError(f"more than any file can have; write at most {_MOST}")
     return int(size)
 
 
@@ -63,6 +67,8 @@ def parse_count(text: str | int) -> int:
     count = Fraction(match[1]) * _COUNT_UNITS[match[2]]
     if count.denominator != 1:
         raise ValueError("not a whole number")
+    if count > _MOST:
+        raise ValueError(f"too large; write at most {_MOST}")
     return int(count)
 
 
@@ -81,7 +87,10 @@ def parse_seconds(text: str | float) -> float:
     match = _NUMBER.fullmatch(str(text).strip())
     if match is None or match[2] not in _SECOND_UNITS:
         raise ValueError(f"not a time; write {SECONDS_FORM}")
-    return float(Fraction(match[1]) * _SECOND_UNITS[match[2]])
+    seconds = Fraction(match[1]) * _SECOND_UNITS[match[2]]
+    if seconds * 10**9 > _MOST:
+        raise ValueError(f"too long; write at most {_MOST // 10**9}s, which are 292 years")
+    return float(seconds)
 
 
 def format_exact_seconds(seconds: float) -> str:

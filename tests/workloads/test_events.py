@@ -174,6 +174,20 @@ def test_a_vanished_file_is_an_error_and_cleaning_goes_on(place):
     assert list(place.directory.iterdir()) == []
 
 
+def test_a_file_that_is_removed_while_it_is_read_gives_no_figure(place):
+    workload = make(compute="150ms", time="400ms")
+    workload.prepare(place)
+    path = place.directory / "events-0000"
+
+    def remove(done):
+        if done:
+            path.unlink(missing_ok=True)
+        return True
+
+    with pytest.raises(WorkloadError, match="events-0000"):
+        workload.run(replace(place, tick=remove))
+
+
 def test_a_tick_that_says_no_stops_all(place):
     workload = make(compute="10min")
     workload.prepare(place)

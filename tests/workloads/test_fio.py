@@ -298,9 +298,11 @@ def test_a_file_that_is_no_job_file_is_refused_with_fios_words(make, text, found
 
 @needs_fio
 def test_a_missing_job_file_is_refused_and_the_ready_made_are_named(tmp_path):
-    for job, found in ((tmp_path / "no.fio", "No such file"), (tmp_path, "Is a directory")):
+    os.mkfifo(tmp_path / "fifo")
+    found_at = {"no.fio": "No such file", ".": "Is a directory", "fifo": "no regular file"}
+    for job, found in found_at.items():
         with pytest.raises(UsageError, match=rf"{found}[^$]*random-read\.fio"):
-            fio.FIO.make(fio.FioOptions(job=str(job))).check()
+            fio.FIO.make(fio.FioOptions(job=str(tmp_path / job))).check()
 
 
 def test_without_fio_it_is_said_how_to_install_it(make, monkeypatch):

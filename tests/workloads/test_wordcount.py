@@ -100,6 +100,8 @@ def test_texts_that_are_not_there_are_refused(tmp_path):
     for name in ("missing", "*.none"):
         with pytest.raises(UsageError, match="no such file"):
             make(input=[str(tmp_path / name)]).check()
+    with pytest.raises(UsageError, match="no regular file"):
+        make(input=["/dev/zero"]).check()
 
 
 def test_a_spill_folder_that_is_not_there_is_refused(tmp_path):

@@ -57,7 +57,19 @@ fn open_in_one_way(wanted: Ring, way: fn(&mut Builder)) -> Result<IoUring, Errno
     if wanted.iopoll {
         builder.setup_iopoll();
     }
-    builder.build(wanted.depth).map_err(|error| errno(&error))
+    builder
+        .build(entries(wanted))
+        .map_err(|error| errno(&error))
+}
+
+/// The kernel's thread takes all entries that it finds, and gives their room back only when it has
+/// begun every one. Pieces end before that, and as many may be begun in their place.
+fn entries(wanted: Ring) -> u32 {
+    if wanted.sqpoll {
+        wanted.depth * 2
+    } else {
+        wanted.depth
+    }
 }
 
 /// A part of a record, to be moved between its slot and a file.

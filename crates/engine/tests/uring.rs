@@ -133,6 +133,26 @@ fn a_mix_under_way_at_once_stays_right() {
 }
 
 #[test]
+fn records_that_end_before_the_kernels_thread_has_begun_all_leave_room_for_others() {
+    let folder = folder();
+    let paths = written(folder.path());
+    if !has_ring() {
+        return;
+    }
+    let ring = Ring {
+        depth: 8,
+        sqpoll: true,
+        ..DEEP
+    };
+    let mix = Job {
+        order: Order::Random,
+        length: Length::Bytes(8 * FILE_BYTES),
+        ..ring_job(&paths, Operation::Mix { read_percent: 50 }, ring)
+    };
+    carry_out(&mix).unwrap();
+}
+
+#[test]
 fn a_wrong_byte_is_named_among_all_under_way() {
     let folder = folder();
     let paths = written(folder.path());

@@ -73,7 +73,7 @@ class WorkFolder:
             self._require_nothing_mounted()
             shutil.rmtree(self.path)
         except OSError as error:
-            raise _not_removed(error.strerror or str(error), error.filename) from error
+            raise _not_removed(error.strerror or str(error), error.filename or self.path) from error
         return (f"{self.describe()}: removed",)
 
     def _require_nothing_mounted(self) -> None:

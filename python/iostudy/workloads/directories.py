@@ -21,7 +21,8 @@ def absolute(path: Path) -> Path:
 
 
 def _each_once(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-    if len(set(paths)) < len(paths):
+    # Also by way of a link or .. it is the same: what is in it would be in one folder.
+    if len({os.path.realpath(each) for each in paths}) < len(paths):
         raise ValueError("a directory stands twice; name each once")
     return paths
 

@@ -27,7 +27,7 @@ from iostudy.workloads.definition import (
     always,
 )
 from iostudy.workloads.folder import remove
-from iostudy.workloads.job_files import DIRECT_ALIGNMENT
+from iostudy.workloads.job_files import DIRECT_ALIGNMENT, require_present
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
 
@@ -165,6 +165,7 @@ class Events(Workload):
         )
         with told_as_workload("to read the events of the jobs", place.directory):
             result = jobs.run(place.tick)
+        require_present(self._paths(place), place.directory, options.file_bytes)
         if not result.events:
             raise _no_event(options, place)
         figures = _figures(result, options)

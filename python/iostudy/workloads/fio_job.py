@@ -180,16 +180,24 @@ def _accepted(path: Path, ended: Ended) -> Ended:
 
 
 def _require_file(path: Path) -> None:
-    try:
-        with path.open("rb"):
-            return
-    except OSError as error:
+    if found := _unreadable(path):
         raise _invalid(
             path,
-            str(error.strerror),
+            found,
             "give the path of a job file, from the folder in which iostudy is started, or one of "
             + ", ".join(sorted(each.name for each in READY_MADE.glob("*.fio"))),
-        ) from error
+        )
+
+
+def _unreadable(path: Path) -> str | None:
+    """Why it is no file to read. fio would read a device without end, or wait for a FIFO."""
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            return "that is no regular file"
+        with path.open("rb"):
+            return None
+    except OSError as error:
+        return str(error.strerror)
 
 
 def _invalid(path: Path, found: str, remedy: str) -> UsageError:

@@ -77,7 +77,7 @@ def _either(choices: Sequence[str]) -> str:
 def _range(metadata: Sequence[Any]) -> str:
     """``, 1 to 4096`` or ``, more than 0``; empty where there is no limit."""
     limits = {
-        name: f"{getattr(each, name):g}"
+        name: format(getattr(each, name), "d" if isinstance(getattr(each, name), int) else "g")
         for each in metadata
         for name in _LIMITS
         if hasattr(each, name)

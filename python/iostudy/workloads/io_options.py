@@ -83,7 +83,7 @@ class IoOptions(Options):
     sync: SyncCall | Literal["none"] = Field(
         "none", description="the call that ends every file, inside the measured time"
     )
-    sync_every: Annotated[int, Field(ge=0)] = Field(
+    sync_every: Annotated[int, Field(ge=0, le=10**9)] = Field(
         0, description="with sync: also after so many records that a job has written; 0: never"
     )
     allocate: bool = Field(

@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
@@ -15,6 +16,7 @@ from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
 from iostudy.workloads.definition import (
     BYTES,
+    Count,
     Figure,
     Histogram,
     Listed,
@@ -60,8 +62,8 @@ class IozoneOptions(Options):
     threads: int = Field(
         1, ge=1, le=4096, description="threads with a file each: throughput mode (iozone: -t)"
     )
-    stride: int = Field(
-        17, ge=2, description="records from one strided read to the next (iozone: -j)"
+    stride: Annotated[Count, Field(ge=2)] = Field(
+        17, description="records from one strided read to the next (iozone: -j)"
     )
     direct: bool = Field(default=False, description="O_DIRECT, past the page cache (iozone: -I)")
     include_flush: bool = Field(
@@ -257,9 +259,7 @@ def _figures(options: IozoneOptions) -> tuple[Figure, ...]:
             Figure(f"{each}_{_RATE}", "KiB/s", f"geometric mean over the cells of {each}", True)
             for each in sorted(options.operations, key=list(Operation).index)
         ),
-        Figure(
-            BYTES, "B", "bytes moved, most through the page cache unless direct", True
-        ),
+        Figure(BYTES, "B", "bytes moved, most through the page cache unless direct", True),
     )
 
 

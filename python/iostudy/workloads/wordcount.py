@@ -173,7 +173,8 @@ def _texts(pattern: str) -> Iterator[str]:
     found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - whole paths
     files = [path for path in found if Path(path).is_file()]
     if not files:
-        raise _unusable("no such file", pattern)
+        lacking = "that is no regular file" if Path(pattern).exists() else "no such file"
+        raise _unusable(lacking, pattern)
     for path in files:
         if not os.access(path, os.R_OK):
             raise _unusable("it cannot be read", path)
