@@ -91,3 +91,15 @@ def test_a_directory_that_cannot_be_written_to_is_refused_before_the_first_trial
     monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=flag))
     with pytest.raises(TargetError, match=words):
         WorkFolder.prepare(tmp_path)
+
+
+def test_a_link_in_the_place_of_a_work_folder_is_named_and_not_followed(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "data").touch()
+    link = tmp_path / f"{PREFIX}{'0' * 16}"
+    link.symlink_to(kept)
+    with pytest.raises(RestoreError) as caught:
+        WorkFolder(link).undo()
+    assert caught.value.where == str(link)
+    assert (kept / "data").exists()
