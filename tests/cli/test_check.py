@@ -85,7 +85,7 @@ def test_a_directory_that_is_none(program, target, words):
 
 
 def test_files_that_do_not_fit_in_the_directory(program):
-    refused(program, OPTIONS.replace("files: 1, size: 1MiB", "size: 4096TiB"), "4180 TiB for the")
+    refused(program, OPTIONS.replace("files: 1, size: 1MiB", "size: 4096TiB"), "16700 TiB for the")
 
 
 @pytest.mark.root
