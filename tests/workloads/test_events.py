@@ -175,7 +175,7 @@ def test_a_vanished_file_is_an_error_and_cleaning_goes_on(place):
 
 
 def test_a_file_that_is_removed_while_it_is_read_gives_no_figure(place):
-    workload = make(compute="150ms", time="400ms")
+    workload = make(compute="150ms", duration="400ms")
     workload.prepare(place)
     path = place.directory / "events-0000"
 
