@@ -2,8 +2,9 @@
 
 use std::os::fd::BorrowedFd;
 
+use iostudy_files::{read_all, write_all};
 use rustix::fs::{SeekFrom, seek};
-use rustix::io::{Errno, pread, pwrite, read, retry_on_intr, write};
+use rustix::io::{pread, pwrite, read, write};
 
 use crate::error::{Fault, FileFault};
 
@@ -39,7 +40,7 @@ pub(crate) struct Positioned;
 impl Calls for Positioned {
     #[inline]
     fn write(&mut self, _: usize, file: BorrowedFd, data: &[u8], at: u64) -> Result<(), Fault> {
-        write_all(data, at, "pwrite", |data, at| pwrite(file, data, at))
+        write_all(data, at, |data, at| pwrite(file, data, at)).map_err(Fault::at("pwrite"))
     }
 
     #[inline]
@@ -61,7 +62,7 @@ impl Calls for Positioned {
 /// What the kernel refused, and at which byte.
 #[inline]
 pub fn read_at(file: BorrowedFd, data: &mut [u8], offset: u64) -> Result<usize, Fault> {
-    read_all(data, offset, "pread", |data, at| pread(file, data, at))
+    read_all(data, offset, |data, at| pread(file, data, at)).map_err(Fault::at("pread"))
 }
 
 /// read(2) and write(2), after an lseek(2) where the file's position is another one.
@@ -90,7 +91,7 @@ impl Seek {
 impl Calls for Seek {
     fn write(&mut self, index: usize, file: BorrowedFd, data: &[u8], at: u64) -> Result<(), Fault> {
         self.go_to(index, file, (at, data.len()))?;
-        write_all(data, at, "write", |data, _| write(file, data))
+        write_all(data, at, |data, _| write(file, data)).map_err(Fault::at("write"))
     }
 
     fn read(
@@ -101,44 +102,6 @@ impl Calls for Seek {
         offset: u64,
     ) -> Result<usize, Fault> {
         self.go_to(index, file, (offset, data.len()))?;
-        read_all(data, offset, "read", |data, _| read(file, data))
+        read_all(data, offset, |data, _| read(file, data)).map_err(Fault::at("read"))
     }
-}
-
-/// The kernel may take less than it is given; then it is asked again for the rest.
-fn write_all(
-    mut data: &[u8],
-    mut offset: u64,
-    call: &'static str,
-    write: impl Fn(&[u8], u64) -> Result<usize, Errno>,
-) -> Result<(), Fault> {
-    while !data.is_empty() {
-        let written = match retry_on_intr(|| write(data, offset)) {
-            Ok(0) => Err(Errno::IO), // nothing taken and no reason given: it would go on for ever
-            other => other,
-        }
-        .map_err(Fault::of(call, offset))?;
-        data = &data[written..];
-        offset += written as u64;
-    }
-    Ok(())
-}
-
-/// Fill `data` as far as the file goes; the number of bytes read.
-fn read_all(
-    data: &mut [u8],
-    offset: u64,
-    call: &'static str,
-    read: impl Fn(&mut [u8], u64) -> Result<usize, Errno>,
-) -> Result<usize, Fault> {
-    let mut found = 0;
-    while found < data.len() {
-        let at = offset + found as u64;
-        let count = retry_on_intr(|| read(&mut data[found..], at)).map_err(Fault::of(call, at))?;
-        if count == 0 {
-            break;
-        }
-        found += count;
-    }
-    Ok(found)
 }

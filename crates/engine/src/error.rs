@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use iostudy_files::Refused;
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -43,6 +44,11 @@ impl Fault {
             offset,
             errno,
         }
+    }
+
+    /// For a call that failed on part of what it was given.
+    pub(crate) fn at(call: &'static str) -> impl Fn(Refused) -> Self {
+        move |Refused { offset, errno }| Self::of(call, offset)(errno)
     }
 
     /// For memory that could not be had.

@@ -1,11 +1,12 @@
 //! A thread's files from open to close.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rustix::fs::{FallocateFlags, Mode, OFlags, fadvise, fallocate, fdatasync, fsync, open};
-use rustix::io::{retry_on_intr, try_close};
+use iostudy_files::{close, open};
+use rustix::fs::{FallocateFlags, OFlags, fadvise, fallocate, fdatasync, fsync};
+use rustix::io::retry_on_intr;
 
 use crate::error::{Fault, FileFault, Halt};
 use crate::job::{Advice, Job, Operation, SyncCall};
@@ -69,12 +70,10 @@ impl Files {
         Ok(meter.synced(now))
     }
 
-    /// Close and tell the error: network file systems write at close, and may only then find the
-    /// quota exceeded.
+    /// Close each and tell the error.
     pub(crate) fn close(self) -> Result<(), FileFault> {
         for (index, file) in self.0.into_iter().enumerate() {
-            // SAFETY: the descriptor was owned, is given up here and is not used again.
-            unsafe { try_close(file.into_raw_fd()) }
+            close(file)
                 .map_err(Fault::of("close", 0))
                 .map_err(FileFault::of(index))?;
         }
@@ -96,9 +95,8 @@ fn open_one(job: &Job, path: &Path) -> Result<OwnedFd, Fault> {
     let flags = asked
         .into_iter()
         .filter(|(is_asked, _)| *is_asked)
-        .fold(access | OFlags::CLOEXEC, |flags, (_, flag)| flags | flag);
-    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-    retry_on_intr(|| open(path, flags, mode)).map_err(Fault::of("open", 0))
+        .fold(access, |flags, (_, flag)| flags | flag);
+    open(path, flags).map_err(Fault::of("open", 0))
 }
 
 fn make_ready(job: &Job, file: &OwnedFd) -> Result<(), Fault> {

@@ -1,11 +1,11 @@
 //! Files cut off at a size, each by a thread of its own.
 
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use iostudy_crew as crew;
-use rustix::fs::{Mode, OFlags, ftruncate, open};
+use iostudy_files::open;
+use rustix::fs::{OFlags, ftruncate};
 use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, FileFault, Halt};
@@ -64,7 +64,9 @@ fn tend(job: &Truncation, member: &Member) -> Result<ThreadResult, Halt> {
     let cpu_before = cpu_seconds();
     let started = Instant::now();
     let mut meter = Meter::new(member, started);
-    let file = open_one(&job.paths[member.index()])?;
+    let file = open(&job.paths[member.index()], OFlags::WRONLY)
+        .map_err(Fault::of("open", 0))
+        .map_err(FileFault::of(0))?;
     let opened = Instant::now();
     retry_on_intr(|| ftruncate(&file, job.bytes))
         .map_err(Fault::of("ftruncate", job.bytes))
@@ -92,11 +94,4 @@ fn tend(job: &Truncation, member: &Member) -> Result<ThreadResult, Halt> {
         tallies: meter.into_tallies(),
         note: None,
     })
-}
-
-fn open_one(path: &Path) -> Result<OwnedFd, FileFault> {
-    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
-    retry_on_intr(|| open(path, flags, Mode::empty()))
-        .map_err(Fault::of("open", 0))
-        .map_err(FileFault::of(0))
 }

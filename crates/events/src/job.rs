@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use iostudy_crew as crew;
 use iostudy_engine::{Fault, read_at};
+use iostudy_files::open;
 use iostudy_latency::{Latencies, no_latencies, note};
 use iostudy_pattern::{AlignedBuffer, Content, Record};
-use rustix::fs::{Mode, OFlags, open};
-use rustix::io::retry_on_intr;
+use rustix::fs::OFlags;
 
 use crate::compute::is_past;
 use crate::fetched::fetched_bytes;
@@ -83,10 +83,9 @@ fn fetched_since(before: Option<u64>) -> Option<u64> {
 }
 
 fn open_file(workload: &Workload, job: usize) -> Result<OwnedFd, Fault> {
-    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let mut flags = OFlags::RDONLY;
     flags.set(OFlags::DIRECT, workload.direct);
-    let path = workload.path_of(job);
-    retry_on_intr(|| open(path, flags, Mode::empty())).map_err(Fault::of("open", 0))
+    open(workload.path_of(job), flags).map_err(Fault::of("open", 0))
 }
 
 impl Worker<'_> {

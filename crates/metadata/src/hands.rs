@@ -1,17 +1,15 @@
 //! The system calls of each operation, and what they need.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use iostudy_files::{open, open_below, write_all};
 use iostudy_pattern::{Content, Record};
-use rustix::fs::{AtFlags, Mode, OFlags, fsync, mkdirat, open, openat, renameat, statat};
-use rustix::fs::{Stat, unlinkat};
-use rustix::io::{Errno, retry_on_intr, try_close};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, fsync, mkdirat, renameat, statat, unlinkat};
+use rustix::io::{Errno, read, retry_on_intr, write};
 
 use crate::error::{Fault, Met};
 use crate::item_path::ItemPath;
@@ -22,7 +20,8 @@ use crate::operation::Operation;
 use crate::stock::{Kind, Stock};
 
 const NEW_FILE: OFlags = OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL);
-const FILE_MODE: Mode = Mode::from_raw_mode(0o644);
+/// What a directory is opened with.
+pub(crate) const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 pub(crate) const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
 /// What a thread has ready for the operation of its phase, so that nothing has to be allocated.
@@ -53,7 +52,7 @@ impl<'a> Hands<'a> {
         thread: usize,
     ) -> Result<Self, Met> {
         let top_path = job.directory.join(layout.tree_name(thread));
-        let prepared = open(&top_path, directory_flags(), Mode::empty())
+        let prepared = open(&top_path, DIRECTORY)
             .map_err(Fault::of("open"))
             .and_then(|top| Ok((top, content(job)?)));
         let (top, content) = prepared.map_err(|fault| Met {
@@ -123,28 +122,24 @@ impl<'a> Hands<'a> {
 
     fn create_write(&mut self, item: u64) -> Result<(), Fault> {
         let path = self.path.name(Kind::Created, item);
-        let flags = NEW_FILE | OFlags::CLOEXEC;
-        let file = retry_on_intr(|| openat(&self.top, path, flags, FILE_MODE));
-        let mut file = File::from(file.map_err(Fault::of("openat"))?);
+        let file = open_below(&self.top, path, NEW_FILE).map_err(Fault::of("openat"))?;
         if self.job.bytes_to_write > 0 {
             let data = self.content.record(self.first_file + item, whole(self.job));
-            let written = file.write_all(data);
-            written.map_err(|error| Fault::of("write")(errno(&error)))?;
+            write_all(data, 0, |data, _| write(&file, data))
+                .map_err(|refused| Fault::of("write")(refused.errno))?;
         }
         if matches!(self.job.sync, Sync::File | Sync::Directory) {
             retry_on_intr(|| fsync(&file)).map_err(Fault::of("fsync"))?;
         }
-        close(file.into())
+        close(file)
     }
 
     fn open_read(&mut self, kind: Kind, item: u64) -> Result<(), Fault> {
         let path = self.path.name(kind, item);
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-        let file = retry_on_intr(|| openat(&self.top, path, flags, Mode::empty()));
-        let mut file = File::from(file.map_err(Fault::of("openat"))?);
-        let found = read_whole(&mut file, &mut self.incoming)?;
+        let file = open_below(&self.top, path, OFlags::RDONLY).map_err(Fault::of("openat"))?;
+        let found = read_whole(&file, &mut self.incoming)?;
         self.compare(item, found)?;
-        close(file.into())
+        close(file)
     }
 
     fn compare(&self, item: u64, found: usize) -> Result<(), Fault> {
@@ -198,8 +193,7 @@ impl<'a> Hands<'a> {
 
     fn open_directory(&mut self) -> Result<OwnedFd, Fault> {
         let path = self.path.directory();
-        retry_on_intr(|| openat(&self.top, path, directory_flags(), Mode::empty()))
-            .map_err(Fault::of("openat"))
+        open_below(&self.top, path, DIRECTORY).map_err(Fault::of("openat"))
     }
 
     /// A fault of the path that was asked for last.
@@ -211,10 +205,6 @@ impl<'a> Hands<'a> {
             fault,
         }
     }
-}
-
-pub(crate) fn directory_flags() -> OFlags {
-    OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC
 }
 
 fn content(job: &Job) -> Result<Content, Fault> {
@@ -233,28 +223,18 @@ fn whole(job: &Job) -> Record {
 }
 
 /// Fill `memory`, which has room for a byte more than there should be: then one call tells the end.
-fn read_whole(file: &mut File, memory: &mut [u8]) -> Result<usize, Fault> {
+fn read_whole(file: &OwnedFd, memory: &mut [u8]) -> Result<usize, Fault> {
     let mut found = 0;
     loop {
-        let read = match file.read(&mut memory[found..]) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            other => other.map_err(|error| Fault::of("read")(errno(&error)))?,
-        };
-        found += read;
-        if read == 0 || found + 1 >= memory.len() {
+        let count = retry_on_intr(|| read(file, &mut memory[found..]));
+        let count = count.map_err(Fault::of("read"))?;
+        found += count;
+        if count == 0 || found + 1 >= memory.len() {
             return Ok(found);
         }
     }
 }
 
-/// Close and tell the error: network file systems write at close, and may only then find the
-/// quota exceeded.
 fn close(file: OwnedFd) -> Result<(), Fault> {
-    // SAFETY: the descriptor was owned, is given up here and is not used again.
-    unsafe { try_close(file.into_raw_fd()) }.map_err(Fault::of("close"))
-}
-
-/// What the kernel said; a write that takes nothing and gives no reason is an I/O error.
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_io_error(error).unwrap_or(Errno::IO)
+    iostudy_files::close(file).map_err(Fault::of("close"))
 }

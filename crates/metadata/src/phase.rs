@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use iostudy_files::open;
 use iostudy_latency::{Latencies, add, no_latencies};
-use rustix::fs::{Mode, open, syncfs};
+use rustix::fs::syncfs;
 use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, Halt, Met};
-use crate::hands::{Hands, directory_flags};
+use crate::hands::{DIRECTORY, Hands};
 use crate::job::{Job, Sync};
 use crate::laps::{Laps, Member, Timed};
 use crate::layout::Layout;
@@ -114,8 +115,8 @@ fn sync_all(job: &Job) -> Result<Duration, Met> {
         path: job.directory.clone(),
         fault,
     };
-    let directory = open(&job.directory, directory_flags(), Mode::empty())
-        .map_err(|errno| met(Fault::of("open")(errno)))?;
+    let directory =
+        open(&job.directory, DIRECTORY).map_err(|errno| met(Fault::of("open")(errno)))?;
     let began = Instant::now();
     retry_on_intr(|| syncfs(&directory)).map_err(|errno| met(Fault::of("syncfs")(errno)))?;
     Ok(began.elapsed())

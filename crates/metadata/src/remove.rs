@@ -5,12 +5,16 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use iostudy_files::{open, open_below};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, rmdir, unlinkat};
+use rustix::fs::{AtFlags, Dir, OFlags, rmdir, unlinkat};
 use rustix::io::Errno;
 
 use crate::error::{Error, Fault, Met};
-use crate::hands::directory_flags;
+use crate::hands::DIRECTORY;
+
+/// Whatever takes the place of a directory, a link is not followed.
+const NO_LINK: OFlags = DIRECTORY.union(OFlags::NOFOLLOW);
 
 /// Remove a directory and all that is in it, several directories at a time. What is gone already,
 /// or goes meanwhile, is no error, and symbolic links are not followed, also not where one takes
@@ -20,7 +24,7 @@ use crate::hands::directory_flags;
 ///
 /// What the system refused first; the rest of that directory stays.
 pub fn remove_tree(directory: &Path) -> Result<(), Error> {
-    let top = open(directory, flags(), Mode::empty());
+    let top = open(directory, NO_LINK);
     let top = unless_gone(top).map_err(|errno| met(directory.into(), "open", errno))?;
     let Some(top) = top else {
         return Ok(());
@@ -53,8 +57,8 @@ impl Tree<'_> {
     /// Open a directory name by name: a path would be followed wherever it leads by now. None is
     /// kept open, since a tree may be deeper than there are descriptors.
     fn open(&self, place: &Path) -> Result<Option<OwnedFd>, Met> {
-        let below = |above: OwnedFd, name| openat(&above, name, flags(), Mode::empty());
-        let start = openat(&self.top, c".", flags(), Mode::empty());
+        let below = |above: OwnedFd, name| open_below(&above, name, NO_LINK);
+        let start = open_below(&self.top, c".", NO_LINK);
         let opened = place
             .iter()
             .fold(start, |above, name| above.and_then(|a| below(a, name)));
@@ -100,10 +104,6 @@ impl Tree<'_> {
     fn path(&self, place: &Path) -> PathBuf {
         self.directory.iter().chain(place).collect()
     }
-}
-
-fn flags() -> OFlags {
-    directory_flags() | OFlags::NOFOLLOW
 }
 
 fn unless_gone<T>(done: Result<T, Errno>) -> Result<Option<T>, Errno> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use iostudy_files::Refused;
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -42,16 +43,12 @@ pub enum Fault {
 impl Fault {
     /// For `map_err`: a system call on a file or folder as a whole.
     pub(crate) fn io<'a>(path: &'a Path, call: &'static str) -> impl Fn(Errno) -> Self + 'a {
-        Self::io_at(path, call, 0)
+        move |errno| Self::io_at(path, call)(Refused { offset: 0, errno })
     }
 
-    /// For `map_err`: a system call at a byte of a file.
-    pub(crate) fn io_at<'a>(
-        path: &'a Path,
-        call: &'static str,
-        offset: u64,
-    ) -> impl Fn(Errno) -> Self + 'a {
-        move |errno| Self::Io {
+    /// For `map_err`: a system call on part of a file.
+    pub(crate) fn io_at<'a>(path: &'a Path, call: &'static str) -> impl Fn(Refused) -> Self + 'a {
+        move |Refused { offset, errno }| Self::Io {
             path: path.to_owned(),
             call,
             offset,

@@ -1,11 +1,12 @@
 //! Files that are read and written at given places, through the page cache or past it.
 
-use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use iostudy_files::{close, open, read_all, write_all};
 use iostudy_pattern::PAGE_BYTES;
-use rustix::fs::{Mode, OFlags, fstat, fsync, open, unlink};
-use rustix::io::{Errno, pread, pwrite, retry_on_intr, try_close};
+use rustix::fs::{OFlags, fstat, fsync, unlink};
+use rustix::io::{pread, pwrite, retry_on_intr};
 
 use crate::error::Fault;
 
@@ -69,59 +70,45 @@ impl DataFile {
     /// Fill `data` as far as the file goes; the number of bytes read. Past the page cache, `data`
     /// and `offset` begin at a page.
     pub(crate) fn read_at(&self, data: &mut [u8], offset: u64) -> Result<usize, Fault> {
-        let mut found = 0;
-        while found < data.len() {
-            let at = offset + found as u64;
-            let read = retry_on_intr(|| pread(&self.file, &mut data[found..], at))
-                .map_err(Fault::io_at(&self.path, "pread", at))?;
-            found += read;
-            if read == 0 || found % PAGE_BYTES != 0 && self.edges.is_some() {
-                break; // past the page cache, only the end of the file is not a whole page
+        read_all(data, offset, |data, at| {
+            if self.edges.is_some() && in_page(at) != 0 {
+                return Ok(0); // past the page cache, only the end of the file is not a whole page
             }
-        }
-        Ok(found)
+            pread(&self.file, data, at)
+        })
+        .map_err(Fault::io_at(&self.path, "pread"))
     }
 
     /// Write all of `data`. Past the page cache, memory and file lie alike within their pages.
     pub(crate) fn write_at(&self, data: &[u8], offset: u64) -> Result<(), Fault> {
         let Some(edges) = &self.edges else {
-            return self.write_all(&self.file, data, offset);
+            return self.write_to(&self.file, data, offset);
         };
         let (head, body) = whole_pages(data.len(), offset);
-        self.write_all(edges, &data[..head], offset)?;
-        self.write_all(&self.file, &data[head..body], offset + head as u64)?;
-        self.write_all(edges, &data[body..], offset + body as u64)
+        self.write_to(edges, &data[..head], offset)?;
+        self.write_to(&self.file, &data[head..body], offset + head as u64)?;
+        self.write_to(edges, &data[body..], offset + body as u64)
     }
 
-    fn write_all(&self, to: impl AsFd, mut data: &[u8], mut offset: u64) -> Result<(), Fault> {
-        while !data.is_empty() {
-            let written = match retry_on_intr(|| pwrite(&to, data, offset)) {
-                Ok(0) => Err(Errno::IO), // nothing taken, no reason given: it would go on for ever
-                other => other,
-            }
-            .map_err(Fault::io_at(&self.path, "pwrite", offset))?;
-            data = &data[written..];
-            offset += written as u64;
-        }
-        Ok(())
+    fn write_to(&self, to: impl AsFd, data: &[u8], offset: u64) -> Result<(), Fault> {
+        write_all(data, offset, |data, at| pwrite(&to, data, at))
+            .map_err(Fault::io_at(&self.path, "pwrite"))
     }
 
-    /// Sync if asked for, and close; network file systems may only then find the quota exceeded.
+    /// Sync if asked for, and close.
     pub(crate) fn finish(self, sync: bool) -> Result<(), Fault> {
         if sync {
             retry_on_intr(|| fsync(&self.file)).map_err(Fault::io(&self.path, "fsync"))?;
         }
         for file in [Some(self.file), self.edges].into_iter().flatten() {
-            // SAFETY: the descriptor was owned, is given up here and is not used again.
-            unsafe { try_close(file.into_raw_fd()) }.map_err(Fault::io(&self.path, "close"))?;
+            close(file).map_err(Fault::io(&self.path, "close"))?;
         }
         Ok(())
     }
 }
 
 fn open_file(path: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
-    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-    retry_on_intr(|| open(path, flags | OFlags::CLOEXEC, mode)).map_err(Fault::io(path, "open"))
+    open(path, flags).map_err(Fault::io(path, "open"))
 }
 
 /// Where the whole pages of the file begin and end within data that are written at `offset`.

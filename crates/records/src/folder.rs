@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, fsync, mkdir, open, rename, rmdir};
+use iostudy_files::open;
+use rustix::fs::{Mode, OFlags, fsync, mkdir, rename, rmdir};
 use rustix::io::retry_on_intr;
 
 use crate::error::Fault;
@@ -70,8 +71,8 @@ impl Drop for OutputFolder<'_> {
 }
 
 fn sync_folder(folder: &Path) -> Result<(), Fault> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = open(folder, flags, Mode::empty()).map_err(Fault::io(folder, "open"))?;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let opened = open(folder, flags).map_err(Fault::io(folder, "open"))?;
     retry_on_intr(|| fsync(&opened)).map_err(Fault::io(folder, "fsync"))
 }
 
