@@ -2,13 +2,10 @@
 
 use std::sync::RwLockWriteGuard;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::Error;
 use crate::member::{Halt, Shared};
-
-/// How often the caller is asked whether to go on.
-const ASK_EVERY: Duration = Duration::from_millis(50);
+use crate::{ASK_EVERY, Error};
 
 /// What a member tells the attendant.
 pub(crate) enum Event<T, E> {

@@ -11,13 +11,17 @@ mod member;
 use std::io;
 use std::sync::PoisonError;
 use std::sync::mpsc::{Sender, channel};
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, Scope, sleep};
+use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::attendant::{Attendant, Event};
 use crate::member::Shared;
 pub use crate::member::{Halt, Member};
+
+/// How often the caller is asked whether to go on.
+const ASK_EVERY: Duration = Duration::from_millis(50);
 
 /// Why a crew did not come to its end.
 #[derive(Debug, Error)]
@@ -66,6 +70,12 @@ pub fn run<T: Send, E: Send>(
         started.map_err(Error::Thread)?;
         outcome
     })
+}
+
+/// Sleep for that long, but no longer than a member may go without asking [`Member::go_on`]: it
+/// would hear of a stop long after the caller was asked.
+pub fn nap(time: Duration) {
+    sleep(time.min(ASK_EVERY));
 }
 
 fn start<'scope, 'env, T, E>(

@@ -2,9 +2,9 @@
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use iostudy_crew::{Error, Halt, Member, run};
+use iostudy_crew::{Error, Halt, Member, nap, run};
 
 #[test]
 fn gives_what_each_member_made_in_order() {
@@ -80,6 +80,14 @@ fn a_fault_before_ready_does_not_leave_the_others_waiting() {
         run(2, work, |_| true),
         Err(Error::Fault { member: 0, .. })
     ));
+}
+
+#[test]
+fn a_nap_is_as_long_as_asked_but_soon_over() {
+    let (started, short) = (Instant::now(), Duration::from_millis(5));
+    nap(short);
+    assert!(started.elapsed() >= short);
+    nap(Duration::MAX);
 }
 
 #[test]

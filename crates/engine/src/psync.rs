@@ -1,9 +1,9 @@
 //! The synchronous backend: one record after the other.
 
 use std::io;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use iostudy_crew::nap;
 use iostudy_pattern::AlignedBuffer;
 
 use crate::backend::Backend;
@@ -15,9 +15,6 @@ use crate::files::Files;
 use crate::job::Job;
 use crate::meter::{Direction, Meter};
 use crate::turn::SyncTurn;
-
-/// The longest that a thread does not look whether it is to stop.
-const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 pub(crate) struct Psync<C> {
     calls: C,
@@ -84,10 +81,6 @@ impl<C: Calls> Backend for Psync<C> {
 
 /// Sleep until then, but not so long that a stop goes unheard; the time after it.
 pub(crate) fn sleep_towards(until: Instant) -> Instant {
-    sleep(
-        until
-            .saturating_duration_since(Instant::now())
-            .min(LONGEST_SLEEP),
-    );
+    nap(until.saturating_duration_since(Instant::now()));
     Instant::now()
 }

@@ -1,14 +1,11 @@
 //! What a job does between two events.
 
 use std::hint::black_box;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use iostudy_crew::nap;
 use iostudy_pattern::nth;
 use rustix::time::{ClockId, clock_gettime};
-
-/// The longest that a job does not look whether it is to stop.
-const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// Steps between two looks at the clock: some 10 microseconds.
 const STEPS: u64 = 10_000;
@@ -47,7 +44,7 @@ impl Compute {
             }
             match self {
                 Self::Burn(_) => burn(),
-                Self::Sleep(_) => sleep(left.min(LONGEST_SLEEP)),
+                Self::Sleep(_) => nap(left),
             }
         }
     }
