@@ -275,6 +275,19 @@ class Samples:
     def pressure(self) -> dict[str, list[int | None]]:
         """Microseconds stalled: cpu_some, io_some, io_full, memory_some, memory_full."""
 
+class RecordsResult:
+    """What every job on records measured."""
+
+    @property
+    def wall_seconds(self) -> float:
+        """From the first look at a file to the last one in its place."""
+    @property
+    def read(self) -> Tally:
+        """Calls that read inputs and spills: their system calls alone."""
+    @property
+    def write(self) -> Tally:
+        """Calls that wrote spills and the output: their system calls alone."""
+
 @final
 class TeraGen:
     """Rows as Hadoop's TeraGen makes them, in files ``part-m-00000`` and on.
@@ -338,7 +351,7 @@ class TeraValidate:
         """Carry it out as TeraGen's; VerificationError names the first row out of order."""
 
 @final
-class TeraResult:
+class TeraResult(RecordsResult):
     """What TeraGen, TeraSort and TeraValidate measured."""
 
     @property
@@ -346,14 +359,6 @@ class TeraResult:
     @property
     def checksum(self) -> str:
         """The sum of the rows' CRC-32 in hexadecimal, as Hadoop's TeraChecksum prints it."""
-    @property
-    def wall_seconds(self) -> float: ...
-    @property
-    def read(self) -> Tally:
-        """Calls that read: their system calls alone."""
-    @property
-    def write(self) -> Tally:
-        """Calls that wrote: their system calls alone."""
 
 @final
 class TeraSorted:
@@ -433,7 +438,7 @@ class WordCount:
         """
 
 @final
-class WordCounts:
+class WordCounts(RecordsResult):
     """What WordCount counted and measured."""
 
     @property
@@ -450,14 +455,5 @@ class WordCounts:
     def memory_bytes(self) -> int:
         """What tables and buffers took while words were counted."""
     @property
-    def wall_seconds(self) -> float:
-        """From the first look at the texts to the output's commit."""
-    @property
     def counting_seconds(self) -> float:
-        """Of it, up to the last word counted and spilled."""
-    @property
-    def read(self) -> Tally:
-        """Calls that read texts and spills."""
-    @property
-    def write(self) -> Tally:
-        """Calls that wrote spills and the output."""
+        """Of ``wall_seconds``, up to the last word counted and spilled."""

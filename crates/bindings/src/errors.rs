@@ -41,10 +41,7 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
             call,
             offset,
             errno,
-        } => {
-            let note = format!("{call} at byte {offset}");
-            os_error(py, errno.raw_os_error(), path, &note)
-        }
+        } => call_error(py, errno.raw_os_error(), (path, offset), call),
         Fault::EndsEarly { .. } | Fault::Differs { .. } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
         }
@@ -54,6 +51,11 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
 /// An `EngineError` for threads that the system does not give.
 pub fn no_thread(source: &io::Error, error: &impl ToString) -> PyErr {
     EngineError::new_err((source.raw_os_error(), error.to_string()))
+}
+
+/// An `EngineError` for a call that failed at a byte of a file.
+pub fn call_error(py: Python<'_>, errno: i32, (path, offset): (&Path, u64), call: &str) -> PyErr {
+    os_error(py, errno, path, &format!("{call} at byte {offset}"))
 }
 
 /// An `EngineError` with the C library's words for `errno`, and a note that says where.

@@ -8,6 +8,7 @@ mod latencies;
 mod metadata;
 mod path;
 mod records_error;
+mod records_result;
 mod refuse;
 mod sampler;
 mod terasort;
@@ -31,6 +32,8 @@ mod _native {
     use super::latencies::Latencies;
     #[pymodule_export]
     use super::metadata::{MetadataJob, MetadataPhase, remove_tree};
+    #[pymodule_export]
+    use super::records_result::RecordsResult;
     #[pymodule_export]
     use super::sampler::{Sampler, Samples};
     #[pymodule_export]

@@ -5,11 +5,10 @@ use iostudy_records::terasort::{
 };
 use pyo3::prelude::*;
 
-use crate::job_result::Tally;
 use crate::path::NativePath;
-use crate::records_error::from_records;
+use crate::records_error::watched;
+use crate::records_result::RecordsResult;
 use crate::refuse::refuse;
-use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraGen(GenerateJob);
@@ -40,10 +39,9 @@ impl TeraGen {
 
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraResult> {
-        ticking(py, tick.as_ref(), |tick| generate(&self.0, tick))?
-            .map(TeraResult)
-            .map_err(|error| from_records(py, &error))
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<TeraResult>> {
+        let outcome = watched(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
+        TeraResult::of(py, outcome)
     }
 }
 
@@ -86,9 +84,7 @@ impl TeraSort {
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraSorted> {
-        ticking(py, tick.as_ref(), |tick| sort(&self.0, tick))?
-            .map(TeraSorted)
-            .map_err(|error| from_records(py, &error))
+        watched(py, tick.as_ref(), |tick| sort(&self.0, tick)).map(TeraSorted)
     }
 }
 
@@ -111,15 +107,21 @@ impl TeraValidate {
 
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraResult> {
-        ticking(py, tick.as_ref(), |tick| validate(&self.0, tick))?
-            .map(TeraResult)
-            .map_err(|error| from_records(py, &error))
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<TeraResult>> {
+        let outcome = watched(py, tick.as_ref(), |tick| validate(&self.0, tick))?;
+        TeraResult::of(py, outcome)
     }
 }
 
-#[pyclass(frozen, module = "iostudy._native")]
+#[pyclass(frozen, extends = RecordsResult, module = "iostudy._native")]
 pub struct TeraResult(Outcome);
+
+impl TeraResult {
+    fn of(py: Python<'_>, outcome: Outcome) -> PyResult<Py<Self>> {
+        let measured = RecordsResult::new(outcome.wall, &outcome.calls);
+        Py::new(py, (Self(outcome), measured))
+    }
+}
 
 #[pymethods]
 impl TeraResult {
@@ -132,21 +134,6 @@ impl TeraResult {
     fn checksum(&self) -> String {
         self.0.checksum.to_string()
     }
-
-    #[getter]
-    fn wall_seconds(&self) -> f64 {
-        self.0.wall.as_secs_f64()
-    }
-
-    #[getter]
-    fn read(&self) -> Tally {
-        Tally::new(self.0.calls.read_bytes, &self.0.calls.reads)
-    }
-
-    #[getter]
-    fn write(&self) -> Tally {
-        Tally::new(self.0.calls.written_bytes, &self.0.calls.writes)
-    }
 }
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -155,8 +142,8 @@ pub struct TeraSorted(Sorted);
 #[pymethods]
 impl TeraSorted {
     #[getter]
-    fn result(&self) -> TeraResult {
-        TeraResult(self.0.outcome.clone())
+    fn result(&self, py: Python<'_>) -> PyResult<Py<TeraResult>> {
+        TeraResult::of(py, self.0.outcome.clone())
     }
 
     #[getter]

@@ -3,11 +3,10 @@
 use iostudy_records::wordcount::{CountJob, CountResult, Tally as Words, TextJob, count, generate};
 use pyo3::prelude::*;
 
-use crate::job_result::Tally;
 use crate::path::NativePath;
-use crate::records_error::from_records;
+use crate::records_error::watched;
+use crate::records_result::RecordsResult;
 use crate::refuse::refuse;
-use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct ZipfText(TextJob);
@@ -42,9 +41,8 @@ impl ZipfText {
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<(u64, u64)> {
-        ticking(py, tick.as_ref(), |tick| generate(&self.0, tick))?
-            .map(|made| (made.words, made.checksum))
-            .map_err(|error| from_records(py, &error))
+        let made = watched(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
+        Ok((made.words, made.checksum))
     }
 }
 
@@ -84,14 +82,14 @@ impl WordCount {
 
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<WordCounts> {
-        ticking(py, tick.as_ref(), |tick| count(&self.0, tick))?
-            .map(WordCounts)
-            .map_err(|error| from_records(py, &error))
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<WordCounts>> {
+        let counted = watched(py, tick.as_ref(), |tick| count(&self.0, tick))?;
+        let measured = RecordsResult::new(counted.wall, &counted.calls);
+        Py::new(py, (WordCounts(counted), measured))
     }
 }
 
-#[pyclass(frozen, module = "iostudy._native")]
+#[pyclass(frozen, extends = RecordsResult, module = "iostudy._native")]
 pub struct WordCounts(CountResult);
 
 #[pymethods]
@@ -122,22 +120,7 @@ impl WordCounts {
     }
 
     #[getter]
-    fn wall_seconds(&self) -> f64 {
-        self.0.wall.as_secs_f64()
-    }
-
-    #[getter]
     fn counting_seconds(&self) -> f64 {
         self.0.counting.as_secs_f64()
-    }
-
-    #[getter]
-    fn read(&self) -> Tally {
-        Tally::new(self.0.calls.read_bytes, &self.0.calls.reads)
-    }
-
-    #[getter]
-    fn write(&self) -> Tally {
-        Tally::new(self.0.calls.written_bytes, &self.0.calls.writes)
     }
 }
