@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::time::Duration;
 
 use io_uring::types::{Fixed, SubmitArgs, Timespec};
-use io_uring::{Builder, IoUring, opcode, squeue};
+use io_uring::{Builder, EnterFlags, IoUring, opcode, squeue};
 use iostudy_pattern::{AlignedBuffer, PAGE_BYTES};
 use rustix::io::Errno;
 
@@ -166,11 +166,29 @@ impl Queue {
                 submitter.submit_with_args(at_least, &arguments)
             }
         };
-        match waited.map_err(|error| errno(&error)) {
-            // The time is over, there was a signal, or resources are short for a moment.
-            Ok(_) | Err(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
-            Err(errno) => Err(errno),
+        pass_over_passing(waited)
+    }
+
+    /// How many pieces the kernel may have taken: with a thread of its own all that were begun, as
+    /// it looks for them by itself; else those that were handed over.
+    fn taken(&mut self) -> usize {
+        let kept = if self.sqpoll {
+            0
+        } else {
+            self.ring.submission().len()
+        };
+        self.under_way - kept
+    }
+
+    /// Wait for a piece that the kernel has taken to end; what it has not taken stays here.
+    fn wait_for_taken(&mut self) -> Result<(), Errno> {
+        if self.sqpoll {
+            return self.wait(1, None); // the thread may sleep, and has to be woken
         }
+        let flags = EnterFlags::GETEVENTS.bits();
+        // SAFETY: without an argument there is none to be wrong.
+        let waited = unsafe { self.ring.submitter().enter::<()>(0, 1, flags, None) };
+        pass_over_passing(waited)
     }
 
     /// The slot of a piece that has ended, and how many bytes were moved.
@@ -220,18 +238,72 @@ fn sizes(record_bytes: usize, depth: usize) -> Option<(usize, usize)> {
 }
 
 impl Drop for Queue {
+    /// What was begun and not handed over is never moved: after a fault or a stop nothing is
+    /// written any more.
     fn drop(&mut self) {
-        while self.under_way > 0 {
-            if self.wait(1, None).is_err() {
+        while self.taken() > 0 {
+            if self.wait_for_taken().is_err() {
                 return; // better memory lost than written to behind the back of its next owner
             }
             while self.ended().is_some() {}
         }
-        // SAFETY: dropped once, here, and nothing is under way.
+        // SAFETY: dropped once, here, and the kernel has nothing that names it.
         unsafe { ManuallyDrop::drop(&mut self.buffers) }
+    }
+}
+
+/// Not an error: the time is over, there was a signal, or resources are short for a moment.
+fn pass_over_passing(waited: io::Result<usize>) -> Result<(), Errno> {
+    match waited.map_err(|error| errno(&error)) {
+        Ok(_) | Err(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
+        Err(errno) => Err(errno),
     }
 }
 
 fn errno(error: &io::Error) -> Errno {
     Errno::from_io_error(error).unwrap_or(Errno::IO)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::fd::OwnedFd;
+
+    use super::*;
+
+    const WANTED: Ring = Ring {
+        depth: 2,
+        batch: 1,
+        sqpoll: false,
+        iopoll: false,
+    };
+
+    #[test]
+    fn what_was_begun_and_not_handed_over_is_not_written_when_the_queue_ends() {
+        let Ok(ring) = open(WANTED) else {
+            eprintln!("skipped: no io_uring");
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let files = Files::from(vec![OwnedFd::from(File::create(&path).unwrap())]);
+        let mut queue = Queue::new(ring, WANTED, PAGE_BYTES).unwrap();
+        queue.attach(&files).unwrap();
+        queue.begin(&page(0));
+        queue.wait(0, None).unwrap();
+        queue.begin(&page(1));
+        drop(queue);
+        assert_eq!(path.metadata().unwrap().len(), PAGE_BYTES as u64);
+    }
+
+    fn page(slot: usize) -> Piece {
+        Piece {
+            slot,
+            file: 0,
+            direction: Direction::Write,
+            offset: (slot * PAGE_BYTES) as u64,
+            skip: 0,
+            len: PAGE_BYTES,
+        }
+    }
 }
