@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::io::Errno;
+
 use crate::error::Fault;
 use crate::file::DataFile;
 
@@ -28,10 +30,46 @@ impl<'a> SpillFolders<'a> {
     }
 
     /// A new file for the `number`-th spill. It is gone once it is closed.
+    ///
+    /// A name that is taken is passed over: a process of that number, in another container or
+    /// killed before it took the name away, had the same.
     pub(crate) fn create(&self, number: usize) -> Result<DataFile, Fault> {
-        let made = MADE.fetch_add(1, Ordering::Relaxed);
-        let name = format!(".spill-{}-{made}", process::id());
-        let path = self.folders[self.folder_of(number)].join(name);
-        DataFile::nameless(&path, self.direct)
+        let folder = &self.folders[self.folder_of(number)];
+        loop {
+            let path = folder.join(name(MADE.fetch_add(1, Ordering::Relaxed)));
+            match DataFile::nameless(&path, self.direct) {
+                Err(Fault::Io {
+                    errno: Errno::EXIST,
+                    ..
+                }) => {}
+                made => return made,
+            }
+        }
+    }
+}
+
+fn name(made: u64) -> String {
+    format!(".spill-{}-{made}", process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn names_that_are_taken_are_passed_over_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let next = MADE.load(Ordering::Relaxed);
+        for made in next..next + 50 {
+            fs::write(folder.path().join(name(made)), "of another").unwrap();
+        }
+        let folders = [folder.path().to_owned()];
+        let spill = SpillFolders::new(&folders, false).create(0).unwrap();
+        spill.write_at(b"mine", 0).unwrap();
+        let others = fs::read_dir(folder.path()).unwrap();
+        let contents = others.map(|other| fs::read(other.unwrap().path()).unwrap());
+        assert!(contents.eq(vec![b"of another".to_vec(); 50]));
     }
 }
