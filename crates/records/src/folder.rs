@@ -41,7 +41,8 @@ impl<'a> OutputFolder<'a> {
         DataFile::create(&self.folder.join(TEMPORARY).join(self.name(part)), direct)
     }
 
-    /// Give the parts their names; `sync` makes the names last as well.
+    /// Give the parts their names; `sync` makes the names last as well, the folder's own
+    /// among them.
     pub(crate) fn commit(mut self, parts: usize, sync: bool) -> Result<(), Fault> {
         let temporary = self.folder.join(TEMPORARY);
         for part in 0..parts {
@@ -52,6 +53,7 @@ impl<'a> OutputFolder<'a> {
         DataFile::create(&self.folder.join(SUCCESS), false)?.finish(sync)?;
         if sync {
             sync_folder(self.folder)?;
+            sync_folder(&self.folder.join(".."))?; // which has its name
         }
         self.committed = true;
         Ok(())
