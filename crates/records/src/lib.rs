@@ -10,6 +10,7 @@ mod loser_tree;
 mod meter;
 mod phases;
 mod reader;
+mod sort;
 mod spill;
 pub mod terasort;
 pub mod wordcount;

@@ -74,6 +74,11 @@ impl<'a> Meter<'a> {
         }
     }
 
+    /// To be asked before every piece of work that is no call.
+    pub(crate) fn go_on(&self) -> Result<(), Halt> {
+        self.progress.go_on()
+    }
+
     /// Carry out a call that gives the number of bytes read.
     pub(crate) fn read(
         &mut self,

@@ -10,6 +10,7 @@ use crate::error::{Fault, Halt};
 use crate::file::DataFile;
 use crate::meter::Meter;
 use crate::phases::Pieces;
+use crate::sort::sort;
 use crate::spill::SpillFolders;
 use crate::writer::Writer;
 
@@ -42,7 +43,12 @@ impl Chunks<'_> {
             let first = number as u64 * self.plan.chunk_rows;
             let rows = self.plan.chunk_rows.min(self.input.rows() - first);
             chunk.read(self.input, first, rows, meter)?;
-            chunk.entries.sort_unstable();
+            sort(
+                &mut chunk.entries,
+                |entry| *entry,
+                u128::cmp,
+                || meter.go_on(),
+            )?;
             let file = self.spill.create(number)?;
             chunk.write(&file, meter)?;
             let starts = chunk.starts(self.splits);

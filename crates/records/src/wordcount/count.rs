@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use crate::error::{Fault, Halt};
+use crate::error::Halt;
 use crate::meter::Meter;
 use crate::phases::Pieces;
 use crate::wordcount::job::CountJob;
@@ -22,7 +22,7 @@ pub(crate) fn count_splits(
     turn: &AtomicUsize,
     meter: &mut Meter,
 ) -> Result<(Tally, Vec<Run>), Halt> {
-    let mut counter = Counter::new(job, turn)?;
+    let mut counter = Counter::new(job, turn, meter)?;
     let mut reader = SplitReader::new(Share::of(job));
     while let Some(split) = pieces.take() {
         reader.each_batch(&splits[split], meter, |batch, meter| {
@@ -40,9 +40,10 @@ struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    fn new(job: &CountJob, turn: &'a AtomicUsize) -> Result<Self, Fault> {
+    fn new(job: &CountJob, turn: &'a AtomicUsize, meter: &Meter) -> Result<Self, Halt> {
+        let table_bytes = Share::of(job).table_bytes();
         Ok(Self {
-            table: Table::new(Share::of(job).table_bytes(), job.reducers)?,
+            table: Table::new(table_bytes, job.reducers, || meter.go_on())?,
             tally: Tally::default(),
             spills: Spills::create(job, turn)?,
         })
@@ -79,7 +80,9 @@ impl<'a> Counter<'a> {
     fn spill(&mut self, meter: &mut Meter) -> Result<(), Halt> {
         let table = &mut self.table;
         self.spills.write(meter, |run, meter| {
-            table.empty(|word| run.push(word, meter))
+            table.sort(|| meter.go_on())?;
+            table.each_word(|word| run.push(word, meter))?;
+            table.clear(|| meter.go_on())
         })
     }
 

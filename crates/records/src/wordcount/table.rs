@@ -7,6 +7,7 @@ use rustix::mm::{Advice, madvise};
 
 use crate::buffer::{room_for, whole_pages};
 use crate::error::Fault;
+use crate::sort::sort;
 use crate::wordcount::below::below;
 use crate::wordcount::reducer::reducer;
 use crate::wordcount::word::{PREFIX_BYTES, Word};
@@ -15,6 +16,9 @@ use crate::wordcount::word::{PREFIX_BYTES, Word};
 pub(crate) const ARENA_PART: usize = 8;
 /// Of so many slots one stays free, so that a word that is not there is soon missed.
 const FREE_PART: usize = 4;
+
+/// Slots that are gone through at a time, 1 MiB: a stop is heard in between.
+const SLOTS_AT_A_TIME: usize = (1 << 20) / size_of::<Entry>();
 
 /// A word, its reducer and its count, which is 0 in a free slot. None lies in two cache lines.
 #[derive(Clone, Copy, Default)]
@@ -58,8 +62,12 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The system has not as much.
-    pub(crate) fn new(share_bytes: usize, reducers: usize) -> Result<Self, Fault> {
+    /// The system has not as much, or `go_on` says no.
+    pub(crate) fn new<E: From<Fault>>(
+        share_bytes: usize,
+        reducers: usize,
+        go_on: impl Fn() -> Result<(), E>,
+    ) -> Result<Self, E> {
         let arena_bytes = (share_bytes / ARENA_PART).min(u32::MAX as usize);
         let slots = (share_bytes - arena_bytes) / size_of::<Entry>();
         let mut table = Self {
@@ -69,7 +77,11 @@ impl Table {
             entries: 0,
         };
         in_huge_pages(&mut table.slots);
-        table.slots.resize(slots, Entry::default());
+        while table.slots.len() < slots {
+            go_on()?;
+            let more = (table.slots.len() + SLOTS_AT_A_TIME).min(slots);
+            table.slots.resize(more, Entry::default());
+        }
         Ok(table)
     }
 
@@ -137,38 +149,55 @@ impl Table {
         self.entries == 0
     }
 
-    /// Give every word, by reducer and then in the order of its bytes, and be empty afterwards.
-    pub(crate) fn empty<E>(
-        &mut self,
+    /// Put every word in its place, by reducer and then in the order of its bytes. No word may be
+    /// added until the table is cleared, even if `go_on` says no.
+    pub(crate) fn sort<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
+        self.gather(&go_on)?;
+        let (arena, entries) = (&self.arena, &mut self.slots[..self.entries]);
+        sort(entries, Entry::rank, |a, b| a.order(b, arena), go_on)
+    }
+
+    /// Give every word, once they are sorted.
+    pub(crate) fn each_word<E>(
+        &self,
         mut give: impl FnMut(&Counted) -> Result<(), E>,
     ) -> Result<(), E> {
-        self.gather();
-        let (arena, entries) = (&self.arena, &mut self.slots[..self.entries]);
-        entries.sort_unstable_by(|a, b| a.order(b, arena));
-        for entry in entries {
+        for entry in &self.slots[..self.entries] {
             let head = entry.head();
             give(&Counted {
                 reducer: entry.reducer as usize,
                 head: &head[..PREFIX_BYTES.min(entry.len as usize)],
-                rest: entry.rest(arena),
+                rest: entry.rest(&self.arena),
                 count: entry.count.into(),
             })?;
         }
-        self.slots.fill(Entry::default());
+        Ok(())
+    }
+
+    /// Be empty afterwards, unless `go_on` says no.
+    pub(crate) fn clear<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
+        for slots in self.slots.chunks_mut(SLOTS_AT_A_TIME) {
+            go_on()?;
+            slots.fill(Entry::default());
+        }
         self.arena.clear();
         self.entries = 0;
         Ok(())
     }
 
     /// Bring all entries to the first slots.
-    fn gather(&mut self) {
+    fn gather<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
         let mut gathered = 0;
-        for slot in 0..self.slots.len() {
-            if self.slots[slot].count > 0 {
-                self.slots[gathered] = self.slots[slot];
-                gathered += 1;
+        for start in (0..self.slots.len()).step_by(SLOTS_AT_A_TIME) {
+            go_on()?;
+            for slot in start..self.slots.len().min(start + SLOTS_AT_A_TIME) {
+                if self.slots[slot].count > 0 {
+                    self.slots[gathered] = self.slots[slot];
+                    gathered += 1;
+                }
             }
         }
+        Ok(())
     }
 }
 
@@ -203,6 +232,12 @@ impl Entry {
         &arena[self.rest_at as usize..][..rest]
     }
 
+    /// What their order begins with.
+    #[inline]
+    fn rank(&self) -> u128 {
+        u128::from(self.reducer) << u64::BITS | u128::from(self.prefix[0])
+    }
+
     fn order(&self, other: &Self, arena: &[u8]) -> Ordering {
         (self.reducer, self.prefix)
             .cmp(&(other.reducer, other.prefix))
@@ -218,6 +253,7 @@ fn narrow(number: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
@@ -231,17 +267,28 @@ mod tests {
 
     fn emptied(table: &mut Table) -> Vec<((usize, Vec<u8>), u64)> {
         let mut all = Vec::new();
-        let taken: Result<(), ()> = table.empty(|word| {
+        table.sort(go_on).unwrap();
+        let taken = table.each_word(|word| {
             all.push(((word.reducer, [word.head, word.rest].concat()), word.count));
-            Ok(())
+            go_on()
         });
         taken.unwrap();
+        table.clear(go_on).unwrap();
         all
+    }
+
+    #[allow(clippy::unnecessary_wraps)] // as it is asked for
+    fn go_on() -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn table(share: usize, reducers: usize) -> Table {
+        Table::new(share, reducers, go_on).unwrap()
     }
 
     #[test]
     fn a_full_table_takes_known_words_and_refuses_new_ones_until_it_is_emptied() {
-        let mut table = Table::new(SHARE, 1).unwrap();
+        let mut table = table(SHARE, 1);
         let word = |number: u32| number.to_be_bytes();
         let added = |table: &mut Table, number| table.add(&Word::alone(&word(number)));
         let full = (0..u32::MAX)
@@ -257,7 +304,7 @@ mod tests {
 
     #[test]
     fn a_count_that_has_no_room_is_taken_after_emptying() {
-        let mut table = Table::new(SHARE, 1).unwrap();
+        let mut table = table(SHARE, 1);
         let word = Word::alone(b"the");
         table.add(&word).unwrap();
         let used = table.slots.iter_mut().find(|entry| entry.count > 0);
@@ -269,8 +316,26 @@ mod tests {
     }
 
     #[test]
+    fn a_stop_is_heard_while_it_is_made_sorted_and_cleared() {
+        let asked = Cell::new(0);
+        let ask = || {
+            asked.set(asked.get() + 1);
+            go_on()
+        };
+        let mut table = Table::new(4 << 20, 1, ask).unwrap();
+        assert_eq!(asked.replace(0), 4);
+        table.add(&Word::alone(b"the")).unwrap();
+        table.sort(ask).unwrap();
+        assert_eq!(asked.replace(0), 4 + 1);
+        table.clear(ask).unwrap();
+        assert_eq!(asked.get(), 4);
+        let stop = || Err(());
+        assert!(table.sort(stop).is_err() && table.clear(stop).is_err());
+    }
+
+    #[test]
     fn long_words_fill_their_own_part() {
-        let mut table = Table::new(SHARE, 1).unwrap();
+        let mut table = table(SHARE, 1);
         let words: Vec<Vec<u8>> = (0..20).map(|letter| vec![letter; 1000]).collect();
         let taken = words
             .iter()
@@ -281,7 +346,7 @@ mod tests {
     #[test]
     fn all_its_memory_is_within_its_share() {
         for share in [SHARE, 3 << 16, 1 << 20, 5 << 20] {
-            let table = Table::new(share, 1).unwrap();
+            let table = table(share, 1);
             let slots = table.slots.capacity() * size_of::<Entry>();
             let all = slots + table.arena.capacity();
             assert!(all <= share, "{all} of {share}");
@@ -293,9 +358,9 @@ mod tests {
         #[test]
         fn counts_like_a_map_and_gives_words_in_order(
             words in prop::collection::vec(prop::collection::vec(0..4_u8, 1..40), 0..200),
-            reducers in 1..4_usize,
+            reducers in prop::sample::select(vec![1, 2, 3, 5, 1000]),
         ) {
-            let mut table = Table::new(SHARE, reducers).unwrap();
+            let mut table = table(SHARE, reducers);
             let mut expected = Counts::new();
             for word in &words {
                 table.add(&Word::alone(word)).unwrap();

@@ -1,0 +1,125 @@
+//! Sorting in place, in pieces between which it can be stopped.
+
+use std::cmp::Ordering;
+
+/// So many values are sorted in some 50 ms. Smaller pieces take more of the processor.
+const PIECE: usize = 1 << 20;
+
+/// The pivot is the median of so many.
+const SAMPLES: usize = 63;
+
+/// A part smaller than that of the whole shows that the samples tell too little.
+const LEAST_PART: usize = 8;
+
+/// Sort values by `order`, which begins with the order of `rank`. Large pieces are parted as by quicksort, small ones
+/// left to the standard library; so are those, in one piece however large, that no pivot parts evenly.
+///
+/// # Errors
+///
+/// What `go_on` says, which is asked before each piece. The values are there then in some order.
+pub(crate) fn sort<T: Copy, E>(
+    values: &mut [T],
+    rank: impl Fn(&T) -> u128,
+    order: impl Fn(&T, &T) -> Ordering,
+    go_on: impl Fn() -> Result<(), E>,
+) -> Result<(), E> {
+    sort_pieces(values, PIECE, &rank, &order, &go_on)
+}
+
+fn sort_pieces<T: Copy, E>(
+    values: &mut [T],
+    piece: usize,
+    rank: &impl Fn(&T) -> u128,
+    order: &impl Fn(&T, &T) -> Ordering,
+    go_on: &impl Fn() -> Result<(), E>,
+) -> Result<(), E> {
+    go_on()?;
+    if values.len() > piece {
+        let pivot = pivot(values, rank);
+        let less = part(values, piece, |value| rank(value) < pivot, go_on)?;
+        if less.min(values.len() - less) > values.len() / LEAST_PART {
+            let (before, after) = values.split_at_mut(less);
+            sort_pieces(before, piece, rank, order, go_on)?;
+            return sort_pieces(after, piece, rank, order, go_on);
+        }
+    }
+    values.sort_unstable_by(order);
+    Ok(())
+}
+
+fn pivot<T>(values: &[T], rank: &impl Fn(&T) -> u128) -> u128 {
+    let places = (0..SAMPLES).map(|sample| values.len() / SAMPLES * sample);
+    let mut samples: Vec<u128> = places.map(|place| rank(&values[place])).collect();
+    samples.sort_unstable();
+    samples[SAMPLES / 2]
+}
+
+/// Bring what is less to the front; how many that are. No step depends on a comparison, which a
+/// processor would guess wrong half of the time.
+#[allow(clippy::manual_swap)] // swap() would read the value again: 10 % more time to sort
+fn part<T: Copy, E>(
+    values: &mut [T],
+    piece: usize,
+    is_less: impl Fn(&T) -> bool,
+    go_on: &impl Fn() -> Result<(), E>,
+) -> Result<usize, E> {
+    let mut less = 0;
+    for start in (0..values.len()).step_by(piece) {
+        go_on()?;
+        for place in start..values.len().min(start + piece) {
+            let value = values[place];
+            values[place] = values[less];
+            values[less] = value;
+            less += usize::from(is_less(&value));
+        }
+    }
+    Ok(less)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SMALL: usize = 10;
+
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as it is asked for
+    fn rank(value: &u16) -> u128 {
+        (value / 4).into() // values of the same rank differ
+    }
+
+    fn sorted(mut values: Vec<u16>) -> Vec<u16> {
+        values.sort_unstable();
+        values
+    }
+
+    proptest! {
+        #[test]
+        fn sorts_like_the_standard_library(
+            values in prop::collection::vec(0..1000_u16, 0..1000), kinds in 1..1000_u16,
+        ) {
+            let values: Vec<u16> = values.iter().map(|value| value % kinds).collect();
+            let mut found = values.clone();
+            sort_pieces(&mut found, SMALL, &rank, &u16::cmp, &|| Ok::<(), ()>(())).unwrap();
+            prop_assert_eq!(found, sorted(values));
+        }
+
+        #[test]
+        fn a_stop_is_heard_at_every_question_and_no_value_is_lost(
+            values in prop::collection::vec(any::<u16>(), 1000), stop_at in 0..100,
+        ) {
+            let asked = Cell::new(0);
+            let go_on = || {
+                asked.set(asked.get() + 1);
+                if asked.get() > stop_at { Err(()) } else { Ok(()) }
+            };
+            let mut left = values.clone();
+            prop_assert!(sort_pieces(&mut left, SMALL, &rank, &u16::cmp, &go_on).is_err());
+            prop_assert_eq!(asked.get(), stop_at + 1);
+            prop_assert_eq!(sorted(left), sorted(values));
+        }
+    }
+}
