@@ -339,6 +339,9 @@ class TeraSort:
         direct: bool,
         fsync: bool,
     ) -> None: ...
+    @property
+    def descriptors(self) -> int:
+        """The most that it has open at a time: of every sorted run, and of a file per thread."""
     def run(self, tick: Callable[[int], bool] | None = None) -> TeraSorted:
         """Carry it out as TeraGen's; VerificationError for input that is not what it should be."""
 

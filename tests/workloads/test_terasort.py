@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -244,3 +245,16 @@ def test_the_process_grows_by_no_more_than_the_limit(memory, place):
     grown, told = subprocess.check_output(command, text=True).split()
     assert float(told) <= memory
     assert float(told) * 0.8 <= int(grown) / 1024 <= memory
+
+
+@pytest.mark.parametrize(("direct", "needed"), [(False, 2 + 2), (True, 4 + 4)])
+def test_more_runs_than_may_be_open_are_refused_first(place, monkeypatch, direct, needed):
+    workload = prepared("terasort", place, direct=direct, **SMALL)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (40, 40))
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(UsageError, match=f"wanted: {needed} files of sorted runs"):
+        workload.check()
+    with pytest.raises(WorkloadError, match="limit of open files is 40") as caught:
+        workload.run(place)
+    assert "or give more memory" in caught.value.remedy
+    assert not (place.directory / "tera-out").exists()

@@ -81,6 +81,11 @@ impl TeraSort {
         Ok(Self(job))
     }
 
+    #[getter]
+    fn descriptors(&self) -> PyResult<usize> {
+        self.0.descriptors().map_err(refuse)
+    }
+
     #[pyo3(signature = (tick = None))]
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraSorted> {

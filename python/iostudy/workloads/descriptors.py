@@ -24,10 +24,10 @@ _MOST = Path("/proc/sys/fs/nr_open")
 _LIMIT = resource.RLIMIT_NOFILE
 
 
-def refuse_hopeless(needed: int, what: str) -> None:
+def refuse_hopeless(needed: int, what: str, instead: str = "") -> None:
     """UsageError if no limit that this process may be given lets so many more files be open.
 
-    ``what`` has them open: "jobs".
+    ``what`` has them open: "jobs". What to give ``instead`` of a higher limit: fewer of them.
     """
     _, hard = resource.getrlimit(_LIMIT)
     most = int(_MOST.read_text()) if os.geteuid() == 0 else hard
@@ -39,11 +39,11 @@ def refuse_hopeless(needed: int, what: str) -> None:
         f"{needed} {what}, each with an open file",
         found=f"this process may have {most} files open at most",
         where="the limit of open files",
-        remedy=f"raise {bound} to {wanted}, or give fewer {what}",
+        remedy=f"raise {bound} to {wanted}, or give {instead or f'fewer {what}'}",
     )
 
 
-def require(needed: int, what: str, where: Path) -> None:
+def require(needed: int, what: str, where: Path, instead: str = "") -> None:
     """WorkloadError unless the limit that holds now lets so many more files be open."""
     soft, _ = resource.getrlimit(_LIMIT)
     wanted = _in_all(needed)
@@ -53,7 +53,7 @@ def require(needed: int, what: str, where: Path) -> None:
             found=f"the soft limit of open files is {soft}",
             where=str(where),
             remedy=f"raise it (ulimit -n {wanted}; in a study the factor limit.nofile_soft), or "
-            f"give fewer {what}",
+            f"give {instead or f'fewer {what}'}",
         )
 
 

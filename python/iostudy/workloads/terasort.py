@@ -16,6 +16,7 @@ from pydantic import Field, model_validator
 
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
+from iostudy.workloads import descriptors
 from iostudy.workloads.definition import (
     BYTES,
     Count,
@@ -37,6 +38,8 @@ from iostudy.workloads.native import told_as_workload
 ROW_BYTES = 100
 _SIZE_PER_MEMORY = 256
 """Rows that are only prepared are sorted in runs of at least a 256th."""
+
+_RUNS, _FEWER_RUNS = "files of sorted runs", "more memory, which makes fewer runs"
 
 _INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
 
@@ -167,7 +170,9 @@ class TeraSort(_Tera):
         return True
 
     def check(self) -> None:
-        """Refuse spill folders that cannot be written to."""
+        """Refuse spill folders that cannot be written to, and more runs than may be open."""
+        needed = _sorting(self.options, Path(), (Path(),)).descriptors
+        descriptors.refuse_hopeless(needed, _RUNS, instead=_FEWER_RUNS)
         refuse_unfit(self.options.spill, "for intermediate data")
 
     def preparation(self) -> str:
@@ -189,6 +194,7 @@ class TeraSort(_Tera):
         """Sort all rows once, and compare the checksum of what was written."""
         spill = self.options.spill or (place.directory,)
         job = _sorting(self.options, place.directory, spill)
+        descriptors.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
         with _told("to sort the rows", place):
             sorted_ = job.run(place.tick)
         result = sorted_.result
@@ -228,7 +234,8 @@ class TeraValidate(_Tera):
         options = {"rows": rows, "reducers": reducers, "memory": memory}
         sorting = TeraSort(TeraSortOptions.model_validate(options))
         sorting.prepare(place)
-        sorting.run(place)
+        with descriptors.all_allowed():
+            sorting.run(place)
         remove(place.directory / _INPUT)
 
     def run(self, place: Place) -> Measured:

@@ -55,6 +55,17 @@ impl SortJob {
         self.plan().map(|_| ())
     }
 
+    /// The most descriptors that it has open at a time: of every run, and of the file that each
+    /// thread reads or writes; past the page cache each is open twice.
+    ///
+    /// # Errors
+    ///
+    /// The job is not valid.
+    pub fn descriptors(&self) -> Result<usize, Invalid> {
+        let files = self.plan()?.chunks + self.threads;
+        Ok(files * (1 + usize::from(self.direct)))
+    }
+
     fn plan(&self) -> Result<Plan, Invalid> {
         let wanted = Wanted {
             rows: self.rows,
