@@ -137,7 +137,7 @@ def test_preflight_makes_each_once_and_checks_the_room_of_each(
     node.preflight([large], [EXT2_NONE])
     with pytest.raises(TargetError, match=r"reserved=50") as caught:
         node.preflight([large], [EXT2_NONE, half])
-    assert "0.02 GiB" in caught.value.wanted
+    assert "20.4 MiB" in caught.value.wanted
 
 
 def test_preflight_refuses_what_mkfs_refuses(node: LocalNode) -> None:
