@@ -23,9 +23,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from benches.programs import MIB, PROGRAMS, Case, run_engine
+from benches.programs import PROGRAMS, Case, run_engine
 from benches.ratio import told
 from benches.scratch import scratch_folder, settle
+from iostudy.units import MIB
 
 ROUNDS = 15
 FILE_BYTES = 256 * MIB

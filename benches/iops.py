@@ -26,12 +26,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benches.programs import MIB, Case, fio, run_engine
+from benches.programs import Case, fio, run_engine
 from benches.ratio import told
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
 from iostudy.job import JobSpec, Method
 from iostudy.node import caches
+from iostudy.units import MIB
 
 ROUNDS = 12
 RUN_SECONDS = 0.5

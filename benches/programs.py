@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from iostudy._native import FileJob
 from iostudy.job import JobSpec
+from iostudy.units import MIB
 
-MIB = 1 << 20
 RECORD_BYTES = MIB
 
 

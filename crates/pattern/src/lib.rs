@@ -13,5 +13,5 @@ mod walk;
 pub use buffer::{AlignedBuffer, PAGE_BYTES};
 pub use content::Content;
 pub use mix::{Stream, nth};
-pub use order::{Order, Positions};
+pub use order::Order;
 pub use walk::{Layout, Record, Walk};

@@ -37,7 +37,7 @@ pub enum Order {
 
 /// The positions of an order among `records` records, as a pure function of the index.
 #[derive(Debug, Clone)]
-pub struct Positions {
+pub(crate) struct Positions {
     order: Order,
     records: u64,
     key: u64,
