@@ -84,6 +84,12 @@ class WorkloadError(TrialError):
 class WorkloadStoppedError(WorkloadError):
     """The workload was asked to stop before its end, and has no figures."""
 
+    def __init__(
+        self, wanted: str, *, where: str, found: str = "it was asked to stop before its end"
+    ) -> None:
+        remedy = "run it again; a figure of a part is no figure of the whole"
+        super().__init__(wanted, found=found, where=where, remedy=remedy)
+
 
 class RecordError(IostudyError):
     """A result could not be written down; what was recorded before is safe."""

@@ -60,7 +60,7 @@ class Steps(Workload):
         for step in range(self.options.steps):
             time.sleep(0.005)
             if not place.tick(step + 1):
-                raise WorkloadStoppedError("", found="", where="", remedy="")
+                raise WorkloadStoppedError("", where="")
         figures = {"steps": float(self.options.steps)}
         if self.options.tells_bytes:
             figures["bytes"] = 10.0

@@ -217,10 +217,7 @@ class Mix(Workload):
         first, *others = players.values()
         if not play_together(first, others, place.tick, repeat_others=self.repeats):
             raise WorkloadStoppedError(
-                "to run several workloads at the same time",
-                found="it was asked to stop before its end",
-                where=str(place.directory),
-                remedy="run it again; a figure of a part is no figure of the whole",
+                "to run several workloads at the same time", where=str(place.directory)
             )
         return self._measured(players)
 

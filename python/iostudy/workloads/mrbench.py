@@ -146,7 +146,6 @@ def _asking(place: Place, done: int) -> Callable[[], None]:
                 "to run all jobs",
                 found=f"it was asked to stop after {done} of them",
                 where=str(place.directory),
-                remedy="run it again; a figure of a part is no figure of the whole",
             )
 
     return ask

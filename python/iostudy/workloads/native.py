@@ -49,12 +49,7 @@ def told_as_workload(doing: str, directory: Path) -> Iterator[None]:
             remedy="check the device and its log (dmesg): data were changed or lost",
         ) from error
     except _native.StoppedError as error:
-        raise WorkloadStoppedError(
-            doing,
-            found="it was asked to stop before its end",
-            where=str(directory),
-            remedy="run it again; a figure of a part is no figure of the whole",
-        ) from error
+        raise WorkloadStoppedError(doing, where=str(directory)) from error
     except OSError as error:
         raise io_error(doing, error, directory) from error
 

@@ -219,12 +219,7 @@ class _Run:
 
     def _ask(self, tick: Tick, deadline: float) -> None:
         if not tick(0):
-            raise WorkloadStoppedError(
-                "to run a program to its end",
-                found="it was asked to stop before its end",
-                where=str(self._program),
-                remedy="run it again; a figure of a part is no figure of the whole",
-            )
+            raise WorkloadStoppedError("to run a program to its end", where=str(self._program))
         if time.monotonic() > deadline:
             limit = format_seconds(self._program.limit_seconds)
             said = self._stderr.output().last_lines() or self._stdout.output().last_lines()

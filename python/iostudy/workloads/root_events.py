@@ -225,12 +225,7 @@ class RootEvents(Workload):
 
 
 def _stopped(place: Place) -> WorkloadStoppedError:
-    return WorkloadStoppedError(
-        "to read the events of a ROOT file",
-        found="it was asked to stop before its end",
-        where=str(place.directory),
-        remedy="run it again; a figure of a part is no figure of the whole",
-    )
+    return WorkloadStoppedError("to read the events of a ROOT file", where=str(place.directory))
 
 
 def _no_event(options: RootEventsOptions) -> WorkloadError:
