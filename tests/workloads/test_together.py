@@ -14,8 +14,8 @@ from iostudy.workloads.together import Player, Round, common_share, play_togethe
 STEP_SECONDS = 0.005
 
 
-def error(kind=WorkloadError):
-    return kind("to work", found="nothing", where="nowhere", remedy="none")
+def error():
+    return WorkloadError("to work", found="nothing", where="nowhere", remedy="none")
 
 
 def working(steps, *, fails=None):
@@ -27,7 +27,7 @@ def working(steps, *, fails=None):
             time.sleep(STEP_SECONDS)
             done += 1
             if not tick(done):
-                raise error(WorkloadStoppedError)
+                raise WorkloadStoppedError("to work", where="nowhere")
         if fails:
             raise fails
         return Measured({"steps": float(done)})
