@@ -9,6 +9,7 @@ The tree::
     │   ├── BusyError            2    another iostudy holds the device or the folder
     │   └── LedgerError          2    an output folder that cannot be used or read
     ├── TrialError               3    a trial could not be carried out
+    │   ├── ClusterError         3    a Hadoop cluster does not start, or does not serve
     │   ├── SettingError         3    the kernel refused a setting or did not keep it
     │   └── WorkloadError        3    the workload failed, or read back wrong data
     │       └── WorkloadStoppedError 3  somebody asked it to stop before its end
@@ -75,6 +76,10 @@ class TrialError(IostudyError):
 
 class SettingError(TrialError):
     """The kernel refused a setting, or did not keep it."""
+
+
+class ClusterError(TrialError):
+    """A Hadoop cluster does not start, does not answer, or has lost a part of itself."""
 
 
 class WorkloadError(TrialError):

@@ -54,6 +54,15 @@ _KINDS = {
         "Mounts",
         "Changed by a remount, or the calls that stand for it, and read back from mountinfo.",
     ),
+    "hadoop": (
+        "Hadoop",
+        (
+            "Properties of the cluster that a study's Hadoop workloads run on: `hadoop.` and "
+            "Hadoop's own name. What each job reads is given to the jobs of a trial; what daemons "
+            "read takes a restart of the study's own cluster before each trial, and is refused on "
+            "a cluster that others have started."
+        ),
+    ),
     "limit": (
         "Limits of processes",
         "For the workload's own processes, never for the shell that iostudy was started from.",

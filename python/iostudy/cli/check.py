@@ -19,6 +19,7 @@ from iostudy.study.model import (
     DirectoryTarget,
     Factor,
     FactorKind,
+    HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
     Study,
@@ -93,7 +94,7 @@ def _changes(study: Study) -> list[tuple[str, str]]:
             changes.append("a loop device and a mount, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
-        case DirectoryTarget():
+        case DirectoryTarget() | HdfsTarget():
             pass
     cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_left(f)]
     return [
@@ -119,6 +120,8 @@ def _change(factor: Factor) -> str:
             return f"{where}, for each trial, and put back after it"
         case Cost.REMOUNT:
             return f"{where}, by a remount for each trial, and put back after it"
+        case Cost.RESTART:
+            return f"{where}, by a restart of its daemons before each trial"
         case Cost.FORMAT:
             return f"{where}, by a new file system, as rarely as the plan allows"
         case unreachable:

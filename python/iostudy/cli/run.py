@@ -18,7 +18,7 @@ from iostudy.errors import UsageError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.settings.identity import DiskIdentity
 from iostudy.study import library
-from iostudy.study.model import DirectoryTarget, ScratchTarget, Study
+from iostudy.study.model import DiskTarget, ScratchTarget, Study
 from iostudy.study.schema import load
 
 RESULTS = Path("results")
@@ -80,7 +80,7 @@ def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | Non
     _make(folder)
     for note in assignment.study.notes:
         say(f"note: {note}")
-    if not isinstance(assignment.study.target, DirectoryTarget):
+    if isinstance(assignment.study.target, DiskTarget):
         say(f"making {assignment.study.describe_target()} in {folder}")
     return carry_out(assignment, root=root, seed=seed)
 

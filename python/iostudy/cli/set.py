@@ -19,6 +19,7 @@ from iostudy.settings.values import AS_FOUND
 _REMEDIES = {
     Reach.WORKLOAD: "vary it in a study, which sets it for the time of a trial",
     Reach.DISK: "vary it in a study whose target is a loop-back disk or a scratch device",
+    Reach.CLUSTER: "vary it in a study with workloads of Hadoop's",
 }
 
 

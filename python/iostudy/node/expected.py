@@ -20,8 +20,10 @@ from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.cross_check import with_offered
 from iostudy.study.model import (
     DirectoryTarget,
+    DiskTarget,
     Factor,
     FactorKind,
+    HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
     Study,
@@ -65,7 +67,7 @@ def check_target(study: Study, folder: Path) -> None:
 def _check_setting(study: Study, factor: Factor) -> None:
     """The places of a factor, and what it depends on, as far as they are there before the run."""
     made = isinstance(study.target, LoopbackTarget) and not factor.on
-    if made or settings.get(factor.name).reach is Reach.DISK:
+    if made or settings.get(factor.name).reach in (Reach.DISK, Reach.CLUSTER):
         return
     found = Levels(Transaction(), _place(study.target)).bound(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
@@ -75,7 +77,7 @@ def _check_setting(study: Study, factor: Factor) -> None:
 
 def _require_makeable(study: Study, size_bytes: int) -> None:
     """TargetError where a file system of the study lacks its tool, or would not fit its disk."""
-    if isinstance(study.target, DirectoryTarget):
+    if not isinstance(study.target, DiskTarget):
         return
     first = Filesystem(study.target.filesystem)
     for filesystem in {first.with_settings(c.settings) for c in study.configurations()}:
@@ -97,6 +99,9 @@ def _room_bytes(target: Target, folder: Path) -> int:
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
             return free_bytes(path or folder)
+        case HdfsTarget():
+            WorkFolder.prepare(folder)
+            return free_bytes(folder)
         case unreachable:
             assert_never(unreachable)
 
@@ -109,3 +114,5 @@ def _place(target: Target) -> Path:
             return device
         case DirectoryTarget(path):
             return path or Path()
+        case HdfsTarget():
+            return Path()

@@ -56,7 +56,7 @@ class Levels:
         wanted: dict[Setting, str] = {}
         for name, value in configuration.settings.items():
             definition, on = catalog.get(name), configuration.places.get(name, ())
-            if definition.reach is Reach.DISK:
+            if definition.reach in (Reach.DISK, Reach.CLUSTER):
                 continue
             wanted |= dict.fromkeys(self.bound(name, on), value)
         return wanted

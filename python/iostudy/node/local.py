@@ -29,6 +29,7 @@ from iostudy.study.model import (
     Configuration,
     DirectoryTarget,
     Factor,
+    HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
     Target,
@@ -169,7 +170,7 @@ class LocalNode:
     def _place(self) -> Path:
         """Where the target is, or will be made."""
         match self._target:
-            case LoopbackTarget() | DirectoryTarget(None):
+            case LoopbackTarget() | DirectoryTarget(None) | HdfsTarget():
                 return self._folder
             case ScratchTarget(device):
                 return device
@@ -191,7 +192,7 @@ class LocalNode:
             case ScratchTarget(device, filesystem):
                 scratch = ScratchDevice.prepare(device, self._folder)
                 return Ground(scratch, Filesystem(filesystem))
-            case DirectoryTarget():
+            case DirectoryTarget() | HdfsTarget():
                 _refuse_device(self._place())
                 WorkFolder.prepare(self._place())
                 return None

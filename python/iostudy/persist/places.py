@@ -62,7 +62,7 @@ def _kept(value: str, label: str, then: Inventory, now: Inventory, *, named: boo
             return Kept(name, value, disk=disk)
         case Reach.MOUNT:
             return Kept(name, value, mount_point=Path(place))
-        case Reach.HOST | Reach.WORKLOAD | Reach.DISK:
+        case Reach.HOST | Reach.WORKLOAD | Reach.DISK | Reach.CLUSTER:
             return Kept(name, value)
         case unreachable:
             assert_never(unreachable)

@@ -8,6 +8,7 @@ from iostudy.settings.definitions import (
     cgroup,
     cpu,
     filesystem,
+    hadoop,
     limit,
     memory,
     mount,
@@ -30,6 +31,7 @@ _ALL: dict[str, SettingDefinition] = {
         *limit.DEFINITIONS,
         *cgroup.DEFINITIONS,
         *filesystem.DEFINITIONS,
+        *hadoop.DEFINITIONS,
     )
 }
 

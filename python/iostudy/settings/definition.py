@@ -12,12 +12,13 @@ class Cost(StrEnum):
     """How costly a change is.
 
     A CHEAP one takes milliseconds and can be made in every trial, as can a REMOUNT, which waits
-    for what is being written. FORMAT makes a new file system: a study changes it as rarely as its
-    plan allows.
+    for what is being written, and a RESTART of a Hadoop cluster, which takes seconds. FORMAT makes
+    a new file system: a study changes it as rarely as its plan allows.
     """
 
     CHEAP = "cheap"
     REMOUNT = "a remount"
+    RESTART = "a restart of the cluster's daemons"
     FORMAT = "a new file system"
 
 
@@ -25,7 +26,8 @@ class Reach(StrEnum):
     """What a setting concerns, and so where it is looked for.
 
     A DEVICE or a MOUNT is found from a place; a HOST has each setting once. What holds for the
-    WORKLOAD's own processes, or for the DISK that a study makes, can be varied but not ``set``.
+    WORKLOAD's own processes, for the DISK that a study makes, or for the CLUSTER that its jobs run
+    on, can be varied but not ``set``.
     """
 
     DEVICE = "a block device"
@@ -33,6 +35,7 @@ class Reach(StrEnum):
     HOST = "the whole host"
     WORKLOAD = "the workload's own processes"
     DISK = "a disk that the study makes"
+    CLUSTER = "the Hadoop cluster that the study works with"
 
     @property
     def needs_place(self) -> bool:

@@ -11,7 +11,7 @@ from iostudy.study.collector import Collector, Path
 from iostudy.study.labels import repeated
 from iostudy.study.model import (
     Configuration,
-    DirectoryTarget,
+    DiskTarget,
     FactorKind,
     Study,
     count_combinations,
@@ -108,7 +108,7 @@ def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None
     varied = {factor.name for factor in study.factors}
     for factor in (factor for factor in study.factors if factor.hard_to_change):
         here, condition = (*way, factor.name), factor.condition
-        if isinstance(study.target, DirectoryTarget):
+        if not isinstance(study.target, DiskTarget):
             message = "file systems are only made on a disk of the study's own; write target: "
             disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
             collector.add(here, message + disk, found=study.target.describe())

@@ -15,10 +15,12 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definition import Condition
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.labels import short_names
 from iostudy.units import format_size
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
 
@@ -146,13 +148,31 @@ class ScratchTarget:
         return f"{self.device} formatted with {filesystem or self.filesystem}"
 
 
-Target = DirectoryTarget | LoopbackTarget | ScratchTarget
+@dataclass(frozen=True)
+class HdfsTarget:
+    """A folder in the HDFS of a cluster that is there; the study works in one of its own below it.
+
+    ``uri`` is such as ``hdfs://namenode:8020/bench``, or ``hdfs:///bench`` for the cluster that the
+    site files in ``HADOOP_CONF_DIR`` call the default.
+    """
+
+    uri: str
+
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return f"a folder in {self.uri}"
+
+
+DiskTarget = LoopbackTarget | ScratchTarget
+"""A target that iostudy makes file systems on."""
+
+Target = DirectoryTarget | DiskTarget | HdfsTarget
 
 
 def describe_target(target: Target, factors: Sequence[Factor]) -> str:
     """What a target is, for a person, with the types that the factors vary on it: ext4 or xfs."""
     varied = [factor for factor in factors if factor.name == FILESYSTEM_TYPE.name]
-    if isinstance(target, DirectoryTarget) or not varied:
+    if not isinstance(target, DiskTarget) or not varied:
         return target.describe()
     types = [level.value for factor in varied for level in factor.levels]
     return target.describe(" or ".join(types) or "each file system that is offered")
@@ -200,7 +220,9 @@ class Study:
     (none: every combination), ``seed`` the one the file fixes, if any. ``leave_out_refused``: what
     the host refuses before the first trial does not stop the study; ``left_out`` are the labels of
     what it refused, with the reason. ``reference`` names what others have published of the question
-    (`iostudy.study.reference`). ``notes`` say what was replaced and why (no root, for instance).
+    (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
+    and the target is no cluster already. ``notes`` say what was replaced and why (no root, for
+    instance).
     """
 
     name: str
@@ -218,6 +240,7 @@ class Study:
     leave_out_refused: bool = False
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
+    hadoop: ClusterSpec = field(default_factory=ClusterSpec)
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:
@@ -241,6 +264,11 @@ class Study:
         if self.chosen:
             return ((each.label, combination(each, self.factors)) for each in self.chosen)
         return _labelled(combinations(self.factors), self.factors)
+
+    @property
+    def needs_hadoop(self) -> bool:
+        """Whether a workload of it runs on a Hadoop cluster."""
+        return any(catalog.get(request.name).needs_hadoop for request in self.workloads)
 
     @property
     def baseline(self) -> Configuration:
@@ -300,7 +328,7 @@ class Study:
 
 def _target_without_root(target: Target) -> Target:
     """Disks cannot be made or formatted without root; the output folder takes their place."""
-    return target if isinstance(target, DirectoryTarget) else DirectoryTarget(None)
+    return DirectoryTarget(None) if isinstance(target, DiskTarget) else target
 
 
 def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:

@@ -6,7 +6,7 @@ from iostudy.errors import UsageError
 from iostudy.settings import catalog
 from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.model import DirectoryTarget, Factor, FactorKind, LoopbackTarget, Study
+from iostudy.study.model import DiskTarget, Factor, FactorKind, LoopbackTarget, Study
 
 
 def for_user(study: Study, *, root: bool) -> Study:
@@ -33,7 +33,7 @@ def needs_root(study: Study) -> tuple[str, ...]:
     """What of the study only root can do, as ``change vm.swappiness``."""
     changed = [factor.name for factor in study.factors if needs_root_to_change(factor)]
     needed = [f"change {', '.join(changed)}"] if changed else []
-    if not isinstance(study.target, DirectoryTarget):
+    if isinstance(study.target, DiskTarget):
         verb = "make" if isinstance(study.target, LoopbackTarget) else "format"
         needed.append(f"{verb} {study.describe_target()}")
     return tuple(needed)

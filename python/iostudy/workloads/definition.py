@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 from iostudy import units
+from iostudy.hadoop.client import Client
 
 BYTES = "bytes"
 """The figure by which a workload tells what it moved on the target; foreign I/O is judged by it."""
@@ -130,12 +131,14 @@ class Place:
     """Where a trial works: a folder of the study's own, and what may be done there.
 
     ``seed`` is the same for preparation and trial within a block, so that what was written can be
-    verified when it is read back. ``tick`` belongs to whoever waits for the run.
+    verified when it is read back. ``tick`` belongs to whoever waits for the run. ``hadoop`` is
+    there for the workloads whose definition says that they need a cluster.
     """
 
     directory: Path
     seed: int
     tick: Tick = go_on
+    hadoop: Client | None = None
 
 
 class Workload(ABC):
@@ -198,7 +201,7 @@ class WorkloadDefinition:
     first sentence of ``models`` stands alone in the list of workloads.
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
-    they are known of a run that was stopped, too.
+    they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
     """
 
     name: str
@@ -211,6 +214,7 @@ class WorkloadDefinition:
     example: Mapping[str, Any]
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
     ticks_bytes: bool = False
+    needs_hadoop: bool = False
 
     @property
     def summary(self) -> str:

@@ -21,6 +21,7 @@ from iostudy.settings.kinds import (
     cgroup,
     cpu,
     filesystem,
+    hadoop,
     limit,
     memory,
     mount,
@@ -42,6 +43,7 @@ SETTINGS: tuple[SettingKind[Any, Any], ...] = (
     limit.KIND,
     cgroup.KIND,
     filesystem.KIND,
+    hadoop.KIND,
 )
 
 _OWNERS: dict[str, Callable[[Record], Attributes]] = {

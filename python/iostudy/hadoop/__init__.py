@@ -1,0 +1,1 @@
+"""Real Hadoop: artifacts, a cluster on this machine or elsewhere, its tools and their results."""

@@ -1,0 +1,40 @@
+"""How a program of Hadoop's is started so that it speaks to one cluster, with one configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Client:
+    """A cluster as a job sees it, with the properties of one trial.
+
+    ``conf`` is a folder of site files that hold everything: the cluster's addresses and the trial's
+    properties. ``folder`` is the URI of an HDFS folder of the study's own, without a slash at its
+    end; ``scratch`` a folder on this machine for what a program writes beside HDFS (result files,
+    logs). All that is submitted to YARN carries ``tag``, by which it is found and killed.
+    ``require_alive`` raises ClusterError as soon as the cluster cannot bring a job to its end any
+    more; it takes microseconds, so it can be asked all the time.
+    """
+
+    java: Path
+    java_options: tuple[str, ...]
+    classpath: str
+    conf: Path
+    folder: str
+    scratch: Path
+    tag: str
+    yarn: bool
+    replication: int
+    require_alive: Callable[[], None]
+
+    def command(self, main_class: str, *arguments: str) -> tuple[str, ...]:
+        """The program and its arguments; no shell is to see it."""
+        classpath = f"{self.conf}:{self.classpath}"
+        return (str(self.java), *self.java_options, "-cp", classpath, main_class, *arguments)
+
+    def environment(self) -> Mapping[str, str]:
+        """What is put over iostudy's own environment."""
+        return {"HADOOP_CONF_DIR": str(self.conf)}

@@ -1,0 +1,45 @@
+"""What cluster is asked for: values that a study file or a command line gives (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+DEFAULT_VERSION = "3.4.2"
+MAX_DATANODES = 64
+
+Properties = Mapping[str, str]
+"""Hadoop's properties by their own names, as a site file has them: ``dfs.blocksize`` -> ``64m``."""
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """A cluster that iostudy starts on this machine, and stops.
+
+    ``data_dirs`` are dealt out in turn: DataNode i of n has those with index i, i + n, ...; where
+    there are fewer directories than DataNodes, DataNodes share them. Without any, data lie on the
+    study's target, as does the name-node's journal without ``name_dirs``; each takes a folder of
+    its own there. ``yarn``: jobs run in containers of a ResourceManager and of one NodeManager per
+    DataNode, otherwise in the one process of Hadoop's local runner. ``properties`` hold for all
+    daemons and jobs, unless a configuration of the study has another value.
+    """
+
+    datanodes: int = 1
+    data_dirs: tuple[Path, ...] = ()
+    name_dirs: tuple[Path, ...] = ()
+    yarn: bool = False
+    version: str = DEFAULT_VERSION
+    properties: Properties = field(default_factory=dict)
+
+    def describe(self) -> str:
+        """What it is, for a person: ``Hadoop 3.4.2, 3 DataNodes, local runner``."""
+        nodes = f"{self.datanodes} DataNode" + ("s" if self.datanodes != 1 else "")
+        return f"Hadoop {self.version}, {nodes}, {'YARN' if self.yarn else 'local runner'}"
+
+    def dirs_of(self, datanode: int) -> tuple[Path, ...]:
+        """The data directories of one DataNode, counted from 0; none: on the target."""
+        if not self.data_dirs:
+            return ()
+        own = self.data_dirs[datanode :: self.datanodes]
+        return own or (self.data_dirs[datanode % len(self.data_dirs)],)
