@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest
 # Locks are for the whole host: those of the tests must not meet those of real studies.
 _LOCKS = tempfile.TemporaryDirectory(prefix="iostudy-test-locks-")
 os.environ["IOSTUDY_LOCK_DIR"] = _LOCKS.name
+
+# What nohup(1) has ignored stays ignored in the programs that are tested for being ended by it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 pytest_plugins = ["tests.fixtures_loop"]
 
