@@ -17,7 +17,7 @@ os.environ["IOSTUDY_LOCK_DIR"] = _LOCKS.name
 # What nohup(1) has ignored stays ignored in the programs that are tested for being ended by it.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-pytest_plugins = ["tests.fixtures_loop"]
+pytest_plugins = ["tests.fixtures_hadoop", "tests.fixtures_loop"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

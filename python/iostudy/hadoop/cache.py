@@ -1,0 +1,119 @@
+"""Jars that are fetched once: whole or not there, and checked at each use."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostudy.durable import write_whole
+from iostudy.errors import UsageError
+from iostudy.hadoop.command import Tell
+
+CACHE_DIR = "IOSTUDY_CACHE_DIR"
+_MANIFEST = "sha256.json"
+
+Fetch = Callable[[Path], None]
+"""Puts the jars into the folder, which is there and empty."""
+
+
+def cache_directory(environ: Mapping[str, str]) -> Path:
+    """``IOSTUDY_CACHE_DIR``; else /var/cache/iostudy as root, else below ``XDG_CACHE_HOME``.
+
+    Source: XDG Base Directory Specification: ~/.cache by default, relative paths are ignored.
+    """
+    if environ.get(CACHE_DIR):
+        return Path(environ[CACHE_DIR]).absolute()
+    if os.geteuid() == 0:
+        return Path("/var/cache/iostudy")
+    home = Path(environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path.home() / ".cache") / "iostudy"
+
+
+def kept(folder: Path, what: str, fetch: Fetch, tell: Tell) -> Path:
+    """The folder, with all the jars; they are fetched if they are not there, or are damaged.
+
+    Whoever comes while another iostudy fetches them waits. UsageError if the folder cannot be made;
+    whatever ``fetch`` raises, and then the folder is as it was.
+    """
+    if _damage(folder) is None:
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _alone(folder, what, tell):
+            damage = _damage(folder)
+            if damage is None:
+                return folder
+            tell(f"{what}: {damage} in {folder}; fetching it")
+            _fill(folder, fetch)
+    except OSError as error:
+        raise _unusable(folder, what, error) from error
+    return folder
+
+
+def _damage(folder: Path) -> str | None:
+    """What keeps the jars from being used; None if they are those that were fetched."""
+    try:
+        known: dict[str, str] = json.loads((folder / _MANIFEST).read_bytes())
+    except FileNotFoundError:
+        return "it is not yet there"
+    except ValueError:
+        return f"{_MANIFEST} is damaged"
+    there = _checksums(folder)
+    if there == known:
+        return None
+    changed = sorted(name for name, _ in set(there.items()) ^ set(known.items()))
+    return f"{changed[0]} is damaged"
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    return {path.name: _sha256(path) for path in sorted(folder.glob("*.jar"))}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _alone(folder: Path, what: str, tell: Tell) -> Iterator[None]:
+    """Hold the lock beside the folder. It is flock(2)'s, so it does not outlive a process."""
+    descriptor = os.open(f"{folder}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"{what}: waiting for another iostudy that fetches it")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _fill(folder: Path, fetch: Fetch) -> None:
+    """Fetch beside it and rename, so that the folder is never there in part."""
+    beside = folder.with_name(folder.name + ".new")
+    shutil.rmtree(beside, ignore_errors=True)  # of a fetch that was killed
+    beside.mkdir()
+    try:
+        fetch(beside)
+        write_whole(beside / _MANIFEST, json.dumps(_checksums(beside), indent=1).encode())
+        if folder.exists():
+            shutil.rmtree(folder)
+        beside.rename(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _unusable(folder: Path, what: str, error: OSError) -> UsageError:
+    return UsageError(
+        f"a folder to keep {what} in",
+        found=error.strerror or str(error),
+        where=str(error.filename or folder),
+        remedy=f"make it writable, with 200 MiB of room, or name another folder in {CACHE_DIR}",
+    )

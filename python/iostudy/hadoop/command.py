@@ -1,0 +1,104 @@
+"""Asking a program something: all that it says is read, and it has to end in time."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+Tell = Callable[[str], None]
+"""Gets a line, without its end."""
+
+_KEPT_LINES = 400
+_KEPT_CHARACTERS = 600
+
+
+def nobody(_line: str) -> None:
+    """Nobody is told."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a program said on both its outputs, the last lines of it, and its exit status."""
+
+    status: int
+    lines: tuple[str, ...]
+
+    def end(self) -> str:
+        """The last of it, in one line, for an error."""
+        return " / ".join(line.strip() for line in self.lines if line.strip())[-_KEPT_CHARACTERS:]
+
+
+class NotAnsweredError(Exception):
+    """A program cannot be started, or does not end in time; the text says which."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """So long a program may take in all, and say nothing."""
+
+    seconds: float
+    silence_seconds: float
+
+
+def ask(
+    command: Sequence[str], limits: Limits, environ: Mapping[str, str], tell: Tell = nobody
+) -> Said:
+    """Run it; NotAnsweredError. In any case, a signal among them, nothing of it goes on.
+
+    A session of its own keeps it from the signals that a terminal sends to all in the foreground.
+    """
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=dict(environ),
+        )
+    except OSError as error:
+        raise NotAnsweredError(f"it cannot be started: {error.strerror or error}") from error
+    with process:
+        try:
+            return _listen(process, limits, tell)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+
+def _listen(process: subprocess.Popen[bytes], limits: Limits, tell: Tell) -> Said:
+    assert process.stdout is not None
+    until = time.monotonic() + limits.seconds
+    lines: deque[str] = deque(maxlen=_KEPT_LINES)
+    begun = b""
+    while chunk := _read(process.stdout.fileno(), limits, until):
+        *whole, begun = (begun + chunk).split(b"\n")
+        for line in whole:
+            lines.append(line.decode(errors="replace"))
+            tell(lines[-1])
+    lines.append(begun.decode(errors="replace"))
+    try:
+        status = process.wait(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise _too_slow(limits.seconds, "it had not ended") from error
+    return Said(status, tuple(lines))
+
+
+def _read(descriptor: int, limits: Limits, until: float) -> bytes:
+    left = until - time.monotonic()
+    if left <= 0:
+        raise _too_slow(limits.seconds, "it had not ended")
+    if not select.select([descriptor], [], [], min(left, limits.silence_seconds))[0]:
+        waited = min(left, limits.silence_seconds)
+        raise _too_slow(waited, "it had said nothing more")
+    return os.read(descriptor, 1 << 16)
+
+
+def _too_slow(seconds: float, what: str) -> NotAnsweredError:
+    return NotAnsweredError(f"{what} after {seconds:.0f} s")

@@ -1,0 +1,135 @@
+"""Which Java runs Hadoop: found, asked for its version, and refused where it is known to fail.
+
+Source: Hadoop's wiki, Hadoop Java Versions, says what is supported. Beyond it a newer Java is
+let through unless it is known to fail: a distribution seldom has the Java of the table.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import UsageError
+from iostudy.hadoop.command import Limits, NotAnsweredError, Said, ask
+from iostudy.hadoop.spec import DEFAULT_VERSION
+
+_LIMITS = Limits(seconds=20, silence_seconds=20)
+_ENCAPSULATED_SINCE = 16
+_OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
+"""JEP 396 closes what YARN's Guice opens by reflection: without, no ResourceManager starts."""
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java that can run the Hadoop that was asked for.
+
+    ``path`` is the program itself, no link or wrapper. ``options`` have to be given to every JVM
+    that runs a part of Hadoop.
+    """
+
+    path: Path
+    version: str
+    options: tuple[str, ...]
+
+    @property
+    def home(self) -> Path:
+        """What JAVA_HOME is to be for scripts that start this Java."""
+        return self.path.parent.parent
+
+
+@dataclass(frozen=True)
+class _Support:
+    """What runs a Hadoop from some version on; ``newest`` is None if no limit is known."""
+
+    since: tuple[int, ...]
+    oldest: int
+    newest: int | None
+
+
+# Java 23 has taken away what UserGroupInformation calls; HADOOP-19212 mends it, in 3.4.3.
+_SUPPORT = (
+    _Support(since=(3, 5), oldest=17, newest=None),
+    _Support(since=(3, 4, 3), oldest=8, newest=None),
+    _Support(since=(3,), oldest=8, newest=22),
+    _Support(since=(), oldest=7, newest=22),
+)
+
+
+def find(hadoop_version: str = DEFAULT_VERSION, environ: Mapping[str, str] = os.environ) -> Java:
+    """The Java in JAVA_HOME, else in the PATH.
+
+    UsageError if there is none, if it is broken, or too old or too new for this Hadoop. A Java
+    that JAVA_HOME names is never passed over for another.
+    """
+    program = _program(hadoop_version, environ)
+    version, home = _version_and_home(program, hadoop_version, environ)
+    major = _major(version)
+    support = _support(hadoop_version)
+    if major < support.oldest or (support.newest is not None and major > support.newest):
+        raise _refused(f"Java {version}", str(program), hadoop_version)
+    options = _OPENED if major >= _ENCAPSULATED_SINCE else ()
+    return Java(home / "bin" / "java", version, options)
+
+
+def _program(hadoop_version: str, environ: Mapping[str, str]) -> Path:
+    home = environ.get("JAVA_HOME")
+    if home:
+        program = Path(home) / "bin" / "java"
+        if not os.access(program, os.X_OK) or not program.is_file():
+            found = "there is no such program"
+            raise _refused(found, f"{program}, by JAVA_HOME", hadoop_version)
+        return program
+    found_program = shutil.which("java", path=environ.get("PATH", os.defpath))
+    if found_program is None:
+        raise _refused("no java in the PATH, and no JAVA_HOME", "this host", hadoop_version)
+    return Path(found_program)
+
+
+def _version_and_home(
+    program: Path, hadoop_version: str, environ: Mapping[str, str]
+) -> tuple[str, Path]:
+    """What Java says of itself: a program in the PATH may be a link, or a wrapper."""
+    command = (str(program), "-XshowSettings:properties", "-version")
+    try:
+        said = ask(command, _LIMITS, environ)
+    except NotAnsweredError as error:
+        raise _refused(str(error), str(program), hadoop_version) from error
+    version, home = _property(said, "java.version"), _property(said, "java.home")
+    if said.status or not re.match(r"\d", version) or not home:
+        found = f"it ended with exit code {said.status}, and said: {said.end() or 'nothing'}"
+        raise _refused(found, str(program), hadoop_version)
+    return version, Path(home)
+
+
+def _property(said: Said, name: str) -> str:
+    values = (line.partition("=") for line in said.lines)
+    return next((value.strip() for key, _, value in values if key.strip() == name), "")
+
+
+def _major(version: str) -> int:
+    """Java 8 and before call themselves 1.8 (JEP 223)."""
+    numbers = re.findall(r"\d+", version)
+    return int(numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0])
+
+
+def _support(hadoop_version: str) -> _Support:
+    found = tuple(map(int, re.findall(r"\d+", hadoop_version)[:3]))
+    return next(support for support in _SUPPORT if found >= support.since)
+
+
+def _refused(found: str, where: str, hadoop_version: str) -> UsageError:
+    support = _support(hadoop_version)
+    wanted = f"Java {support.oldest} or newer"
+    if support.newest is not None:
+        wanted = f"Java {support.oldest} to {support.newest}"
+    return UsageError(
+        f"{wanted}, to run Hadoop {hadoop_version}",
+        found=found,
+        where=where,
+        remedy="install one, as by `apt-get install openjdk-17-jre-headless` (Debian, Ubuntu) or "
+        "`dnf install java-17-openjdk-headless` (RHEL, Fedora), and name it in JAVA_HOME",
+    )
