@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from iostudy import own_folder
 from iostudy.errors import RestoreError, TargetError
-from iostudy.settings import kinds, own_folder
+from iostudy.settings import kinds
 from iostudy.settings.journal import Journal, Mode
 from iostudy.settings.recovery import restore_all
 from iostudy.settings.work_folder import PREFIX, WorkFolder

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from iostudy import own_folder
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host.mounts import read_mounts
-from iostudy.settings import own_folder
 from iostudy.settings.change import Foreign, Record
 
 PREFIX = "iostudy-work-"

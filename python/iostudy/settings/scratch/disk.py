@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from iostudy import units
+from iostudy import own_folder, units
 from iostudy.errors import TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings import commands, own_folder
+from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.scratch import steps

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from iostudy import own_folder
 from iostudy.errors import SettingError
 from iostudy.host import mounts, stack
 from iostudy.host.mounts import Mount
-from iostudy.settings import commands, own_folder
+from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS

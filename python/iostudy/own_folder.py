@@ -14,9 +14,17 @@ _RANDOM_BYTES = 8
 _RANDOM = re.compile(rf"[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
 
 
-def new(parent: Path, prefix: str) -> Path:
-    """The path of a folder below ``parent`` that nobody else has; it is not made."""
-    return parent.resolve() / f"{prefix}{secrets.token_hex(_RANDOM_BYTES)}"
+def new_identity() -> str:
+    """What nobody else has, for the end of a name."""
+    return secrets.token_hex(_RANDOM_BYTES)
+
+
+def new(parent: Path, prefix: str, identity: str | None = None) -> Path:
+    """The path of a folder below ``parent`` that nobody else has; it is not made.
+
+    With an ``identity``, from `new_identity`, the folders of several parents have one name.
+    """
+    return parent.resolve() / f"{prefix}{identity or new_identity()}"
 
 
 def recorded(text: str, prefix: str) -> Path:
