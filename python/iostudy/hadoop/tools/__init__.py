@@ -1,0 +1,1 @@
+"""Hadoop's own benchmarks: their arguments, and what they tell."""
