@@ -125,7 +125,7 @@ def test_settings_are_listed_by_name_or_by_what_names_begin_with(capsys):
     ("word", "names"),
     [
         ("block.scheduler", ["block.scheduler"]),
-        ("scheduler", ["block.scheduler"]),
+        ("k.scheduler", ["block.scheduler"]),
         ("block.kyber.", ["block.kyber.read_lat_nsec", "block.kyber.write_lat_nsec"]),
         ("block.kyber", ["block.kyber.read_lat_nsec", "block.kyber.write_lat_nsec"]),
         ("thp", ["thp.enabled", "thp.defrag"]),

@@ -9,7 +9,9 @@ from iostudy.settings.definitions import (
     cpu,
     filesystem,
     hadoop,
+    hdfs,
     limit,
+    mapreduce,
     memory,
     mount,
     queue,
@@ -32,15 +34,21 @@ _ALL: dict[str, SettingDefinition] = {
         *cgroup.DEFINITIONS,
         *filesystem.DEFINITIONS,
         *hadoop.DEFINITIONS,
+        *hdfs.DEFINITIONS,
+        *mapreduce.DEFINITIONS,
     )
 }
 
 
 def names() -> tuple[str, ...]:
-    """All documented names, in the order they are shown; any other sysctl is a setting, too."""
+    """All documented names, in the order they are shown.
+
+    Any other sysctl is a setting, too, and so is any other property of Hadoop's.
+    """
     return tuple(_ALL)
 
 
 def get(name: str) -> SettingDefinition:
-    """The definition of that name, made on demand for a sysctl; KeyError if there is none."""
-    return _ALL.get(name) or sysctl.on_demand(name)
+    """The definition of that name, made on demand where names are free; KeyError if it is none."""
+    demand = hadoop.on_demand if name.startswith(hadoop.PREFIX) else sysctl.on_demand
+    return _ALL.get(name) or demand(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -111,6 +112,29 @@ class Size:
         if not self.minimum_bytes <= size_bytes <= self.maximum_bytes:
             raise ValueError(f"out of range; allowed: {self.allowed}")
         return str(size_bytes)
+
+
+@dataclass(frozen=True)
+class Fraction:
+    """A number of a whole, from ``minimum`` to ``maximum``, with a point: ``0.05``."""
+
+    minimum: float = 0.0
+    maximum: float = 1.0
+    choices: tuple[str, ...] = ()
+
+    @property
+    def allowed(self) -> str:
+        """``0.01 to 1``."""
+        return f"{self.minimum:g} to {self.maximum:g}"
+
+    def parse(self, text: str) -> str:
+        """The number as short as it can be written."""
+        value = text.strip()
+        if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value, re.ASCII):
+            raise ValueError(f"not a number such as 0.05; allowed: {self.allowed}")
+        if not self.minimum <= float(value) <= self.maximum:
+            raise ValueError(f"out of range; allowed: {self.allowed}")
+        return f"{float(value):.9f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,21 @@
-"""Hadoop's own properties, and the heaps of its processes."""
+"""Hadoop's own properties and the heaps of its processes: what they are, and what all parts have."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from iostudy.hadoop.reserved import reserved
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
-from iostudy.settings.values import Size, Whole
+from iostudy.settings.values import Choice, Line, Size, Values
 
 PREFIX = "hadoop."
+SWITCH = Choice(("true", "false"))
+LARGEST_INT = (1 << 31) - 1
+_RELEASE = "Apache Hadoop 3.4.2"
+_NATIVE = "without Hadoop's native library it changes nothing; `hadoop checknative` tells"
+_MISSPELT = "Hadoop ignores a name that it does not know: see that it is spelt as Hadoop has it"
 
 
 class Scope(StrEnum):
@@ -18,16 +25,24 @@ class Scope(StrEnum):
     DAEMONS = "the daemons, at their start"
 
 
+class Runner(StrEnum):
+    """What runs the tasks of a job: containers of YARN, or one process."""
+
+    YARN = "YARN"
+    LOCAL = "the local runner"
+
+
 @dataclass(frozen=True, kw_only=True)
 class HadoopDefinition(SettingDefinition):
     """A setting that is a property in Hadoop's site files, ``hadoop.`` before its own name.
 
     One that ``shapes_data`` is stored with the files of HDFS: what a trial reads has been written
-    with its level.
+    with its level. ``runner`` is the only one under which it does anything, None both.
     """
 
     scope: Scope
     shapes_data: bool = False
+    runner: Runner | None = None
     reach: Reach = Reach.CLUSTER
 
     @property
@@ -36,41 +51,114 @@ class HadoopDefinition(SettingDefinition):
         return self.name.removeprefix(PREFIX)
 
 
-DEFINITIONS: tuple[HadoopDefinition, ...] = (
-    HadoopDefinition(
-        name="hadoop.dfs.blocksize",
-        unit="B",
-        default="128 MiB",
-        values=Size(1 << 20, 1 << 40),
-        scope=Scope.JOB,
-        shapes_data=True,
+_SCOPES = {
+    "dfs.": Scope.DAEMONS,
+    "dfs.client": Scope.JOB,
+    "dfs.data.transfer.client.": Scope.JOB,
+    "yarn.": Scope.DAEMONS,
+    "yarn.app.mapreduce.": Scope.JOB,
+    "mapreduce.": Scope.JOB,
+    "mapreduce.shuffle.": Scope.DAEMONS,
+    "mapreduce.jobhistory.": Scope.DAEMONS,
+    "fs.": Scope.JOB,
+    "fs.du.": Scope.DAEMONS,
+    "fs.getspaceused.": Scope.DAEMONS,
+    "fs.protected.": Scope.DAEMONS,
+    "fs.trash.": Scope.DAEMONS,
+    "file.": Scope.JOB,
+    "tfile.": Scope.JOB,
+    "io.": Scope.DAEMONS,
+    "io.compression.": Scope.JOB,
+    "io.seqfile.": Scope.JOB,
+    "ipc.": Scope.DAEMONS,
+    "net.": Scope.DAEMONS,
+    "ha.": Scope.DAEMONS,
+    "rpc.": Scope.DAEMONS,
+    "hadoop.": Scope.DAEMONS,
+}
+"""How names begin -> who reads them; the longest beginning holds. What jobs read as well is the
+daemons': a restart is for nothing then, but a property that nobody reads anew would look as if it
+made no difference. From the classes of Apache Hadoop 3.4.2 that name each property."""
+
+
+def definition(
+    key: str,
+    values: Values,
+    default: str,
+    documentation: str,
+    source: str,
+    *,
+    scope: Scope,
+    shapes_data: bool = False,
+    runner: Runner | None = None,
+    native: bool = False,
+) -> HadoopDefinition:
+    """That of a property; a ``native`` one works by Hadoop's native library alone."""
+    return HadoopDefinition(
+        name=PREFIX + key,
+        values=values,
+        unit="B" if isinstance(values, Size) else getattr(values, "unit", ""),
+        default=default,
+        documentation=documentation,
+        source=f"{source} ({_RELEASE})",
+        scope=scope,
+        cost=Cost.RESTART if scope is Scope.DAEMONS else Cost.CHEAP,
+        shapes_data=shapes_data,
+        runner=runner,
+        caution=_NATIVE if native else "",
+    )
+
+
+def on_demand(name: str) -> HadoopDefinition:
+    """The definition of any property, ``hadoop.dfs.image.compress``; KeyError for what is none."""
+    key = name.removeprefix(PREFIX)
+    begins = max((each for each in _SCOPES if key.startswith(each)), key=len, default=None)
+    spelt = re.fullmatch(r"[A-Za-z0-9_.-]*[A-Za-z0-9]", key, re.ASCII)
+    if not name.startswith(PREFIX) or begins is None or not spelt or reserved(key):
+        raise KeyError(name)
+    scope = _SCOPES[begins]
+    return HadoopDefinition(
+        name=name,
+        values=Line("64 or true"),
+        default="as Hadoop's default files or the cluster's site files have it",
         documentation=(
-            "How large the blocks of new files are. It sets how many map tasks read a file, and "
-            "how long a DataNode writes to one file in one go."
+            "A property that iostudy has no description of; its value is handed to Hadoop as it "
+            f"is. By its name it is one that {scope} read{'s' if scope is Scope.JOB else ''}."
         ),
-        source="hdfs-default.xml (Apache Hadoop 3.4.2)",
-    ),
-    HadoopDefinition(
-        name="hadoop.dfs.replication",
-        unit="replicas",
-        default="3, or the number of DataNodes where there are fewer",
-        values=Whole(1, 64, "replicas"),
-        scope=Scope.JOB,
-        shapes_data=True,
-        documentation=(
-            "How many DataNodes hold each block of new files; a write goes to all of them in a "
-            "pipeline, and so multiplies what the disks write."
-        ),
-        source="hdfs-default.xml (Apache Hadoop 3.4.2)",
-    ),
-    HadoopDefinition(
-        name="hadoop.dfs.datanode.handler.count",
-        unit="threads",
-        default="10",
-        values=Whole(1, 4096, "threads"),
+        source="core-default.xml, hdfs-default.xml, mapred-default.xml, yarn-default.xml",
+        scope=scope,
+        cost=Cost.RESTART if scope is Scope.DAEMONS else Cost.CHEAP,
+        runner=Runner.YARN if key.startswith("yarn.") else None,
+        caution=_MISSPELT,
+    )
+
+
+def _heap(process: str, whose: str, scope: Scope) -> HadoopDefinition:
+    return definition(
+        f"{process}.heap",
+        Size(16 << 20, 1 << 40),
+        "as the cluster's own start-up has it; a JVM left alone takes up to 1/4 of the memory",
+        f"The most memory for objects in {whose} (-Xmx). It is no property of Hadoop's.",
+        "java(1), -Xmx; hadoop-env.sh",
+        scope=scope,
+    )
+
+
+DEFINITIONS = (
+    definition(
+        "io.file.buffer.size",
+        Size(1, LARGEST_INT),
+        "4 KiB",
+        "How much is read or written in one go by clients, by the DataNodes towards clients and "
+        "disks, and in sequence files. A multiple of 4 KiB suits.",
+        "core-default.xml; DataXceiver.java, BlockSender.java",
         scope=Scope.DAEMONS,
-        cost=Cost.RESTART,
-        documentation="How many threads of a DataNode serve remote procedure calls.",
-        source="hdfs-default.xml (Apache Hadoop 3.4.2)",
+    ),
+    _heap("namenode", "the NameNode", Scope.DAEMONS),
+    _heap("datanode", "each DataNode", Scope.DAEMONS),
+    _heap(
+        "client",
+        "the process that submits a job; with the local runner it runs the whole job",
+        Scope.JOB,
     ),
 )
