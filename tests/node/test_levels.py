@@ -145,7 +145,7 @@ def test_several_devices_offer_what_all_of_them_do(pair, monkeypatch):
 def test_the_target_and_all_other_places_are_locked(pair):
     target, other = pair
     factor = Factor("block.scheduler", FactorKind.SETTING, (), on=(other,))
-    with locked(Path("/dev") / target, [factor]):
+    with locked([Path("/dev") / target], [factor]):
         for device in pair:
-            with pytest.raises(BusyError, match=device), locked(Path("/dev") / device, []):
+            with pytest.raises(BusyError, match=device), locked([Path("/dev") / device], []):
                 pytest.fail("locked twice")

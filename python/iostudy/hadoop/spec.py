@@ -37,6 +37,11 @@ class ClusterSpec:
         nodes = f"{self.datanodes} DataNode" + ("s" if self.datanodes != 1 else "")
         return f"Hadoop {self.version}, {nodes}, {'YARN' if self.yarn else 'local runner'}"
 
+    @property
+    def dirs(self) -> tuple[Path, ...]:
+        """All directories of its own, each once."""
+        return tuple(dict.fromkeys((*self.data_dirs, *self.name_dirs)))
+
     def dirs_of(self, datanode: int) -> tuple[Path, ...]:
         """The data directories of one DataNode, counted from 0; none: on the target."""
         if not self.data_dirs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from iostudy.workloads.page_cache import forget
@@ -20,16 +21,17 @@ def write_out() -> None:
     os.sync()
 
 
-def drop(directory: Path) -> str:
+def drop(directories: Sequence[Path]) -> str:
     """Drop the page cache, directory entries and inodes; a note that says how.
 
     All of them where that may be done (Documentation/admin-guide/sysctl/vm.rst, drop_caches);
-    otherwise by posix_fadvise(2) the pages of the files in ``directory``, which the kernel heeds
+    otherwise by posix_fadvise(2) the pages of the files in ``directories``, which the kernel heeds
     for clean pages. Root alone does not tell: containers mount /proc/sys read only.
     """
     try:
         DROP_CACHES.write_text(_ALL)
     except OSError:
-        forget(directory)
+        for directory in directories:
+            forget(directory)
         return "page cache of its files dropped before every trial that reads, by posix_fadvise"
     return f"page cache, names and inodes dropped before every trial that reads, by {DROP_CACHES}"

@@ -8,7 +8,7 @@ from typing import assert_never
 from iostudy.errors import IostudyError
 from iostudy.host import stack
 from iostudy.node.levels import Levels
-from iostudy.node.room import free_bytes, require_room
+from iostudy.node.room import Room, require_room, room_in
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Reach
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
@@ -29,7 +29,6 @@ from iostudy.study.model import (
     Study,
     Target,
 )
-from iostudy.study.requests import space_bytes
 
 _ANY_LOOP_DEVICE = Path("/dev/loop0")
 
@@ -54,14 +53,16 @@ def check_target(study: Study, folder: Path) -> None:
     SettingError where a setting is not there while the host is as it is, unless the study leaves
     out what is refused. ``folder`` stands for the output folder. Changes nothing.
     """
-    room_bytes = _room_bytes(study.target, folder)
-    _require_makeable(study, room_bytes)
+    room = _room(study, folder)
+    _require_makeable(study, room.free_bytes)
+    spec = study.hadoop if study.needs_hadoop else None
+    for directory in spec.dirs if spec else ():
+        WorkFolder.prepare(directory)
     for factor in study.factors:
         if factor.kind is FactorKind.SETTING and not study.leave_out_refused:
             _check_setting(study, factor)
     if not study.awaiting_offer():
-        needed_bytes = max(space_bytes(study.workloads, study.configurations()))
-        require_room(needed_bytes, room_bytes, study.describe_target())
+        require_room(study.workloads, study.configurations(), room, spec)
 
 
 def _check_setting(study: Study, factor: Factor) -> None:
@@ -75,9 +76,9 @@ def _check_setting(study: Study, factor: Factor) -> None:
             setting.read()
 
 
-def _require_makeable(study: Study, size_bytes: int) -> None:
+def _require_makeable(study: Study, size_bytes: int | None) -> None:
     """TargetError where a file system of the study lacks its tool, or would not fit its disk."""
-    if not isinstance(study.target, DiskTarget):
+    if not isinstance(study.target, DiskTarget) or size_bytes is None:
         return
     first = Filesystem(study.target.filesystem)
     for filesystem in {first.with_settings(c.settings) for c in study.configurations()}:
@@ -85,23 +86,24 @@ def _require_makeable(study: Study, size_bytes: int) -> None:
         require_makeable(filesystem, size_bytes)
 
 
-def _room_bytes(target: Target, folder: Path) -> int:
+def _room(study: Study, folder: Path) -> Room:
     """The room on the target, for a disk to be made: all of it. TargetError if it is unusable."""
-    match target:
+    where = study.describe_target()
+    match study.target:
         case LoopbackTarget(size_bytes, filesystem):
             LoopbackDisk.prepare(folder, size_bytes)
             require_tools(filesystem)
-            return size_bytes
+            return Room(where, size_bytes)
         case ScratchTarget(device, filesystem):
             ScratchDevice.prepare(device, folder)
             require_tools(filesystem)
-            return stack.devices_of(device)[0].size_bytes
+            return Room(where, stack.devices_of(device)[0].size_bytes)
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
-            return free_bytes(path or folder)
+            return room_in(where, path or folder)
         case HdfsTarget():
             WorkFolder.prepare(folder)
-            return free_bytes(folder)
+            return Room(where, None)
         case unreachable:
             assert_never(unreachable)
 

@@ -66,14 +66,14 @@ class Levels:
 
 
 @contextmanager
-def locked(place: Path, factors: Sequence[Factor]) -> Iterator[None]:
-    """Nobody else works below the target, or on what the factors concern elsewhere, meanwhile.
+def locked(own: Sequence[Path], factors: Sequence[Factor]) -> Iterator[None]:
+    """Nobody else works below these places, or on what the factors concern elsewhere, meanwhile.
 
     BusyError names who does.
     """
     on = places.resolved(each for factor in factors for each in factor.on)
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    with places.locked((place, *on), map(catalog.get, names)):
+    with places.locked((*own, *on), map(catalog.get, names)):
         yield
 
 
@@ -82,10 +82,16 @@ def read_back(wanted: Mapping[Setting, str]) -> dict[str, str]:
     found = {setting: setting.read() for setting in wanted}
     for setting, value in found.items():
         if not setting.definition.met(wanted[setting], value):
-            raise SettingError(
-                f"{setting.label} = {wanted[setting]} for the whole trial",
-                found=f"it is {value} at its end",
-                where=setting.label,
-                remedy="find out what changes it (TuneD, udev rules, another administrator)",
-            )
+            remedy = "find out what changes it (TuneD, udev rules, another administrator)"
+            raise not_kept(setting.label, wanted[setting], value, remedy)
     return {setting.label: value for setting, value in found.items()}
+
+
+def not_kept(label: str, wanted: str, found: str, remedy: str) -> SettingError:
+    """That a setting is another one at the end of a trial than the trial was to have."""
+    return SettingError(
+        f"{label} = {wanted} for the whole trial",
+        found=f"it is {found} at its end",
+        where=label,
+        remedy=remedy,
+    )

@@ -11,15 +11,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, assert_never
 
-from iostudy.errors import IostudyError, SettingError, TargetError
+from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
+from iostudy.node import below
+from iostudy.node.clusters import ClusterLevels, ClusterOrder, needs_restarts
 from iostudy.node.levels import locked
 from iostudy.node.local_block import LocalBlock
-from iostudy.node.room import free_bytes, require_room
+from iostudy.node.room import Room, require_room, room_in
 from iostudy.node.site import Ground, Site
 from iostudy.settings import places
-from iostudy.settings.identity import DiskIdentity
 from iostudy.settings.locks import lock_directory
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
@@ -37,8 +38,9 @@ from iostudy.study.model import (
     describe_target,
 )
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import check_workloads, space_bytes
+from iostudy.study.requests import check_workloads
 from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import Tick, go_on
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
@@ -49,7 +51,8 @@ class LocalNode:
 
     Entering locks output folder and devices and makes the scratch disk; leaving puts back
     everything, also after an error. ``folder`` is the output folder; it must exist. ``factors`` are
-    what varies, on the target or elsewhere.
+    what varies, on the target or elsewhere; ``order`` is the cluster that a workload needs, if one
+    does: it is started on entering, too.
     """
 
     def __init__(
@@ -57,27 +60,33 @@ class LocalNode:
         target: Target,
         folder: Path,
         factors: Sequence[Factor] = (),
+        order: ClusterOrder | None = None,
         tick: Tick = go_on,
     ) -> None:
         self._target = target
         self._folder = folder
         self._factors = factors
+        self._order = order
         self._tick = tick
         self._held = ExitStack()
         self._notes: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
         ground = self._ground = self._prepared_ground()
+        for directory in self._cluster_dirs():
+            WorkFolder.prepare(directory)
         with ExitStack() as held:
             held.enter_context(lock_directory(self._folder))
-            held.enter_context(locked(self._place(), self._factors))
+            held.enter_context(locked((self._place(), *self._cluster_dirs()), self._factors))
             transaction = held.enter_context(Transaction())
             if ground is not None:
                 transaction.perform(ground.disk)
                 self._notes = ground.disk.notes()
             parent = ground.disk.mount_point if ground else self._place()
-            self._site = Site(transaction, parent, ground)
+            self._site = Site(transaction, parent, ground, self._order)
             held.callback(self._site.close)
+            if self._site.lacks_cluster:
+                self._site.start_cluster()
             self._held = held.pop_all()
         return self
 
@@ -102,24 +111,26 @@ class LocalNode:
         for plot in whole_plots(configurations):
             try:
                 self._begin(plot[0])
-            except SettingError as error:
+            except (SettingError, ClusterError) as error:
                 refused |= dict.fromkeys((each.label for each in plot), error)
                 continue
-            self._require_room(requests, plot)
+            target = describe_target(self._target, self._factors)
+            where = ", ".join(filter(None, (target, plot[0].whole_plot)))
+            spec = self._order.spec if self._order else None
+            require_room(requests, plot, self._room(where), spec)
             refused |= self._refused(plot)
         return refused
 
     def _begin(self, configuration: Configuration) -> None:
         if configuration.whole_plot:
             self._site.renew(configuration)
+        if self._site.lacks_cluster:
+            self._site.start_cluster()
 
-    def _require_room(
-        self, requests: Sequence[WorkloadRequest], plot: Sequence[Configuration]
-    ) -> None:
-        target = describe_target(self._target, self._factors)
-        where = ", ".join(filter(None, (target, plot[0].whole_plot)))
-        needed_bytes = max(space_bytes(requests, plot))
-        require_room(needed_bytes, free_bytes(self._site.directory), where)
+    def _room(self, where: str) -> Room:
+        if isinstance(self._target, HdfsTarget):
+            return Room(where, None)
+        return room_in(where, self._site.directory)
 
     def _refused(self, plot: Sequence[Configuration]) -> dict[str, IostudyError]:
         """Those of the plot whose settings are not there, or are not taken."""
@@ -127,10 +138,16 @@ class LocalNode:
         for configuration in plot:
             try:
                 with self._site.levels.applied(configuration):
-                    pass
-            except (SettingError, TargetError) as error:
+                    self._try_on_cluster(configuration)
+            except (SettingError, TargetError, ClusterError) as error:
                 refused[configuration.label] = error
         return refused
+
+    def _try_on_cluster(self, configuration: Configuration) -> None:
+        if self._site.cluster is not None:
+            levels = ClusterLevels(self._site.cluster, needs_restarts(self._factors))
+            levels.configured(configuration)
+            levels.read_back(configuration)
 
     def circumstances(self) -> Mapping[str, Any]:
         """Host, versions, and the target with the devices below it."""
@@ -144,28 +161,27 @@ class LocalNode:
             "target": {
                 "description": describe_target(self._target, self._factors),
                 "devices": list(self._devices()),
-                "identity": _identity(self._place()),
-                "on": {place: _identity(place) for place in self._elsewhere()},
+                "identity": below.identity(self._place()),
+                "on": {place: below.identity(place) for place in self._elsewhere()},
                 "notes": list(self._notes),
             },
+            **({"hadoop": dict(self._site.cluster.facts())} if self._site.cluster else {}),
         }
 
     @contextmanager
     def block(self, request: WorkloadRequest, seed: int) -> Iterator[LocalBlock]:
         """A session in the work folder, which is empty before and after."""
-        devices = self._devices()
         session = LocalBlock(
             request=request,
             site=self._site,
             seed=seed,
-            device=stack.top_devices(self._base())[0].name if devices else "",
-            make_recorder=partial(ProcRecorder, devices),
+            device=self._device(request),
+            make_recorder=partial(ProcRecorder, self._devices()),
             tick=self._tick,
+            restarts=needs_restarts(self._factors),
         )
-        try:
+        with session:
             yield session
-        finally:
-            session.clean()
 
     def _place(self) -> Path:
         """Where the target is, or will be made."""
@@ -199,25 +215,24 @@ class LocalNode:
             case unreachable:
                 assert_never(unreachable)
 
+    def _cluster_dirs(self) -> tuple[Path, ...]:
+        """The directories beside the target that a cluster of the study's own lies in."""
+        return self._order.spec.dirs if self._order else ()
+
     def _elsewhere(self) -> tuple[str, ...]:
-        """The places beside the target on which a factor varies."""
-        return places.resolved(place for factor in self._factors for place in factor.on)
+        """The places beside the target that the study is about."""
+        varied = places.resolved(place for factor in self._factors for place in factor.on)
+        return tuple(dict.fromkeys((*varied, *map(str, self._cluster_dirs()))))
 
     def _devices(self) -> tuple[str, ...]:
-        """The devices below the target, from the top; none for a target in memory or far away."""
-        try:
-            return tuple(device.name for device in stack.whole_stack(self._base()))
-        except TargetError:
-            return ()
+        """The devices that files of the study lie on, from the top."""
+        return below.names(self._base(), *self._cluster_dirs())
 
-
-def _identity(place: str | Path) -> list[str]:
-    """The devices that a place is on, or is made on, whatever they are named today."""
-    try:
-        below = stack.whole_stack(place)
-    except TargetError:
-        return []
-    return [DiskIdentity.of(device).stable() for device in below]
+    def _device(self, request: WorkloadRequest) -> str:
+        """The first device that files of the workload lie on."""
+        in_hdfs = self._order is not None and catalog.get(request.name).needs_hadoop
+        apart = self._order.spec.data_dirs if self._order and in_hdfs else ()
+        return below.top(apart[0] if apart else self._base())
 
 
 def _refuse_device(place: Path) -> None:

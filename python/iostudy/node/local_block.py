@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self
 
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.client import Client
 from iostudy.node import caches
+from iostudy.node.clusters import ClusterLevels, shaping
 from iostudy.node.levels import read_back
 from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
@@ -20,6 +25,9 @@ from iostudy.workloads.definition import Measured, Place, Tick, Workload
 _WRITTEN_OUT = "dirty pages written out before every trial"
 _NO_DEVICE = "no block device below the target, so foreign I/O cannot be noticed"
 
+Made = tuple[str, frozenset[tuple[str, str]]]
+"""What data are: what a workload has made, and the properties of HDFS that are stored with it."""
+
 
 @dataclass
 class LocalBlock:
@@ -27,7 +35,8 @@ class LocalBlock:
 
     Data are prepared before any level is applied: all configurations share what the host's own
     settings made. Where the study varies the file system, each whole plot has a new one, and data
-    of its own with the same content.
+    of its own with the same content. ``restarts`` says whether the daemons of a cluster are started
+    anew before every trial. Leaving the session removes what the trials have made.
     """
 
     request: WorkloadRequest
@@ -36,27 +45,48 @@ class LocalBlock:
     device: str
     make_recorder: Callable[[], Recorder]
     tick: Tick
-    _prepared: dict[str, Workload] = field(default_factory=dict)
+    restarts: bool = False
+    _prepared: dict[Made, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
+    _client: Client | None = None
 
     @property
     def place(self) -> Place:
         """Where the trials work now."""
-        return Place(self.site.directory, self.seed, self.tick)
+        return Place(self.site.directory, self.seed, self.tick, self._client)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        ended = kind is not None and not issubclass(kind, Exception)
+        # HDFS is gone with its cluster: whoever ends the study need not wait for each file of it.
+        if not ended or self._cluster is None:
+            self.clean()
 
     def trial(self, configuration: Configuration) -> TrialResult:
         """Format and prepare if need be, apply, reset, run under telemetry, read back, restore."""
         watch = Stopwatch()
         workload = catalog.get(self.request.name).make(configured(self.request, configuration))
         self._begin(configuration, watch)
-        self._prepare(workload, watch)
+        self._prepare(workload, configuration, watch)
         watch.begin("apply")
         with self.site.levels.applied(configuration) as wanted:
+            self._configure(configuration, watch)
             notes = self._make_alike(workload, watch, drop=workload.reads())
             watch.begin("run")
             measured, telemetry = self._measure(workload)
             watch.begin("restore")
-            settings = {**self.site.read_back(), **read_back(wanted)}
+            settings = {
+                **self.site.read_back(),
+                **read_back(wanted),
+                **(self._cluster.read_back(configuration) if self._cluster else {}),
+            }
         return TrialResult(
             figures=measured.figures,
             settings=settings,
@@ -69,38 +99,66 @@ class LocalBlock:
         )
 
     def clean(self) -> None:
-        """Remove what the trials have made."""
+        """Remove what the trials have made; a cluster is made whole first, whatever befell it."""
+        if self._prepared and self._cluster is not None:
+            self._client = self._cluster.whole()
         for workload in self._prepared.values():
             workload.clean(self.place)
+
+    @property
+    def _cluster(self) -> ClusterLevels | None:
+        """The cluster that the workload runs on, if it needs one."""
+        running = self.site.cluster
+        if running is None or not catalog.get(self.request.name).needs_hadoop:
+            return None
+        return ClusterLevels(running, self.restarts)
 
     def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Make the file system of a whole plot that begins; the first of the block always does."""
         if configuration.whole_plot != self._whole_plot:
             watch.begin(FORMAT_PHASE)
-            self._prepared = {}
+            self._prepared, self._client = {}, None
             self.site.renew(configuration)
             self._whole_plot = configuration.whole_plot
+        if self.site.lacks_cluster:
+            watch.begin("start")
+            self.site.start_cluster()
 
-    def _prepare(self, workload: Workload, watch: Stopwatch) -> None:
+    def _prepare(self, workload: Workload, configuration: Configuration, watch: Stopwatch) -> None:
         """Make the data, unless an earlier trial of the block has made the same."""
-        key = workload.preparation()
+        made = workload.preparation()
+        stored = shaping(configuration) if made and self._cluster is not None else {}
+        key = (made, frozenset(stored.items()))
         if key not in self._prepared:
+            watch.begin("prepare")
             self.clean()
             # Noted first, so that half-made data are cleaned as well.
             self._prepared = {key: workload}
-            watch.begin("prepare")
+            if self._cluster is not None:
+                self._client = self._cluster.for_data(stored) if made else self._cluster.whole()
             workload.prepare(self.place)
+
+    def _configure(self, configuration: Configuration, watch: Stopwatch) -> None:
+        """Bring the cluster to its levels: now, so that daemons start under those of the host."""
+        if self._cluster is not None:
+            watch.begin("restart" if self.restarts else "configure")
+            self._client = self._cluster.configured(configuration)
 
     def _make_alike(self, workload: Workload, watch: Stopwatch, *, drop: bool) -> tuple[str, ...]:
         """Bring files, dirty pages and page cache into the state that every trial begins with."""
         watch.begin("reset")
         workload.reset(self.place)
+        directories = [self.place.directory]
+        if self._cluster is not None:
+            watch.begin("settle")
+            self._cluster.cluster.settle()
+            directories += self._cluster.cluster.data_dirs()
         watch.begin("sync")
         caches.write_out()
         notes = [_WRITTEN_OUT] if self.device else [_WRITTEN_OUT, _NO_DEVICE]
         if drop:
             watch.begin("drop")
-            notes.append(caches.drop(self.place.directory))
+            notes.append(caches.drop(directories))
         return tuple(notes)
 
     def _measure(self, workload: Workload) -> tuple[Measured, Telemetry]:
@@ -108,6 +166,14 @@ class LocalBlock:
         recorder.start()
         try:
             measured = workload.run(self.place)
+        except WorkloadError:
+            self._verify()  # a job that fails without a daemon says less than that daemon's log
+            raise
         finally:
             telemetry = recorder.stop()
+        self._verify()
         return measured, telemetry
+
+    def _verify(self) -> None:
+        if self._cluster is not None:
+            self._cluster.cluster.verify()

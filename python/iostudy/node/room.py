@@ -1,31 +1,94 @@
-"""Whether the files of a study fit on its target."""
+"""Whether the files of a study fit where they are to lie."""
 
 from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from iostudy.errors import TargetError
+from iostudy.hadoop.spec import ClusterSpec
+from iostudy.settings.definitions.hadoop import PREFIX
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.requests import space_bytes
 from iostudy.units import format_rounded_size
+from iostudy.workloads import catalog
 
 # What a file system needs beside the files themselves: inodes, extents, its journal.
 _ROOM_TO_SPARE = 1.02
+_REPLICATION: Final = "dfs.replication"
+_MOST_REPLICAS: Final = 3
+"""Of a file where nobody asks for another number: hdfs-default.xml (Apache Hadoop 3.4.2)."""
 
 
-def free_bytes(directory: Path) -> int:
-    """What the file system of a directory has left for ordinary users."""
-    room = os.statvfs(directory)
-    return room.f_bavail * room.f_frsize
+@dataclass(frozen=True)
+class Room:
+    """A place and what it has free for ordinary users; None where that cannot be told."""
+
+    where: str
+    free_bytes: int | None
 
 
-def require_room(needed_bytes: int, room_bytes: int, where: str) -> None:
-    """TargetError unless files of that size fit, with what the file system needs for itself."""
-    needed_bytes = math.ceil(needed_bytes * _ROOM_TO_SPARE)
-    if room_bytes < needed_bytes:
+def room_in(where: str, *directories: Path) -> Room:
+    """What the file systems of the directories have left, each counted once."""
+    found = {directory.stat().st_dev: os.statvfs(directory) for directory in directories}
+    return Room(where, sum(each.f_bavail * each.f_frsize for each in found.values()))
+
+
+def require_room(
+    requests: Sequence[WorkloadRequest],
+    configurations: Sequence[Configuration],
+    target: Room,
+    spec: ClusterSpec | None,
+) -> None:
+    """TargetError unless the files of every trial fit, with what a file system takes for itself.
+
+    They lie on the target, but for those in a cluster with data directories of its own, ``spec``.
+    What is unknown is taken to be enough.
+    """
+    apart = [each for each in requests if spec and spec.data_dirs and _in_hdfs(each)]
+    on_target = [each for each in requests if each not in apart]
+    _require(on_target, configurations, target, spec)
+    if apart and spec is not None:
+        where = ", ".join(map(str, spec.data_dirs))
+        _require(apart, configurations, room_in(where, *spec.data_dirs), spec)
+
+
+def replication(spec: ClusterSpec, configuration: Configuration) -> int:
+    """How many DataNodes hold each block that a trial writes."""
+    level = configuration.settings.get(PREFIX + _REPLICATION, AS_FOUND)
+    if level != AS_FOUND:
+        return int(level)
+    return int(spec.properties.get(_REPLICATION, min(_MOST_REPLICAS, spec.datanodes)))
+
+
+def _require(
+    requests: Sequence[WorkloadRequest],
+    configurations: Sequence[Configuration],
+    room: Room,
+    spec: ClusterSpec | None,
+) -> None:
+    needed = [_needed_bytes(each, c, spec) for each in requests for c in configurations]
+    needed_bytes = math.ceil(max(needed, default=0) * _ROOM_TO_SPARE)
+    if room.free_bytes is not None and room.free_bytes < needed_bytes:
         raise TargetError(
             f"{format_rounded_size(needed_bytes)} for the files of the largest workload",
-            found=f"{format_rounded_size(room_bytes)} are free",
-            where=where,
+            found=f"{format_rounded_size(room.free_bytes)} are free",
+            where=room.where,
             remedy="give fewer or smaller files, or a larger target",
         )
+
+
+def _needed_bytes(
+    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
+) -> int:
+    (own_bytes,) = space_bytes([request], [configuration])
+    return own_bytes * (replication(spec, configuration) if spec and _in_hdfs(request) else 1)
+
+
+def _in_hdfs(request: WorkloadRequest) -> bool:
+    return catalog.get(request.name).needs_hadoop

@@ -1,4 +1,7 @@
-"""Where trials work: a folder on the target, on a file system that can be made anew."""
+"""Where trials work: a folder on the target, on a file system that can be made anew.
+
+A study's Hadoop cluster belongs to it: its data lie there, and are gone with what they lie on.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.hadoop.protocol import Cluster
+from iostudy.node.clusters import ClusterOrder
 from iostudy.node.levels import Levels
 from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
@@ -27,14 +32,24 @@ class Ground:
 class Site:
     """A work folder and the settings below it; ``ground`` is None on the user's own directory.
 
+    ``order`` is the cluster that the study needs, if it does: it is there from `start_cluster` on.
     Everything is done through the transaction, and is undone at its end at the latest.
     """
 
-    def __init__(self, transaction: Transaction, parent: Path, ground: Ground | None) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        parent: Path,
+        ground: Ground | None,
+        order: ClusterOrder | None = None,
+    ) -> None:
         self._transaction = transaction
         self._parent = parent
         self._ground = ground
+        self._order = order
         self._filesystem: NewFilesystem | None = None
+        self.cluster: Cluster | None = None
+        self.directory: Path
         self._varied = False
         self._held = ExitStack()
         self._begin({})
@@ -42,11 +57,24 @@ class Site:
     def renew(self, configuration: Configuration) -> None:
         """Make a new file system with the configuration's levels, and work on that.
 
-        All that was in the folder is gone. SettingError where it cannot be made as wanted.
+        All that was in the folder is gone, and so is the cluster, until `start_cluster`.
+        SettingError where it cannot be made as wanted.
         """
         self._held.close()
         self._varied = True
         self._begin(configuration.settings)
+
+    @property
+    def lacks_cluster(self) -> bool:
+        """Whether the study needs a cluster, and none has been started here yet."""
+        return self._order is not None and self.cluster is None
+
+    def start_cluster(self) -> None:
+        """Start the cluster that the study needs; ClusterError where that cannot be."""
+        assert self._order is not None, "no cluster is needed"
+        change = self._order.make(self.directory)
+        self._held.enter_context(self._transaction.applied(change))
+        self.cluster = change.cluster
 
     def read_back(self) -> Mapping[str, str]:
         """What the file system is that was made for a configuration; nothing before `renew`.
@@ -60,6 +88,7 @@ class Site:
         self._held.close()
 
     def _begin(self, settings: Mapping[str, str]) -> None:
+        self.cluster = None
         if self._ground is not None:
             wanted = self._ground.filesystem.with_settings(settings)
             self._filesystem = NewFilesystem.prepare(self._ground.disk, wanted)

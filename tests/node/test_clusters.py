@@ -1,0 +1,344 @@
+"""What a trial asks of a Hadoop cluster, in which order, and what becomes of it when that fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import ClusterError, SettingError, TargetError, WorkloadError
+from iostudy.hadoop.fake import FakeCluster
+from iostudy.hadoop.spec import ClusterSpec
+from iostudy.node import local_block
+from iostudy.node.clusters import ClusterOrder
+from iostudy.node.local import LocalNode
+from iostudy.settings.work_folder import WorkFolder
+from iostudy.study.model import (
+    Configuration,
+    DirectoryTarget,
+    Factor,
+    FactorKind,
+    LoopbackTarget,
+    Target,
+    WorkloadRequest,
+)
+from iostudy.study.requests import request as request_of
+from iostudy.units import MIB
+from iostudy.workloads import catalog, dfsio
+from iostudy.workloads.definition import BYTES, Measured, Place, Workload
+
+BLOCKSIZE, HANDLERS = "hadoop.dfs.blocksize", "hadoop.dfs.datanode.handler.count"
+SCHEDULER = "block.scheduler"
+AS_IT_IS = Configuration("as it is", {}, {})
+LOST = ClusterError("a whole cluster", found="DataNode 0 has ended", where="log", remedy="none")
+
+
+def blocks_of(size: str) -> Configuration:
+    return Configuration(size, {BLOCKSIZE: size}, {})
+
+
+def handlers(count: str) -> Configuration:
+    return Configuration(count, {HANDLERS: count}, {})
+
+
+def varying(*names: str) -> list[Factor]:
+    return [Factor(name, FactorKind.SETTING, ()) for name in names]
+
+
+@dataclass
+class OnCluster(Workload):
+    """It tells the cluster's log what it is asked; ``fails`` is what its run ends with."""
+
+    log: list[str]
+    made: str = "files"
+    fails: WorkloadError | None = None
+
+    def space_bytes(self) -> int:
+        return 8 * MIB
+
+    def reads(self) -> bool:
+        return True
+
+    def preparation(self) -> str:
+        return self.made
+
+    def prepare(self, place: Place) -> None:
+        self.tell("prepare", place)
+
+    def reset(self, place: Place) -> None:
+        self.tell("reset", place)
+
+    def run(self, place: Place) -> Measured:
+        self.tell("run", place)
+        if self.fails:
+            raise self.fails
+        return Measured({"aggregate": 1.0, BYTES: 1.0})
+
+    def clean(self, place: Place) -> None:
+        self.tell("clean", place)
+
+    def tell(self, step: str, place: Place) -> None:
+        assert place.hadoop is not None
+        self.log.append(step)
+
+
+@dataclass(frozen=True)
+class FolderOfCluster(WorkFolder):
+    """In the place of a cluster's daemons, something on the host that can be seen to go."""
+
+    cluster: FakeCluster = field(default_factory=lambda: FakeCluster(Path()))
+
+    def apply(self) -> None:
+        super().apply()
+        self.cluster.log.append("start")
+
+    def undo(self, *arguments: object) -> tuple[str, ...]:
+        self.cluster.log.append("stop")
+        return super().undo()
+
+
+@dataclass
+class Bench:
+    """A cluster without daemons, what its workload does, and a node that is to have it."""
+
+    folder: Path
+    cluster: FakeCluster
+    workload: OnCluster
+
+    @property
+    def log(self) -> list[str]:
+        return self.cluster.log
+
+    def order(self, spec: ClusterSpec) -> ClusterOrder:
+        def make(work: Path) -> FolderOfCluster:
+            return FolderOfCluster(WorkFolder.prepare(work).path, self.cluster)
+
+        return ClusterOrder(spec, make)
+
+    def node(self, *factors: Factor, target: Target | None = None, **spec: object) -> LocalNode:
+        order = self.order(ClusterSpec(**spec))  # type: ignore[arg-type]
+        return LocalNode(target or DirectoryTarget(None), self.folder, factors, order)
+
+    def told(self, step: str) -> list[str]:
+        return [line for line in self.log if line.startswith(step)]
+
+
+@pytest.fixture
+def bench(tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    cluster = FakeCluster(tmp_path)
+    workload = OnCluster(cluster.log)
+    definition = replace(dfsio.READ, make=lambda _: workload, needs_hadoop=True)
+    monkeypatch.setitem(catalog._ALL, "dfsio-read", definition)
+    monkeypatch.setattr(local_block.caches, "write_out", lambda: cluster.log.append("sync"))
+    yield Bench(folder, cluster, workload)
+    assert list(folder.iterdir()) == []
+
+
+def request() -> WorkloadRequest:
+    given = {"files": 1, "size": "8MiB"}
+    return request_of("dfsio-read", catalog.get("dfsio-read").options.model_validate(given))
+
+
+def test_data_are_made_before_levels_hold_and_the_cluster_is_verified_behind_the_run(
+    bench: Bench,
+) -> None:
+    with bench.node() as node, node.block(request(), seed=1) as session:
+        result = session.trial(Configuration("big", {BLOCKSIZE: "1048576"}, {}))
+    assert bench.log == [
+        "start",
+        *("configure dfs.blocksize=1048576", "prepare"),
+        *("configure dfs.blocksize=1048576", "reset", "settle", "sync", "run", "verify"),
+        *("configure", "clean"),
+        "stop",
+    ]
+    assert list(result.phases) == [
+        *("prepare", "apply", "configure", "reset", "settle", "sync", "drop", "run", "restore"),
+    ]
+    assert result.settings == {"hadoop.dfs.blocksize@cluster": "1048576"}
+
+
+def test_data_are_shared_by_levels_that_are_not_stored_with_them(bench: Bench) -> None:
+    trials = [blocks_of("1048576"), blocks_of("1048576"), blocks_of("2097152"), AS_IT_IS]
+    with bench.node() as node, node.block(request(), seed=1) as session:
+        prepared = ["prepare" in session.trial(each).phases for each in trials]
+    assert prepared == [True, False, True, True]
+
+
+def test_what_makes_no_data_waits_for_none(bench: Bench) -> None:
+    bench.workload.made = ""
+    with bench.node(*varying(HANDLERS)) as node, node.block(request(), seed=1) as session:
+        session.trial(replace(handlers("20"), settings={HANDLERS: "20", BLOCKSIZE: "1048576"}))
+        session.trial(blocks_of("2097152"))
+    assert bench.told("prepare") == ["prepare"]
+    assert len(bench.told("restart")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "restarts"), [(HANDLERS, True), ("limit.nofile_soft", True), (BLOCKSIZE, False)]
+)
+def test_daemons_are_started_anew_for_all_trials_or_for_none(
+    bench: Bench, name: str, *, restarts: bool
+) -> None:
+    with bench.node(*varying(name)) as node, node.block(request(), seed=1) as session:
+        session.trial(AS_IT_IS)
+        result = session.trial(AS_IT_IS)
+    assert ("restart" in result.phases) is restarts
+    # Once for the data, which are made under no level, and once for each trial.
+    assert len(bench.told("restart")) == (3 if restarts else 0)
+
+
+@pytest.mark.root
+def test_daemons_start_under_the_hosts_levels(bench: Bench, monkeypatch) -> None:
+    level = Configuration("bfq", {SCHEDULER: "bfq", HANDLERS: "20"}, {})
+    seen = []
+    target = LoopbackTarget(32 * MIB, "ext4")
+    with bench.node(*varying(SCHEDULER, HANDLERS), target=target) as node:
+        (scheduler,) = node._site.levels.bound(SCHEDULER)
+        ask = bench.cluster.configured
+
+        def spy(properties, *, restart):
+            seen.append((scheduler.read(), dict(properties)))
+            return ask(properties, restart=restart)
+
+        monkeypatch.setattr(bench.cluster, "configured", spy)
+        with node.block(request(), seed=1) as session:
+            session.trial(level)
+    held = {"dfs.datanode.handler.count": "20"}
+    assert seen[1] == ("bfq", held)
+    assert seen[0][0] != "bfq"
+
+
+def test_a_lost_daemon_makes_the_trial_invalid_and_the_next_block_begins_whole(
+    bench: Bench,
+) -> None:
+    bench.cluster.lost = {0: LOST}
+    with bench.node() as node:
+        with (
+            node.block(request(), seed=1) as session,
+            pytest.raises(ClusterError, match="has ended"),
+        ):
+            session.trial(AS_IT_IS)
+        assert bench.log[-2:] == ["configure", "clean"]
+        with node.block(request(), seed=2) as session:
+            assert session.trial(AS_IT_IS).figures
+
+
+def test_a_job_that_fails_for_want_of_a_daemon_says_that(bench: Bench) -> None:
+    bench.workload.fails = WorkloadError("a job", found="exit code 1", where="job", remedy="none")
+    bench.cluster.lost = {0: LOST}
+    with bench.node() as node, node.block(request(), seed=1) as session:
+        with pytest.raises(ClusterError, match="has ended"):
+            session.trial(AS_IT_IS)
+        with pytest.raises(WorkloadError, match="exit code 1"):
+            session.trial(AS_IT_IS)
+
+
+def test_who_ends_the_study_does_not_wait_for_files_that_go_with_the_cluster(bench: Bench) -> None:
+    class Ended(BaseException):
+        pass
+
+    with pytest.raises(Ended), bench.node() as node, node.block(request(), seed=1) as session:
+        session.trial(AS_IT_IS)
+        raise Ended
+    assert "clean" not in bench.log
+    assert bench.log[-1] == "stop"
+
+
+def test_a_level_that_the_cluster_does_not_keep_is_told(bench: Bench) -> None:
+    bench.cluster.keeps = {"dfs.blocksize": "128MiB"}
+    with bench.node() as node, node.block(request(), seed=1) as session:
+        kept = session.trial(blocks_of(str(128 * MIB)))
+        found = session.trial(blocks_of("as-found"))
+        with pytest.raises(SettingError, match="it is 134217728 at its end"):
+            session.trial(blocks_of(str(64 * MIB)))
+    assert kept.settings == found.settings == {"hadoop.dfs.blocksize@cluster": "134217728"}
+
+
+def test_preflight_tries_every_level_and_tells_which_the_cluster_refuses(bench: Bench) -> None:
+    bench.cluster.refuses = {("dfs.datanode.handler.count", "4096"): LOST}
+    configurations = [handlers("as-found"), handlers("20"), handlers("4096")]
+    with bench.node(*varying(HANDLERS)) as node:
+        refused = node.preflight([request()], configurations)
+    assert refused == {"4096": LOST}
+    assert bench.told("restart") == [
+        "restart",
+        "restart dfs.datanode.handler.count=20",
+        "restart dfs.datanode.handler.count=4096",
+    ]
+
+
+def test_what_the_cluster_is_stands_among_the_circumstances(bench: Bench) -> None:
+    with bench.node() as node:
+        assert node.circumstances()["hadoop"]["version"] == "3.4.2"
+
+
+def test_a_workload_on_files_has_nothing_to_do_with_the_cluster_beside_it(bench: Bench) -> None:
+    options = catalog.get("dfsio-write").options.model_validate({"files": 1, "size": "1MiB"})
+    with bench.node(*varying(HANDLERS)) as node:
+        with node.block(request_of("dfsio-write", options), seed=1) as session:
+            assert session.place.hadoop is None
+            result = session.trial(handlers("20"))
+        assert bench.log == ["start", "sync"]
+    assert result.settings == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "settings", "replicas"),
+    [
+        ({}, {}, 1),
+        ({"datanodes": 2}, {}, 2),
+        ({"datanodes": 5}, {}, 3),
+        ({"datanodes": 5, "properties": {"dfs.replication": "2"}}, {}, 2),
+        ({"datanodes": 5}, {"hadoop.dfs.replication": "4"}, 4),
+        ({"datanodes": 5}, {"hadoop.dfs.replication": "as-found"}, 3),
+    ],
+)
+def test_room_is_wanted_for_every_replica(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, spec, settings, replicas
+) -> None:
+    monkeypatch.setattr(bench.workload, "space_bytes", lambda: 1000 << 40)
+    with (
+        bench.node(**spec) as node,
+        pytest.raises(TargetError, match=f"wanted: {1020 * replicas} TiB"),
+    ):
+        node.preflight([request()], [Configuration("it", settings, {})])
+
+
+def test_room_is_looked_for_where_the_data_lie(bench: Bench, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    bench.workload.space_bytes = lambda: 1 << 60
+    with (
+        bench.node(data_dirs=(data,)) as node,
+        pytest.raises(TargetError, match=str(data)),
+    ):
+        node.preflight([request()], [AS_IT_IS])
+
+
+def test_directories_of_the_cluster_are_looked_at_before_it_starts(bench, tmp_path) -> None:
+    with pytest.raises(TargetError, match="there is nothing there"):
+        bench.node(name_dirs=(tmp_path / "none",)).__enter__()
+    assert bench.log == []
+
+
+@pytest.mark.root
+def test_a_cluster_goes_with_the_file_system_that_it_is_on(bench: Bench) -> None:
+    plots = [
+        Configuration(kind, {"filesystem.type": kind}, {}, whole_plot=f"filesystem.type={kind}")
+        for kind in ("ext2", "ext4")
+    ]
+    target = LoopbackTarget(32 * MIB, "ext4")
+    with bench.node(*varying("filesystem.type"), target=target) as node:
+        assert node.preflight([request()], plots) == {}
+        assert bench.log[:4] == ["start", "stop", "start", "configure"]
+        bench.log.clear()
+        with node.block(request(), seed=1) as session:
+            results = [session.trial(each) for each in plots]
+        assert bench.told("st") == ["stop", "start", "stop", "start"]
+        # What was in HDFS went with it.
+        assert bench.told("clean") == ["clean"]
+    assert [list(each.phases)[:3] for each in results] == [["format", "start", "prepare"]] * 2
