@@ -1,0 +1,108 @@
+"""File operations in HDFS, and jobs in YARN, through Hadoop's own command-line programs."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from iostudy.errors import ClusterError
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.command import Limits, NotAnsweredError, Said, ask
+from iostudy.hadoop.complaints import Complaint, explain
+from iostudy.hadoop.spec import Properties
+
+_LIMITS = Limits(seconds=60, silence_seconds=60)
+_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
+_WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
+"""What is asked of HDFS does not go on behind the back of whoever mends after a kill -9."""
+
+SHORT_RETRIES: Properties = {
+    "ipc.client.connect.timeout": "5000",
+    "ipc.client.connect.retry.interval": "500",
+    "ipc.client.connect.max.retries": "1",
+    "ipc.client.connect.max.retries.on.timeouts": "1",
+    "ipc.client.connect.max.retries.on.sasl": "1",
+    "ipc.client.rpc-timeout.ms": "20000",
+    "dfs.client.retry.max.attempts": "3",
+    "dfs.client.failover.max.attempts": "3",
+    "dfs.client.failover.sleep.max.millis": "2000",
+    "yarn.resourcemanager.connect.max-wait.ms": "2000",
+    "yarn.resourcemanager.connect.retry-interval.ms": "1000",
+    "yarn.client.failover-max-attempts": "3",
+    "yarn.client.failover-sleep-max-ms": "2000",
+}
+"""A cluster that does not answer is an error in seconds; by itself Hadoop tries for minutes.
+
+For these programs alone: a job that is measured keeps the retries that its cluster's files say.
+Source: core-default.xml, hdfs-default.xml, yarn-default.xml (Apache Hadoop 3.4.2); times in ms.
+"""
+
+_APPLICATION = re.compile(r"^application_\d+_\d+\b", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Shell:
+    """What it takes to start one of these programs: a Java, Hadoop's jars, and site files."""
+
+    java: Path
+    java_options: tuple[str, ...]
+    classpath: str
+    conf: Path
+
+    @classmethod
+    def of(cls, client: Client) -> Self:
+        """One that speaks to the same cluster as a job does."""
+        return cls(client.java, client.java_options, client.classpath, client.conf)
+
+    def make_folder(self, uri: str) -> None:
+        """Make it in a folder that is there; ClusterError."""
+        self._files("to make a folder in HDFS", uri, "-mkdir", uri)
+
+    def remove(self, uri: str) -> None:
+        """Remove it, if it is there, with all that is in it; not into the trash. ClusterError."""
+        self._files("to remove a folder in HDFS", uri, "-rm", "-r", "-f", "-skipTrash", uri)
+
+    def kill_jobs(self, tag: str) -> tuple[str, ...]:
+        """Kill what runs in YARN under the tag; their ids. ClusterError."""
+        wanted = f"to kill the jobs with the tag {tag} in YARN"
+        found = self._applications(wanted, "-list", "-appTags", tag).lines
+        jobs = tuple(match[0] for line in found if (match := _APPLICATION.match(line)))
+        if jobs:
+            self._applications(wanted, "-kill", *jobs)
+        return jobs
+
+    def _files(self, wanted: str, where: str, *arguments: str) -> None:
+        self._run(wanted, where, "org.apache.hadoop.fs.FsShell", *_options(), *arguments)
+
+    def _applications(self, wanted: str, *arguments: str) -> Said:
+        cli = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
+        # Only behind its first word does this program take generic options.
+        return self._run(wanted, "YARN", cli, "application", *_options(), *arguments)
+
+    def _run(self, wanted: str, where: str, main_class: str, *arguments: str) -> Said:
+        java = (str(self.java), *_QUICK_START, *self.java_options)
+        classpath = f"{self.conf}:{self.classpath}"
+        command = (*_WITH_PARENT, *java, "-cp", classpath, main_class, *arguments)
+        environment = {**os.environ, "HADOOP_CONF_DIR": str(self.conf)}
+        try:
+            said = ask(command, _LIMITS, environment)
+        except NotAnsweredError as error:
+            remedy = "see whether a daemon of the cluster is stopped, or this machine overloaded"
+            raise _failed(wanted, where, Complaint(str(error), remedy)) from error
+        if said.status:
+            raise _failed(wanted, where, explain("\n".join(said.lines)))
+        return said
+
+
+def _options() -> tuple[str, ...]:
+    """Hadoop's generic options."""
+    return tuple(
+        part for name, value in SHORT_RETRIES.items() for part in ("-D", f"{name}={value}")
+    )
+
+
+def _failed(wanted: str, where: str, complaint: Complaint) -> ClusterError:
+    return ClusterError(wanted, found=complaint.found, where=where, remedy=complaint.remedy)
