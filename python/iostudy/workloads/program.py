@@ -101,11 +101,11 @@ class Ended:
     peak_rss_bytes: int
     left_running: int
 
-    def require_success(self) -> None:
-        """WorkloadError with exit code or signal, and the last that it said, unless that is 0."""
+    def require_success(self, why: str = "") -> None:
+        """WorkloadError with exit code or signal, and why or the last said, unless that is 0."""
         if self.status == 0:
             return
-        said = self.stderr.last_lines() or self.stdout.last_lines()
+        said = why or self.stderr.last_lines() or self.stdout.last_lines()
         raise WorkloadError(
             "the program to end with exit code 0",
             found=_how(self.status) + (f"; it said: {said}" if said else "; it said nothing"),

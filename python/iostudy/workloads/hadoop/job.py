@@ -1,0 +1,180 @@
+"""Running a program of Hadoop's: its jobs are bounded, watched and ended whole; what they counted.
+
+It is relied on that the client's site files give each job the client's tag (mapreduce.job.tags):
+by that alone it is found in YARN when it has to be killed.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from pydantic import Field
+
+from iostudy.errors import ClusterError, IostudyError, UsageError, WorkloadError
+from iostudy.hadoop import applications, counters
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.counters import Job, NoCountersError
+from iostudy.workloads import program
+from iostudy.workloads.definition import Options, Place, Seconds, Tick
+from iostudy.workloads.program import Ended, Program
+
+POLL = "mapreduce.client.progressmonitor.pollinterval"
+"""How often a client asks whether its job has ended; that is the resolution of a job's time."""
+
+_POLL_MS = 100
+_LOGGING = """\
+log4j.rootLogger=INFO,stderr
+log4j.appender.stderr=org.apache.log4j.ConsoleAppender
+log4j.appender.stderr.target=System.err
+log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
+log4j.appender.stderr.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
+"""
+_ALIVE_EVERY_SECONDS = 1.0
+_EXCEPTION = re.compile(
+    r"^(?:Exception in thread|Caused by: |Error: |[\w.$]+(?:Exception|Error)(?::|$)).*",
+    re.MULTILINE,
+)
+_MOST_EXCEPTIONS = 3
+_MOST_CHARACTERS = 300
+
+
+class HadoopOptions(Options):
+    """What every workload on a cluster may choose."""
+
+    limit: Seconds = Field(
+        3600.0,
+        gt=0,
+        description="after so long the program and its jobs are killed, and the trial has failed",
+    )
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A program that came to its end, and the jobs that it ran, none of which is unsound."""
+
+    ended: Ended
+    jobs: tuple[Job, ...]
+
+    def job_seconds(self) -> float:
+        """From submission to end, of all its jobs together, to a tenth of a second each."""
+        return sum(job.seconds or 0.0 for job in self.jobs)
+
+
+def client_of(place: Place) -> Client:
+    """The cluster of a place; UsageError if it has none."""
+    if place.hadoop is None:
+        raise UsageError(
+            "a Hadoop cluster",
+            found="none: neither the study nor the command line names one",
+            where=str(place.directory),
+            remedy="write a `hadoop` section into the study file",
+        )
+    return place.hadoop
+
+
+def run(place: Place, main_class: str, *arguments: str, limit_seconds: float) -> Ran:
+    """Run a main class of Hadoop's to its end, with what it submits.
+
+    WorkloadError if it fails or takes longer than it may, if a job of it is unsound, or if its
+    counters cannot be read; WorkloadStoppedError if the tick says so; ClusterError as soon as the
+    cluster is seen to have failed. In any of these cases, and at a signal, all that it has
+    submitted to YARN is dead afterwards, or the error says that it could not be killed.
+    """
+    client = client_of(place)
+    asked = _program(client, main_class, arguments, limit_seconds)
+    with _killed_on_failure(client):
+        ended = program.run(asked, _watching(client, place.tick))
+        # Programs of Hadoop's end before the cluster is known to be at fault.
+        if ended.status:
+            client.require_alive()
+        ended.require_success(_exceptions(ended.stderr.text))
+    return Ran(ended, _sound_jobs(ended))
+
+
+def _program(
+    client: Client, main_class: str, arguments: tuple[str, ...], limit_seconds: float
+) -> Program:
+    """Its log goes to stderr whatever the cluster's own configuration says; times in UTC."""
+    logging = client.scratch / "log4j-job.properties"
+    logging.write_text(_LOGGING)
+    options = (
+        *client.java_options,
+        f"-Dlog4j.configuration={logging.as_uri()}",
+        "-Duser.timezone=UTC",
+    )
+    command = replace(client, java_options=options).command(
+        main_class, f"-D{POLL}={_POLL_MS}", *arguments
+    )
+    return Program(command, client.scratch, limit_seconds, client.environment())
+
+
+def _watching(client: Client, tick: Tick) -> Tick:
+    """The tick, which also ends the run when the cluster has failed."""
+    ask_at = time.monotonic()
+
+    def watch(done: int) -> bool:
+        nonlocal ask_at
+        if time.monotonic() >= ask_at:
+            client.require_alive()
+            ask_at = time.monotonic() + _ALIVE_EVERY_SECONDS
+        return tick(done)
+
+    return watch
+
+
+def _exceptions(log: str) -> str:
+    """The first exceptions of a log, each once: what comes later follows from them."""
+    found = list(dict.fromkeys(_EXCEPTION.findall(log)))
+    return " / ".join(line[:_MOST_CHARACTERS] for line in found[:_MOST_EXCEPTIONS])
+
+
+def _sound_jobs(ended: Ended) -> tuple[Job, ...]:
+    """The jobs of a program that has succeeded; WorkloadError if they are not to be trusted."""
+    try:
+        jobs = counters.parse(ended.stderr.text)
+    except NoCountersError as error:
+        raise WorkloadError(
+            "the counters of every job",
+            found=str(error),
+            where=str(ended.program),
+            remedy="run it by hand, and see what its log has where they should be",
+        ) from error
+    reasons = counters.unsound(jobs)
+    if reasons:
+        raise WorkloadError(
+            "a run in which every task runs once, and none fails",
+            found="; ".join(reasons),
+            where=str(ended.program),
+            remedy="it is invalid: other runs do not do this work. See the logs of the tasks and "
+            "daemons; mapreduce.map.speculative and mapreduce.reduce.speculative = false keep "
+            "YARN from running a task twice",
+        )
+    return jobs
+
+
+@contextmanager
+def _killed_on_failure(client: Client) -> Iterator[None]:
+    """What was submitted to YARN goes on when its client is gone: it is killed there."""
+    try:
+        yield
+    except BaseException as error:
+        trouble = _kill_all(client)
+        if trouble and isinstance(error, IostudyError):
+            error.found += f"; {trouble}"
+        elif trouble:
+            error.add_note(trouble)
+        raise
+
+
+def _kill_all(client: Client) -> str:
+    """Kill what carries the client's tag; why that was not possible, empty if it was."""
+    try:
+        if client.yarn:
+            applications.kill_tagged(client)
+    except ClusterError as error:
+        return f"and what was submitted to YARN could not be killed: {error.found}"
+    return ""

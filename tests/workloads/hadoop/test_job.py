@@ -1,0 +1,180 @@
+"""Programs of Hadoop's with something in Java's place: what they say, and how they are ended."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import ClusterError, UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.hadoop.client import Client
+from iostudy.workloads.definition import Place
+from iostudy.workloads.hadoop import job
+
+LOGS = Path(__file__).parents[2] / "hadoop/fixtures"
+LISTING = """\
+Total number of applications (application-types: [], states: [NEW] and tags: [study]):1
+                Application-Id\t    Application-Name
+application_17_0002\t             TeraGen\t           MAPREDUCE
+"""
+JAVA = """\
+#!/bin/sh
+echo "$@" >> "${{0%/*}}/calls"
+case "$*" in
+*"-list -appTags study"*) cat <<'END'
+{listing}END
+exit {status};;
+*-kill*) exit {status};;
+esac
+{does}
+"""
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(does, *, yarn=False, yarn_status=0, alive=lambda: None, **given):
+        java = tmp_path / "java"
+        java.write_text(JAVA.format(does=does, listing=LISTING, status=yarn_status))
+        java.chmod(0o755)
+        (tmp_path / "calls").touch()
+        client = Client(
+            java=java,
+            java_options=("-Xmx99m",),
+            classpath="/jars/*",
+            conf=tmp_path,
+            folder="hdfs://127.0.0.1:1/study",
+            scratch=tmp_path,
+            tag="study",
+            yarn=yarn,
+            replication=1,
+            require_alive=alive,
+        )
+        return Place(tmp_path, seed=1, hadoop=client, **given)
+
+    return make
+
+
+@pytest.fixture
+def calls(tmp_path):
+    return lambda: (tmp_path / "calls").read_text().splitlines()
+
+
+def run(place, limit=20.0):
+    return job.run(place, "a.b.Main", "-n", "3", limit_seconds=limit)
+
+
+def test_arguments_options_and_environment_reach_the_program(make, calls, tmp_path):
+    ran = run(make('echo "$HADOOP_CONF_DIR"'))
+    assert ran.ended.stdout.text == f"{tmp_path}\n"
+    (called,) = calls()
+    assert called.startswith("-Xmx99m -Dlog4j.configuration=file:")
+    assert called.endswith(
+        f"-cp {tmp_path}:/jars/* a.b.Main -Dmapreduce.client.progressmonitor.pollinterval=100 -n 3"
+    )
+    assert ran.jobs == ()
+
+
+def test_the_jobs_are_told_with_their_time(make):
+    ran = run(make(f"cat {LOGS}/teragen-3.4.2-yarn.log >&2"))
+    assert [each.maps for each in ran.jobs] == [2]
+    assert ran.job_seconds() == pytest.approx(31.349)
+
+
+def test_a_place_without_a_cluster_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="`hadoop` section"):
+        run(Place(tmp_path, seed=1))
+
+
+def test_a_failure_is_told_with_the_first_exceptions(make):
+    with pytest.raises(WorkloadError) as caught:
+        run(make(f"cat {LOGS}/failed-3.4.2-yarn.log >&2; exit 254"))
+    found = caught.value.found
+    assert found.startswith(
+        "it ended with exit code 254; it said: Error: java.io.FileNotFoundException: "
+        "File does not exist: /study/nodfsio/io_data/test_io_0 / Caused by: "
+    )
+    assert found.count("FileNotFoundException") == 2
+
+
+def test_a_failure_without_exceptions_is_told_with_the_last_words(make):
+    with pytest.raises(WorkloadError, match="code 1; it said: no such thing"):
+        run(make("echo no such thing >&2; exit 1"))
+
+
+def test_an_unsound_job_is_invalid_though_its_program_succeeds(make):
+    with pytest.raises(WorkloadError, match=r"failed: Task failed (?s:.)*it is invalid"):
+        run(make(f"cat {LOGS}/failed-3.4.2-yarn.log >&2"))
+
+
+def test_counters_that_cannot_be_read_are_told(make):
+    with pytest.raises(WorkloadError, match="34 follow"):
+        run(make(f"head -n -1 {LOGS}/teragen-3.4.2-yarn.log >&2"))
+
+
+def test_a_dead_cluster_ends_the_run_at_once_and_is_what_is_told(make):
+    begun = time.monotonic()
+
+    def alive():
+        if time.monotonic() > begun + 0.5:
+            raise ClusterError("a DataNode", found="it has ended", where="here", remedy="see")
+
+    with pytest.raises(ClusterError, match="it has ended"):
+        run(make("sleep 60", alive=alive))
+    assert time.monotonic() - begun < 10
+
+
+def test_a_program_that_fails_because_the_cluster_died_says_so(make):
+    asked = []
+
+    def alive():
+        asked.append(1)
+        if len(asked) > 1:
+            raise ClusterError("a NameNode", found="it has ended", where="here", remedy="see")
+
+    with pytest.raises(ClusterError, match="it has ended"):
+        run(make("exit 1", alive=alive))
+
+
+def test_what_succeeds_kills_nothing(make, calls):
+    run(make("true", yarn=True))
+    assert len(calls()) == 1
+
+
+@pytest.mark.parametrize("does", ["exit 1", "sleep 60"])
+def test_what_fails_or_hangs_is_killed_in_yarn_too(make, calls, does):
+    with pytest.raises(WorkloadError):
+        run(make(does, yarn=True), limit=1.0)
+    assert calls()[1].endswith(
+        "ApplicationCLI application -list -appTags study "
+        "-appStates NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
+    )
+    assert calls()[2].endswith("ApplicationCLI application -kill application_17_0002")
+
+
+def test_what_is_stopped_is_killed_in_yarn_too(make, calls):
+    with pytest.raises(WorkloadStoppedError):
+        run(make("sleep 60", yarn=True, tick=lambda _: len(calls()) < 1))
+    assert "-kill application_17_0002" in calls()[2]
+
+
+def test_a_signal_kills_in_yarn_too(make, calls):
+    def tick(_):
+        if calls():
+            raise KeyboardInterrupt
+        return True
+
+    with pytest.raises(KeyboardInterrupt):
+        run(make("sleep 60", yarn=True, tick=tick))
+    assert "-kill application_17_0002" in calls()[2]
+
+
+def test_a_kill_that_fails_is_told_beside_the_failure(make):
+    with pytest.raises(WorkloadError, match=r"code 1; .*could not be killed: exit code 3"):
+        run(make("exit 1", yarn=True, yarn_status=3))
+
+
+def test_the_local_runner_has_nothing_to_kill(make, calls):
+    with pytest.raises(WorkloadError):
+        run(make("exit 1"))
+    assert len(calls()) == 1
