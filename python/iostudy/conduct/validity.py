@@ -58,7 +58,10 @@ def _foreign_io(result: TrialResult, limit: float) -> str:
 
 
 def _shares(result: TrialResult) -> list[tuple[str, float]]:
-    """Each device of the stack with its share: a neighbour may be at work on any of them."""
+    """Each device of the stack with its share: a neighbour may be at work on any of them.
+
+    Devices that share the workload's files have one together, too: each of them moves but a part.
+    """
     own = result.figures.get(BYTES, 0.0)
     if not own:
         return []
@@ -66,6 +69,9 @@ def _shares(result: TrialResult) -> list[tuple[str, float]]:
         device: (figures["kB_read"] + figures["kB_wrtn"]) * KIB
         for device, figures in result.telemetry.devices.items()
     }
+    if result.beside:
+        together = (result.device, *result.beside)
+        moved[" and ".join(together)] = sum(moved.get(device, 0.0) for device in together)
     return [
         (device, (total - own) / own if total - own > FLOOR_BYTES else 0.0)
         for device, total in moved.items()

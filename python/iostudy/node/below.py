@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from iostudy.errors import TargetError
@@ -15,9 +16,19 @@ def names(*places: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(device.name for place in places for device in _stack(place)))
 
 
-def top(place: Path) -> str:
-    """The whole disk or volume that the place sits on, the first of several; empty for none."""
-    return stack.top_devices(place)[0].name if _stack(place) else ""
+def tops(*places: Path) -> tuple[str, ...]:
+    """The whole disk or volume that each place sits on, the first of several, each once.
+
+    None of them lies on another: what a loop device moves arrives at the disk that its file is on,
+    and is to be counted once.
+    """
+    found = dict.fromkeys(stack.top_devices(place)[0] for place in places if _stack(place))
+    return tuple(device.name for device in found if not _lies_on_any(device, found))
+
+
+def _lies_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
+    below = stack.whole_stack(device.path)
+    return any(other in below for other in others if other != device)
 
 
 def identity(place: str | Path) -> list[str]:

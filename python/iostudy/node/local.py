@@ -175,7 +175,7 @@ class LocalNode:
             request=request,
             site=self._site,
             seed=seed,
-            device=self._device(request),
+            devices=self._under_test(request),
             make_recorder=partial(ProcRecorder, self._devices()),
             tick=self._tick,
             restarts=needs_restarts(self._factors),
@@ -228,11 +228,11 @@ class LocalNode:
         """The devices that files of the study lie on, from the top."""
         return below.names(self._base(), *self._cluster_dirs())
 
-    def _device(self, request: WorkloadRequest) -> str:
-        """The first device that files of the workload lie on."""
+    def _under_test(self, request: WorkloadRequest) -> tuple[str, ...]:
+        """The devices that files of the workload lie on, none of them below another."""
         in_hdfs = self._order is not None and catalog.get(request.name).needs_hadoop
         apart = self._order.spec.data_dirs if self._order and in_hdfs else ()
-        return below.top(apart[0] if apart else self._base())
+        return below.tops(*(apart or (self._base(),)))
 
 
 def _refuse_device(place: Path) -> None:

@@ -31,7 +31,7 @@ Made = tuple[str, frozenset[tuple[str, str]]]
 
 @dataclass
 class LocalBlock:
-    """The session of one block. ``device`` is the one under test, empty if there is none.
+    """The session of one block. ``devices`` are those under test: they share the workload's files.
 
     Data are prepared before any level is applied: all configurations share what the host's own
     settings made. Where the study varies the file system, each whole plot has a new one, and data
@@ -42,13 +42,18 @@ class LocalBlock:
     request: WorkloadRequest
     site: Site
     seed: int
-    device: str
+    devices: tuple[str, ...]
     make_recorder: Callable[[], Recorder]
     tick: Tick
     restarts: bool = False
     _prepared: dict[Made, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
     _client: Client | None = None
+
+    @property
+    def device(self) -> str:
+        """The first device under test; empty if there is none."""
+        return next(iter(self.devices), "")
 
     @property
     def place(self) -> Place:
@@ -96,6 +101,7 @@ class LocalBlock:
             notes=(*notes, *measured.notes),
             latencies=measured.latencies,
             parts=measured.parts,
+            beside=self.devices[1:],
         )
 
     def clean(self) -> None:

@@ -18,7 +18,8 @@ class TrialResult:
     """What a trial that came to its end hands back.
 
     ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
-    ``device`` is the one under test, by which foreign I/O is judged (empty: there is none);
+    ``device`` is the one under test, by which foreign I/O is judged (empty: there is none), and
+    ``beside`` are others that share the workload's files with it, none of them on top of another;
     ``phases`` are seconds spent outside and inside the workload, in the order they happened;
     ``notes`` say what was done to the caches, and what the workload had to say. ``latencies`` and
     ``parts`` are the workload's, see `iostudy.workloads.definition.Measured`.
@@ -32,6 +33,7 @@ class TrialResult:
     notes: tuple[str, ...]
     latencies: Mapping[str, Histogram] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
+    beside: tuple[str, ...] = ()
 
 
 class BlockSession(Protocol):
