@@ -110,6 +110,7 @@ def test_the_jobs_with_a_tag_are_killed(hadoop: Shell, java: Path) -> None:
     assert hadoop.kill_jobs("iostudy-7") == jobs
     told = arguments(java)
     assert told[told.index("-appTags") + 1] == "iostudy-7"
+    assert told[told.index("-appStates") + 1].startswith("NEW,")  # accepted a moment ago
     assert tuple(told[-3:]) == ("-kill", *jobs)
 
 

@@ -40,6 +40,7 @@ For these programs alone: a job that is measured keeps the retries that its clus
 Source: core-default.xml, hdfs-default.xml, yarn-default.xml (Apache Hadoop 3.4.2); times in ms.
 """
 
+_UNFINISHED = "NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
 _APPLICATION = re.compile(r"^application_\d+_\d+\b", re.ASCII)
 
 
@@ -68,7 +69,8 @@ class Shell:
     def kill_jobs(self, tag: str) -> tuple[str, ...]:
         """Kill what runs in YARN under the tag; their ids. ClusterError."""
         wanted = f"to kill the jobs with the tag {tag} in YARN"
-        found = self._applications(wanted, "-list", "-appTags", tag).lines
+        asked = ("-list", "-appTags", tag, "-appStates", _UNFINISHED)
+        found = self._applications(wanted, *asked).lines
         jobs = tuple(match[0] for line in found if (match := _APPLICATION.match(line)))
         if jobs:
             self._applications(wanted, "-kill", *jobs)

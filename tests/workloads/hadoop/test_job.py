@@ -145,11 +145,8 @@ def test_what_succeeds_kills_nothing(make, calls):
 def test_what_fails_or_hangs_is_killed_in_yarn_too(make, calls, does):
     with pytest.raises(WorkloadError):
         run(make(does, yarn=True), limit=1.0)
-    assert calls()[1].endswith(
-        "ApplicationCLI application -list -appTags study "
-        "-appStates NEW,NEW_SAVING,SUBMITTED,ACCEPTED,RUNNING"
-    )
-    assert calls()[2].endswith("ApplicationCLI application -kill application_17_0002")
+    assert " -list -appTags study " in calls()[1]
+    assert calls()[2].endswith("-kill application_17_0002")
 
 
 def test_what_is_stopped_is_killed_in_yarn_too(make, calls):
@@ -170,7 +167,8 @@ def test_a_signal_kills_in_yarn_too(make, calls):
 
 
 def test_a_kill_that_fails_is_told_beside_the_failure(make):
-    with pytest.raises(WorkloadError, match=r"code 1; .*could not be killed: exit code 3"):
+    also = "and to kill the jobs with the tag study in YARN was not possible"
+    with pytest.raises(WorkloadError, match=f"code 1; .*{also}"):
         run(make("exit 1", yarn=True, yarn_status=3))
 
 

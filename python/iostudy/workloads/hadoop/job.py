@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from pydantic import Field
 
 from iostudy.errors import ClusterError, IostudyError, UsageError, WorkloadError
-from iostudy.hadoop import applications, counters
+from iostudy.hadoop import counters
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.counters import Job, NoCountersError
+from iostudy.hadoop.shell import Shell
 from iostudy.workloads import program
 from iostudy.workloads.definition import Options, Place, Seconds, Tick
 from iostudy.workloads.program import Ended, Program
@@ -174,7 +175,7 @@ def _kill_all(client: Client) -> str:
     """Kill what carries the client's tag; why that was not possible, empty if it was."""
     try:
         if client.yarn:
-            applications.kill_tagged(client)
+            Shell.of(client).kill_jobs(client.tag)
     except ClusterError as error:
-        return f"and what was submitted to YARN could not be killed: {error.found}"
+        return f"and {error.wanted} was not possible: {error.found}"
     return ""
