@@ -41,15 +41,15 @@ def kept(folder: Path, what: str, fetch: Fetch, tell: Tell) -> Path:
     Whoever comes while another iostudy fetches them waits. UsageError if the folder cannot be made;
     whatever ``fetch`` raises, and then the folder is as it was.
     """
-    if _damage(folder) is None:
-        return folder
     try:
+        if _damage(folder) is None:
+            return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _alone(folder, what, tell):
             damage = _damage(folder)
             if damage is None:
                 return folder
-            tell(f"{what}: {damage} in {folder}; fetching it")
+            tell(f"{what}: {damage} in {folder}; fetching it, which takes up to a minute")
             _fill(folder, fetch)
     except OSError as error:
         raise _unusable(folder, what, error) from error
@@ -61,14 +61,14 @@ def _damage(folder: Path) -> str | None:
     try:
         known: dict[str, str] = json.loads((folder / _MANIFEST).read_bytes())
     except FileNotFoundError:
-        return "it is not yet there"
+        return "there is none yet"
     except ValueError:
-        return f"{_MANIFEST} is damaged"
+        return f"{_MANIFEST} was damaged"
     there = _checksums(folder)
     if there == known:
         return None
     changed = sorted(name for name, _ in set(there.items()) ^ set(known.items()))
-    return f"{changed[0]} is damaged"
+    return f"{changed[0]} was damaged, removed or added"
 
 
 def _checksums(folder: Path) -> dict[str, str]:

@@ -91,14 +91,13 @@ def _listen(process: subprocess.Popen[bytes], limits: Limits, tell: Tell) -> Sai
 
 
 def _read(descriptor: int, limits: Limits, until: float) -> bytes:
-    left = until - time.monotonic()
-    if left <= 0:
+    left = max(0.0, until - time.monotonic())
+    if select.select([descriptor], [], [], min(left, limits.silence_seconds))[0] and left:
+        return os.read(descriptor, 1 << 16)
+    if left < limits.silence_seconds:
         raise _too_slow(limits.seconds, "it had not ended")
-    if not select.select([descriptor], [], [], min(left, limits.silence_seconds))[0]:
-        waited = min(left, limits.silence_seconds)
-        raise _too_slow(waited, "it had said nothing more")
-    return os.read(descriptor, 1 << 16)
+    raise _too_slow(limits.silence_seconds, "it had said nothing more")
 
 
 def _too_slow(seconds: float, what: str) -> NotAnsweredError:
-    return NotAnsweredError(f"{what} after {seconds:.0f} s")
+    return NotAnsweredError(f"{what} after {seconds:.1f} s")

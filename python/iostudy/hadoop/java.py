@@ -15,7 +15,7 @@ from pathlib import Path
 
 from iostudy.errors import UsageError
 from iostudy.hadoop.command import Limits, NotAnsweredError, Said, ask
-from iostudy.hadoop.spec import DEFAULT_VERSION
+from iostudy.hadoop.spec import numbers
 
 _LIMITS = Limits(seconds=20, silence_seconds=20)
 _ENCAPSULATED_SINCE = 16
@@ -59,7 +59,7 @@ _SUPPORT = (
 )
 
 
-def find(hadoop_version: str = DEFAULT_VERSION, environ: Mapping[str, str] = os.environ) -> Java:
+def find(hadoop_version: str, environ: Mapping[str, str] = os.environ) -> Java:
     """The Java in JAVA_HOME, else in the PATH.
 
     UsageError if there is none, if it is broken, or too old or too new for this Hadoop. A Java
@@ -117,8 +117,7 @@ def _major(version: str) -> int:
 
 
 def _support(hadoop_version: str) -> _Support:
-    found = tuple(map(int, re.findall(r"\d+", hadoop_version)[:3]))
-    return next(support for support in _SUPPORT if found >= support.since)
+    return next(each for each in _SUPPORT if numbers(hadoop_version) >= each.since)
 
 
 def _refused(found: str, where: str, hadoop_version: str) -> UsageError:

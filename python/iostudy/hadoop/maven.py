@@ -10,11 +10,13 @@ from pathlib import Path
 
 from iostudy.errors import UsageError
 from iostudy.hadoop.command import Limits, NotAnsweredError, Said, Tell, ask
+from iostudy.hadoop.spec import DEFAULT_VERSION, numbers
 
 # A slow line has half an hour for 105 MB; Maven tells of every file, so that silence is a hang.
 _LIMITS = Limits(seconds=1800, silence_seconds=120)
 _TOLD_EVERY_FILES = 50
 _LONGEST_CHARACTERS = 400
+_TIMELINE_SINCE = (2, 9)
 
 
 def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: Tell) -> None:
@@ -34,7 +36,7 @@ def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: Tell) ->
     if said.status or not any(folder.glob("hadoop-common-*.jar")):
         found = f"Maven ended with exit code {said.status}, and said: {_complaint(said)}"
         absent = "Could not find artifact org.apache.hadoop" in found
-        raise _failed(version, found, program, _NAME if absent else _REACH)
+        raise _failed(version, found, program, _ABSENT if absent else _REACH)
 
 
 _INSTALL = (
@@ -45,16 +47,20 @@ _REACH = (
     "see that Maven reaches its repositories (network; proxy and mirror in ~/.m2/settings.xml), or "
     "name an unpacked Hadoop in HADOOP_HOME"
 )
-_NAME = "name a version that is released, or leave it out for the default"
+_ABSENT = (
+    f"name a version that is there in full, as {DEFAULT_VERSION} and 2.10.2 are, or an unpacked "
+    "release of it in HADOOP_HOME"
+)
+_CAUSE = re.compile(r"Could not (find|transfer) artifact .*?(?= -> \[|$)")
 
 
 def _arguments(version: str, pom: Path, folder: Path) -> list[str]:
     """In batch mode, with checksums that have to be right, and no trust in old failures."""
-    profiles = [] if version.startswith("2.") else ["-Phadoop3"]
+    profiles = ["-Ptimeline"] if numbers(version) >= _TIMELINE_SINCE else []
     return [
         *("-B", "-C", "-U", "-f", str(pom), *profiles),
         *("-Dstyle.color=never", f"-Dhadoop.version={version}", f"-DoutputDirectory={folder}"),
-        "dependency:copy-dependencies",
+        "org.apache.maven.plugins:maven-dependency-plugin:copy-dependencies",
     ]
 
 
@@ -74,10 +80,11 @@ class _Progress:
 
 
 def _complaint(said: Said) -> str:
-    """The first error that Maven tells; the rest is advice on how to call it."""
+    """The cause in the first error that Maven tells; the rest is advice on how to call it."""
     errors = (line.removeprefix("[ERROR] ") for line in said.lines if line.startswith("[ERROR]"))
     text = next(errors, "") or said.end() or "nothing"
-    return re.sub(r"\s+", " ", text)[:_LONGEST_CHARACTERS]
+    cause = _CAUSE.search(text)
+    return (cause[0] if cause else text)[:_LONGEST_CHARACTERS]
 
 
 def _failed(version: str, found: str, where: str, remedy: str) -> UsageError:

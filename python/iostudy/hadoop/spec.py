@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,11 @@ Properties = Mapping[str, str]
 """Hadoop's properties by their own names, as a site file has them: ``dfs.blocksize`` -> ``64m``."""
 
 
+def numbers(version: str) -> tuple[int, ...]:
+    """The first three of it, to compare versions: ``3.1.1.7.1-551`` -> (3, 1, 1)."""
+    return tuple(map(int, re.findall(r"\d+", version)[:3]))
+
+
 @dataclass(frozen=True)
 class ClusterSpec:
     """A cluster that iostudy starts on this machine, and stops.
@@ -22,20 +28,22 @@ class ClusterSpec:
     study's target, as does the name-node's journal without ``name_dirs``; each takes a folder of
     its own there. ``yarn``: jobs run in containers of a ResourceManager and of one NodeManager per
     DataNode, otherwise in the one process of Hadoop's local runner. ``properties`` hold for all
-    daemons and jobs, unless a configuration of the study has another value.
+    daemons and jobs, unless a configuration of the study has another value. Without a ``version``
+    it is that of HADOOP_HOME, or else DEFAULT_VERSION.
     """
 
     datanodes: int = 1
     data_dirs: tuple[Path, ...] = ()
     name_dirs: tuple[Path, ...] = ()
     yarn: bool = False
-    version: str = DEFAULT_VERSION
+    version: str | None = None
     properties: Properties = field(default_factory=dict)
 
     def describe(self) -> str:
-        """What it is, for a person: ``Hadoop 3.4.2, 3 DataNodes, local runner``."""
+        """What it is, for a person: ``Hadoop 3.3.6, 3 DataNodes, local runner``."""
+        version = self.version or f"{DEFAULT_VERSION} or that of HADOOP_HOME"
         nodes = f"{self.datanodes} DataNode" + ("s" if self.datanodes != 1 else "")
-        return f"Hadoop {self.version}, {nodes}, {'YARN' if self.yarn else 'local runner'}"
+        return f"Hadoop {version}, {nodes}, {'YARN' if self.yarn else 'local runner'}"
 
     @property
     def dirs(self) -> tuple[Path, ...]:

@@ -1,0 +1,148 @@
+"""What is kept is whole, or fetched again; two that fetch do not meet."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import UsageError
+from iostudy.hadoop import cache
+
+JARS = {"a.jar": b"first", "b.jar": b"second"}
+
+
+class Fetched:
+    """Puts JARS into a folder, and counts."""
+
+    def __init__(self):
+        self.times = 0
+
+    def __call__(self, folder):
+        self.times += 1
+        for name, content in JARS.items():
+            (folder / name).write_bytes(content)
+
+
+@pytest.fixture
+def fetch():
+    return Fetched()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "cache/hadoop/3.4.2"
+
+
+def kept(folder, fetch):
+    told = []
+    assert cache.kept(folder, "Hadoop 3.4.2", fetch, told.append) == folder
+    assert {path.name: path.read_bytes() for path in folder.glob("*.jar")} == JARS
+    return told
+
+
+def test_it_is_fetched_once(folder, fetch):
+    (told,) = kept(folder, fetch)
+    assert told.startswith(f"Hadoop 3.4.2: there is none yet in {folder}; fetching it")
+    assert kept(folder, fetch) == []
+    assert fetch.times == 1
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["3.4.2", "3.4.2.lock"]
+
+
+def changed(folder):
+    before = (folder / "b.jar").stat()
+    (folder / "b.jar").write_bytes(b"sEcond")
+    os.utime(folder / "b.jar", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (changed, "b.jar was damaged, removed or added"),
+        (lambda folder: (folder / "a.jar").unlink(), "a.jar was damaged"),
+        (lambda folder: (folder / "c.jar").touch(), "c.jar was damaged"),
+        (lambda folder: (folder / "sha256.json").write_text("{"), "sha256.json was damaged"),
+        (lambda folder: (folder / "sha256.json").unlink(), "there is none yet"),
+    ],
+    ids=["bit", "gone", "more", "manifest", "no-manifest"],
+)
+def test_what_is_damaged_is_fetched_again(folder, fetch, damage, found):
+    kept(folder, fetch)
+    damage(folder)
+    (told,) = kept(folder, fetch)
+    assert told.startswith(f"Hadoop 3.4.2: {found}")
+    assert fetch.times == 2
+
+
+def test_a_fetch_that_fails_leaves_nothing(folder, fetch):
+    def fail(into):
+        (into / "a.jar").touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cache.kept(folder, "Hadoop", fail, print)
+    assert [path.name for path in folder.parent.iterdir()] == ["3.4.2.lock"]
+    kept(folder, fetch)
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path, fetch):
+    (tmp_path / "cache").touch()
+    with pytest.raises(UsageError) as raised:
+        cache.kept(tmp_path / "cache/hadoop/3.4.2", "Hadoop 3.4.2", fetch, print)
+    assert raised.value.found in ("Not a directory", "File exists")
+    assert "IOSTUDY_CACHE_DIR" in raised.value.remedy
+
+
+FETCHING = textwrap.dedent("""
+    import sys, time
+    from pathlib import Path
+    from iostudy.hadoop import cache
+    def fetch(into):
+        (into / "a.jar").write_bytes(b"first")
+        print("fetching", flush=True)
+        time.sleep(float(sys.argv[2]))
+        (into / "b.jar").write_bytes(b"second")
+    cache.kept(Path(sys.argv[1]), "Hadoop", fetch, lambda line: print(line, flush=True))
+""")
+
+
+def fetching(folder, seconds):
+    """Another process that takes so long to fetch, and is doing so now."""
+    command = [sys.executable, "-c", FETCHING, str(folder), str(seconds)]
+    other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    while other.stdout.readline() != "fetching\n":
+        assert other.poll() is None
+    return other
+
+
+def test_who_comes_meanwhile_waits_and_does_not_fetch(folder, fetch):
+    with fetching(folder, 0.5) as other:
+        assert kept(folder, fetch) == ["Hadoop 3.4.2: waiting for another iostudy that fetches it"]
+        assert other.wait() == 0
+    assert fetch.times == 0
+
+
+def test_after_a_kill_it_is_fetched_from_the_beginning(folder, fetch):
+    with fetching(folder, 3333) as other:
+        other.send_signal(signal.SIGKILL)
+    (folder.with_name("3.4.2.new") / "stray.jar").touch()
+    began = time.monotonic()
+    kept(folder, fetch)
+    assert time.monotonic() - began < 5
+    assert not folder.with_name("3.4.2.new").exists()
+
+
+def test_where_it_is_kept(monkeypatch):
+    assert cache.cache_directory({"IOSTUDY_CACHE_DIR": "/a"}) == Path("/a")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert cache.cache_directory({"XDG_CACHE_HOME": "/b"}) == Path("/var/cache/iostudy")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert cache.cache_directory({"XDG_CACHE_HOME": "/b"}) == Path("/b/iostudy")
+    assert cache.cache_directory({"XDG_CACHE_HOME": "b"}) == Path("/home/somebody/.cache/iostudy")

@@ -1,0 +1,71 @@
+"""A program is heard to its end, or ended with all it has started."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from iostudy.hadoop.command import Limits, NotAnsweredError, ask
+from tests.hadoop import scripts
+
+SOON = Limits(seconds=10, silence_seconds=10)
+
+
+@pytest.fixture
+def program(tmp_path):
+    def make(text):
+        return (str(scripts.write(tmp_path / "bin", "program", text)),)
+
+    return make
+
+
+def test_both_outputs_and_the_status_are_told(program):
+    heard = []
+    said = ask(
+        program("echo one\necho two >&2\nprintf three\nexit 7"), SOON, os.environ, heard.append
+    )
+    assert (said.status, said.lines) == (7, ("one", "two", "three"))
+    assert heard == ["one", "two"]
+    assert said.end() == "one / two / three"
+
+
+def test_it_gets_the_environment_that_is_given_and_no_more(program):
+    said = ask(program("env"), SOON, {"PATH": os.environ["PATH"], "ONE": "1"})
+    assert "ONE=1" in said.lines
+    assert not any(line.startswith("HOME=") for line in said.lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "limits", "found"),
+    [
+        ("sleep 3333", Limits(10, 0.3), "it had said nothing more after 0.3 s"),
+        ("while :; do echo; sleep 0.05; done", Limits(0.5, 10), "it had not ended after 0.5 s"),
+        ("exec >&- 2>&-; sleep 3333", Limits(0.3, 10), "it had not ended after 0.3 s"),
+        ("yes", Limits(0.5, 10), "it had not ended after 0.5 s"),
+    ],
+    ids=["silent", "endless", "closed", "rubbish"],
+)
+def test_what_does_not_end_is_ended(program, text, limits, found, tmp_path):
+    pid_file = tmp_path / "pid"
+    began = time.monotonic()
+    with pytest.raises(NotAnsweredError, match=f"^{found}$"):
+        ask(program(f"echo $$ > {pid_file}\n{text}"), limits, os.environ)
+    assert time.monotonic() - began < 5
+    assert not scripts.running_in_session(int(pid_file.read_text()))
+
+
+def test_what_cannot_be_started_is_told(tmp_path):
+    with pytest.raises(NotAnsweredError, match="it cannot be started: No such file or directory"):
+        ask((str(tmp_path / "none"),), SOON, os.environ)
+
+
+def test_a_signal_ends_it_too(program, tmp_path):
+    def interrupt(_line):
+        raise KeyboardInterrupt
+
+    pid_file = tmp_path / "pid"
+    with pytest.raises(KeyboardInterrupt):
+        ask(program(f"echo $$ > {pid_file}\necho x\nsleep 3333"), SOON, os.environ, interrupt)
+    assert not scripts.running_in_session(int(pid_file.read_text()))
