@@ -1,0 +1,126 @@
+"""Where an HDFS is, by a URI and the cluster's site files (pure).
+
+Source: hdfs-default.xml and core-default.xml (Apache Hadoop 3.4.2), and the names of HDFS High
+Availability: dfs.nameservices, dfs.ha.namenodes.NAMESERVICE, ...NAMESERVICE.NAMENODE.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from iostudy.errors import UsageError
+from iostudy.hadoop.spec import Properties
+
+_RPC_PORT = 8020
+_WEB_PORTS = (9870, 50070)
+"""The default of Hadoop 3, and of Hadoop 2."""
+
+_ANY_HOST = ("", "0.0.0.0", "::", "[::]")
+_PATTERN = re.compile(r"[*?\[\]{}\\]")
+_EXAMPLE = "hdfs://NAMENODE:PORT/FOLDER, or hdfs:///FOLDER for the default of the site files"
+
+
+@dataclass(frozen=True)
+class NameNode:
+    """One NameNode: host:port for RPC, and those where it may answer over HTTP."""
+
+    rpc: str
+    webs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Hdfs:
+    """A folder in an HDFS, as a whole URI without a slash at its end, and who serves it.
+
+    With High Availability there are several NameNodes, one of which is active.
+    """
+
+    uri: str
+    namenodes: tuple[NameNode, ...]
+
+
+def locate(uri: str, properties: Properties, where: str) -> Hdfs:
+    """The folder that a URI means to clients with these properties, which come from ``where``.
+
+    UsageError for what is no such URI, or where the site files do not say which cluster it is.
+    """
+    asked = _split(uri)
+    authority = asked.netloc or _default_authority(properties, where)
+    folder = asked.path.rstrip("/")
+    namenodes = tuple(_namenodes(authority, properties, where))
+    return Hdfs(f"hdfs://{authority}{folder}", namenodes)
+
+
+def _split(uri: str) -> SplitResult:
+    try:
+        parts = urlsplit(uri)
+        port = parts.port
+    except ValueError as error:
+        raise _no_uri(uri, str(error)) from error
+    if parts.scheme != "hdfs":
+        raise _no_uri(uri, "it does not begin with hdfs://")
+    if parts.query or parts.fragment or _PATTERN.search(parts.path):
+        raise _no_uri(uri, "a path with a pattern's characters, such as * and ?")
+    if parts.username is not None or (port is not None and not parts.hostname):
+        raise _no_uri(uri, f"{parts.netloc} is no host, and no nameservice")
+    return parts
+
+
+def _default_authority(properties: Properties, where: str) -> str:
+    text = properties.get("fs.defaultFS", properties.get("fs.default.name", "file:///"))
+    parts = urlsplit(text)
+    if parts.scheme != "hdfs" or not parts.netloc:
+        raise UsageError(
+            "site files whose default file system is an HDFS",
+            found=f"fs.defaultFS is {text}",
+            where=where,
+            remedy="name the NameNode in the URI, or the folder of the right site files in "
+            "HADOOP_CONF_DIR",
+        )
+    return parts.netloc
+
+
+def _namenodes(authority: str, properties: Properties, where: str) -> Iterator[NameNode]:
+    if authority not in _listed(properties.get("dfs.nameservices", "")):
+        yield _namenode(authority, properties, "")
+        return
+    for identity in _listed(properties.get(f"dfs.ha.namenodes.{authority}", "")) or ("",):
+        suffix = "".join(f".{part}" for part in (authority, identity) if part)
+        name = f"dfs.namenode.rpc-address{suffix}"
+        if name not in properties:
+            raise UsageError(
+                f"the NameNodes of the nameservice {authority}",
+                found=f"{name} is not set",
+                where=where,
+                remedy="use the cluster's own hdfs-site.xml, whole",
+            )
+        yield _namenode(properties[name], properties, suffix)
+
+
+def _namenode(rpc: str, properties: Properties, suffix: str) -> NameNode:
+    host, port = _host_and_port(rpc, _RPC_PORT)
+    web = properties.get(f"dfs.namenode.http-address{suffix}")
+    if web is None:
+        return NameNode(f"{host}:{port}", tuple(f"{host}:{each}" for each in _WEB_PORTS))
+    web_host, web_port = _host_and_port(web, _WEB_PORTS[0])
+    if web_host in _ANY_HOST:
+        web_host = host
+    return NameNode(f"{host}:{port}", (f"{web_host}:{web_port}",))
+
+
+def _host_and_port(text: str, default: int) -> tuple[str, int]:
+    host, colon, port = text.strip().rpartition(":")
+    if not colon or not port.isdecimal():
+        return text.strip(), default
+    return host, int(port)
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _no_uri(uri: str, found: str) -> UsageError:
+    return UsageError("a folder in HDFS", found=found, where=uri, remedy=f"write {_EXAMPLE}")
