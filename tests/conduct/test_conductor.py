@@ -252,15 +252,23 @@ def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
     assert {r.configuration for r in rows(tmp_path)} == {"none", "bfq"}
 
 
-@pytest.mark.parametrize("what", ["identity", "on"])
-def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, what):
+@pytest.mark.parametrize(
+    ("now", "what"),
+    [
+        ({"target": {"identity": ["another disk"]}}, "target identity"),
+        ({"target": {"on": ["another disk"]}}, "target on"),
+        ({"hadoop": {"hadoop": {"version": "3.3.6"}}}, "hadoop hadoop version"),
+        ({"hadoop": {"java": {"version": "21"}}}, "hadoop java version"),
+    ],
+)
+def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, now, what):
     class Elsewhere(FakeNode):
         def circumstances(self):
-            return {"target": {what: ["another disk"]}}
+            return now
 
     conduct(tmp_path, FakeNode())
     before = rows(tmp_path)
-    with pytest.raises(UsageError, match=f"target {what} was None"):
+    with pytest.raises(UsageError, match=f"{what} was None"):
         conduct(tmp_path, Elsewhere(), resume=True, seed=None)
     assert rows(tmp_path) == before
 

@@ -273,7 +273,7 @@ def test_preflight_tries_every_level_and_tells_which_the_cluster_refuses(bench: 
 
 def test_what_the_cluster_is_stands_among_the_circumstances(bench: Bench) -> None:
     with bench.node() as node:
-        assert node.circumstances()["hadoop"]["version"] == "3.4.2"
+        assert node.circumstances()["hadoop"]["hadoop"] == {"version": "3.4.2"}
 
 
 def test_a_workload_on_files_has_nothing_to_do_with_the_cluster_beside_it(bench: Bench) -> None:

@@ -29,6 +29,8 @@ MUST_AGREE = (
     ("versions", "iostudy"),
     ("target", "identity"),
     ("target", "on"),
+    ("hadoop", "hadoop", "version"),
+    ("hadoop", "java", "version"),
 )
 """What a resumed study may not mix, as ways into the circumstances."""
 

@@ -70,7 +70,7 @@ class FakeCluster:
 
     def facts(self) -> Mapping[str, Any]:
         """A version, and that it is none."""
-        return {"version": DEFAULT_VERSION, "cluster": "fake"}
+        return {"description": "a fake", "hadoop": {"version": DEFAULT_VERSION}}
 
     def _client(self) -> Client:
         return Client(
