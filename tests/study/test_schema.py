@@ -83,7 +83,8 @@ def test_targets(target, expected):
         ("/data/scratch", "{loopback: {size: 1KiB}}", 2, ["too small", "16MiB"]),
         ("/data/scratch", "{loopback: {size: 2GiB, filesystem: ntfs}}", 2, ["file system", "xfs"]),
         ("/data/scratch", "{}", 2, ["either loopback"]),
-        ("/data/scratch", "hdfs://nn/", 2, ["not supported yet"]),
+        ("/data/scratch", "hdfs://nn/", 2, ["name a folder"]),
+        ("/data/scratch", "s3a://b/", 2, ["directories, disks, and folders in HDFS"]),
         ("Does the scheduler matter?", "", 1, ["question"]),
     ],
 )

@@ -8,6 +8,7 @@ from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
+from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import repeated
 from iostudy.study.model import (
     Configuration,
@@ -28,6 +29,7 @@ def cross_check(collector: Collector, study: Study) -> None:
 
     What depends on levels that the host has yet to offer waits for `with_offered`.
     """
+    check_section(collector, study)
     _check(collector, ("factors",), study)
     if study.fallback is not None:
         _check(collector, ("without_root", "factors"), study.without_root())
@@ -54,6 +56,7 @@ def _check(collector: Collector, way: Path, study: Study) -> None:
     _refuse_idle_options(collector, way, study)
     _check_conditions(collector, way, study)
     _check_hard_to_change(collector, way, study)
+    check_factors(collector, way, study)
     count = len(study.chosen) or count_combinations(study.known().factors)
     if count > MAX_CONFIGURATIONS:
         message = "the factors make too many configurations; leave out levels, or split the study"

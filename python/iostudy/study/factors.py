@@ -7,8 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from iostudy.hadoop.reserved import reserved
 from iostudy.settings import catalog as settings
-from iostudy.settings.definition import Cost, SettingDefinition
+from iostudy.settings.definition import Cost, Reach, SettingDefinition
+from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import reason
 from iostudy.study.labels import as_text, parse_label, repeated
@@ -25,7 +27,7 @@ Parser = Callable[[str], str]
 
 
 def factor_names() -> tuple[str, ...]:
-    """Every name that a factor can have, but for sysctls without documentation of ours."""
+    """Every name that a factor can have, but for settings without documentation of ours."""
     return (*settings.names(), *_option_names())
 
 
@@ -42,7 +44,9 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
     try:
         definition = settings.get(name)
     except KeyError:
-        raise UnknownNameError("factor", name, factor_names()) from None
+        reason = reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
+        unknown = UnknownNameError("factor", name, factor_names())
+        raise (ValueError(reason) if reason else unknown) from None
     return _setting(definition, levels, on)
 
 
@@ -89,7 +93,7 @@ def _setting(definition: SettingDefinition, levels: Any, on: tuple[str, ...]) ->
     if on and not definition.reach.needs_place:
         raise ValueError(f"it concerns {definition.reach}, which has no place; leave on out")
     offered = levels == OFFERED
-    if offered and not definition.choices:
+    if offered and (not definition.choices or definition.reach is Reach.CLUSTER):
         raise _nothing_offered(definition.name)
     return Factor(
         definition.name,

@@ -14,6 +14,7 @@ from iostudy.study.collector import Collector, shown
 from iostudy.study.collector import Path as Way
 from iostudy.study.cross_check import cross_check
 from iostudy.study.factors import parse_factor
+from iostudy.study.hadoop import hdfs_target, parse_hadoop
 from iostudy.study.labels import as_text
 from iostudy.study.model import (
     Chosen,
@@ -37,6 +38,7 @@ KEYS = (
     "configurations",
     "baseline",
     "workloads",
+    "hadoop",
     "decide",
     "validity",
     "refused",
@@ -82,6 +84,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     baseline = _baseline(collector, values)
     reference = _reference(collector, values)
     leave_out = _refused(collector, values)
+    cluster = parse_hadoop(collector, values.get("hadoop", {}))
     collector.finish()
     assert target is not None and decide is not None and validity is not None
     study = Study(
@@ -99,6 +102,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
         fallback=fallback,
         leave_out_refused=leave_out,
         reference=reference,
+        hadoop=cluster,
     )
     cross_check(collector, study)
     collector.finish()
@@ -119,6 +123,8 @@ def _target(collector: Collector, way: Way, value: Any) -> Target | None:
         if section is None:
             return None
         return collector.attempt(way, lambda _: section.target(), value)
+    if str(value).strip().startswith("hdfs:"):
+        return collector.attempt(way, hdfs_target, str(value))
     return collector.attempt(way, directory_target, value)
 
 

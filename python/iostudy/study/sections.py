@@ -135,7 +135,9 @@ class TargetSection(Section):
 def directory_target(value: Any) -> Target:
     """A target given as plain text: a directory."""
     if not isinstance(value, str) or not value.strip() or "\0" in value:
-        raise ValueError("a target is wanted: a directory, {loopback: ...} or {scratch: ...}")
+        raise ValueError(
+            "a target is wanted: a directory, {loopback: ...}, {scratch: ...} or hdfs://..."
+        )
     if "://" in value:
-        raise ValueError("targets other than directories and disks are not supported yet")
+        raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
     return DirectoryTarget(Path(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iostudy.errors import UsageError
 from iostudy.settings import catalog
+from iostudy.settings.definition import Reach
 from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.model import DiskTarget, Factor, FactorKind, LoopbackTarget, Study
@@ -43,11 +44,13 @@ def needs_root_to_change(factor: Factor) -> bool:
     """Whether it is a setting that is not only read, and that only root may set and put back.
 
     Anybody may move a soft limit below the hard one: setrlimit(2). Whether a level goes beyond that
-    is known when it is tried, before the first trial.
+    is known when it is tried, before the first trial. A cluster is its user's own, or obeys any.
     """
     if factor.kind is not FactorKind.SETTING:
         return False
     definition = catalog.get(factor.name)
     if isinstance(definition, LimitSettingDefinition) and definition.bound is Bound.SOFT:
+        return False
+    if definition.reach is Reach.CLUSTER:
         return False
     return {level.value for level in factor.levels} != {AS_FOUND}

@@ -36,7 +36,9 @@ _ALONE = {
         root_events.ROOT_EVENTS,
     )
 }
-_ALL = _ALONE | {mix.NAME: mix.definition(_ALONE)}
+# A mix is one folder on one target, and the jobs of Hadoop share a cluster anyway.
+_IN_A_MIX = {name: each for name, each in _ALONE.items() if not each.needs_hadoop}
+_ALL = _ALONE | {mix.NAME: mix.definition(_IN_A_MIX)}
 
 
 def names() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Hadoop's own properties and the heaps of its processes: what they are, and what all parts have."""
+"""Hadoop's own properties and the heaps of its processes: what they are, and those of all parts."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def on_demand(name: str) -> HadoopDefinition:
     """The definition of any property, ``hadoop.dfs.image.compress``; KeyError for what is none."""
     key = name.removeprefix(PREFIX)
     begins = max((each for each in _SCOPES if key.startswith(each)), key=len, default=None)
-    spelt = re.fullmatch(r"[A-Za-z0-9_.-]*[A-Za-z0-9]", key, re.ASCII)
+    spelt = re.fullmatch(r"(?!hadoop\.(dfs|yarn|mapreduce|\w+\.heap))[\w.-]*\w", key, re.ASCII)
     if not name.startswith(PREFIX) or begins is None or not spelt or reserved(key):
         raise KeyError(name)
     scope = _SCOPES[begins]

@@ -1,0 +1,130 @@
+"""What of a study's Hadoop only fits or does not fit the rest of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.settings import catalog
+from iostudy.settings.definition import Cost, Reach
+from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.collector import Collector, Path
+from iostudy.study.hadoop import WAY
+from iostudy.study.model import Factor, FactorKind, HdfsTarget, Study
+from iostudy.workloads import catalog as workloads
+
+_REPLICATION = "dfs.replication"
+_IDLE = "no workload of this study runs on Hadoop; add one, or leave this out"
+_RUNNING = (
+    "the cluster's daemons read it when they start, and a cluster that is there is not restarted; "
+    "vary it on one that the study starts itself (a section `hadoop`, and no target in HDFS)"
+)
+_TWICE = "it stands among the properties of the section `hadoop` as well; leave it out there"
+_NO_DATA = (
+    "file systems are made on the target, where no data of the cluster lie; leave data_dirs out"
+)
+_NOT_OF_DAEMONS = (
+    "it would hold for the processes of the client alone, and not for the daemons that do the I/O; "
+    "vary it on a cluster that the study starts itself"
+)
+_ELSEWHERE = (
+    "the data do not lie below the target, where this would be changed; say where, as "
+    "{levels: [...], on: [...]} with the devices or directories that hold them"
+)
+
+
+def check_section(collector: Collector, study: Study) -> None:
+    """Note where the section `hadoop`, the target and the workloads do not go together."""
+    if "hadoop" in collector.source.values:
+        _check_spec(collector, study)
+    fallback = study.fallback.target if study.fallback else None
+    if isinstance(study.target, HdfsTarget) or isinstance(fallback, HdfsTarget):
+        _refuse_native(collector, study)
+
+
+def check_factors(collector: Collector, way: Path, study: Study) -> None:
+    """Note the factors that the study's cluster cannot have, or that would not concern it."""
+    for factor in study.factors:
+        if factor.kind is not FactorKind.SETTING:
+            continue
+        definition = catalog.get(factor.name)
+        if isinstance(definition, HadoopDefinition):
+            for message, found in _against(study, factor, definition):
+                collector.add((*way, factor.name), message, found=found)
+        elif not factor.on:
+            message = _misplaced(study, definition.reach)
+            if message:
+                collector.add((*way, factor.name), message, found=_where(study))
+
+
+def _check_spec(collector: Collector, study: Study) -> None:
+    if isinstance(study.target, HdfsTarget):
+        message = (
+            "the target is in HDFS, so the cluster is there already; leave the section out. A "
+            "property that all trials have in common is a factor with one level"
+        )
+        collector.add(WAY, message, found=study.target.uri)
+    elif not study.needs_hadoop:
+        collector.add(WAY, _IDLE)
+    replicas = study.hadoop.properties.get(_REPLICATION, "1")
+    if int(replicas) > study.hadoop.datanodes:
+        collector.add((*WAY, "properties", _REPLICATION), _too_many(study), found=replicas)
+
+
+def _refuse_native(collector: Collector, study: Study) -> None:
+    for index, request in enumerate(study.workloads):
+        if not workloads.get(request.name).needs_hadoop:
+            message = (
+                "it would not work in HDFS, where the target is, but in the output folder; give it "
+                "a study of its own, whose target is a directory or a disk"
+            )
+            collector.add(("workloads", index), message, found=request.name)
+
+
+def _against(
+    study: Study, factor: Factor, definition: HadoopDefinition
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with a property as a factor, and where that is seen."""
+    there = isinstance(study.target, HdfsTarget)
+    varied = {level.value for level in factor.levels} - {AS_FOUND}
+    if not study.needs_hadoop:
+        yield _IDLE, ""
+    if there and definition.cost is Cost.RESTART:
+        yield _RUNNING, study.describe_target()
+    if definition.key in study.hadoop.properties:
+        yield _TWICE, study.hadoop.properties[definition.key]
+    if there:
+        return
+    runner = Runner.YARN if study.hadoop.yarn else Runner.LOCAL
+    if definition.runner not in (None, runner):
+        wanted = "true" if definition.runner is Runner.YARN else "false"
+        yield f"only {definition.runner} heeds it; write hadoop: {{yarn: {wanted}}}", str(runner)
+    if definition.key == _REPLICATION and any(int(v) > study.hadoop.datanodes for v in varied):
+        yield _too_many(study), ", ".join(level.label for level in factor.levels)
+
+
+def _too_many(study: Study) -> str:
+    return (
+        f"more replicas than DataNodes ({study.hadoop.datanodes}); "
+        "write hadoop: {datanodes: ...} with as many"
+    )
+
+
+def _misplaced(study: Study, reach: Reach) -> str:
+    """Why a change on the target, or of the workload, would not concern the data; empty if it does.
+
+    A file system on a target in HDFS is refused already, whatever it is for.
+    """
+    there = isinstance(study.target, HdfsTarget)
+    moved = study.needs_hadoop and bool(study.hadoop.data_dirs)
+    if there and reach is Reach.WORKLOAD:
+        return _NOT_OF_DAEMONS
+    if reach.needs_place and (there or moved):
+        return _ELSEWHERE
+    return _NO_DATA if moved and not there and reach is Reach.DISK else ""
+
+
+def _where(study: Study) -> str:
+    if isinstance(study.target, HdfsTarget):
+        return study.target.uri
+    return f"data_dirs: {', '.join(map(str, study.hadoop.data_dirs))}"
