@@ -42,8 +42,8 @@ def _directories(value: Any) -> tuple[File, ...]:
 
 def _version(value: Any) -> str:
     text = as_text(value)
-    if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){2}", text, re.ASCII):
-        raise ValueError(f"write a release of Apache Hadoop, such as {DEFAULT_VERSION}")
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){2}([.-][\w.-]{1,40})?", text, re.ASCII):
+        raise ValueError(f"write a release of Hadoop, such as {DEFAULT_VERSION}")
     return text
 
 
@@ -63,8 +63,8 @@ class HadoopSection(Section):
     yarn: bool = Field(
         False, description="jobs run in containers of YARN, otherwise in one process"
     )
-    version: Annotated[str, BeforeValidator(_version)] = Field(
-        DEFAULT_VERSION, description="the release of Apache Hadoop"
+    version: Annotated[str | None, BeforeValidator(_version)] = Field(
+        None, description="the release of Hadoop; that of HADOOP_HOME, or else 3.4.2"
     )
     properties: dict[str, Any] = Field(
         {}, description="what all daemons and jobs have, by Hadoop's own names"
