@@ -9,6 +9,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 TO_BUILD := cc:gcc cc:libc6-dev
 TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
 TO_TEST := fio:fio mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint
+TO_RUN_HADOOP := java:default-jre-headless mvn:maven
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
@@ -84,7 +85,7 @@ $(VENV)/.built: $(VENV)/.run pyproject.toml $(RUST_SOURCES)
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
-	tools/need $(TO_TEST)
+	tools/need $(TO_TEST) $(TO_RUN_HADOOP)
 	tools/need --optional $(TO_BROWSE)
 	$(BIN)/pip install --quiet --require-hashes -r requirements/dev.txt
 	touch $@

@@ -5,34 +5,49 @@ For the benches, and for the tests that let Hadoop and iostudy check each other.
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
-JARS = "IOSTUDY_HADOOP_LIB"
-MISSING = f"Hadoop was not measured: it needs java, and its jars in the folder {JARS}"
+from iostudy.errors import UsageError
+from iostudy.hadoop import artifacts, java
+
 TASKS = 2
 
 
-def is_there() -> bool:
-    """Whether java is there, and a folder of jars is named by the variable."""
-    return shutil.which("java") is not None and JARS in os.environ
+@dataclass(frozen=True)
+class Examples:
+    """The classes of org.apache.hadoop.examples, and what runs them."""
+
+    java: java.Java
+    classpath: str
+
+    def run(self, main_class: str, *arguments: object, between: Path, reduces: int = 1) -> None:
+        """Run one; ``between`` holds its intermediate data."""
+        given = {
+            "fs.defaultFS": "file:///",
+            "mapreduce.framework.name": "local",
+            "hadoop.tmp.dir": str(between),
+            "mapreduce.local.map.tasks.maximum": TASKS,
+            "mapreduce.job.reduces": reduces,
+        }
+        options = [f"-D{key}={value}" for key, value in given.items()]
+        program = [self.java.path, *self.java.options, "-cp", self.classpath]
+        command = [*program, f"org.apache.hadoop.examples.{main_class}", *options]
+        done = subprocess.run(
+            [*command, *map(str, arguments)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"{main_class} failed: {done.stderr[-2000:]}")
+        shutil.rmtree(between, ignore_errors=True)  # not every class makes it
 
 
-def run(main_class: str, *arguments: object, between: Path, reduces: int = 1) -> None:
-    """Run a class of org.apache.hadoop.examples; ``between`` holds its intermediate data."""
-    given = {
-        "fs.defaultFS": "file:///",
-        "mapreduce.framework.name": "local",
-        "hadoop.tmp.dir": str(between),
-        "mapreduce.local.map.tasks.maximum": TASKS,
-        "mapreduce.job.reduces": reduces,
-    }
-    options = [f"-D{key}={value}" for key, value in given.items()]
-    classes = [f"{os.environ[JARS]}/*", f"org.apache.hadoop.examples.{main_class}"]
-    command = ["java", "-cp", *classes, *options, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{main_class} failed: {done.stderr[-2000:]}")
-    shutil.rmtree(between, ignore_errors=True)  # not every class makes it
+def find() -> Examples | None:
+    """Fetched if need be; None where they cannot be had, and it is told why."""
+    try:
+        found = artifacts.distribution(tell=print)
+        return Examples(java.find(found.version), found.classpath)
+    except UsageError as missing:
+        print(f"Hadoop was not measured: {missing.found}; {missing.remedy}")
+        return None

@@ -13,9 +13,9 @@ and writes it again, 1 MiB at a time by one thread, which is what any sort that 
 move. The order is drawn afresh for every round, and ratios are taken within a round, so that drift
 and neighbours cancel.
 
-Hadoop's TeraSort takes part where the variable IOSTUDY_HADOOP_LIB names a folder with the jars of
-hadoop-mapreduce-examples and all they need, and java is there: in one JVM with the local runner,
-two map tasks at a time and all else as it comes, so that its memory is what the JVM takes.
+Hadoop's TeraSort takes part where Java is there, and Hadoop or Maven to fetch it: in one JVM with
+the local runner, two map tasks at a time and all else as it comes, so that its memory is what the
+JVM takes.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from benches import hadoop
@@ -75,10 +76,9 @@ def compare(folder: Path) -> None:
     rates = measure(folder, {OWN: own_sort, **peers}, ROUNDS)
     for name in peers:
         print(_line(name, rates), flush=True)
-    if not hadoop.is_there():
-        print(hadoop.MISSING)
-        return
-    print(_line("Hadoop", measure(folder, {OWN: own_sort, "Hadoop": hadoop_sort}, HADOOP_ROUNDS)))
+    if examples := hadoop.find():
+        sorters = {OWN: own_sort, "Hadoop": partial(hadoop_sort, examples)}
+        print(_line("Hadoop", measure(folder, sorters, HADOOP_ROUNDS)))
 
 
 def measure(folder: Path, sorters: Mapping[str, Sorter], rounds: int) -> Rates:
@@ -138,10 +138,10 @@ def copy_twice(folder: Path) -> None:
     between.unlink()
 
 
-def hadoop_sort(folder: Path) -> None:
+def hadoop_sort(examples: hadoop.Examples, folder: Path) -> None:
     """The local runner, in a JVM of its own."""
     between = folder / "hadoop-tmp"
-    hadoop.run("terasort.TeraSort", folder / "rows", folder / "Hadoop", between=between)
+    examples.run("terasort.TeraSort", folder / "rows", folder / "Hadoop", between=between)
     _sync(folder / "Hadoop" / "part-r-00000")
 
 

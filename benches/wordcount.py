@@ -22,6 +22,7 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from benches import hadoop
@@ -59,12 +60,11 @@ def main() -> None:
 def compare(folder: Path) -> None:
     """One line for every peer."""
     print("medians in MiB/s of text")
-    peer = {PIPELINE: count_with_coreutils}
+    peer: dict[str, Counter] = {PIPELINE: count_with_coreutils}
     _compare(folder, peer, PIPELINE_BYTES, PIPELINE_ROUNDS, PIPELINE_GOAL)
-    if not hadoop.is_there():
-        print(hadoop.MISSING)
-        return
-    _compare(folder, {HADOOP: count_with_hadoop}, HADOOP_BYTES, HADOOP_ROUNDS, HADOOP_GOAL)
+    if examples := hadoop.find():
+        peer = {HADOOP: partial(count_with_hadoop, examples)}
+        _compare(folder, peer, HADOOP_BYTES, HADOOP_ROUNDS, HADOOP_GOAL)
 
 
 def _compare(
@@ -144,9 +144,9 @@ def count_with_coreutils(folder: Path) -> None:
         os.fsync(out.fileno())
 
 
-def count_with_hadoop(folder: Path) -> None:
+def count_with_hadoop(examples: hadoop.Examples, folder: Path) -> None:
     """Hadoop's own WordCount."""
-    hadoop.run("WordCount", folder / "text", folder / HADOOP, between=folder / "hadoop-tmp")
+    examples.run("WordCount", folder / "text", folder / HADOOP, between=folder / "hadoop-tmp")
 
 
 def _texts(folder: Path) -> list[Path]:

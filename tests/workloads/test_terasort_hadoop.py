@@ -1,4 +1,4 @@
-"""Hadoop and iostudy on each other's rows; needs java and the folder IOSTUDY_HADOOP_LIB of jars."""
+"""Hadoop and iostudy on each other's rows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place
 
 ROWS = 25_001
-pytestmark = pytest.mark.skipif(not hadoop.is_there(), reason=hadoop.MISSING)
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(java, distribution, tmp_path):
+    examples = hadoop.Examples(java, distribution.classpath)
+
     def run(program, *arguments, **given):
-        hadoop.run(f"terasort.{program}", *arguments, between=tmp_path / "tmp", **given)
+        examples.run(f"terasort.{program}", *arguments, between=tmp_path / "tmp", **given)
 
     return run
 
