@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 
 import pytest
 
 from iostudy.errors import Problem, StudyError
 from iostudy.study.model import Study
 from iostudy.study.schema import parse
+from iostudy.workloads import catalog
 
 GOOD = textwrap.dedent("""\
     question: Does the scheduler matter?
@@ -20,6 +22,23 @@ GOOD = textwrap.dedent("""\
       - dfsio-read
     decide: {margin: 3%, risk: 5%, blocks: [5, 30]}
     """)
+
+
+JOB = "hadoop.some-job"
+ON_HADOOP = textwrap.dedent(f"""\
+    question: Does the block size matter?
+    target: /data/scratch
+    factors:
+      hadoop.dfs.blocksize: [128MiB, 64MiB]
+    workloads:
+      - {JOB}
+    """)
+
+
+def add_job(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put JOB among the workloads: it runs on Hadoop, and else is as dfsio-write."""
+    job = replace(catalog.get("dfsio-write"), name=JOB, needs_hadoop=True)
+    monkeypatch.setitem(catalog._ALL, JOB, job)
 
 
 def read(text: str) -> Study:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,15 @@ from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study.hadoop import hdfs_target
 from iostudy.study.model import HdfsTarget
 from iostudy.study.user import needs_root
-from iostudy.workloads import catalog
-from tests.study.files import problems, read
+from tests.study.files import JOB, ON_HADOOP, add_job, problems, read
 
-JOB = "hadoop.some-job"
-STUDY = f"""\
-question: Does the block size matter?
-target: /data/scratch
-factors:
-  hadoop.dfs.blocksize: [128MiB, 64MiB]
-workloads:
-  - {JOB}
-"""
+STUDY = ON_HADOOP
 IN_HDFS = STUDY.replace("/data/scratch", "hdfs://nn.example:8020/bench")
 
 
 @pytest.fixture(autouse=True)
 def some_job(monkeypatch):
-    """A workload that runs on Hadoop."""
-    job = replace(catalog.get("dfsio-write"), name=JOB, needs_hadoop=True)
-    monkeypatch.setitem(catalog._ALL, JOB, job)
+    add_job(monkeypatch)
 
 
 def told(text: str) -> list[tuple[int, str, str]]:

@@ -10,7 +10,9 @@ from typing import Annotated, assert_never
 import typer
 
 from iostudy.cli.console import print_line, print_table
+from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import check_target, with_expected_levels
+from iostudy.node.room import needed_bytes
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost
 from iostudy.settings.values import AS_FOUND
@@ -26,10 +28,11 @@ from iostudy.study.model import (
     WorkloadRequest,
 )
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import space_bytes, trials
+from iostudy.study.requests import trials
 from iostudy.study.schema import load
 from iostudy.study.user import as_user, needs_root
 from iostudy.units import GIB, MIB, format_percent, format_seconds
+from iostudy.workloads import catalog as workload_catalog
 from iostudy.workloads.written import as_written
 
 # An estimate needs some speed. This is a modest SSD's; the output says that it is assumed.
@@ -62,12 +65,28 @@ def _what(study: Study) -> list[tuple[str, str]]:
     decide = study.decide
     return [
         ("target", study.describe_target()),
+        *_cluster(study),
         *levels,
         *chosen,
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
     ]
+
+
+def _cluster(study: Study) -> list[tuple[str, str]]:
+    """The cluster that is started; nothing where none is, or where it is there already."""
+    if not study.starts_hadoop:
+        return []
+    spec = study.hadoop
+    places = {"data": spec.data_dirs, "journal": spec.name_dirs}
+    told = [f"{what} in {_where(dirs)}" for what, dirs in places.items()]
+    properties = [("", f"with {_pairs(spec.properties)}")] if spec.properties else []
+    return [("cluster", spec.describe()), ("", "; ".join(told)), *properties]
+
+
+def _where(directories: Sequence[Path]) -> str:
+    return ", ".join(map(str, directories)) or "the work folder on the target"
 
 
 def _workload(request: WorkloadRequest) -> list[tuple[str, str]]:
@@ -94,8 +113,12 @@ def _changes(study: Study) -> list[tuple[str, str]]:
             changes.append("a loop device and a mount, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
-        case DirectoryTarget() | HdfsTarget():
+        case HdfsTarget(uri):
+            changes.append(f"a folder in {uri}, removed at the end")
+        case DirectoryTarget():
             pass
+    if study.starts_hadoop:
+        changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
     cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_left(f)]
     return [
         *(("changes", change) for change in changes or ["nothing but files of its own"]),
@@ -133,7 +156,8 @@ def _effort(study: Study) -> list[tuple[str, str]]:
         return [("effort", "known when the host has been asked what it offers")]
     configurations = study.configurations()
     in_a_round = len(configurations) * len(study.workloads)
-    used = sum(space_bytes(study.workloads, configurations))
+    spec = study.hadoop if study.starts_hadoop else None
+    used = sum(needed_bytes(r, c, spec) for r in study.workloads for c in configurations)
     blocks = study.decide.min_blocks, study.decide.max_blocks
     each = f"a trial under each of the {len(configurations)} configurations"
     return [
@@ -144,6 +168,7 @@ def _effort(study: Study) -> list[tuple[str, str]]:
             _span(f"{number * in_a_round} (files of {_about(number * used)})" for number in blocks),
         ),
         *_formats(study),
+        *_restarts(study),
         ("time", _time(study, blocks)),
     ]
 
@@ -181,6 +206,19 @@ def _formats(study: Study) -> list[tuple[str, str]]:
         "(about 1/64 of the disk for ext)"
     )
     return [("file systems", anew)]
+
+
+def _restarts(study: Study) -> list[tuple[str, str]]:
+    """How often the cluster's daemons are restarted; nothing where its trials need none."""
+    jobs = [each for each in study.workloads if workload_catalog.get(each.name).needs_hadoop]
+    if not jobs or not needs_restarts(study.factors):
+        return []
+    each = len(jobs) * len(study.configurations())
+    times = _span(
+        str(number * each) for number in (study.decide.min_blocks, study.decide.max_blocks)
+    )
+    anew = "all daemons before each trial on the cluster, and before its data are made"
+    return [("restarts", f"{times}: {anew}; the time does not count them")]
 
 
 def _about(size_bytes: int) -> str:

@@ -66,28 +66,29 @@ def replication(spec: ClusterSpec, configuration: Configuration) -> int:
     return int(spec.properties.get(_REPLICATION, min(_MOST_REPLICAS, spec.datanodes)))
 
 
+def needed_bytes(
+    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
+) -> int:
+    """What a trial's files take with all their replicas; 0 where nobody can tell."""
+    (own_bytes,) = space_bytes([request], [configuration])
+    return own_bytes * (replication(spec, configuration) if spec and _in_hdfs(request) else 1)
+
+
 def _require(
     requests: Sequence[WorkloadRequest],
     configurations: Sequence[Configuration],
     room: Room,
     spec: ClusterSpec | None,
 ) -> None:
-    needed = [_needed_bytes(each, c, spec) for each in requests for c in configurations]
-    needed_bytes = math.ceil(max(needed, default=0) * _ROOM_TO_SPARE)
-    if room.free_bytes is not None and room.free_bytes < needed_bytes:
+    each = [needed_bytes(request, c, spec) for request in requests for c in configurations]
+    most_bytes = math.ceil(max(each, default=0) * _ROOM_TO_SPARE)
+    if room.free_bytes is not None and room.free_bytes < most_bytes:
         raise TargetError(
-            f"{format_rounded_size(needed_bytes)} for the files of the largest workload",
+            f"{format_rounded_size(most_bytes)} for the files of the largest workload",
             found=f"{format_rounded_size(room.free_bytes)} are free",
             where=room.where,
             remedy="give fewer or smaller files, or a larger target",
         )
-
-
-def _needed_bytes(
-    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
-) -> int:
-    (own_bytes,) = space_bytes([request], [configuration])
-    return own_bytes * (replication(spec, configuration) if spec and _in_hdfs(request) else 1)
 
 
 def _in_hdfs(request: WorkloadRequest) -> bool:

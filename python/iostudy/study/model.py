@@ -271,6 +271,11 @@ class Study:
         return any(catalog.get(request.name).needs_hadoop for request in self.workloads)
 
     @property
+    def starts_hadoop(self) -> bool:
+        """Whether that cluster is one that the study starts, and not one that is there."""
+        return self.needs_hadoop and not isinstance(self.target, HdfsTarget)
+
+    @property
     def baseline(self) -> Configuration:
         """The configuration that all others are compared with."""
         return self.configurations()[0]

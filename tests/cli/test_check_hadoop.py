@@ -1,0 +1,83 @@
+"""What ``check`` says of a study whose workloads run on a Hadoop cluster."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from iostudy.cli.check import check
+from iostudy.errors import TargetError
+from tests.study.files import JOB, ON_HADOOP, add_job
+
+STUDY = ON_HADOOP.replace("/data/scratch", ".").replace(JOB, f"{JOB}: {{files: 2, size: 32MiB}}")
+HANDLERS = "hadoop.dfs.datanode.handler.count: [10, 64]"
+
+
+@pytest.fixture
+def told(monkeypatch, tmp_path, capsys):
+    """What check says of a study file, its blanks as one."""
+    add_job(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+
+    def told(text: str) -> str:
+        (tmp_path / "study.yaml").write_text(text)
+        check("study.yaml")
+        return re.sub(r"\s+", " ", capsys.readouterr().out)
+
+    return told
+
+
+def test_the_cluster_that_is_started(told):
+    text = told(STUDY)
+    assert (
+        "cluster Hadoop 3.4.2 or that of HADOOP_HOME, 1 DataNode, local runner data in the" in text
+    )
+    assert "data in the work folder on the target; journal in the work folder on the target" in text
+    assert "changes a Hadoop cluster on 127.0.0.1, ended and removed at the end" in text
+    assert "hadoop.dfs.blocksize of the Hadoop cluster that the study works with, for each" in text
+    assert "trials 10 (files of 640 MiB) to 60 (files of 3.8 GiB)" in text
+    assert "restarts" not in text
+    assert "needs root" not in text
+
+
+def test_what_was_asked_of_the_cluster(told, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    asked = f"data_dirs: {disk}, yarn: true, version: 3.3.6, properties: {{dfs.replication: 2}}"
+    text = told(f"{STUDY}hadoop: {{datanodes: 3, {asked}}}\n")
+    assert "cluster Hadoop 3.3.6, 3 DataNodes, YARN" in text
+    assert f"data in {disk}; journal in the work folder on the target" in text
+    assert "with dfs.replication=2" in text
+    assert "trials 10 (files of 1.2 GiB)" in text
+
+
+def test_a_data_directory_that_is_not_there(told):
+    with pytest.raises(TargetError, match="/no/such/disk"):
+        told(STUDY + "hadoop: {data_dirs: /no/such/disk}\n")
+
+
+def test_restarts_are_counted(told):
+    text = told(STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", HANDLERS))
+    assert "count of the Hadoop cluster that the study works with, by a restart of its dae" in text
+    assert "restarts 10 to 60: all daemons before each trial on the cluster" in text
+
+
+def test_trials_beside_the_cluster_need_no_restart(told):
+    text = STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", HANDLERS)
+    beside = "\n  - dfsio-write: {files: 2, size: 32MiB}\ndecide: {blocks: [3, 3]}\n"
+    assert "restarts 6: all" in told(text.rstrip() + beside)
+
+
+def test_a_cluster_that_is_there(told):
+    text = told(STUDY.replace("target: .", "target: hdfs:///bench"))
+    assert "target a folder in hdfs:///bench" in text
+    assert "changes a folder in hdfs:///bench, removed at the end" in text
+    assert "cluster on 127.0.0.1" not in text
+
+
+def test_a_property_that_nobody_describes_is_one_to_look_at(told):
+    text = told(STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", "dfs.client.x: [1, 2]"))
+    assert "caution hadoop.dfs.client.x: Hadoop ignores a name that it does not know" in text
