@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from pathlib import Path
 
 
@@ -22,7 +23,15 @@ def java(home: Path, version: str, *more: str) -> Path:
     return write(home / "bin", "java", "\n".join((*more, f"cat >&2 <<'END'\n{said}\nEND")))
 
 
-def running_in_session(session: int) -> list[str]:
+def require_ended(session: int) -> None:
+    """No process of it is left; those that were killed may take a moment to go."""
+    until = time.monotonic() + 10
+    while left := _running(session):
+        assert time.monotonic() < until, left
+        time.sleep(0.02)
+
+
+def _running(session: int) -> list[str]:
     """The names of its processes that are no zombies: fields 2, 3 and 6 of /proc/PID/stat."""
     found = []
     for entry in Path("/proc").iterdir():

@@ -10,7 +10,7 @@ import pytest
 from iostudy.hadoop.command import Limits, NotAnsweredError, ask
 from tests.hadoop import scripts
 
-SOON = Limits(seconds=10, silence_seconds=10)
+SOON = Limits(seconds=60, silence_seconds=60)
 
 
 @pytest.fixture
@@ -40,10 +40,10 @@ def test_it_gets_the_environment_that_is_given_and_no_more(program):
 @pytest.mark.parametrize(
     ("text", "limits", "found"),
     [
-        ("sleep 3333", Limits(10, 0.3), "it had said nothing more after 0.3 s"),
-        ("while :; do echo; sleep 0.05; done", Limits(0.5, 10), "it had not ended after 0.5 s"),
-        ("exec >&- 2>&-; sleep 3333", Limits(0.3, 10), "it had not ended after 0.3 s"),
-        ("yes", Limits(0.5, 10), "it had not ended after 0.5 s"),
+        ("sleep 3333", Limits(60, 1), "it had said nothing more after 1.0 s"),
+        ("while :; do echo; sleep 0.05; done", Limits(1, 60), "it had not ended after 1.0 s"),
+        ("exec >&- 2>&-; sleep 3333", Limits(1, 60), "it had not ended after 1.0 s"),
+        ("yes", Limits(1, 60), "it had not ended after 1.0 s"),
     ],
     ids=["silent", "endless", "closed", "rubbish"],
 )
@@ -52,8 +52,8 @@ def test_what_does_not_end_is_ended(program, text, limits, found, tmp_path):
     began = time.monotonic()
     with pytest.raises(NotAnsweredError, match=f"^{found}$"):
         ask(program(f"echo $$ > {pid_file}\n{text}"), limits, os.environ)
-    assert time.monotonic() - began < 5
-    assert not scripts.running_in_session(int(pid_file.read_text()))
+    assert time.monotonic() - began < 20
+    scripts.require_ended(int(pid_file.read_text()))
 
 
 def test_what_cannot_be_started_is_told(tmp_path):
@@ -68,4 +68,4 @@ def test_a_signal_ends_it_too(program, tmp_path):
     pid_file = tmp_path / "pid"
     with pytest.raises(KeyboardInterrupt):
         ask(program(f"echo $$ > {pid_file}\necho x\nsleep 3333"), SOON, os.environ, interrupt)
-    assert not scripts.running_in_session(int(pid_file.read_text()))
+    scripts.require_ended(int(pid_file.read_text()))

@@ -97,17 +97,17 @@ def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path
         ("echo no JVM; exit 6", "it ended with exit code 6, and said: no JVM"),
         ("echo gcj 4.9", "it ended with exit code 0, and said: gcj 4.9"),
         ("echo java.version = ; echo java.home = /", "said: java.version = / java.home = /"),
-        ("sleep 3333", "it had said nothing more after 0.3 s"),
+        ("sleep 3333", "it had said nothing more after 2.0 s"),
     ],
     ids=["fails", "complains", "rubbish", "empty", "hangs"],
 )
 def test_a_broken_one_is_told_in_time(environ, tmp_path, monkeypatch, text, found):
-    monkeypatch.setattr(module, "_LIMITS", Limits(5, 0.3))
+    monkeypatch.setattr(module, "_LIMITS", Limits(60, 2))
     program = scripts.write(tmp_path / "home/bin", "java", text)
     began = time.monotonic()
     with pytest.raises(UsageError) as raised:
         module.find("3.4.2", environ(tmp_path / "home"))
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 30
     assert raised.value.where == str(program)
     assert raised.value.found.endswith(found)
 

@@ -59,16 +59,18 @@ def kept(folder: Path, what: str, fetch: Fetch, tell: Tell) -> Path:
 def _damage(folder: Path) -> str | None:
     """What keeps the jars from being used; None if they are those that were fetched."""
     try:
-        known: dict[str, str] = json.loads((folder / _MANIFEST).read_bytes())
+        known = json.loads((folder / _MANIFEST).read_bytes())
     except FileNotFoundError:
         return "there is none yet"
     except ValueError:
+        known = None
+    if not isinstance(known, dict):
         return f"{_MANIFEST} was damaged"
     there = _checksums(folder)
-    if there == known:
-        return None
-    changed = sorted(name for name, _ in set(there.items()) ^ set(known.items()))
-    return f"{changed[0]} was damaged, removed or added"
+    for name in sorted({*there, *known}):
+        if there.get(name) != known.get(name):
+            return f"{name} was damaged, removed or added"
+    return None
 
 
 def _checksums(folder: Path) -> dict[str, str]:
