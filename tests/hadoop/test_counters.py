@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from iostudy.hadoop.counters import NoCountersError, parse, unsound
+from tests.hadoop.tools.samples import sample
 
-FIXTURES = Path(__file__).parent / "fixtures"
 FILES = "File System Counters"
 
 
 def log(name):
-    return (FIXTURES / f"{name}.log").read_text()
+    return sample(f"log-{name}")
 
 
 def test_a_job_on_yarn_has_its_name_time_tasks_and_counters():
@@ -119,3 +118,20 @@ def test_times_of_hadoop_2_are_understood():
 def test_a_log_without_times_gives_none():
     text = re.sub(r"^20\S+ \S+ ", "", log("teragen-3.4.2-yarn"), flags=re.M)
     assert parse(text)[0].seconds is None
+
+
+def test_a_job_of_hadoop_2_on_yarn():
+    (job,) = parse(log("wordcount-2.2-yarn"))
+    assert (job.maps, job.reduces(), job.seconds) == (4, 5, 42.0)
+    assert job.count("Map-Reduce Framework", "Spilled Records") == 67418820
+    assert unsound([job]) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks", "attempts"), [("terasort-2.7.7", (1, 2), 3), ("wordcount-2.10.2", (1, 1), 2)]
+)
+def test_jobs_of_hadoop_2_in_the_local_runner(name, tasks, attempts):
+    (job,) = parse(log(f"{name}-local"))
+    assert (job.maps, job.reduces()) == tasks
+    assert len(job.tasks) == attempts
+    assert unsound([job]) == ()

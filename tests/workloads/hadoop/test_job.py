@@ -11,7 +11,7 @@ from iostudy.errors import ClusterError, UsageError, WorkloadError, WorkloadStop
 from iostudy.workloads.definition import Place
 from iostudy.workloads.hadoop import job
 
-LOGS = Path(__file__).parents[2] / "hadoop/fixtures"
+LOGS = Path(__file__).parents[2] / "hadoop/tools/samples"
 
 
 def run(place, limit=20.0):
@@ -30,7 +30,7 @@ def test_arguments_options_and_environment_reach_the_program(make, calls, tmp_pa
 
 
 def test_the_jobs_are_told_with_their_time(make):
-    ran = run(make(f"cat {LOGS}/teragen-3.4.2-yarn.log >&2"))
+    ran = run(make(f"cat {LOGS}/log-teragen-3.4.2-yarn >&2"))
     assert [each.maps for each in ran.jobs] == [2]
     assert ran.job_seconds() == pytest.approx(31.349)
 
@@ -42,7 +42,7 @@ def test_a_place_without_a_cluster_is_refused(tmp_path):
 
 def test_a_failure_is_told_with_the_first_exceptions(make):
     with pytest.raises(WorkloadError) as caught:
-        run(make(f"cat {LOGS}/failed-3.4.2-yarn.log >&2; exit 254"))
+        run(make(f"cat {LOGS}/log-failed-3.4.2-yarn >&2; exit 254"))
     found = caught.value.found
     assert found.startswith(
         "it ended with exit code 254; it said: Error: java.io.FileNotFoundException: "
@@ -58,12 +58,12 @@ def test_a_failure_without_exceptions_is_told_with_the_last_words(make):
 
 def test_an_unsound_job_is_invalid_though_its_program_succeeds(make):
     with pytest.raises(WorkloadError, match=r"failed: Task failed (?s:.)*it is invalid"):
-        run(make(f"cat {LOGS}/failed-3.4.2-yarn.log >&2"))
+        run(make(f"cat {LOGS}/log-failed-3.4.2-yarn >&2"))
 
 
 def test_counters_that_cannot_be_read_are_told(make):
     with pytest.raises(WorkloadError, match="34 follow"):
-        run(make(f"head -n -1 {LOGS}/teragen-3.4.2-yarn.log >&2"))
+        run(make(f"head -n -1 {LOGS}/log-teragen-3.4.2-yarn >&2"))
 
 
 def test_a_dead_cluster_ends_the_run_at_once_and_is_what_is_told(make):

@@ -99,7 +99,10 @@ def run(place: Place, main_class: str, *arguments: str, limit_seconds: float) ->
 def _program(
     client: Client, main_class: str, arguments: tuple[str, ...], limit_seconds: float
 ) -> Program:
-    """Its log goes to stderr whatever the cluster's own configuration says; times in UTC."""
+    """Log to stderr whatever the cluster's own configuration says; times in UTC, numbers with dots.
+
+    TestDFSIO writes its numbers as they are written where the user lives.
+    """
     logging = client.scratch / "log4j-job.properties"
     logging.write_text(_LOGGING)
     options = (

@@ -1,0 +1,159 @@
+"""TestDFSIO: what it is asked, and what it writes to its result file (pure).
+
+Source: org.apache.hadoop.fs.TestDFSIO, whose results look alike in Hadoop 2.x and 3.x. What it
+calls mb is 2^20 bytes. Some versions print a "Total Throughput mb/sec" between its lines, which
+divides by milliseconds and so is wrong by a factor of 1000; nothing is read of it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import assert_never
+
+from iostudy.hadoop.tools.results import NoResultError
+from iostudy.units import MIB
+
+MAIN_CLASS = "org.apache.hadoop.fs.TestDFSIO"
+
+_HEAD = re.compile(r"^----- TestDFSIO ----- : (.+)$", re.MULTILINE)
+_ROUNDED_MIB = 0.01
+_FLOAT_ROUNDING = 1e-6
+"""Totals are rounded to hundredths of a MiB, from a Java float of 24 bits."""
+
+
+class Operation(StrEnum):
+    """What is done with each file, by the name that results have."""
+
+    WRITE = "write"
+    READ = "read"
+    APPEND = "append"
+    TRUNCATE = "truncate"
+    RANDOM_READ = "random read"
+    BACKWARD_READ = "backward read"
+    SKIP_READ = "skip read"
+
+
+_OPTIONS = {
+    Operation.WRITE: ("-write",),
+    Operation.READ: ("-read",),
+    Operation.APPEND: ("-append",),
+    Operation.TRUNCATE: ("-truncate",),
+    Operation.RANDOM_READ: ("-read", "-random"),
+    Operation.BACKWARD_READ: ("-read", "-backward"),
+    Operation.SKIP_READ: ("-read", "-skip"),
+}
+
+
+@dataclass(frozen=True)
+class DfsioResult:
+    """A result, in the units that it has. ``stddev`` is over the files of this one run."""
+
+    operation: str
+    files: int
+    processed_mib: float
+    throughput_mib_per_second: float
+    average_mib_per_second: float
+    stddev_mib_per_second: float
+    exec_seconds: float
+
+
+@dataclass(frozen=True)
+class DfsioRun:
+    """A run, with its own options' names; ``left_bytes`` is the size that truncate leaves.
+
+    ``skip_bytes`` 0: as many as the buffer has.
+    """
+
+    operation: Operation
+    files: int
+    file_bytes: int
+    buffer_bytes: int
+    skip_bytes: int = 0
+    left_bytes: int = 0
+    compression: str | None = None
+    storage_policy: str | None = None
+
+    def arguments(self, base: str, results: Path) -> tuple[str, ...]:
+        """The command line; ``base`` is the folder for all that it makes in HDFS."""
+        size = self.left_bytes if self.operation is Operation.TRUNCATE else self.file_bytes
+        asked = {
+            "-nrFiles": str(self.files),
+            "-size": f"{size}B",
+            "-bufferSize": str(self.buffer_bytes),
+            "-skipSize": f"{self.skip_bytes}B" if self.skip_bytes else None,
+            "-compression": self.compression,
+            "-storagePolicy": self.storage_policy,
+            "-resFile": str(results),
+        }
+        named = [text for name, value in asked.items() if value for text in (name, value)]
+        return (f"-Dtest.build.data={base}", *_OPTIONS[self.operation], *named)
+
+    def result(self, text: str) -> DfsioResult:
+        """What the result file says of this run; NoResultError if it is not whole, or of another.
+
+        Its numbers of files and bytes have to be those that were asked for.
+        """
+        found = parse(text)
+        least, most = self._processed_bytes()
+        rounding = _ROUNDED_MIB + _FLOAT_ROUNDING * most / MIB
+        is_whole = least / MIB - rounding <= found.processed_mib <= most / MIB + rounding
+        if (found.operation, found.files) != (self.operation, self.files) or not is_whole:
+            raise NoResultError(
+                f"it is of {found.operation} with {found.files} files and {found.processed_mib} "
+                f"MiB; asked for was {self.operation} with {self.files} files and "
+                f"{least / MIB:.2f} MiB" + (f" to {most / MIB:.2f} MiB" if most > least else "")
+            )
+        return found
+
+    def _processed_bytes(self) -> tuple[int, int]:
+        """The least and the most that all files together can have."""
+        size, buffer = self.file_bytes, self.buffer_bytes
+        match self.operation:
+            case Operation.WRITE | Operation.READ | Operation.APPEND:
+                least = most = size
+            case Operation.TRUNCATE:
+                least = most = size - self.left_bytes
+            case Operation.RANDOM_READ | Operation.BACKWARD_READ:
+                # Whole buffers until it is enough; less where one begins near the file's end.
+                least, most = size, size + buffer - 1
+            case Operation.SKIP_READ:
+                starts = range(0, size, buffer + (self.skip_bytes or buffer))
+                least = most = sum(min(buffer, size - start) for start in starts)
+            case unreachable:
+                assert_never(unreachable)
+        return self.files * least, self.files * most
+
+
+def parse(text: str) -> DfsioResult:
+    """The last result of a file; NoResultError says what is missing."""
+    heads = list(_HEAD.finditer(text))
+    if not heads:
+        raise NoResultError("there is no result of TestDFSIO")
+    body = text[heads[-1].end() :]
+    return DfsioResult(
+        operation=heads[-1][1].strip(),
+        files=round(_number(body, "Number of files")),
+        processed_mib=_number(body, "Total MBytes processed"),
+        throughput_mib_per_second=_number(body, "Throughput mb/sec"),
+        average_mib_per_second=_number(body, "Average IO rate mb/sec"),
+        stddev_mib_per_second=_number(body, "IO rate std deviation"),
+        exec_seconds=_number(body, "Test exec time sec"),
+    )
+
+
+def _number(body: str, name: str) -> float:
+    found = re.search(rf"^ *{re.escape(name)}: *(\S+) *$", body, re.MULTILINE)
+    if found is None:
+        raise NoResultError(f"the line {name!r} is missing")
+    try:
+        number = float(found[1])
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        # A file that took less than a millisecond has no rate.
+        raise NoResultError(f"{name} is {found[1]}, which is no number")
+    return number

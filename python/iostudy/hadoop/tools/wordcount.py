@@ -1,0 +1,11 @@
+"""WordCount: what it is asked (pure); all that it tells are the counters of its job.
+
+Source: org.apache.hadoop.examples.WordCount, alike in Hadoop 2.x and 3.x.
+"""
+
+MAIN_CLASS = "org.apache.hadoop.examples.WordCount"
+
+
+def arguments(reduces: int, text: str, into: str) -> tuple[str, ...]:
+    """The command line."""
+    return (f"-Dmapreduce.job.reduces={reduces}", text, into)
