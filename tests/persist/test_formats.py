@@ -69,6 +69,12 @@ def test_what_another_format_keeps_is_named_with_it(root):
     assert remedies["mount.atime@/data"] == "use --format fstab"
 
 
+def test_what_is_a_clusters_is_sent_to_its_own_format(root):
+    for form in (None, Format.ANSIBLE):
+        told = {u.what.partition(" ")[0]: u for u in planned(root, form).unkept}
+        assert "--format hadoop" in told["hadoop.dfs.replication"].remedy
+
+
 def test_what_a_profile_does_not_hold_is_sent_where_it_is_held(root):
     told = {u.what.partition(" ")[0]: u for u in planned(root, Format.TUNED).unkept}
     assert told["mount.atime@/data"].remedy == "use --format fstab"

@@ -12,7 +12,7 @@ import typer
 from iostudy.cli.console import print_text, say, visible
 from iostudy.errors import UsageError
 from iostudy.persist import fstab, places
-from iostudy.persist.formats import PLAYBOOK, Format, plan
+from iostudy.persist.formats import NOT_INSTALLED, PLAYBOOK, Format, plan
 from iostudy.persist.install import install as write
 from iostudy.persist.kept import Choice
 from iostudy.persist.rendered import Artifact, Rendered
@@ -51,9 +51,9 @@ def persist(
     ] = False,
 ) -> None:
     """Keep settings for good: print the files, or write them with --install."""
+    if install and form in NOT_INSTALLED:
+        raise _usage("to install on this host", *NOT_INSTALLED[form])
     choice = _choice(folder, label, on or [])
-    if install and form is Format.ANSIBLE:
-        raise _usage("to install on this host", "a playbook", "run it by ansible-playbook")
     rendered = plan(choice, form)
     for text in (*rendered.notes, *map(str, rendered.unkept)):
         say(text)
@@ -92,6 +92,8 @@ def _shown(artifact: Artifact) -> str:
         text = artifact.after
     elif artifact.path == fstab.FILE:
         text = "".join(_difference(artifact))
+    elif artifact.path.suffix == ".xml":
+        text = f"<!-- {artifact.path.name} -->\n{artifact.after}"
     else:
         text = f"# {artifact.path}\n{artifact.after}"
     return visible(text, keep="\n\t")

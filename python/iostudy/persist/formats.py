@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import assert_never
 
 from iostudy.host.files import ROOT
-from iostudy.persist import ansible, fstab, limits, sysctl, tmpfiles, tuned, udev
+from iostudy.persist import ansible, fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
 from iostudy.persist.kept import Choice, Kept
 from iostudy.persist.rendered import Artifact, Rendered, Unkept, together
 
@@ -24,10 +24,17 @@ class Format(StrEnum):
     LIMITS = "limits"
     TUNED = "tuned"
     ANSIBLE = "ansible"
+    HADOOP = "hadoop"
 
 
 PLAYBOOK = Path("/iostudy.yml")
 """What stands for the playbook, which has no place of its own on a host."""
+
+NOT_INSTALLED = {
+    Format.ANSIBLE: ("a playbook", "run it by ansible-playbook"),
+    Format.HADOOP: ("site files of a Hadoop cluster", "merge them where the cluster is configured"),
+}
+"""The formats that are only printed: what they are, and what is done with that."""
 
 _BARE = Path(os.devnull)
 """The root of a host on which nothing is configured yet."""
@@ -54,6 +61,7 @@ _FILES = (
 _FSTAB = _Native(Format.FSTAB, ("mount",), lambda kept, _, root: fstab.plan(kept, root))
 _NATIVES = (*_FILES, _FSTAB)
 _FORM = {kind: native.form for native in _NATIVES for kind in native.kinds}
+_FORM[hadoop.KIND] = Format.HADOOP
 
 _NEVER = {
     "bdi": (
@@ -77,11 +85,16 @@ def plan(choice: Choice, form: Format | None, root: Path = ROOT) -> Rendered:
         case Format.TUNED:
             return told + _profile(choice, root) + _never(choice.kept)
         case Format.ANSIBLE:
-            return told + _playbook(choice, root) + _never(choice.kept)
+            clusters = hadoop.not_of_host(_clusters(choice))
+            return told + _playbook(choice, root) + _never(choice.kept) + clusters
+        case Format.HADOOP:
+            clusters = hadoop.plan(_clusters(choice), choice.origin)
+            return told + clusters + _elsewhere(choice.kept, form) + _never(choice.kept)
         case None | Format.UDEV | Format.SYSCTL | Format.FSTAB | Format.LIMITS:
             natives = [native for native in _NATIVES if form in (None, native.form)]
             files = together(_planned(native, choice, root) for native in natives)
-            return told + files + _elsewhere(choice.kept, form) + _never(choice.kept)
+            clusters = hadoop.not_of_host(_clusters(choice) if form is None else ())
+            return told + files + _elsewhere(choice.kept, form) + _never(choice.kept) + clusters
         case unreachable:
             assert_never(unreachable)
 
@@ -94,6 +107,11 @@ def _planned(native: _Native, choice: Choice, root: Path) -> Rendered:
 
 def _of(native: _Native, choice: Choice) -> list[Kept]:
     return [setting for setting in choice.kept if _kind(setting) in native.kinds]
+
+
+def _clusters(choice: Choice) -> list[Kept]:
+    """What is a Hadoop cluster's and not this host's."""
+    return [setting for setting in choice.kept if _kind(setting) == hadoop.KIND]
 
 
 def _profile(choice: Choice, root: Path) -> Rendered:
