@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, SettingError, TargetError, WorkloadError
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.command import Tell
 from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node import local_block
@@ -106,16 +108,18 @@ class Bench:
     folder: Path
     cluster: FakeCluster
     workload: OnCluster
+    said: list[str] = field(default_factory=list)
 
     @property
     def log(self) -> list[str]:
         return self.cluster.log
 
     def order(self, spec: ClusterSpec) -> ClusterOrder:
-        def make(work: Path) -> FolderOfCluster:
+        def make(work: Path, tell: Tell) -> FolderOfCluster:
+            tell("starting")
             return FolderOfCluster(WorkFolder.prepare(work).path, self.cluster)
 
-        return ClusterOrder(spec, make)
+        return ClusterOrder(spec, make, self.said.append)
 
     def node(self, *factors: Factor, target: Target | None = None, **spec: object) -> LocalNode:
         order = self.order(ClusterSpec(**spec))  # type: ignore[arg-type]
@@ -134,6 +138,7 @@ def bench(tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> I
     definition = replace(dfsio.READ, make=lambda _: workload, needs_hadoop=True)
     monkeypatch.setitem(catalog._ALL, "dfsio-read", definition)
     monkeypatch.setattr(local_block.caches, "write_out", lambda: cluster.log.append("sync"))
+    monkeypatch.setattr(Client, "program_files", lambda _: ())
     yield Bench(folder, cluster, workload)
     assert list(folder.iterdir()) == []
 
@@ -342,3 +347,12 @@ def test_a_cluster_goes_with_the_file_system_that_it_is_on(bench: Bench) -> None
         # What was in HDFS went with it.
         assert bench.told("clean") == ["clean"]
     assert [list(each.phases)[:3] for each in results] == [["format", "start", "prepare"]] * 2
+
+
+def test_what_is_started_first_is_told_once(bench: Bench) -> None:
+    with bench.node() as node:
+        assert bench.said[0] == "starting"
+        assert bench.said[1].startswith("the cluster is ready after ")
+        node._site.renew(AS_IT_IS)
+        node._site.start_cluster()
+    assert len(bench.said) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,15 @@ class Client:
         """The program and its arguments; no shell is to see it."""
         classpath = f"{self.conf}:{self.classpath}"
         return (str(self.java), *self.java_options, "-cp", classpath, main_class, *arguments)
+
+    def program_files(self) -> Iterator[Path]:
+        """What its programs are read from: the jars, and the files of Java itself."""
+        yield from filter(Path.is_file, (self.java.parent.parent / "lib").rglob("*"))
+        for entry in self.classpath.split(":"):
+            if entry.endswith("/*"):
+                yield from Path(entry).parent.glob("*.jar")
+            elif Path(entry).is_file():
+                yield Path(entry)
 
     def environment(self) -> Mapping[str, str]:
         """What is put over iostudy's own environment."""

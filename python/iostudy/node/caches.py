@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from iostudy.units import MIB
 from iostudy.workloads.page_cache import forget
 
 DROP_CACHES = Path("/proc/sys/vm/drop_caches")
@@ -35,3 +37,16 @@ def drop(directories: Sequence[Path]) -> str:
             forget(directory)
         return "page cache of its files dropped before every trial that reads, by posix_fadvise"
     return f"page cache, names and inodes dropped before every trial that reads, by {DROP_CACHES}"
+
+
+def read_in(files: Iterable[Path]) -> None:
+    """Bring files into the page cache, as far as they can be read.
+
+    For programs that are started within a trial: where all was dropped they would be read from a
+    disk then, which may be the one under test.
+    """
+    chunk = bytearray(MIB)
+    for path in files:
+        with suppress(OSError), path.open("rb", buffering=0) as file:
+            while file.readinto(chunk):
+                pass

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from iostudy.hadoop.client import Client
+from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.protocol import Cluster
 from iostudy.hadoop.spec import ClusterSpec, Properties
 from iostudy.node.levels import not_kept
@@ -32,10 +33,14 @@ class ClusterChange(Change, Protocol):
 
 @dataclass(frozen=True)
 class ClusterOrder:
-    """The cluster that a study needs. ``make`` gives it for the folder that the study works in."""
+    """The cluster that a study needs. ``make`` gives it for the folder that the study works in.
+
+    ``tell`` hears how it is started for the first time.
+    """
 
     spec: ClusterSpec
-    make: Callable[[Path], ClusterChange]
+    make: Callable[[Path, Tell], ClusterChange]
+    tell: Tell = nobody
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -40,6 +41,7 @@ from iostudy.study.model import (
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
 from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Tick, go_on
 
@@ -85,8 +87,8 @@ class LocalNode:
             parent = ground.disk.mount_point if ground else self._place()
             self._site = Site(transaction, parent, ground, self._order)
             held.callback(self._site.close)
-            if self._site.lacks_cluster:
-                self._site.start_cluster()
+            if self._order is not None:
+                self._begin_cluster(self._order)
             self._held = held.pop_all()
         return self
 
@@ -97,6 +99,11 @@ class LocalNode:
         traceback: TracebackType | None,
     ) -> None:
         self._held.__exit__(kind, error, traceback)
+
+    def _begin_cluster(self, order: ClusterOrder) -> None:
+        began = time.monotonic()
+        self._site.start_cluster(order.tell)
+        order.tell(f"the cluster is ready after {format_seconds(time.monotonic() - began)}")
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """The setting's levels below the target, or on these places, in catalogue order."""

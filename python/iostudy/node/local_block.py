@@ -23,6 +23,7 @@ from iostudy.workloads import catalog
 from iostudy.workloads.definition import Measured, Place, Tick, Workload
 
 _WRITTEN_OUT = "dirty pages written out before every trial"
+_READ_IN = "the program files of Hadoop and Java read in again after that"
 _NO_DEVICE = "no block device below the target, so foreign I/O cannot be noticed"
 
 Made = tuple[str, frozenset[tuple[str, str]]]
@@ -165,6 +166,9 @@ class LocalBlock:
         if drop:
             watch.begin("drop")
             notes.append(caches.drop(directories))
+            if self._client is not None:
+                caches.read_in(self._client.program_files())
+                notes.append(_READ_IN)
         return tuple(notes)
 
     def _measure(self, workload: Workload) -> tuple[Measured, Telemetry]:

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.protocol import Cluster
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.levels import Levels
@@ -69,10 +70,10 @@ class Site:
         """Whether the study needs a cluster, and none has been started here yet."""
         return self._order is not None and self.cluster is None
 
-    def start_cluster(self) -> None:
+    def start_cluster(self, tell: Tell = nobody) -> None:
         """Start the cluster that the study needs; ClusterError where that cannot be."""
         assert self._order is not None, "no cluster is needed"
-        change = self._order.make(self.directory)
+        change = self._order.make(self.directory, tell)
         self._held.enter_context(self._transaction.applied(change))
         self.cluster = change.cluster
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -15,7 +16,8 @@ def forget(directory: Path) -> None:
         for name in names:
             path = Path(folder, name)
             if path.is_file() and not path.is_symlink():
-                forget_file(path)
+                with suppress(FileNotFoundError):  # a DataNode moves its files about
+                    forget_file(path)
 
 
 def forget_file(path: Path) -> None:
