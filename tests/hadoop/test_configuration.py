@@ -13,6 +13,7 @@ from iostudy.hadoop.configuration import (
     SiteFile,
     read_site_file,
     require_plain,
+    size_bytes,
 )
 
 XI = 'xmlns:xi="http://www.w3.org/2001/XInclude"'
@@ -122,3 +123,16 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str, words: s
 def test_a_folder_without_site_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="none of them"):
         Configuration.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("0", 0), ("1048576", 1 << 20), (" 64M ", 64 << 20), ("1k", 1024)]
+)
+def test_sizes_of_properties(text: str, size: int) -> None:
+    assert size_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "m", "1.5m", "${dfs.blocksize}", "-1", "1mb"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(UsageError, match="such as 134217728 or 128m"):
+        size_bytes(text)

@@ -6,6 +6,7 @@ SITE_FILES in this order; a later file wins, except over a property that an earl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ SITE_FILES = ("core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xm
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 _FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
 _MAX_INCLUDES = 16
+_SIZE = re.compile(r"([0-9]+)([kmgtpe]?)")
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,22 @@ def require_plain(name: str, value: str) -> None:
         where="Hadoop's properties",
         remedy="write the value in one line, without control characters",
     )
+
+
+def size_bytes(text: str) -> int:
+    """The bytes of a property such as ``64m``, as Configuration.getLongBytes reads it.
+
+    UsageError for what is no size.
+    """
+    found = _SIZE.fullmatch(text.strip().lower())
+    if found is None:
+        raise UsageError(
+            "a size as Hadoop's properties have it, such as 134217728 or 128m",
+            found=repr(text),
+            where="Hadoop's properties",
+            remedy="write a whole number, and k, m, g, t, p, e or nothing",
+        )
+    return int(found[1]) << 10 * ("kmgtpe".find(found[2]) + 1 if found[2] else 0)
 
 
 def read_site_file(path: Path) -> SiteFile:

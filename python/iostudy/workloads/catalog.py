@@ -17,6 +17,8 @@ from iostudy.workloads import (
     wordcount,
 )
 from iostudy.workloads.definition import WorkloadDefinition
+from iostudy.workloads.hadoop import mrbench as hadoop_mrbench
+from iostudy.workloads.hadoop import nnbench as hadoop_nnbench
 
 _ALONE = {
     definition.name: definition
@@ -34,6 +36,8 @@ _ALONE = {
         mrbench.MRBENCH,
         events.EVENTS,
         root_events.ROOT_EVENTS,
+        hadoop_nnbench.HADOOP_NNBENCH,
+        hadoop_mrbench.HADOOP_MRBENCH,
     )
 }
 # A mix is one folder on one target, and the jobs of Hadoop share a cluster anyway.

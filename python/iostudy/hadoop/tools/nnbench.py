@@ -99,10 +99,11 @@ class NNBenchResult:
     def overlap(self, maps: int) -> float:
         """How many of all maps were at work on average, as a share.
 
-        1 if all of them began and ended at the same time; a map that was late takes it down.
+        1 if all of them began and ended at the same time; a map that was late takes it down. 0 if
+        they took no time that the clock could tell.
         """
         if not self.longest_milliseconds:
-            return 1.0
+            return 0.0
         return self.map_milliseconds / (maps * self.longest_milliseconds)
 
 

@@ -92,8 +92,14 @@ def run(place: Place, main_class: str, *arguments: str, limit_seconds: float) ->
         # Programs of Hadoop's end before the cluster is known to be at fault.
         if ended.status:
             client.require_alive()
-        ended.require_success(_exceptions(ended.stderr.text))
+        ended.require_success(exceptions(ended.stderr.text))
     return Ran(ended, _sound_jobs(ended))
+
+
+def exceptions(log: str) -> str:
+    """The first exceptions of a log, each once: what comes later follows from them."""
+    found = list(dict.fromkeys(_EXCEPTION.findall(log)))
+    return " / ".join(line[:_MOST_CHARACTERS] for line in found[:_MOST_EXCEPTIONS])
 
 
 def _program(
@@ -128,12 +134,6 @@ def _watching(client: Client, tick: Tick) -> Tick:
         return tick(done)
 
     return watch
-
-
-def _exceptions(log: str) -> str:
-    """The first exceptions of a log, each once: what comes later follows from them."""
-    found = list(dict.fromkeys(_EXCEPTION.findall(log)))
-    return " / ".join(line[:_MOST_CHARACTERS] for line in found[:_MOST_EXCEPTIONS])
 
 
 def _sound_jobs(ended: Ended) -> tuple[Job, ...]:

@@ -1,0 +1,157 @@
+"""Hadoop's MRBench: many tiny jobs one after another on a real cluster."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.tools import mrbench
+from iostudy.hadoop.tools.mrbench import MRBenchResult, MRBenchRun
+from iostudy.hadoop.tools.results import NoResultError
+from iostudy.workloads.definition import (
+    Count,
+    Figure,
+    Histogram,
+    Measured,
+    Place,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.hadoop import job
+from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.latency import merged
+from iostudy.workloads.mrbench import InputType
+
+_DISK_BLOCK_BYTES = 4096
+_FILES_OF_A_JOB = 16
+_US_PER_MS = 1000.0
+
+
+class HadoopMRBenchOptions(HadoopOptions):
+    """Options of hadoop.mrbench."""
+
+    jobs: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        10, description="number of jobs, one after another (MRBench: -numRuns)"
+    )
+    maps: Annotated[int, Field(ge=1, le=256)] = Field(
+        2,
+        description="map tasks of a job (MRBench: -maps). A hint to Hadoop: its local runner takes "
+        "one whatever is asked for; a note says so",
+    )
+    reduces: Annotated[int, Field(ge=1, le=256)] = Field(
+        1, description="reduce tasks of a job (MRBench: -reduces)"
+    )
+    input_lines: Annotated[Count, Field(le=1_000_000)] = Field(
+        1, description="lines of the input, each a number (MRBench: -inputLines)"
+    )
+    input_type: InputType = Field(
+        InputType.ASCENDING, description="the order of these numbers (MRBench: -inputType)"
+    )
+
+
+@dataclass(frozen=True)
+class HadoopMRBench(Workload):
+    """All jobs of a trial are one run of MRBench, which makes its input and removes it."""
+
+    options: HadoopMRBenchOptions
+
+    def space_bytes(self) -> int:
+        """Input and output, and blocks for what a job leaves in HDFS and in its staging folder."""
+        asked = self.options
+        lines = asked.input_lines * (len(str(asked.input_lines)) + 1)
+        files = _FILES_OF_A_JOB + 2 * asked.maps + asked.reduces
+        return lines + asked.jobs * (lines + files * _DISK_BLOCK_BYTES)
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: starting and committing is no matter of bytes."""
+        return None
+
+    def run(self, place: Place) -> Measured:
+        """Run all jobs."""
+        asked, client = self.options, job.client_of(place)
+        wanted = MRBenchRun(
+            asked.jobs,
+            maps=asked.maps,
+            reduces=asked.reduces,
+            input_lines=asked.input_lines,
+            input_type=asked.input_type,
+        )
+        arguments = wanted.arguments(_folder(client))
+        ran = job.run(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
+        result = _result(ran, asked.jobs)
+        latencies = {"job": _histogram(result)}
+        return Measured(_readings(result), latencies, notes=_notes(ran, asked.maps))
+
+    def clean(self, place: Place) -> None:
+        """Remove the HDFS folder, in which a run that failed may have left something."""
+        client = job.client_of(place)
+        Shell.of(client).remove(_folder(client))
+
+
+def _folder(client: Client) -> str:
+    return f"{client.folder}/mrbench"
+
+
+def _result(ran: Ran, jobs: int) -> MRBenchResult:
+    try:
+        return mrbench.parse(ran.ended.stdout.text, jobs)
+    except NoResultError as error:
+        raise WorkloadError(
+            f"the times of {jobs} jobs of MRBench",
+            found=str(error),
+            where=str(ran.ended.program),
+            remedy="run it by hand, and see what it prints",
+        ) from error
+
+
+def _notes(ran: Ran, maps: int) -> tuple[str, ...]:
+    found = sorted({each.maps for each in ran.jobs if each.maps not in (None, maps)})
+    if not found:
+        return ()
+    told = " or ".join(map(str, found))
+    return (f"a job had {told} map tasks where {maps} were asked for: to Hadoop that is a hint",)
+
+
+def _readings(result: MRBenchResult) -> dict[str, float]:
+    seconds = [milliseconds / 1000 for milliseconds in result.job_milliseconds]
+    return {
+        "job_time": result.mean_milliseconds / 1000,
+        "job_time_median": statistics.median(seconds),
+        "job_time_min": min(seconds),
+        "job_time_max": max(seconds),
+    }
+
+
+def _histogram(result: MRBenchResult) -> Histogram:
+    return merged((milliseconds * _US_PER_MS, 1) for milliseconds in result.job_milliseconds)
+
+
+HADOOP_MRBENCH = WorkloadDefinition(
+    name="hadoop.mrbench",
+    models="MRBench: tiny jobs one after another, where starting and committing is all. "
+    "Each is submitted, scheduled, run and committed by Hadoop itself, on YARN or in its local "
+    "runner",
+    leaves_out="bytes: the name-node's journal and the staging of jobs move more than the jobs do; "
+    "so foreign I/O is not noticed. A job's time ends when the client asks for it again: every "
+    "tenth of a second here, every second where MRBench is run by hand "
+    f"({job.POLL})",
+    source="Apache Hadoop 3.4.2, org.apache.hadoop.mapred.MRBench "
+    "(hadoop-mapreduce-client-jobclient)",
+    options=HadoopMRBenchOptions,
+    figures=always(
+        Figure("job_time", "s", "mean time of a job, as MRBench prints it (AvgTime)", False),
+        Figure("job_time_median", "s", "median time of a job", False),
+        Figure("job_time_min", "s", "time of the fastest job", False),
+        Figure("job_time_max", "s", "time of the slowest job", False),
+    ),
+    example={"jobs": 2},
+    make=HadoopMRBench,
+    needs_hadoop=True,
+)

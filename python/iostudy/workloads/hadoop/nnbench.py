@@ -1,0 +1,354 @@
+"""Hadoop's NNBench on a real name-node."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+
+from iostudy import units
+from iostudy.errors import UsageError, WorkloadError
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.configuration import Configuration, size_bytes
+from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.tools import nnbench
+from iostudy.hadoop.tools.nnbench import (
+    LATENCIES,
+    TRANSACTIONS,
+    NNBenchResult,
+    NNBenchRun,
+    Operation,
+)
+from iostudy.hadoop.tools.results import NoResultError
+from iostudy.workloads.definition import (
+    Count,
+    Figure,
+    Measured,
+    Place,
+    Seconds,
+    Size,
+    Workload,
+    WorkloadDefinition,
+)
+from iostudy.workloads.hadoop import job
+from iostudy.workloads.hadoop.job import HadoopOptions
+
+_MIN_BLOCK = "dfs.namenode.fs-limits.min-block-size"
+_MIN_BLOCK_DEFAULT = str(units.MIB)
+_LOCAL_MAPS = "mapreduce.local.map.tasks.maximum"
+_START_SECONDS_LOCAL = 15.0
+_START_SECONDS_YARN = 60.0
+_LEAST_OVERLAP = 0.75
+"""Two waves of maps have a half. So NNBench's rate is at most a third less than if all had begun
+together; one late map among many takes less from either."""
+
+_DISK_BLOCK_BYTES = 4096
+_INODE_BYTES = 1024
+"""What a file's life takes in the name-node's journal, with two of its operations, and more."""
+
+_MEANINGS: dict[Operation, str] = {
+    "create_write": "a file created, written and closed",
+    "open_read": "a file opened, and read if that is asked for",
+    "rename": "a file given another name in its directory",
+    "delete": "a file deleted",
+}
+_STEPS = {
+    "create": "creating a file and writing into it",
+    "close": "closing it",
+    "open": "opening a file",
+    "read": "reading it",
+    "rename": "a renaming",
+    "delete": "a deletion",
+}
+
+
+class HadoopNNBenchOptions(HadoopOptions):
+    """Options of hadoop.nnbench."""
+
+    operation: Operation = Field(
+        "create_write",
+        description="what is done to every file (NNBench: -operation). Where files must be there, "
+        "NNBench's create_write makes them before, unmeasured: for open_read once per block, for "
+        "rename and delete before every trial",
+    )
+    maps: Annotated[int, Field(ge=1, le=4096)] = Field(
+        2,
+        description="map tasks, which all begin at the same time (NNBench: -maps). On YARN all of "
+        f"them need their containers at once; the local runner is given {_LOCAL_MAPS} for them",
+    )
+    files: Count = Field(1000, description="files of each map task (NNBench: -numberOfFiles)")
+    bytes_to_write: Annotated[
+        int,
+        BeforeValidator(units.parse_size),
+        Field(ge=0, le=units.GIB),
+        PlainSerializer(units.format_size, return_type=str, when_used="json"),
+    ] = Field(0, description="size of each file (NNBench: -bytesToWrite)")
+    block_size: Size = Field(
+        units.MIB,
+        description="block size of the files, whatever dfs.blocksize says (NNBench: -blockSize). "
+        f"Not less than {_MIN_BLOCK}; NNBench's own default, 1, no name-node takes",
+    )
+    bytes_per_checksum: Size = Field(
+        512,
+        description="bytes that share a checksum of 4 bytes; divides block_size (NNBench: "
+        "-bytesPerChecksum, by itself 1)",
+    )
+    replication: Annotated[int, Field(ge=1, le=512)] = Field(
+        1,
+        description="replicas of the files' blocks, whatever dfs.replication says (NNBench: "
+        "-replicationFactorPerFile)",
+    )
+    read_after_open: bool = Field(
+        default=False,
+        description="open_read reads each file to its end (NNBench: -readFileAfterOpen)",
+    )
+    start_after: Annotated[Seconds, Field(gt=0, le=540)] | None = Field(
+        None,
+        description="so long after its start the maps begin; all have to be ready by then (NNBench:"
+        " -startTime, by itself 2 minutes). By itself "
+        f"{_START_SECONDS_LOCAL:.0f}s with the local runner, {_START_SECONDS_YARN:.0f}s on YARN",
+    )
+
+    @model_validator(mode="after")
+    def _whole_checksums(self) -> HadoopNNBenchOptions:
+        if self.block_size % self.bytes_per_checksum:
+            raise ValueError("block_size must be a multiple of bytes_per_checksum")
+        return self
+
+
+@dataclass(frozen=True)
+class HadoopNNBench(Workload):
+    """One run of NNBench is a trial; it removes its own data before a create_write."""
+
+    options: HadoopNNBenchOptions
+
+    def space_bytes(self) -> int:
+        """Blocks with their checksums on the DataNodes, and the name-node's journal."""
+        asked = self.options
+        checksums = 4 * asked.bytes_to_write / asked.bytes_per_checksum
+        blocks = sum(
+            math.ceil(size / _DISK_BLOCK_BYTES) for size in (asked.bytes_to_write, checksums)
+        )
+        each = asked.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
+        return asked.maps * asked.files * each
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: metadata are no matter of bytes."""
+        return None
+
+    def reads(self) -> bool:
+        """Where files are read, they are not to come from this machine's page cache."""
+        return self.options.operation == "open_read" and self.options.read_after_open
+
+    def preparation(self) -> str:
+        """Trials that only open and read share their files."""
+        if self.options.operation != "open_read":
+            return ""
+        kept = self.options.model_dump_json(exclude={"operation", "read_after_open", "limit"})
+        return f"hadoop.nnbench {kept}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the files that all trials of the block open."""
+        if self.options.operation == "open_read":
+            self._carry_out(place, "create_write")
+
+    def reset(self, place: Place) -> None:
+        """Every trial that changes something begins without files, or with new ones."""
+        match self.options.operation:
+            case "rename" | "delete":
+                self._carry_out(place, "create_write")
+            case "create_write":
+                self.clean(place)
+            case "open_read":
+                return
+
+    def run(self, place: Place) -> Measured:
+        """Carry it out; exceptions, late maps and operations that are missing are an error."""
+        result = self._carry_out(place, self.options.operation)
+        return Measured(_readings(result, self.options))
+
+    def clean(self, place: Place) -> None:
+        """Remove the HDFS folder with all that is in it."""
+        client = job.client_of(place)
+        Shell.of(client).remove(_folder(client))
+
+    def _carry_out(self, place: Place, operation: Operation) -> NNBenchResult:
+        client = job.client_of(place)
+        asked = self.options
+        wanted = NNBenchRun(
+            operation,
+            maps=asked.maps,
+            files=asked.files,
+            block_bytes=asked.block_size,
+            bytes_to_write=asked.bytes_to_write,
+            bytes_per_checksum=asked.bytes_per_checksum,
+            replication=asked.replication,
+            read_after_open=asked.read_after_open,
+        )
+        properties = _possible(client, wanted)
+        default = _START_SECONDS_YARN if client.yarn else _START_SECONDS_LOCAL
+        start = math.ceil(time.time() + (asked.start_after or default))
+        arguments = (*properties, *wanted.arguments(_folder(client), start))
+        return _sound_result(place, wanted, arguments, asked.limit)
+
+
+def _folder(client: Client) -> str:
+    return f"{client.folder}/nnbench"
+
+
+def _possible(client: Client, wanted: NNBenchRun) -> tuple[str, ...]:
+    """What is given so that all maps can begin together; UsageError if something forbids it."""
+    properties = Configuration.read(client.conf).effective()
+    least = properties.get(_MIN_BLOCK, _MIN_BLOCK_DEFAULT)
+    if wanted.block_bytes < size_bytes(least):
+        raise UsageError(
+            f"block_size: {units.format_size(wanted.block_bytes)}",
+            found=f"the name-node takes no files with blocks of less than {least} bytes",
+            where=f"{_MIN_BLOCK} in {client.conf}",
+            remedy=f"give a larger block_size, or a lower level of hadoop.{_MIN_BLOCK}",
+        )
+    if client.yarn:
+        return ()
+    at_once = properties.get(_LOCAL_MAPS)
+    if at_once is not None and not (at_once.isdecimal() and int(at_once) >= wanted.maps):
+        raise UsageError(
+            f"{wanted.maps} maps that begin at the same time",
+            found=f"the local runner is to run {at_once} at a time; the others would be late",
+            where=f"{_LOCAL_MAPS} in {client.conf}",
+            remedy=f"give {at_once} maps, or leave hadoop.{_LOCAL_MAPS} out: it is chosen then",
+        )
+    return (f"-D{_LOCAL_MAPS}={wanted.maps}",)
+
+
+def _sound_result(
+    place: Place, wanted: NNBenchRun, arguments: tuple[str, ...], limit_seconds: float
+) -> NNBenchResult:
+    """What it tells, if every map has done all its operations when all others did."""
+    client = job.client_of(place)
+    told = client.scratch / nnbench.RESULT_FILE
+    told.unlink(missing_ok=True)
+    try:
+        ran = job.run(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
+    except WorkloadError as error:
+        # From 3.x on it fails after it has told of exceptions: its figures say more.
+        if told.exists():
+            _require_sound(wanted, nnbench.parse(told.read_text()), error.found)
+        raise
+    try:
+        result = nnbench.parse(told.read_text())
+    except (OSError, NoResultError) as error:
+        raise WorkloadError(
+            "the result of NNBench",
+            found=str(error),
+            where=str(told),
+            remedy="run it by hand, and see what its result is",
+        ) from error
+    log = ran.ended.stderr.text
+    _require_sound(wanted, result, job.exceptions(log))
+    waited = wanted.maps if client.yarn else nnbench.waited(log)
+    _require_together(wanted, result, waited)
+    return result
+
+
+def _require_sound(wanted: NNBenchRun, result: NNBenchResult, log: str) -> None:
+    files = wanted.maps * wanted.files
+    reasons = []
+    if result.exceptions:
+        reasons.append(f"{result.exceptions} exceptions")
+    if result.late_maps:
+        reasons.append(f"{result.late_maps} of {wanted.maps} maps that missed the barrier")
+    if result.successful != files or reasons:
+        reasons.append(f"{result.successful} of {files} operations succeeded")
+        raise WorkloadError(
+            f"NNBench {wanted.operation} without exceptions and late maps",
+            found=", ".join(reasons) + (f"; {log}" if log else ""),
+            where=nnbench.MAIN_CLASS,
+            remedy="exceptions: see the name-node's log, quotas, safe mode, and whether DataNodes "
+            "have room. Late maps: give start_after a longer time, or fewer maps",
+        )
+
+
+def _require_together(wanted: NNBenchRun, result: NNBenchResult, waited: int) -> None:
+    """Hadoop 3.x lets a late map begin at once, and counts it nowhere."""
+    overlap = result.overlap(wanted.maps)
+    if waited >= wanted.maps and overlap >= _LEAST_OVERLAP:
+        return
+    late = f"only {waited} of {wanted.maps} were ready before they were to begin; " * (
+        waited < wanted.maps
+    )
+    raise WorkloadError(
+        f"{wanted.maps} maps of NNBench that work at the same time",
+        found=f"{late}on average {overlap:.0%} of them were at work",
+        where=nnbench.MAIN_CLASS,
+        remedy="give start_after a longer time, or fewer maps: on YARN no more than there are "
+        "containers at once; and so many files that they take seconds",
+    )
+
+
+def _readings(result: NNBenchResult, options: HadoopNNBenchOptions) -> dict[str, float]:
+    steps = zip(_steps(options), result.latencies_milliseconds, strict=True)
+    return {
+        "tps": result.transactions_per_second,
+        "rate": 1000 * result.successful / result.longest_milliseconds,
+        "exec_time": result.longest_milliseconds / 1000,
+        "file_time": result.mean_milliseconds,
+        **{f"{step}_latency": milliseconds for step, milliseconds in steps},
+        "overlap": 100 * result.overlap(options.maps),
+    }
+
+
+def _steps(options: HadoopNNBenchOptions) -> tuple[str, ...]:
+    """Those whose latency is told."""
+    steps = LATENCIES[options.operation]
+    return steps if options.operation != "open_read" or options.read_after_open else steps[:1]
+
+
+def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
+    """Without the bytes moved: nobody knows what the journal makes of the operations."""
+    meaning = _MEANINGS[options.operation]
+    transactions = TRANSACTIONS[options.operation]
+    counted = f"for each file {transactions}: its creation, and its closing"
+    return (
+        Figure(
+            "tps",
+            "op/s",
+            f"transactions a second as NNBench prints them (TPS), without the fraction; "
+            f"{counted if transactions > 1 else 'one for each file'}",
+            True,
+        ),
+        Figure("rate", "op/s", f"{meaning}: files over exec_time, with their fraction", True),
+        Figure("exec_time", "s", "from the first map's start to the last map's end", False),
+        Figure("file_time", "ms", f"mean time of {meaning} (NNBench: Avg exec time)", False),
+        *(
+            Figure(f"{step}_latency", "ms", f"mean time of {words} (NNBench: Avg Lat)", False)
+            for step, words in _STEPS.items()
+            if step in _steps(options)
+        ),
+        Figure(
+            "overlap", "%", "share of all maps that were at work, on average over exec_time", True
+        ),
+    )
+
+
+HADOOP_NNBENCH = WorkloadDefinition(
+    name="hadoop.nnbench",
+    models="NNBench: map tasks that create, open, rename or delete small files on a real "
+    "name-node. A run with exceptions, with operations that are missing or with maps that did not "
+    "work at the same time is an error, although NNBench may say so in its figures only",
+    leaves_out="several reduce tasks (-reduces is 1): NNBench reads the output of the first alone "
+    "and would lose the figures of the others. Bytes are not told, as name-node and DataNodes "
+    "write what nobody has counted; so foreign I/O is not noticed. On YARN a single late map "
+    f"among many is not noticed, only an overlap below {_LEAST_OVERLAP:.0%}: Hadoop 3 does not "
+    "count late maps. Up to Hadoop 2.7 maps of the same host work on the same files, and up to 2.x "
+    "files that were not there count as renamed and deleted",
+    source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.NNBench "
+    "(hadoop-mapreduce-client-jobclient)",
+    options=HadoopNNBenchOptions,
+    figures=_figures,
+    make=HadoopNNBench,
+    example={"files": 300},
+    needs_hadoop=True,
+)
