@@ -1,0 +1,242 @@
+"""Who may be the best: against formulae done by hand or by scipy, and what must not matter."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from iostudy.analysis.paired import Interval, mean_interval
+from iostudy.analysis.ranking import Order, Ranking, RankSet, is_rankable, rank
+from iostudy.analysis.verdict import Rule, compare
+
+RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
+Array = NDArray[np.float64]
+
+
+def drawn(blocks: int, effects: list[float], seed: int = 1, noise: float = 0.01) -> Array:
+    """Blocks x configurations, each block with a level of its own."""
+    draw = np.random.default_rng(seed)
+    own = draw.normal(0, noise, (blocks, len(effects)))
+    return own + np.asarray(effects) + draw.normal(5, 1, (blocks, 1))
+
+
+def without(figures: Array, configuration: int, after: int) -> Array:
+    """The same, but for a configuration that was decided after some blocks."""
+    figures = figures.copy()
+    figures[after:, configuration] = np.nan
+    return figures
+
+
+def ranked(
+    *workloads: Array, weights: Sequence[float] | None = None, margin: float = 0.03
+) -> Ranking:
+    return rank(
+        workloads, weights or [1.0] * len(workloads), verdict_rule(*workloads, margin=margin)
+    )
+
+
+def verdict_rule(*workloads: Array, margin: float = 0.03) -> Rule:
+    comparisons = (workloads[0].shape[1] - 1) * len(workloads)
+    return replace(RULE, margin=margin, comparisons=comparisons)
+
+
+def level(comparisons: int) -> float:
+    return replace(RULE, comparisons=comparisons).repeated_alpha
+
+
+def interval(order: Order, first: int, second: int) -> Interval:
+    return Interval(float(order.pairs.low[first, second]), float(order.pairs.high[first, second]))
+
+
+def equal(found: Interval, wanted: Interval) -> bool:
+    return (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+
+
+def told(order: Order) -> list[tuple[int, int]]:
+    return [(ranks.best, ranks.worst) for ranks in order.ranks]
+
+
+def test_the_baselines_pairs_on_a_workload_are_told_by_its_verdicts():
+    figures = drawn(9, [0.0, 0.0, 0.05], noise=0.02)
+    order = ranked(figures, figures).alone[0]
+    for other in (1, 2):
+        verdict = compare(
+            np.exp(figures[:, 0]).tolist(),
+            np.exp(figures[:, other]).tolist(),
+            higher_is_better=True,
+            rule=verdict_rule(figures, figures),
+        )
+        assert equal(interval(order, other, 0), verdict.interval)
+        assert equal(interval(order, 0, other), verdict.interval.mirrored())
+        assert order.verdicts[other, 0] == verdict.verdict
+    assert len(set(order.verdicts[1:, 0])) == 2
+
+
+def test_the_other_pairs_on_a_workload_share_the_risk():
+    figures = drawn(9, [0.0, 0.02, 0.05, 0.1])
+    order = ranked(figures, figures).alone[0]
+    # Three pairs are without the baseline, on each of two workloads.
+    assert equal(interval(order, 2, 1), mean_interval(figures[:, 2] - figures[:, 1], level(6)))
+
+
+def test_on_all_workloads_together_all_pairs_share_the_risk():
+    quiet, loud = drawn(9, [0.0, 0.02], seed=1), drawn(6, [0.0, 0.05], seed=2, noise=0.04)
+    order = ranked(quiet, loud).combined
+    first, second = (figures[:, 1] - figures[:, 0] for figures in (quiet, loud))
+    # Welch's t interval of m1 - (-m2), with Satterthwaite's degrees, is that of twice the mean.
+    welch = stats.ttest_ind(first, -second, equal_var=False)
+    low, high = welch.confidence_interval(1 - level(1 * 2))
+    assert equal(interval(order, 1, 0), Interval(low / 2, high / 2))
+
+
+def test_the_difference_from_the_mean_is_that_within_whole_blocks():
+    figures = drawn(8, [0.0, 0.02, 0.05])
+    order = ranked(figures).combined
+    apart = figures[:, 2] - figures.mean(axis=1)
+    assert order.from_mean.value[2] == pytest.approx(apart.mean())
+    found = Interval(order.from_mean.low[2], order.from_mean.high[2])
+    assert equal(found, mean_interval(apart, level(3)))
+    assert order.from_mean.value.sum() == pytest.approx(0)
+
+
+def test_a_pair_has_the_blocks_that_both_have_run():
+    whole = drawn(12, [0.0, 0.02, 0.05])
+    order = ranked(without(whole, 2, after=6)).combined
+    assert interval(order, 1, 0) == interval(ranked(whole).combined, 1, 0)
+    early = whole[:6, 2] - whole[:6, 0]
+    assert equal(interval(order, 2, 0), mean_interval(early, verdict_rule(whole).repeated_alpha))
+
+
+def test_the_error_against_the_mean_where_blocks_are_missing_is_at_least_the_true_one():
+    errors, values = [], []
+    for seed in range(400):
+        order = ranked(without(drawn(15, [0.0] * 3, seed), 2, after=5)).combined
+        values.append(order.from_mean.value[0])
+        half = order.from_mean.high[0] - order.from_mean.value[0]
+        errors.append(half / stats.t.isf(level(3) / 2, 4))
+    assert np.var(values) < np.mean(np.square(errors)) < 2 * np.var(values)
+
+
+def test_weights_count_by_their_ratios():
+    workloads = drawn(8, [0.0, 0.02], 1), drawn(8, [0.0, 0.08], 2)
+    each = [(figures[:, 1] - figures[:, 0]).mean() for figures in workloads]
+    for weights in ([3, 1], [0.75, 0.25]):
+        order = ranked(*workloads, weights=weights).combined
+        assert order.pairs.value[1, 0] == pytest.approx(0.75 * each[0] + 0.25 * each[1])
+
+
+def test_ranks_that_are_known_and_ties_that_share_them():
+    for ranking in (
+        ranked(*[drawn(20, [0.10, 0.0, 0.10, 0.30], s) for s in range(w)]) for w in (1, 2)
+    ):
+        assert told(ranking.combined) == [(2, 3), (4, 4), (2, 3), (1, 1)]
+        assert ranking.combined.best == (3,)
+
+
+def test_noise_leaves_every_rank_open():
+    order = ranked(drawn(5, [0.0, 0.01, 0.02], noise=0.2)).combined
+    assert order.ranks == (RankSet(1, 3),) * 3
+    assert order.best == (0, 1, 2)
+
+
+def test_a_difference_within_the_margin_is_none():
+    figures = np.tile([0.0, 0.02, 0.1], (5, 1))
+    assert told(ranked(figures).combined) == [(2, 3), (2, 3), (1, 1)]
+    assert told(ranked(figures, margin=0.01).combined) == [(3, 3), (2, 2), (1, 1)]
+
+
+def test_two_are_told_apart_only_if_one_of_them_is_told_apart_from_the_baseline():
+    figures = drawn(30, [0.0, 0.04, -0.04], noise=0.001)
+    figures[:, 0] += np.linspace(-1, 1, 30)
+    noisy = ranked(figures).combined
+    assert interval(noisy, 1, 2).low > 0.03
+    assert noisy.verdicts[1, 2] == "inconclusive"
+    assert told(noisy) == [(1, 3)] * 3
+    figures[:, 0] = figures[:, 1] - 0.04
+    assert told(ranked(figures).combined) == [(2, 2), (1, 1), (3, 3)]
+
+
+def crossed(*effects: list[float], margin: float = 0.03) -> Ranking:
+    return ranked(*[drawn(10, own, seed) for seed, own in enumerate(effects)], margin=margin)
+
+
+def test_a_pair_that_changes_places_leaves_no_single_order():
+    ranking = crossed([0.0, 0.10, -0.3], [0.0, -0.08, -0.3])
+    (crossing,) = ranking.crossings
+    assert (crossing.first, crossing.second) == (0, 1)
+    assert (crossing.better, crossing.worse) == ((1,), (0,))
+    assert not ranking.has_single_order
+    assert [order.best for order in ranking.alone] == [(1,), (0,)]
+
+
+def test_losers_may_change_places():
+    ranking = crossed([0.5, 0.10, 0.0], [0.5, -0.08, 0.0])
+    assert [(c.first, c.second) for c in ranking.crossings] == [(1, 2)]
+    assert ranking.has_single_order
+    assert ranking.combined.best == (0,)
+
+
+def test_a_difference_within_the_margin_is_no_change_of_places():
+    assert not crossed([0.0, 0.02], [0.0, -0.02], margin=0.05).crossings
+    assert crossed([0.0, 0.02], [0.0, -0.02], margin=0.001).crossings
+
+
+def test_effects_of_different_size_are_no_change_of_places():
+    assert not crossed([0.0, 0.5, 0.1], [0.0, 0.05, 0.04]).crossings
+
+
+def test_what_can_be_ranked():
+    assert is_rankable([drawn(5, [0.0] * 3)], RULE)
+    assert is_rankable([drawn(5, [0.0] * 2)] * 2, RULE)
+    assert not is_rankable([drawn(5, [0.0] * 2)], RULE), "a verdict says it"
+    assert not is_rankable([drawn(9, [0.0])] * 2, RULE)
+    assert not is_rankable([drawn(5, [0.0] * 3), drawn(4, [0.0] * 3)], RULE)
+    assert not is_rankable([without(drawn(9, [0.0] * 3), 1, after=4)], RULE)
+
+
+effects = st.lists(st.floats(-0.2, 0.2), min_size=3, max_size=5)
+unhurried = settings(deadline=None)  # a level is worked out once, which takes its time
+
+
+@unhurried
+@given(effects, st.randoms(use_true_random=False))
+def test_the_order_of_configurations_does_not_matter(own, random):
+    places = list(range(len(own)))
+    random.shuffle(places)
+    workloads = [drawn(6, own, seed, noise=0.05) for seed in (1, 2)]
+    order = ranked(*workloads).combined
+    shuffled = ranked(*(figures[:, places] for figures in workloads)).combined
+    assert shuffled.ranks == tuple(order.ranks[place] for place in places)
+    np.testing.assert_allclose(shuffled.from_mean.value, order.from_mean.value[places], atol=1e-9)
+
+
+@unhurried
+@given(effects)
+def test_what_a_block_has_in_common_and_the_unit_do_not_matter(own):
+    figures = drawn(6, own, noise=0.05)
+    shifted = figures + np.arange(6)[:, None] + 3.7
+    ours, theirs = (ranked(each).combined for each in (figures, shifted))
+    np.testing.assert_allclose(ours.pairs.low, theirs.pairs.low, atol=1e-9)
+    assert ours.ranks == theirs.ranks
+
+
+@unhurried
+@given(effects)
+def test_where_lower_is_better_the_ranks_are_mirrored(own):
+    figures, count = drawn(6, own, noise=0.05), len(own)
+    up, down = (ranked(sign * figures).combined for sign in (1, -1))
+    assert down.ranks == tuple(RankSet(count + 1 - r.worst, count + 1 - r.best) for r in up.ranks)
+
+
+@unhurried
+@given(effects)
+def test_a_rank_set_holds_the_rank_of_the_estimates(own):
+    order = ranked(*[drawn(6, own, seed, noise=0.05) for seed in (1, 2)]).combined
+    places = stats.rankdata(-order.from_mean.value, method="ordinal")
+    for place, ranks in zip(places, order.ranks, strict=True):
+        assert ranks.best <= place <= ranks.worst

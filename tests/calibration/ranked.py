@@ -1,0 +1,99 @@
+"""Simulated studies that are ranked: stopped by their verdicts first, as real ones are.
+
+On each workload a configuration is run until its verdict, and the baseline until the last of them;
+the ranking then has the blocks that are left to it, and is made by the code that makes real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iostudy.analysis.ranking import Ranking, rank
+from iostudy.analysis.verdict import Rule, Verdict
+from tests.calibration.simulation import SEED, Array, Shape, carry_out, log_figures
+
+
+@dataclass(frozen=True)
+class Design:
+    """True effects on a log scale, workloads x configurations, the first of these the baseline."""
+
+    effects: Array
+    rule: Rule
+
+    @classmethod
+    def alike(cls, effects: Sequence[float], workloads: int, rule: Rule) -> Design:
+        """The same effects on every workload."""
+        return cls(np.tile(effects, (workloads, 1)), rule)
+
+    @property
+    def truth(self) -> Array:
+        """Where each configuration stands on all workloads together."""
+        return np.asarray(self.effects.mean(axis=0).round(9))
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares of studies: of what is told, with or without stopping.
+
+    ``wrong``: some configuration is put before one that is as good or better; ``uncovered``: a true
+    rank is outside its set, where equals share all of their ranks; ``missed``: an interval of a
+    combined difference does not hold it; ``split``: some pair is said to change places.
+    """
+
+    wrong: float
+    uncovered: float
+    missed: float
+    split: float
+
+
+def simulate(shape: Shape, design: Design, studies: int) -> Rates:
+    """What became of many rankings."""
+    told = [_judged(ranking, design.truth) for ranking in _rankings(shape, design, studies)]
+    return Rates(*(float(share) for share in np.mean(told, axis=0)))
+
+
+def _rankings(shape: Shape, design: Design, studies: int) -> Iterator[Ranking]:
+    workloads, configurations = design.effects.shape
+    draw = np.random.default_rng([SEED, 6, list(Shape).index(shape)])
+    rule = replace(design.rule, comparisons=(configurations - 1) * workloads)
+    figures = [
+        _stopped(log_figures(shape, draw, studies, rule.max_blocks, configurations) + own, rule)
+        for own in design.effects
+    ]
+    for each in zip(*figures, strict=True):
+        yield rank(each, [1.0] * workloads, rule)
+
+
+def _stopped(figures: Array, rule: Rule) -> Array:
+    """Studies x blocks x configurations, with NaN for what was decided before a block."""
+    last = np.stack(
+        [
+            carry_out(figures[:, :, other] - figures[:, :, 0], rule).blocks
+            for other in range(1, figures.shape[2])
+        ],
+        axis=1,
+    )
+    last = np.hstack([last.max(axis=1, keepdims=True), last])
+    block = np.arange(figures.shape[1])[None, :, None]
+    return np.where(block < last[:, None, :], figures, np.nan)
+
+
+def _judged(ranking: Ranking, truth: Array) -> tuple[bool, bool, bool, bool]:
+    pairs = ranking.combined.pairs
+    true = truth[:, None] - truth[None, :]
+    wrong = ((ranking.combined.verdicts == str(Verdict.BETTER)) & (true <= 0)).any()
+    missed = ((pairs.low > true) | (pairs.high < true)).any()
+    return bool(wrong), _uncovered(ranking, true), bool(missed), bool(ranking.crossings)
+
+
+def _uncovered(ranking: Ranking, true: NDArray[np.float64]) -> bool:
+    """Equals may be put in any order, so all of the ranks that they share have to be in."""
+    first, last = 1 + (true < 0).sum(axis=1), len(true) - (true > 0).sum(axis=1)
+    return any(
+        ranks.best > low or ranks.worst < high
+        for ranks, low, high in zip(ranking.combined.ranks, first, last, strict=True)
+    )
