@@ -208,3 +208,26 @@ def test_what_is_refused_stops_the_study_unless_it_says_otherwise():
     assert read(GOOD + "refused: leave-out\n").leave_out_refused
     problem = only_problem("question:", "refused: leave\nquestion:")
     assert (problem.path, problem.allowed) == ("refused", "stop, leave-out")
+
+
+def test_weights_are_those_of_the_workloads():
+    weighted = GOOD.replace("blocks: [5, 30]", "blocks: [5, 30], weights: {dfsio-read: 2.5}")
+    decide = read(weighted).decide
+    assert [decide.weight(w) for w in ("dfsio-write", "dfsio-read")] == [1.0, 2.5]
+
+
+@pytest.mark.parametrize(
+    ("weights", "path", "message"),
+    [
+        ("{dfsio-reads: 2}", "decide.weights.dfsio-reads", "unknown workload of this study"),
+        ("{dfsio-read: 0}", "decide.weights.dfsio-read", "out of range; allowed: more than 0"),
+        ("{dfsio-read: .inf}", "decide.weights.dfsio-read", "finite"),
+        ("{dfsio-read: heavy}", "decide.weights.dfsio-read", "number"),
+        ("[2, 1]", "decide.weights", "mapping"),
+    ],
+)
+def test_weights_that_are_none(weights, path, message):
+    problem = only_problem("blocks: [5, 30]", f"blocks: [5, 30], weights: {weights}")
+    assert problem.path == path
+    assert message in problem.message
+    assert problem.line == 8

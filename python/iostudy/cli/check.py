@@ -71,6 +71,7 @@ def _what(study: Study) -> list[tuple[str, str]]:
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
+        *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
     ]
 
 

@@ -9,14 +9,14 @@ from typing import assert_never
 from iostudy import units
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import wording
-from iostudy.report.values import FigureTold, Result
+from iostudy.report.values import CrossingTold, FigureTold, Result
 from iostudy.study.model import Factor
 
 _NOUNS = {"block.scheduler": "scheduler"}
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 
 _MOST_NAMED = 3
-"""More undecided configurations than these are counted."""
+"""More configurations, or pairs of them, than these are counted."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,46 @@ def predicate(results: Sequence[Result], figure: FigureTold, topic: Topic) -> st
         return _nothing_decided(baseline, others, topic)
     clauses = [clause for verdict in _ORDER for clause in _clauses(verdict, others, figure, topic)]
     return f"compared with {_called(baseline)}: {'; '.join(clauses)}"
+
+
+def of_ranking(
+    noun: str,
+    workloads: Sequence[str],
+    best: Sequence[str],
+    labels: Sequence[str],
+    crossings: Sequence[CrossingTold],
+) -> str:
+    """The best of all ``labels`` on all workloads together.
+
+    ``crossings`` are those that leave no single order.
+    """
+    together = "both" if len(workloads) == 2 else f"all {len(workloads)}"
+    where = f"On {workloads[0]}" if len(workloads) == 1 else f"Over {together} workloads"
+    if crossings:
+        return f"No single {noun} is best: {change_of_places(crossings)}."
+    if len(best) == len(labels):
+        return f"{where}, no {noun} is shown to be better than another."
+    if len(best) == 1:
+        return f"{where}, the best {noun} is {quoted(best[0])}."
+    told = f"one of {len(best)}"
+    if len(best) <= _MOST_NAMED:
+        told = wording.joined([quoted(label) for label in best], "or")
+    behind = len(labels) - len(best)
+    others = "the other is" if behind == 1 else f"the other {behind} are"
+    return f"{where}, the best {noun} is {told}; {others} worse."
+
+
+def change_of_places(crossings: Sequence[CrossingTold]) -> str:
+    """Pairs that change places: ``kyber is better than bfq on writes, and worse on reads``."""
+    left = len(crossings) - _MOST_NAMED
+    more = [f"{wording.counted(left, 'more pair')} besides"] if left > 0 else []
+    return "; ".join([*map(_crossed, crossings[:_MOST_NAMED]), *more])
+
+
+def _crossed(crossing: CrossingTold) -> str:
+    first, second = quoted(crossing.configuration), quoted(crossing.other)
+    better, worse = (wording.joined(names) for names in (crossing.better_on, crossing.worse_on))
+    return f"{first} is better than {second} on {better}, and worse on {worse}"
 
 
 def sentences(predicates: Mapping[str, str]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from iostudy.report import (
     heat,
     json_,
     latency_chart,
+    rank_tables,
     tables,
     wording,
 )
@@ -175,6 +176,11 @@ _FILTERS = {
     "published_name": wording.published_name,
     "published_value": wording.published_value,
     "quoted": answer.quoted,
+    "ranked_alone": rank_tables.alone,
+    "ranked_known": rank_tables.known,
+    "ranked_pairs": rank_tables.pairs,
+    "ranked_remarks": rank_tables.remarks,
+    "ranked_together": rank_tables.combined,
     "reference_alone": wording.reference_alone,
     "reference_intro": wording.reference_intro,
     "remark": wording.remark,
@@ -190,6 +196,7 @@ _GLOBALS = {
     "level_heads": configurations.HEADS,
     "no_verdict": tables.NO_VERDICT,
     "pooled": tables.POOLED,
+    "ranked_title": rank_tables.TITLE,
 }
 
 

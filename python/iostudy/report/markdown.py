@@ -7,10 +7,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iostudy.report import configurations, tables, wording
+from iostudy.report import configurations, rank_tables, tables, wording
 from iostudy.report.columns import TextTable
 from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
-from iostudy.report.values import ReferenceTold, Report, Result, TrialTold, WorkloadTold
+from iostudy.report.values import (
+    RankingTold,
+    ReferenceTold,
+    Report,
+    Result,
+    TrialTold,
+    WorkloadTold,
+)
 
 _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
 
@@ -24,6 +31,7 @@ def render(report: Report) -> str:
         f"# {_text(report.question)}",
         "\n\n".join(_text(sentence) for sentence in report.answer),
         _list(*report.notes),
+        _ranking(report.ranking, report) if report.ranking else "",
         *(_workload(workload, report) for workload in report.workloads),
         _reference(report.reference) if report.reference else "",
         _configurations(report),
@@ -40,6 +48,20 @@ def _origin(report: Report) -> str:
     begun = wording.moment(report.started_at)
     version, seed = _text(report.iostudy_version), report.method.seed
     return f"{_text(report.name)}, begun {begun}, iostudy {version}, seed {seed}."
+
+
+def _ranking(told: RankingTold, report: Report) -> str:
+    """All workloads together; each alone where they contradict each other."""
+    alone = rank_tables.alone(told, report)
+    parts = (
+        f"## {rank_tables.TITLE}",
+        _text_table(rank_tables.combined(told, report)),
+        _text(rank_tables.known(told, report)),
+        _list(*rank_tables.remarks(told, report)),
+        _text_table(alone) if alone else "",
+        _shut("every pair", _text_table(rank_tables.pairs(told, report))),
+    )
+    return "\n\n".join(part for part in parts if part)
 
 
 def _workload(workload: WorkloadTold, report: Report) -> str:

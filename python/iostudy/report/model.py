@@ -13,7 +13,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import Standing, standings, verdict_values
 from iostudy.ledger.rows import StudyRow, TrialRow
-from iostudy.report import answer, configurations, measured, method, reference, telemetry
+from iostudy.report import answer, configurations, measured, method, ranking, reference, telemetry
 from iostudy.report.finite import finite, finite_values, span
 from iostudy.report.values import (
     FigureTold,
@@ -38,14 +38,16 @@ def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report
     workloads = _workloads(study, standings(study, in_order), in_order)
     trials = _trials(study, in_order)
     state = _state(study, workloads)
+    ranked = ranking.told(study, in_order)
     return Report(
         name=study.name,
         question=study.question,
         state=state,
-        answer=(*_answer(study, workloads), *_ending(state)),
+        answer=(*_answer(study, workloads), *([ranked.answer] if ranked else ()), *_ending(state)),
         noun=answer.noun_of(study.factors),
         baseline=study.baseline.label,
         configurations=configurations.told(study, in_order),
+        ranking=ranked,
         workloads=workloads,
         trials=trials,
         telemetry=telemetry.means(study, in_order),

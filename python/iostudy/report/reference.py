@@ -8,7 +8,7 @@ from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import span
 from iostudy.report.means import paired
-from iostudy.report.values import OwnTold, PublishedTold, ReferenceTold
+from iostudy.report.values import OrderTold, OwnTold, PublishedTold, ReferenceTold
 from iostudy.study import reference
 from iostudy.study.model import Study
 from iostudy.study.reference import Publication, PublishedFigure
@@ -34,6 +34,7 @@ def told(study: Study, rows: Sequence[TrialRow]) -> ReferenceTold | None:
         caveats=published.caveats,
         open_questions=published.open_questions,
         baseline=published.baseline,
+        orders=tuple(OrderTold(where=o.where, order=o.order) for o in published.orders),
         figures=tuple(_figure(figure, published, study, rows) for figure in published.figures),
     )
 
@@ -60,20 +61,30 @@ def _own(
     figure: PublishedFigure, published: Publication, study: Study, rows: Sequence[TrialRow]
 ) -> OwnTold | None:
     """Means over the blocks that both configurations have run, as in the verdicts."""
-    own = _values(study, rows, figure, figure.configuration)
-    base = _values(study, rows, figure, published.baseline)
+    label, base_label = (
+        _label(study, published, name) for name in (figure.configuration, published.baseline)
+    )
+    own, base = (_values(study, rows, figure, each) for each in (label, base_label))
     found = paired(base, own, rule_of(study).repeated_alpha)
     if found is None:
         return None
     is_baseline = figure.configuration == published.baseline
     interval = None if is_baseline else found.interval
     return OwnTold(
+        configuration=label,
         unit=_unit(study, figure),
         value=found.mean,
         blocks=found.blocks,
         change=None if is_baseline else found.change,
         interval=None if interval is None else span(interval.as_fractions()),
     )
+
+
+def _label(study: Study, published: Publication, name: str) -> str:
+    """What a published configuration is called in the study, where that has one of its own name."""
+    if any(configuration.label == name for configuration in study.configurations()):
+        return name
+    return published.counterparts.get(name, name)
 
 
 def _unit(study: Study, figure: PublishedFigure) -> str:

@@ -71,7 +71,7 @@ def others(workload: WorkloadTold) -> TextTable | None:
 def _own(mean: MeanTold) -> str:
     if mean.change is None:
         return ""
-    return f"{wording.signed_percent(mean.change)} {wording.signed_span(mean.interval)}"
+    return wording.change_within(mean.change, mean.interval)
 
 
 def parts(told: PartsTold) -> tuple[TextTable, ...]:

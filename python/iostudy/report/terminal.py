@@ -17,9 +17,16 @@ from rich.table import Table
 from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report import tables, wording
+from iostudy.report import rank_tables, tables, wording
 from iostudy.report.columns import FittingTable
-from iostudy.report.values import PublishedTold, ReferenceTold, Report, Result, WorkloadTold
+from iostudy.report.values import (
+    PublishedTold,
+    RankingTold,
+    ReferenceTold,
+    Report,
+    Result,
+    WorkloadTold,
+)
 
 _STYLES = {
     Verdict.BETTER: "green",
@@ -43,10 +50,21 @@ def summary(report: Report) -> RenderableType:
     verdicts = [workload_table(workload) for workload in report.workloads]
     legend = wording.blocks_legend(r for workload in report.workloads for r in workload.results)
     legends = [Padding(Text(legend, style="dim"), (0, 1, 1, 1))] if legend else []
+    ranking = [_ranking(report.ranking, report)] if report.ranking else []
     sentences = [Padding(Text(sentence), (0, 1)) for sentence in report.answer]
     notes = [Padding(Text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
     published = [_reference(report.reference)] if report.reference else []
-    return Group(*verdicts, *legends, *sentences, *notes, *published)
+    return Group(*verdicts, *legends, *ranking, *sentences, *notes, *published)
+
+
+def _ranking(told: RankingTold, report: Report) -> RenderableType:
+    """All workloads together; each alone where they contradict each other."""
+    together, alone = rank_tables.combined(told, report), rank_tables.alone(told, report)
+    tables = [FittingTable(rank_tables.TITLE.lower(), together)]
+    tables += [FittingTable("", alone)] if alone else []
+    about = (*rank_tables.remarks(told, report), rank_tables.known(told, report))
+    texts = (Padding(Text(text, style="dim"), (0, 1)) for text in about)
+    return Group(*tables, *texts, Text())
 
 
 def workload_table(workload: WorkloadTold) -> RenderableType:

@@ -48,9 +48,12 @@ def against(baseline: str) -> str:
 
 def change(result: Result) -> str:
     """A change with its interval: ``-12.0 % [-15.0, -9.0]``."""
-    if result.change is None:
-        return UNKNOWN
-    return f"{signed_percent(result.change)} {signed_span(result.interval)}"
+    return change_within(result.change, result.interval)
+
+
+def change_within(change: float | None, interval: Span | None) -> str:
+    """A change with an interval, as fractions, in percent."""
+    return UNKNOWN if change is None else f"{signed_percent(change)} {signed_span(interval)}"
 
 
 def published_name(published: PublishedTold) -> str:
@@ -71,9 +74,12 @@ def published_change(published: PublishedTold) -> str:
 
 
 def own_value(published: PublishedTold) -> str:
-    """The user's own figure in its unit: ``512 MiB/s``."""
+    """The user's own figure: ``512 MiB/s``; ``512 MiB/s (none)`` where that is called otherwise."""
     own = published.own
-    return UNKNOWN if own is None else f"{significant(own.value)} {own.unit}"
+    if own is None:
+        return UNKNOWN
+    called = "" if own.configuration == published.configuration else f" ({own.configuration})"
+    return f"{significant(own.value)} {own.unit}{called}"
 
 
 def own_change(published: PublishedTold) -> str:
@@ -81,7 +87,7 @@ def own_change(published: PublishedTold) -> str:
     if published.baseline:
         return ""
     own = published.own
-    return UNKNOWN if own is None else f"{signed_percent(own.change)} {signed_span(own.interval)}"
+    return UNKNOWN if own is None else change_within(own.change, own.interval)
 
 
 def reference_intro(reference: ReferenceTold) -> str:

@@ -16,6 +16,10 @@ T = TypeVar("T")
 _WORDS = {
     "bool_parsing": "write true or false",
     "bool_type": "write true or false",
+    "dict_type": "a mapping is wanted here",
+    "finite_number": "write a finite number",
+    "float_parsing": "write a number",
+    "float_type": "write a number",
     "int_parsing": "write a whole number",
     "int_type": "write a whole number",
     "int_from_float": "write a whole number",

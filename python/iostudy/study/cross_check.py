@@ -31,6 +31,7 @@ def cross_check(collector: Collector, study: Study) -> None:
     """
     check_section(collector, study)
     _check(collector, ("factors",), study)
+    _check_weights(collector, study)
     if study.fallback is not None:
         _check(collector, ("without_root", "factors"), study.without_root())
 
@@ -130,6 +131,14 @@ def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:
     for factor in study.factors:
         if factor.kind is FactorKind.WORKLOAD_OPTION and factor.option not in from_workloads:
             collector.add((*way, factor.name), "no workload of this study has that option")
+
+
+def _check_weights(collector: Collector, study: Study) -> None:
+    labels = [workload.label for workload in study.workloads]
+    for label in study.decide.weights:
+        if label not in labels:
+            error = UnknownNameError("workload of this study", label, labels)
+            collector.note(("decide", "weights", label), error, label)
 
 
 def _check_labels(collector: Collector, way: Path, study: Study) -> None:

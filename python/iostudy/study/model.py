@@ -180,12 +180,20 @@ def describe_target(target: Target, factors: Sequence[Factor]) -> str:
 
 @dataclass(frozen=True)
 class Decision:
-    """What decides. ``margin`` and ``risk`` are fractions; blocks are counted per comparison."""
+    """What decides. ``margin`` and ``risk`` are fractions; blocks are counted per comparison.
+
+    ``weights`` are those of workloads in the combined ranking, by their labels.
+    """
 
     margin: float
     risk: float
     min_blocks: int
     max_blocks: int
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def weight(self, workload: str) -> float:
+        """The weight of a workload; 1 where none is given. Only the ratios of weights matter."""
+        return self.weights.get(workload, 1.0)
 
 
 @dataclass(frozen=True)

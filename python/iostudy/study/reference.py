@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from pydantic import FiniteFloat, PositiveInt
+from pydantic import Field, FiniteFloat, PositiveInt
 
 from iostudy.study.names import UnknownNameError
 from iostudy.study.sections import Section
@@ -32,10 +32,18 @@ class PublishedFigure(Section):
     runs: PositiveInt = 1
 
 
+class PublishedOrder(Section):
+    """A ranking of configurations over several workloads, the best first."""
+
+    where: str
+    order: tuple[str, ...]
+
+
 class Publication(Section):
     """A report that others have published, with what has to be known to read its figures.
 
-    ``baseline`` is the configuration that its others are compared with.
+    ``baseline`` is the configuration that its others are compared with. ``counterparts`` are the
+    labels that a study of today may have for configurations that are called otherwise now.
     """
 
     title: str
@@ -46,6 +54,8 @@ class Publication(Section):
     caveats: tuple[str, ...]
     open_questions: tuple[str, ...]
     baseline: str
+    counterparts: dict[str, str] = Field(default_factory=dict)
+    orders: tuple[PublishedOrder, ...] = ()
     figures: tuple[PublishedFigure, ...]
 
     def baseline_value(self, figure: PublishedFigure) -> float | None:

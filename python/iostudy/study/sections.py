@@ -79,10 +79,13 @@ class DecideSection(Section):
     blocks: Annotated[tuple[int, int], BeforeValidator(_blocks)] = Field(
         (5, 30), description="fewest and most blocks of a comparison"
     )
+    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        {}, description="of workloads in the combined ranking, by their labels; 1 by default"
+    )
 
     def decision(self) -> Decision:
         """The section as the study's value."""
-        return Decision(self.margin, self.risk, *self.blocks)
+        return Decision(self.margin, self.risk, *self.blocks, self.weights)
 
 
 class ValiditySection(Section):
