@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, SettingError, TargetError, WorkloadError
+from iostudy.hadoop import native
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell
 from iostudy.hadoop.fake import FakeCluster
@@ -32,6 +33,7 @@ from iostudy.workloads import catalog, dfsio
 from iostudy.workloads.definition import BYTES, Measured, Place, Workload
 
 BLOCKSIZE, HANDLERS = "hadoop.dfs.blocksize", "hadoop.dfs.datanode.handler.count"
+READ_AHEAD = "hadoop.dfs.datanode.readahead.bytes"
 SCHEDULER = "block.scheduler"
 AS_IT_IS = Configuration("as it is", {}, {})
 LOST = ClusterError("a whole cluster", found="DataNode 0 has ended", where="log", remedy="none")
@@ -274,6 +276,20 @@ def test_preflight_tries_every_level_and_tells_which_the_cluster_refuses(bench: 
         "restart dfs.datanode.handler.count=20",
         "restart dfs.datanode.handler.count=4096",
     ]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_takes_the_native_library_is_refused_where_a_cluster_has_none(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, *, there: bool
+) -> None:
+    monkeypatch.setattr(native, "is_there", lambda _: there)
+    configurations = [
+        Configuration(value, {READ_AHEAD: value}, {}) for value in ("as-found", "0", "1048576")
+    ]
+    with bench.node(*varying(READ_AHEAD)) as node:
+        refused = node.preflight([request()], configurations)
+    assert list(refused) == ([] if there else ["0", "1048576"])
+    assert there or "native library (libhadoop.so)" in str(refused["0"])
 
 
 def test_what_the_cluster_is_stands_among_the_circumstances(bench: Bench) -> None:

@@ -60,10 +60,13 @@ _KINDS = {
             "Properties of the cluster that a study's Hadoop workloads run on: `hadoop.` and "
             "Hadoop's own name. What each job reads is given to the jobs of a trial; what daemons "
             "read takes a restart of the study's own cluster before each trial, and is refused on "
-            "a cluster that others have started. `as-found` is what the cluster itself has. Any "
-            "property is a setting, though only those below are described; Hadoop ignores a name "
-            "that it does not know. Refused are addresses, places for files, what concerns "
-            "security, and what iostudy itself gives (`fs.defaultFS`, `mapreduce.framework.name`)."
+            "a cluster that others have started. `as-found` is what the cluster itself has. The "
+            "defaults here are Hadoop's; a cluster that a study starts has a few of its own, "
+            "since all of it is on one machine, and its circumstances tell them. Any property is "
+            "a setting, though only those below are described; Hadoop ignores a name that it "
+            "does not know. Refused are addresses, places for files, what concerns security, and "
+            "what iostudy itself gives (`fs.defaultFS`, `mapreduce.framework.name`); and, on a "
+            "cluster that a study starts, what takes Hadoop's native library where there is none."
         ),
     ),
     "limit": (

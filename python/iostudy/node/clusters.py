@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from iostudy.errors import SettingError
+from iostudy.hadoop import native
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.protocol import Cluster
@@ -88,6 +90,23 @@ def needs_restarts(factors: Sequence[Factor]) -> bool:
 def shaping(configuration: Configuration) -> Properties:
     """The properties of a configuration that are stored with what is written."""
     return _properties(configuration, lambda definition: definition.shapes_data)
+
+
+def require_native_library(client: Client, configuration: Configuration) -> None:
+    """SettingError where a level takes a library of Hadoop's that a cluster of ours has not."""
+    wanted = [each.name for each, value in _varied(configuration).items() if _asks(each, value)]
+    if wanted and not native.is_there(client):
+        raise SettingError(
+            f"{', '.join(wanted)} to make a difference",
+            found="Hadoop's native library (libhadoop.so), which does this, is not there",
+            where="the cluster that the study starts",
+            remedy="have the lib/native of a release for this machine in LD_LIBRARY_PATH, or "
+            "leave the factor out",
+        )
+
+
+def _asks(definition: HadoopDefinition, value: str) -> bool:
+    return definition.native and value != AS_FOUND
 
 
 def _is_read_at_start(definition: SettingDefinition) -> bool:

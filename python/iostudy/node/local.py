@@ -16,7 +16,12 @@ from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
 from iostudy.node import below
-from iostudy.node.clusters import ClusterLevels, ClusterOrder, needs_restarts
+from iostudy.node.clusters import (
+    ClusterLevels,
+    ClusterOrder,
+    needs_restarts,
+    require_native_library,
+)
 from iostudy.node.levels import locked
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.room import Room, require_room, room_in
@@ -153,8 +158,10 @@ class LocalNode:
     def _try_on_cluster(self, configuration: Configuration) -> None:
         if self._site.cluster is not None:
             levels = ClusterLevels(self._site.cluster, needs_restarts(self._factors))
-            levels.configured(configuration)
+            client = levels.configured(configuration)
             levels.read_back(configuration)
+            if not isinstance(self._target, HdfsTarget):
+                require_native_library(client, configuration)
 
     def circumstances(self) -> Mapping[str, Any]:
         """Host, versions, and the target with the devices below it."""

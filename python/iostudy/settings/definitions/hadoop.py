@@ -37,11 +37,13 @@ class HadoopDefinition(SettingDefinition):
     """A setting that is a property in Hadoop's site files, ``hadoop.`` before its own name.
 
     One that ``shapes_data`` is stored with the files of HDFS: what a trial reads has been written
-    with its level. ``runner`` is the only one under which it does anything, None both.
+    with its level. ``runner`` is the only one under which it does anything, None both. One that is
+    ``native`` does nothing without Hadoop's native library.
     """
 
     scope: Scope
     shapes_data: bool = False
+    native: bool = False
     runner: Runner | None = None
     reach: Reach = Reach.CLUSTER
 
@@ -93,7 +95,7 @@ def definition(
     runner: Runner | None = None,
     native: bool = False,
 ) -> HadoopDefinition:
-    """That of a property; a ``native`` one works by Hadoop's native library alone."""
+    """That of a property."""
     return HadoopDefinition(
         name=PREFIX + key,
         values=values,
@@ -105,6 +107,7 @@ def definition(
         cost=Cost.RESTART if scope is Scope.DAEMONS else Cost.CHEAP,
         shapes_data=shapes_data,
         runner=runner,
+        native=native,
         caution=_NATIVE if native else "",
     )
 
@@ -123,7 +126,7 @@ def on_demand(name: str) -> HadoopDefinition:
         default="as Hadoop's default files or the cluster's site files have it",
         documentation=(
             "A property that iostudy has no description of; its value is handed to Hadoop as it "
-            f"is. By its name it is one that {scope} read{'s' if scope is Scope.JOB else ''}."
+            f"is. By its name it is read by {scope}."
         ),
         source="core-default.xml, hdfs-default.xml, mapred-default.xml, yarn-default.xml",
         scope=scope,

@@ -35,8 +35,8 @@ _CLIENTS = (
         "dfs.bytes-per-checksum",
         Size(1, 1 << 20),
         "512 B",
-        "How much data of a new file has a checksum of 4 bytes of its own. At most "
-        "dfs.stream-buffer-size (4 KiB), unless that is raised too.",
+        "How much data of a new file has a checksum of 4 bytes of its own. hdfs-default.xml wants "
+        "it to be dfs.stream-buffer-size (4 KiB) at most.",
         _DEFAULTS,
         scope=Scope.JOB,
         shapes_data=True,
@@ -198,8 +198,7 @@ _NAMENODE = (
         "dfs.namenode.handler.count",
         _THREADS,
         "10",
-        "How many threads of the NameNode serve remote procedure calls. It also limits how many "
-        "changes share one sync of the journal.",
+        "How many threads of the NameNode serve remote procedure calls.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),

@@ -133,8 +133,8 @@ _JOBS = (
         "mapreduce.map.speculative",
         SWITCH,
         "true",
-        "Whether a map task that is late gets a second attempt beside it. A workload whose tasks "
-        "write to fixed files is invalid with it.",
+        "Whether a map task that is late gets a second attempt beside it. A trial in which one "
+        "did is invalid.",
         runner=Runner.YARN,
     ),
     _job(
