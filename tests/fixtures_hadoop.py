@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from iostudy.errors import UsageError
@@ -11,8 +13,10 @@ from iostudy.hadoop import java as java_programs
 
 @pytest.fixture(scope="session")
 def distribution():
+    """That of Maven, so that the tests find the same everywhere."""
+    environ = {name: value for name, value in os.environ.items() if name != "HADOOP_HOME"}
     try:
-        return artifacts.distribution()
+        return artifacts.distribution(environ=environ)
     except UsageError as error:
         pytest.skip(f"needs Hadoop: {error.found}")
 
