@@ -129,6 +129,6 @@ def _refused(found: str, where: str, hadoop_version: str) -> UsageError:
         f"{wanted}, to run Hadoop {hadoop_version}",
         found=found,
         where=where,
-        remedy="install Java 17 or 21, whichever there is: openjdk-N-jre-headless by apt-get (Debian, "
-        "Ubuntu), java-N-openjdk-headless by dnf (RHEL, Fedora); and name its folder in JAVA_HOME",
+        remedy="install Java 17 or 21, whichever there is: openjdk-N-jre-headless by apt-get "
+        "(Debian, Ubuntu), java-N-openjdk-headless by dnf (RHEL, Fedora); name it in JAVA_HOME",
     )
