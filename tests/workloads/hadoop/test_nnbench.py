@@ -14,6 +14,7 @@ from iostudy.workloads.hadoop.nnbench import HADOOP_NNBENCH
 from iostudy.workloads.written import as_written
 
 SAMPLES = Path(__file__).parents[2] / "hadoop/tools/samples"
+AT_ONCE = "mapreduce.local.map.tasks.maximum"
 WAITING = "echo 'INFO hdfs.NNBench: Waiting in barrier for: 5790 ms' >&2"
 
 
@@ -22,7 +23,7 @@ def run(make, tmp_path):
     """A run of two maps with 100 files each that tells a sample, ``waited`` for in its log."""
 
     def run(sample, *, waited=2, status=0, properties=None, yarn=False, **options):
-        Configuration.of(properties or {"fs.defaultFS": "hdfs://127.0.0.1:1"}).write(tmp_path)
+        Configuration.of({AT_ONCE: "12"} if properties is None else properties).write(tmp_path)
         does = [f"cat {SAMPLES / sample} >> NNBench_results.log", *[WAITING] * waited]
         place = make("\n".join([*does, f"exit {status}"]), yarn=yarn)
         return workload(**options).run(place)
@@ -68,7 +69,7 @@ def test_exceptions_are_an_error_whatever_the_exit_code_says(run, status):
 
 
 def test_a_failure_without_a_result_is_told_as_it_is(make, tmp_path):
-    Configuration.of({}).write(tmp_path)
+    Configuration.of({AT_ONCE: "2"}).write(tmp_path)
     (tmp_path / "NNBench_results.log").write_text("of a run before\n")
     with pytest.raises(WorkloadError, match="exit code 1; it said: no such host"):
         workload().run(make("echo no such host >&2; exit 1"))
@@ -100,21 +101,12 @@ def test_what_is_no_result_is_an_error(run, tmp_path):
         run(tmp_path / "empty")
 
 
-def test_the_local_runner_is_given_room_for_all_maps(run, calls):
-    run("nnbench-create-write-3.4.2")
-    assert " -Dmapreduce.local.map.tasks.maximum=2 -operation create_write " in calls()[0]
-
-
-def test_yarn_is_not(run, calls):
-    run("nnbench-create-write-3.4.2", yarn=True, waited=0)
-    assert "local.map" not in calls()[0]
-
-
-@pytest.mark.parametrize("at_once", ["1", "${some.other}"])
-def test_a_local_runner_that_may_not_run_all_maps_at_once_is_refused(run, calls, at_once):
+@pytest.mark.parametrize("properties", [{}, {AT_ONCE: "1"}, {AT_ONCE: "${some.other}"}])
+def test_a_local_runner_that_may_not_run_all_maps_at_once_is_refused(run, calls, properties):
     with pytest.raises(UsageError, match="the others would be late"):
-        run("nnbench-rename-3.4.2", properties={"mapreduce.local.map.tasks.maximum": at_once})
+        run("nnbench-rename-3.4.2", properties=properties)
     assert calls() == []
+    run("nnbench-create-write-3.4.2", properties=properties, yarn=True)
 
 
 @pytest.mark.parametrize(("block_size", "least"), [("512KiB", None), ("1MiB", "2m")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
@@ -39,6 +40,7 @@ from iostudy.workloads.hadoop.job import HadoopOptions
 _MIN_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _MIN_BLOCK_DEFAULT = str(units.MIB)
 _LOCAL_MAPS = "mapreduce.local.map.tasks.maximum"
+_LOCAL_MAPS_DEFAULT = "1"
 _START_SECONDS_LOCAL = 15.0
 _START_SECONDS_YARN = 60.0
 _LEAST_OVERLAP = 0.75
@@ -77,7 +79,7 @@ class HadoopNNBenchOptions(HadoopOptions):
     maps: Annotated[int, Field(ge=1, le=4096)] = Field(
         2,
         description="map tasks, which all begin at the same time (NNBench: -maps). On YARN all of "
-        f"them need their containers at once; the local runner is given {_LOCAL_MAPS} for them",
+        f"them need their containers at once; the local runner runs {_LOCAL_MAPS} at a time",
     )
     files: Count = Field(1000, description="files of each map task (NNBench: -numberOfFiles)")
     bytes_to_write: Annotated[
@@ -188,10 +190,10 @@ class HadoopNNBench(Workload):
             replication=asked.replication,
             read_after_open=asked.read_after_open,
         )
-        properties = _possible(client, wanted)
+        _require_possible(client, wanted)
         default = _START_SECONDS_YARN if client.yarn else _START_SECONDS_LOCAL
         start = math.ceil(time.time() + (asked.start_after or default))
-        arguments = (*properties, *wanted.arguments(_folder(client), start))
+        arguments = wanted.arguments(_folder(client), start)
         return _sound_result(place, wanted, arguments, asked.limit)
 
 
@@ -199,8 +201,8 @@ def _folder(client: Client) -> str:
     return f"{client.folder}/nnbench"
 
 
-def _possible(client: Client, wanted: NNBenchRun) -> tuple[str, ...]:
-    """What is given so that all maps can begin together; UsageError if something forbids it."""
+def _require_possible(client: Client, wanted: NNBenchRun) -> None:
+    """UsageError if a property forbids the blocks, or that all maps begin together."""
     properties = Configuration.read(client.conf).effective()
     least = properties.get(_MIN_BLOCK, _MIN_BLOCK_DEFAULT)
     if wanted.block_bytes < size_bytes(least):
@@ -210,17 +212,14 @@ def _possible(client: Client, wanted: NNBenchRun) -> tuple[str, ...]:
             where=f"{_MIN_BLOCK} in {client.conf}",
             remedy=f"give a larger block_size, or a lower level of hadoop.{_MIN_BLOCK}",
         )
-    if client.yarn:
-        return ()
-    at_once = properties.get(_LOCAL_MAPS)
-    if at_once is not None and not (at_once.isdecimal() and int(at_once) >= wanted.maps):
+    at_once = properties.get(_LOCAL_MAPS, _LOCAL_MAPS_DEFAULT)
+    if not client.yarn and not (at_once.isdecimal() and int(at_once) >= wanted.maps):
         raise UsageError(
             f"{wanted.maps} maps that begin at the same time",
             found=f"the local runner is to run {at_once} at a time; the others would be late",
             where=f"{_LOCAL_MAPS} in {client.conf}",
-            remedy=f"give {at_once} maps, or leave hadoop.{_LOCAL_MAPS} out: it is chosen then",
+            remedy=f"give {at_once} maps, or a higher level of hadoop.{_LOCAL_MAPS}",
         )
-    return (f"-D{_LOCAL_MAPS}={wanted.maps}",)
 
 
 def _sound_result(
@@ -233,12 +232,21 @@ def _sound_result(
     try:
         ran = job.run(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
     except WorkloadError as error:
-        # From 3.x on it fails after it has told of exceptions: its figures say more.
+        # Hadoop 3 fails after it has told of exceptions: its figures say more.
         if told.exists():
-            _require_sound(wanted, nnbench.parse(told.read_text()), error.found)
+            _require_sound(wanted, _result(told), error.found)
         raise
+    result = _result(told)
+    log = ran.ended.stderr.text
+    _require_sound(wanted, result, job.exceptions(log))
+    waited = wanted.maps if client.yarn else nnbench.waited(log)
+    _require_together(wanted, result, waited)
+    return result
+
+
+def _result(told: Path) -> NNBenchResult:
     try:
-        result = nnbench.parse(told.read_text())
+        return nnbench.parse(told.read_text())
     except (OSError, NoResultError) as error:
         raise WorkloadError(
             "the result of NNBench",
@@ -246,11 +254,6 @@ def _sound_result(
             where=str(told),
             remedy="run it by hand, and see what its result is",
         ) from error
-    log = ran.ended.stderr.text
-    _require_sound(wanted, result, job.exceptions(log))
-    waited = wanted.maps if client.yarn else nnbench.waited(log)
-    _require_together(wanted, result, waited)
-    return result
 
 
 def _require_sound(wanted: NNBenchRun, result: NNBenchResult, log: str) -> None:
