@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+import typer
 from rich.console import Console
 
 from iostudy.cli import console
@@ -100,6 +101,18 @@ def test_what_cannot_be_set_is_refused_with_the_reason(assignments, on, words, s
 def test_a_place_for_what_has_none_is_refused():
     with pytest.raises(UsageError, match="leave --on out"):
         get(["sysctl.vm.swappiness"], ["/"])
+
+
+def test_a_property_of_hadoop_is_described_and_belongs_to_no_host(capsys):
+    settings(["hadoop.dfs.image.compress"])
+    assert "read by the daemons, at their start" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(UsageError, match="a place for files"):
+        settings(["hadoop.dfs.datanode.data.dir"])
+    with pytest.raises(UsageError, match="vary it in a study with workloads of Hadoop's"):
+        set_(["hadoop.dfs.blocksize=64MiB"])
+    with pytest.raises(typer.Exit):
+        get(["hadoop.dfs.blocksize"])
+    assert "vary it in a study with workloads of Hadoop's" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", [get, settings])

@@ -100,7 +100,7 @@ def _setting(definition: SettingDefinition) -> str:
     facts = {
         "Allowed": definition.allowed,
         "Default": definition.default,
-        "Concerns": f"{definition.reach}; {definition.cost} to change",
+        "Concerns": f"{definition.concerns}; {definition.cost} to change",
         "Only while": str(definition.condition or ""),
         "Caution": definition.caution,
         "Source": definition.source,

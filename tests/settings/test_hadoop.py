@@ -75,7 +75,7 @@ def test_any_other_property_is_a_setting(key, scope):
     assert definition.scope is scope
     assert definition.cost is (Cost.RESTART if scope is Scope.DAEMONS else Cost.CHEAP)
     assert "iostudy has no description of" in definition.documentation
-    assert str(scope) in definition.documentation
+    assert f"read by {scope}" in definition.concerns
     assert "Hadoop ignores a name" in definition.caution
     assert definition.parse(" some, text ") == "some, text"
 
@@ -155,6 +155,7 @@ def test_what_only_one_runner_reads():
     assert property_("mapreduce.local.map.tasks.maximum").runner is Runner.LOCAL
     assert property_("yarn.nodemanager.container-monitor.interval-ms").runner is Runner.YARN
     assert property_("mapreduce.task.io.sort.mb").runner is None
+    assert "heeded by YARN only" in property_("mapreduce.map.memory.mb").concerns
 
 
 def test_what_takes_the_native_library_says_so():

@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from iostudy.errors import UsageError
+from iostudy.hadoop.reserved import reserved
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.study.names import known
 
 HERE = "."
+_FREE = "`iostudy settings hadoop` lists those that matter to storage"
 
 On = Annotated[
     list[str] | None,
@@ -30,6 +33,9 @@ def define(name: str) -> SettingDefinition:
     try:
         return catalog.get(name)
     except KeyError:
+        reason = reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
+        if reason:
+            raise refused("a setting of a Hadoop cluster", f"{name}: {reason}", _FREE) from None
         see = "`iostudy settings` lists them all"
         known("setting", name, catalog.names(), where="the command line", see=see)
         raise

@@ -71,7 +71,7 @@ def _show(definition: SettingDefinition) -> None:
     lines = {
         "allowed": definition.allowed,
         "default": definition.default,
-        "concerns": definition.reach,
+        "concerns": definition.concerns,
         "cost": f"{definition.cost} for a change",
         "only while": str(definition.condition or ""),
         "meaning": definition.documentation,
@@ -90,7 +90,7 @@ def _as_json(definition: SettingDefinition) -> dict[str, Any]:
         "allowed": definition.allowed,
         "choices": list(definition.choices),
         "default": definition.default,
-        "concerns": definition.reach,
+        "concerns": definition.concerns,
         "cost": definition.cost,
         "only_while": {condition.name: list(condition.values)} if condition else None,
         "documentation": definition.documentation,

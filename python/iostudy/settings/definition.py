@@ -87,6 +87,11 @@ class SettingDefinition:
         """The names it can have; empty where its values are no names."""
         return self.values.choices
 
+    @property
+    def concerns(self) -> str:
+        """What it concerns, in words."""
+        return self.reach
+
     def parse(self, text: str) -> str:
         """The value in the kernel's own form; ValueError says what is allowed.
 

@@ -52,6 +52,12 @@ class HadoopDefinition(SettingDefinition):
         """Hadoop's own name of it."""
         return self.name.removeprefix(PREFIX)
 
+    @property
+    def concerns(self) -> str:
+        """What it concerns, who reads it, and under which runner it does anything."""
+        told = f"{self.reach}; read by {self.scope}"
+        return told + (f"; heeded by {self.runner} only" if self.runner else "")
+
 
 _SCOPES = {
     "dfs.": Scope.DAEMONS,
@@ -126,7 +132,7 @@ def on_demand(name: str) -> HadoopDefinition:
         default="as Hadoop's default files or the cluster's site files have it",
         documentation=(
             "A property that iostudy has no description of; its value is handed to Hadoop as it "
-            f"is. By its name it is read by {scope}."
+            "is. Who reads it is what its name says of that."
         ),
         source="core-default.xml, hdfs-default.xml, mapred-default.xml, yarn-default.xml",
         scope=scope,
