@@ -112,8 +112,8 @@ def _property(said: Said, name: str) -> str:
 
 def _major(version: str) -> int:
     """Java 8 and before call themselves 1.8 (JEP 223)."""
-    numbers = re.findall(r"\d+", version)
-    return int(numbers[1] if numbers[0] == "1" and len(numbers) > 1 else numbers[0])
+    first, *rest = numbers(version)
+    return rest[0] if first == 1 and rest else first
 
 
 def _support(hadoop_version: str) -> _Support:

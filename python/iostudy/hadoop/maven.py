@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -24,7 +25,7 @@ def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: Tell) ->
 
     UsageError if Maven is missing, fails, or hangs.
     """
-    program = shutil.which("mvn", path=environ.get("PATH"))
+    program = shutil.which("mvn", path=environ.get("PATH", os.defpath))
     if program is None:
         raise _failed(version, "no mvn in the PATH", "this host", _INSTALL)
     with resources.as_file(resources.files("iostudy.hadoop") / "pom.xml") as pom:
