@@ -1,0 +1,67 @@
+"""What Hadoop's daemons tell over HTTP: metrics (JMX), their configuration, YARN's nodes.
+
+Source: JMXJsonServlet, ConfServlet and the ResourceManager REST API (Apache Hadoop 3.4.2).
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from iostudy.errors import ClusterError
+
+_LIMIT_SECONDS = 5.0
+_LARGEST_BYTES = 64 << 20
+
+# A proxy of the environment is for the world outside, not for a cluster.
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def bean(address: str, service: str, name: str) -> Mapping[str, Any]:
+    """The attributes of ``Hadoop:service=...,name=...``; empty where there is no such bean yet.
+
+    ``address`` is host:port. ClusterError if the daemon does not answer within seconds.
+    """
+    answer = fetch(address, f"/jmx?qry={quote(f'Hadoop:service={service},name={name}')}")
+    beans = answer["beans"]
+    return dict(beans[0]) if beans else {}
+
+
+def configured(address: str, name: str) -> str | None:
+    """The value that a property has in a running daemon; None if it has none there."""
+    try:
+        answer = fetch(address, f"/conf?format=json&name={quote(name)}")
+    except ClusterError as error:
+        if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
+            return None
+        raise
+    value: str | None = answer["property"].get("value")
+    return value
+
+
+def fetch(address: str, path: str) -> Any:
+    """JSON from ``http://address/path``; ClusterError if there is none within seconds."""
+    url = f"http://{address}{path}"
+    request = urllib.request.Request(url, headers={"Accept": "application/json"})
+    try:
+        with _opener.open(request, timeout=_LIMIT_SECONDS) as response:
+            return json.loads(response.read(_LARGEST_BYTES))
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise _no_answer(url, f"HTTP {error.code} {error.reason}") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _no_answer(url, f"{type(error).__name__}: {error}") from error
+
+
+def _no_answer(url: str, found: str) -> ClusterError:
+    return ClusterError(
+        "a daemon of Hadoop's that answers",
+        found=found,
+        where=url,
+        remedy="see whether it runs, and what its log says",
+    )

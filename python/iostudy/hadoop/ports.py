@@ -1,0 +1,98 @@
+"""TCP ports of this machine: free ones, and who has one that is not.
+
+Ports are taken from outside the range that the kernel gives to outgoing connections (ip(7),
+ip_local_port_range): HDFS has many of those, and a daemon that starts anew needs its port again.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+from pathlib import Path
+
+from iostudy.errors import ClusterError
+
+LOOPBACK = "127.0.0.1"
+
+_OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
+LAST = 65_535
+
+_FIRST = 10_000
+_LISTEN = "0A"
+"""The state of a listening socket in /proc/net/tcp (include/net/tcp_states.h)."""
+
+
+def free(count: int) -> tuple[int, ...]:
+    """So many ports that nobody listens on; ClusterError if there are not as many."""
+    candidates = _candidates()
+    random.shuffle(candidates)
+    found: list[int] = []
+    for port in candidates:
+        if len(found) == count:
+            break
+        if is_free(port):
+            found.append(port)
+    if len(found) < count:
+        raise ClusterError(
+            f"{count} free TCP ports for Hadoop's daemons",
+            found=f"{len(found)} from {_FIRST} to {LAST}",
+            where=LOOPBACK,
+            remedy="end the programs that listen on so many ports, or take fewer DataNodes",
+        )
+    return tuple(found)
+
+
+def is_free(port: int) -> bool:
+    """Whether a daemon can listen there now."""
+    with socket.socket() as probe:
+        # As Java does: what only waits for its last packets does not keep a port.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+        return True
+
+
+def require_free(name: str, port: int) -> None:
+    """ClusterError with who has it, as far as can be seen, unless it is free."""
+    if is_free(port):
+        return
+    holder = _holder(port)
+    raise ClusterError(
+        f"{name} on port {port}",
+        found=f"{holder or 'another program, which this user cannot see,'} listens there",
+        where=f"{LOOPBACK}:{port}",
+        remedy="end that program, or leave the address out of the properties: a free one is taken",
+    )
+
+
+def _candidates() -> list[int]:
+    low, high = map(int, _OUTGOING.read_text().split())
+    outside = [*range(_FIRST, low), *range(high + 1, LAST + 1)]
+    return outside or list(range(_FIRST, LAST + 1))
+
+
+def _holder(port: int) -> str:
+    """The program and its pid, by the inode of its socket (proc(5)); empty if it is hidden."""
+    wanted = {f"socket:[{inode}]" for inode in _listening(port)}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            links = {str(link.readlink()) for link in (process / "fd").iterdir()}
+            if links & wanted:
+                return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
+        except OSError:
+            continue  # another user's, or it has ended meanwhile
+    return ""
+
+
+def _listening(port: int) -> set[str]:
+    """The inodes of the sockets that listen on it."""
+    found = set()
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        lines = table.read_text().splitlines()[1:] if table.exists() else []
+        for line in lines:
+            fields = line.split()
+            if fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+                found.add(fields[9])
+    return found

@@ -1,0 +1,166 @@
+"""The processes of a cluster: started with its marker, found by it, ended.
+
+The marker is an environment variable. Whatever a daemon starts inherits it, so all are found in
+/proc/PID/environ, by any process of iostudy and whatever has become of the one that started them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import ClusterError
+
+CLUSTER = "IOSTUDY_CLUSTER"
+"""Names the cluster that a process belongs to."""
+DAEMON = "IOSTUDY_DAEMON"
+"""Names the daemon that a process is; what a daemon starts may have it too."""
+
+_PROC = Path("/proc")
+_GRACE_SECONDS = 10.0
+_KILLED_WITHIN_SECONDS = 10.0
+_LOOK_EVERY_SECONDS = 0.05
+
+_children: list[subprocess.Popen[bytes]] = []
+"""What this process has started, and has to wait for when it ends: else it stays as a zombie."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process; pid and start time together are never used again.
+
+    ``started_ticks`` is field 22 of /proc/PID/stat (proc(5)).
+    """
+
+    pid: int
+    started_ticks: int
+    daemon: str = ""
+
+    def runs(self) -> bool:
+        """Whether it is there still, and no zombie."""
+        state, started_ticks = _state(self.pid)
+        return started_ticks == self.started_ticks and state not in ("Z", "X")
+
+    def arguments(self) -> tuple[str, ...]:
+        """Its command line; empty if it has ended."""
+        return tuple(_read(self.pid, "cmdline").decode(errors="replace").split("\0")[:-1])
+
+    def resident_bytes(self) -> int:
+        """What it has in memory (VmRSS); 0 if it has ended."""
+        for line in _read(self.pid, "status").splitlines():
+            if line.startswith(b"VmRSS:"):
+                return int(line.split()[1]) * 1024
+        return 0
+
+
+def start(
+    arguments: Sequence[str], environment: Mapping[str, str], directory: Path, output: Path
+) -> subprocess.Popen[bytes]:
+    """Start one in a session of its own, with both outputs in a file. OSError as it comes.
+
+    It has none of iostudy's files open: a lock that it held would outlive its owner.
+    """
+    reap()
+    with output.open("wb") as file:
+        child = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            close_fds=True,
+            start_new_session=True,
+            cwd=directory,
+            env=environment,
+        )
+    _children.append(child)
+    return child
+
+
+def reap() -> None:
+    """Wait for those children that have ended."""
+    _children[:] = [child for child in _children if child.poll() is None]
+
+
+def identified(pid: int, daemon: str) -> Process:
+    """A child that was just started."""
+    return Process(pid, _state(pid)[1], daemon)
+
+
+def find(cluster: str) -> tuple[Process, ...]:
+    """All that belong to the cluster, of those whose environment this user may read."""
+    marker = f"{CLUSTER}={cluster}".encode()
+    found = []
+    for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdecimal()):
+        variables = _read(pid, "environ").split(b"\0")
+        if marker in variables:
+            process = identified(pid, _daemon(variables))
+            if process.runs():
+                found.append(process)
+    return tuple(found)
+
+
+def end(cluster: str) -> None:
+    """End all that belong to the cluster, first by SIGTERM; ClusterError if one stays."""
+    for number, limit_seconds in (
+        (signal.SIGTERM, _GRACE_SECONDS),
+        (signal.SIGKILL, _KILLED_WITHIN_SECONDS),
+    ):
+        if _signalled(cluster, number, time.monotonic() + limit_seconds):
+            return
+    names = ", ".join(f"pid {process.pid} {process.daemon}" for process in find(cluster))
+    raise ClusterError(
+        "all processes of the cluster to end",
+        found=f"still there after SIGKILL: {names}",
+        where=f"the processes with {CLUSTER}={cluster}",
+        remedy="one that hangs in the kernel ends when its storage answers; then try again",
+    )
+
+
+def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
+    """Signal all, those too that appear meanwhile; whether all are gone before that time."""
+    told: set[Process] = set()
+    unseen = 0
+    # A process that is becoming another program (execve(2)) has no environment for a moment.
+    while unseen < 2:
+        found = find(cluster)
+        unseen = 0 if found else unseen + 1
+        for process in set(found) - told:
+            _signal(process, number)
+        told.update(found)
+        reap()
+        if time.monotonic() > until:
+            return False
+        time.sleep(_LOOK_EVERY_SECONDS)
+    return True
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    try:
+        os.kill(process.pid, number)
+    except ProcessLookupError:
+        return  # it has ended by itself
+
+
+def _state(pid: int) -> tuple[str, int]:
+    """State and start time; ``X`` of one that is gone."""
+    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    return (fields[0].decode(), int(fields[19])) if fields else ("X", 0)
+
+
+def _daemon(variables: Sequence[bytes]) -> str:
+    prefix = f"{DAEMON}=".encode()
+    values = [each.removeprefix(prefix) for each in variables if each.startswith(prefix)]
+    return values[0].decode(errors="replace") if values else ""
+
+
+def _read(pid: int, name: str) -> bytes:
+    """A file of the process; empty if it is gone, or another user's."""
+    try:
+        return (_PROC / str(pid) / name).read_bytes()
+    except OSError:
+        return b""
