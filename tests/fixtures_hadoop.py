@@ -1,14 +1,17 @@
-"""Java and Hadoop's jars for the tests that run Hadoop, found once; without, these are skipped."""
+"""Hadoop for the tests that run it, found once and started once; without, these are skipped."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from iostudy.errors import UsageError
 from iostudy.hadoop import artifacts
 from iostudy.hadoop import java as java_programs
+from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.spec import ClusterSpec
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +30,48 @@ def java(distribution):
         return java_programs.find(distribution.version)
     except UsageError as error:
         pytest.skip(f"needs Java for Hadoop: {error.found}")
+
+
+MakeCluster = Callable[..., LocalCluster]
+
+
+@pytest.fixture
+def new_cluster(tmp_path, java, distribution) -> Iterator[MakeCluster]:
+    """Makes clusters that are not started yet; all are stopped at the end."""
+    made = []
+
+    def make(**spec: object) -> LocalCluster:
+        storage = tmp_path / f"storage{len(made)}"
+        storage.mkdir()
+        cluster = LocalCluster.prepare(
+            ClusterSpec(**spec),
+            home=tmp_path / f"home{len(made)}",
+            storage=storage,
+            java=java,
+            distribution=distribution,
+        )
+        made.append(cluster)
+        return cluster
+
+    yield make
+    for cluster in made:
+        cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def hadoop_cluster(tmp_path_factory, java, distribution) -> Iterator[LocalCluster]:
+    """A cluster of two DataNodes that runs; whoever breaks it mends it, by `configured`."""
+    folder = tmp_path_factory.mktemp("hadoop")
+    (folder / "storage").mkdir()
+    cluster = LocalCluster.prepare(
+        ClusterSpec(datanodes=2),
+        home=folder / "home",
+        storage=folder / "storage",
+        java=java,
+        distribution=distribution,
+    )
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()

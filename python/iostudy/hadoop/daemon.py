@@ -14,7 +14,6 @@ from iostudy.hadoop.configuration import Configuration
 from iostudy.hadoop.layout import NAMENODE, Daemon, Layout
 from iostudy.hadoop.processes import Process
 
-_FORMAT = "format"
 _FORMAT_LIMIT_SECONDS = 60.0
 _TAIL_BYTES = 1 << 16
 _LINES = 4
@@ -44,7 +43,7 @@ def start(layout: Layout, daemon: Daemon) -> Process:
     """Start it with what `configure` has written; ClusterError if Java itself cannot be."""
     _put_aside(layout.logs, daemon)
     heap = defaults.heap(layout, layout.properties, daemon.role)
-    child = _spawn(layout, daemon, layout.command(daemon, heap), daemon.name)
+    child = _spawn(layout, daemon, layout.command(daemon, heap))
     return processes.identified(child.pid, daemon.name)
 
 
@@ -57,7 +56,7 @@ def format_namenode(layout: Layout) -> None:
         return
     heap = defaults.heap(layout, layout.properties, NAMENODE.role)
     command = layout.command(NAMENODE, heap, "-format", "-nonInteractive")
-    child = _spawn(layout, NAMENODE, command, _FORMAT)
+    child = _spawn(layout, NAMENODE, command)
     try:
         status = child.wait(_FORMAT_LIMIT_SECONDS)
     except subprocess.TimeoutExpired as error:
@@ -104,12 +103,10 @@ def _put_aside(logs: Path, daemon: Daemon) -> None:
             path.replace(path.with_suffix(f".{suffix}.previous"))
 
 
-def _spawn(
-    layout: Layout, daemon: Daemon, command: tuple[str, ...], output: str
-) -> subprocess.Popen[bytes]:
+def _spawn(layout: Layout, daemon: Daemon, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
     try:
         return processes.start(
-            command, _environment(layout, daemon), layout.logs, layout.logs / f"{output}.out"
+            command, _environment(layout, daemon), layout.logs, layout.logs / f"{daemon.name}.out"
         )
     except OSError as error:
         raise ClusterError(

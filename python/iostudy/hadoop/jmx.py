@@ -25,7 +25,8 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 def bean(address: str, service: str, name: str) -> Mapping[str, Any]:
     """The attributes of ``Hadoop:service=...,name=...``; empty where there is no such bean yet.
 
-    ``address`` is host:port. ClusterError if the daemon does not answer within seconds.
+    ``address`` is host:port; a ``name`` may end with ``*``, for the first that begins so.
+    ClusterError if the daemon does not answer within seconds.
     """
     answer = fetch(address, f"/jmx?qry={quote(f'Hadoop:service={service},name={name}')}")
     beans = answer["beans"]

@@ -25,7 +25,7 @@ _FOLDER = "/iostudy"
 _ATTEMPTS = 3
 _READY_WITHIN_SECONDS = 180.0
 _GONE_WITHIN_SECONDS = 60.0
-_LOOK_EVERY_SECONDS = 0.1
+_LOOK_EVERY_SECONDS = 0.2
 
 
 class LocalCluster:
@@ -55,7 +55,7 @@ class LocalCluster:
         memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
         layout = Layout(
             identity=own_folder.new_identity(),
-            spec=spec,
+            spec=replace(spec, version=distribution.version),
             home=home.resolve(),
             storage=storage.resolve(),
             java=java,
@@ -122,7 +122,7 @@ class LocalCluster:
         """
         until = time.monotonic() + _GONE_WITHIN_SECONDS
         before = None
-        while not (left := standing.deletion(self._layout)).done():
+        while not ((left := standing.deletion(self._layout)).done() and left == before):
             self.require_alive()
             if left != before:
                 until, before = time.monotonic() + _GONE_WITHIN_SECONDS, left

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 from iostudy.errors import ClusterError
@@ -77,13 +78,24 @@ def _holder(port: int) -> str:
     """The program and its pid, by the inode of its socket (proc(5)); empty if it is hidden."""
     wanted = {f"socket:[{inode}]" for inode in _listening(port)}
     for process in Path("/proc").glob("[0-9]*"):
-        try:
-            links = {str(link.readlink()) for link in (process / "fd").iterdir()}
-            if links & wanted:
+        # It may end while it is looked at.
+        with suppress(FileNotFoundError):
+            if _opened(process) & wanted:
                 return f"{(process / 'comm').read_text().strip()} (pid {process.name})"
-        except OSError:
-            continue  # another user's, or it has ended meanwhile
     return ""
+
+
+def _opened(process: Path) -> set[str]:
+    """What its descriptors are; none of another user's."""
+    found = set()
+    try:
+        for link in (process / "fd").iterdir():
+            # One may be closed meanwhile: that of the listing itself always is.
+            with suppress(FileNotFoundError):
+                found.add(str(link.readlink()))
+    except OSError:
+        return set()
+    return found
 
 
 def _listening(port: int) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
-from iostudy.hadoop.layout import NAMENODE, RESOURCEMANAGER, Daemon, Layout, Role
+from iostudy.hadoop.layout import NAMENODE, RESOURCEMANAGER, Layout, Role
 
 
 def missing(layout: Layout) -> str:
@@ -57,19 +57,19 @@ class Deletion:
 def deletion(layout: Layout) -> Deletion:
     """What is still to be deleted now. ClusterError if a daemon does not answer.
 
-    A block is first in the NameNode's queue of deleted files (PendingDeleteBlocksCount), then in
-    that of a DataNode (PendingDeletionBlocks); it is on its way until the DataNode has as many
-    blocks as the NameNode thinks; at last it is a file to remove (PendingAsyncDeletions).
+    A block waits in the NameNode until its DataNode is told (PendingDeletionBlocks); it is on its
+    way until the DataNode has as many blocks as the NameNode thinks; at last it is a file to remove
+    (PendingAsyncDeletions). Those that the NameNode has only just marked are seen nowhere, for some
+    10 ms: `done` is to be true twice. None of these beans is of the metrics system, whose
+    figures may be 10 s old.
     """
     web = layout.web(NAMENODE)
-    queued = jmx.bean(web, "NameNode", "NameNodeActivity").get("PendingDeleteBlocksCount", 0)
-    pending = jmx.bean(web, "NameNode", "FSNamesystem")["PendingDeletionBlocks"]
+    pending = jmx.bean(web, "NameNode", "FSNamesystemState")["PendingDeletionBlocks"]
     known = _known_blocks(web)
-    datanodes = [daemon for daemon in layout.daemons() if daemon.role is Role.DATANODE]
-    held = {layout.web(daemon): _held_blocks(layout.web(daemon)) for daemon in datanodes}
-    files = sum(_pending_files(layout.web(daemon)) for daemon in datanodes)
-    unheard = sum(abs(count - known.get(web, 0)) for web, count in held.items())
-    return Deletion(int(queued) + int(pending), unheard, files)
+    held = {address: _held_blocks(address) for _, address in _datanodes(layout)}
+    files = sum(_pending_files(address) for address in held)
+    unheard = sum(abs(count - known.get(address, 0)) for address, count in held.items())
+    return Deletion(int(pending), unheard, files)
 
 
 def _of_hdfs(layout: Layout) -> str:
@@ -82,7 +82,10 @@ def _of_hdfs(layout: Layout) -> str:
     if state["NumStaleStorages"]:
         return f"the blocks of {state['NumStaleStorages']} data directories"
     safe_mode = jmx.bean(layout.web(NAMENODE), "NameNode", "NameNodeInfo")["Safemode"]
-    return f"the end of safe mode: {safe_mode}" if safe_mode else ""
+    if safe_mode:
+        return f"the end of safe mode: {safe_mode}"
+    # One that was started anew is still counted as it was before.
+    return ", ".join(name for name, web in _datanodes(layout) if not _registered(web))
 
 
 def _of_yarn(layout: Layout) -> str:
@@ -110,9 +113,17 @@ def _held_blocks(web: str) -> int:
 
 
 def _pending_files(web: str) -> int:
-    return int(jmx.bean(web, "DataNode", "FSDatasetState").get("PendingAsyncDeletions", 0))
+    # The name ends with the identity of the storage.
+    return int(jmx.bean(web, "DataNode", "FSDatasetState-*").get("PendingAsyncDeletions", 0))
 
 
-def web_of(layout: Layout, role: Role) -> tuple[tuple[Daemon, str], ...]:
-    """The daemons of a role, each with its HTTP address."""
-    return tuple((each, layout.web(each)) for each in layout.daemons() if each.role is role)
+def _datanodes(layout: Layout) -> list[tuple[str, str]]:
+    """Names and HTTP addresses."""
+    return [
+        (each.name, layout.web(each)) for each in layout.daemons() if each.role is Role.DATANODE
+    ]
+
+
+def _registered(web: str) -> bool:
+    actors = json.loads(jmx.bean(web, "DataNode", "DataNodeInfo").get("BPServiceActorInfo", "[]"))
+    return bool(actors) and all(actor["ActorState"] == "RUNNING" for actor in actors)

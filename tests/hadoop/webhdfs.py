@@ -1,0 +1,38 @@
+"""Files in a cluster's HDFS, without a JVM for each: the WebHDFS REST API."""
+
+from __future__ import annotations
+
+import getpass
+import urllib.request
+
+from iostudy.hadoop.layout import NAMENODE
+from iostudy.hadoop.local import LocalCluster
+
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def write(cluster: LocalCluster, path: str, content: bytes) -> None:
+    class Kept(urllib.request.HTTPRedirectHandler):
+        """The NameNode names the DataNode that takes the content."""
+
+        def redirect_request(self, req, fp, code, msg, headers, newurl):
+            return urllib.request.Request(newurl, data=content, method="PUT")
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Kept)
+    request = urllib.request.Request(_url(cluster, path, "CREATE"), method="PUT")
+    opener.open(request, timeout=30).close()
+
+
+def read(cluster: LocalCluster, path: str) -> bytes:
+    with _opener.open(_url(cluster, path, "OPEN"), timeout=30) as response:
+        return response.read()
+
+
+def delete(cluster: LocalCluster, path: str) -> None:
+    request = urllib.request.Request(_url(cluster, path, "DELETE"), method="DELETE")
+    _opener.open(request, timeout=30).close()
+
+
+def _url(cluster: LocalCluster, path: str, operation: str) -> str:
+    web = cluster.layout.web(NAMENODE)
+    return f"http://{web}/webhdfs/v1{path}?op={operation}&user.name={getpass.getuser()}"
