@@ -24,7 +24,7 @@ def new(parent: Path, prefix: str, identity: str | None = None) -> Path:
 
     With an ``identity``, from `new_identity`, the folders of several parents have one name.
     """
-    return parent.resolve() / f"{prefix}{identity or new_identity()}"
+    return parent.resolve() / f"{prefix}{new_identity() if identity is None else identity}"
 
 
 def recorded(text: str, prefix: str) -> Path:
