@@ -18,16 +18,9 @@ from iostudy.node import local_block
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.study.model import (
-    Configuration,
-    DirectoryTarget,
-    Factor,
-    FactorKind,
-    LoopbackTarget,
-    Target,
-    WorkloadRequest,
-)
+from iostudy.study.model import Configuration, Factor, FactorKind, WorkloadRequest
 from iostudy.study.requests import request as request_of
+from iostudy.study.targets import DirectoryTarget, LoopbackTarget, Target
 from iostudy.units import MIB
 from iostudy.workloads import catalog, dfsio
 from iostudy.workloads.definition import BYTES, Measured, Place, Workload

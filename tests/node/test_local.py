@@ -24,13 +24,9 @@ from iostudy.errors import (
 from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
 from iostudy.settings import kinds as settings
-from iostudy.study.model import (
-    Configuration,
-    DirectoryTarget,
-    LoopbackTarget,
-    Validity,
-)
+from iostudy.study.model import Configuration, Validity
 from iostudy.study.requests import request as request_of
+from iostudy.study.targets import DirectoryTarget, LoopbackTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog, dfsio

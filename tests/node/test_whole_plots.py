@@ -14,8 +14,9 @@ from iostudy.host import devices, mounts
 from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
 from iostudy.settings.scratch import new_filesystem
-from iostudy.study.model import Configuration, LoopbackTarget, ScratchTarget, WorkloadRequest
+from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.study.requests import request as request_of
+from iostudy.study.targets import LoopbackTarget, ScratchTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
 from iostudy.workloads import catalog

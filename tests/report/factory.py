@@ -16,13 +16,13 @@ from iostudy.study.model import (
     Factor,
     FactorKind,
     Level,
-    LoopbackTarget,
     Study,
     Validity,
     WorkloadRequest,
 )
 from iostudy.study.plan import make_plan
 from iostudy.study.requests import request as request_of
+from iostudy.study.targets import LoopbackTarget
 from iostudy.workloads import catalog
 
 QUESTION = "Does the I/O scheduler matter for our streaming writes and reads?"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iostudy.errors import StudyError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study.hadoop import hdfs_target
-from iostudy.study.model import HdfsTarget
+from iostudy.study.targets import HdfsTarget
 from iostudy.study.user import needs_root
 from tests.study.files import JOB, ON_HADOOP, add_job, problems, read
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
-from iostudy.study.model import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.study.schema import load, parse
+from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
 from tests.study.files import GOOD, only_problem, problems, read
 
 

@@ -13,10 +13,11 @@ from iostudy.cli.bench_told import as_json, show
 from iostudy.cli.console import print_json
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
-from iostudy.study.model import Configuration, DirectoryTarget, WorkloadRequest
+from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.study.names import known
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import request
+from iostudy.study.targets import DirectoryTarget
 from iostudy.workloads import catalog
 
 

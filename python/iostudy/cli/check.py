@@ -17,19 +17,11 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Cost
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
-from iostudy.study.model import (
-    DirectoryTarget,
-    Factor,
-    FactorKind,
-    HdfsTarget,
-    LoopbackTarget,
-    ScratchTarget,
-    Study,
-    WorkloadRequest,
-)
+from iostudy.study.model import Factor, FactorKind, Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import trials
 from iostudy.study.schema import load
+from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
 from iostudy.study.user import as_user, needs_root
 from iostudy.units import GIB, MIB, format_percent, format_seconds
 from iostudy.workloads import catalog as workload_catalog

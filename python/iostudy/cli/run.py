@@ -18,8 +18,9 @@ from iostudy.errors import UsageError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.settings.identity import DiskIdentity
 from iostudy.study import library
-from iostudy.study.model import DiskTarget, ScratchTarget, Study
+from iostudy.study.model import Study
 from iostudy.study.schema import load
+from iostudy.study.targets import DiskTarget, ScratchTarget
 
 RESULTS = Path("results")
 VERDICT_EXIT = 1

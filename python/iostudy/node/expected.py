@@ -18,15 +18,13 @@ from iostudy.settings.scratch.rehearsal import require_makeable
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.cross_check import with_offered
-from iostudy.study.model import (
+from iostudy.study.model import Factor, FactorKind, Study
+from iostudy.study.targets import (
     DirectoryTarget,
     DiskTarget,
-    Factor,
-    FactorKind,
     HdfsTarget,
     LoopbackTarget,
     ScratchTarget,
-    Study,
     Target,
 )
 

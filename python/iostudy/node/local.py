@@ -32,19 +32,10 @@ from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.study.model import (
-    Configuration,
-    DirectoryTarget,
-    Factor,
-    HdfsTarget,
-    LoopbackTarget,
-    ScratchTarget,
-    Target,
-    WorkloadRequest,
-    describe_target,
-)
+from iostudy.study.model import Configuration, Factor, WorkloadRequest, describe_target
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
+from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget, Target
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog

@@ -10,16 +10,11 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
 from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import repeated
-from iostudy.study.model import (
-    Configuration,
-    DiskTarget,
-    FactorKind,
-    Study,
-    count_combinations,
-)
+from iostudy.study.model import Configuration, FactorKind, Study, count_combinations
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
 from iostudy.study.source import read
+from iostudy.study.targets import DiskTarget
 
 MAX_CONFIGURATIONS = 1000
 

@@ -17,9 +17,9 @@ from iostudy.settings.definitions.hadoop import PREFIX, HadoopDefinition
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
 from iostudy.study.labels import as_text, repeated
-from iostudy.study.model import HdfsTarget
 from iostudy.study.names import UnknownNameError
 from iostudy.study.sections import Section
+from iostudy.study.targets import HdfsTarget
 
 WAY: Path = ("hadoop",)
 _PROPERTIES = "properties"

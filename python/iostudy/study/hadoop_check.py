@@ -10,7 +10,8 @@ from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
 from iostudy.study.hadoop import WAY
-from iostudy.study.model import Factor, FactorKind, HdfsTarget, Study
+from iostudy.study.model import Factor, FactorKind, Study
+from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 
 _REPLICATION = "dfs.replication"

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -19,7 +18,7 @@ from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definition import Condition
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.labels import short_names
-from iostudy.units import format_size
+from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
@@ -107,66 +106,6 @@ class WorkloadRequest:
     name: str
     options: BaseModel
     figure: Figure
-
-
-@dataclass(frozen=True)
-class DirectoryTarget:
-    """An existing directory; the study works in a folder of its own below it.
-
-    Without a path it is the output folder.
-    """
-
-    path: Path | None
-
-    def describe(self) -> str:
-        """What it is, for a person."""
-        return "a folder in the output folder" if self.path is None else str(self.path)
-
-
-@dataclass(frozen=True)
-class LoopbackTarget:
-    """A file in the output folder, attached as a disk with direct I/O, formatted and mounted."""
-
-    size_bytes: int
-    filesystem: str
-
-    def describe(self, filesystem: str = "") -> str:
-        """What it is, for a person, with its file system or what takes the place of that."""
-        made = filesystem or self.filesystem
-        return f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
-
-
-@dataclass(frozen=True)
-class ScratchTarget:
-    """A whole device whose content the study may destroy; formatted and mounted."""
-
-    device: Path
-    filesystem: str
-
-    def describe(self, filesystem: str = "") -> str:
-        """What it is, for a person, with its file system or what takes the place of that."""
-        return f"{self.device} formatted with {filesystem or self.filesystem}"
-
-
-@dataclass(frozen=True)
-class HdfsTarget:
-    """A folder in the HDFS of a cluster that is there; the study works in one of its own below it.
-
-    ``uri`` is such as ``hdfs://namenode:8020/bench``, or ``hdfs:///bench`` for the cluster that the
-    site files in ``HADOOP_CONF_DIR`` call the default.
-    """
-
-    uri: str
-
-    def describe(self) -> str:
-        """What it is, for a person."""
-        return f"a folder in {self.uri}"
-
-
-DiskTarget = LoopbackTarget | ScratchTarget
-"""A target that iostudy makes file systems on."""
-
-Target = DirectoryTarget | DiskTarget | HdfsTarget
 
 
 def describe_target(target: Target, factors: Sequence[Factor]) -> str:

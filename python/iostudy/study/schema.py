@@ -16,19 +16,13 @@ from iostudy.study.cross_check import cross_check
 from iostudy.study.factors import parse_factor
 from iostudy.study.hadoop import hdfs_target, parse_hadoop
 from iostudy.study.labels import as_text
-from iostudy.study.model import (
-    Chosen,
-    Factor,
-    Fallback,
-    Study,
-    Target,
-    WorkloadRequest,
-)
+from iostudy.study.model import Chosen, Factor, Fallback, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.reference import known_name
 from iostudy.study.requests import parse_requests
 from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
 from iostudy.study.source import read
+from iostudy.study.targets import Target
 from iostudy.study.user import needs_root_to_change
 
 KEYS = (

@@ -9,15 +9,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from iostudy import units
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
-from iostudy.study.model import (
-    Decision,
-    DirectoryTarget,
-    LoopbackTarget,
-    ScratchTarget,
-    Target,
-    Validity,
-)
+from iostudy.study.model import Decision, Validity
 from iostudy.study.names import UnknownNameError
+from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000

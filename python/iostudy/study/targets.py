@@ -1,0 +1,68 @@
+"""Where a study works: a directory, a disk that is made or named for it, a folder in HDFS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.units import format_size
+
+
+@dataclass(frozen=True)
+class DirectoryTarget:
+    """An existing directory; the study works in a folder of its own below it.
+
+    Without a path it is the output folder.
+    """
+
+    path: Path | None
+
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return "a folder in the output folder" if self.path is None else str(self.path)
+
+
+@dataclass(frozen=True)
+class LoopbackTarget:
+    """A file in the output folder, attached as a disk with direct I/O, formatted and mounted."""
+
+    size_bytes: int
+    filesystem: str
+
+    def describe(self, filesystem: str = "") -> str:
+        """What it is, for a person, with its file system or what takes the place of that."""
+        made = filesystem or self.filesystem
+        return f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
+
+
+@dataclass(frozen=True)
+class ScratchTarget:
+    """A whole device whose content the study may destroy; formatted and mounted."""
+
+    device: Path
+    filesystem: str
+
+    def describe(self, filesystem: str = "") -> str:
+        """What it is, for a person, with its file system or what takes the place of that."""
+        return f"{self.device} formatted with {filesystem or self.filesystem}"
+
+
+@dataclass(frozen=True)
+class HdfsTarget:
+    """A folder in the HDFS of a cluster that is there; the study works in one of its own below it.
+
+    ``uri`` is such as ``hdfs://namenode:8020/bench``, or ``hdfs:///bench`` for the cluster that the
+    site files in ``HADOOP_CONF_DIR`` call the default.
+    """
+
+    uri: str
+
+    def describe(self) -> str:
+        """What it is, for a person."""
+        return f"a folder in {self.uri}"
+
+
+DiskTarget = LoopbackTarget | ScratchTarget
+"""A target that iostudy makes file systems on."""
+
+Target = DirectoryTarget | DiskTarget | HdfsTarget
