@@ -98,9 +98,13 @@ def _alone(folder: Path, what: str, tell: Tell) -> Iterator[None]:
 
 
 def _fill(folder: Path, fetch: Fetch) -> None:
-    """Fetch beside it and rename, so that the folder is never there in part."""
-    beside = folder.with_name(folder.name + ".new")
-    shutil.rmtree(beside, ignore_errors=True)  # of a fetch that was killed
+    """Fetch beside it and rename, so that the folder is never there in part.
+
+    In a folder with a name of its own: of a process that was killed, Maven may still be at work.
+    """
+    for left in folder.parent.glob(f"{folder.name}.new-*"):
+        shutil.rmtree(left, ignore_errors=True)  # or else the next time
+    beside = folder.with_name(f"{folder.name}.new-{os.getpid()}")
     beside.mkdir()
     try:
         fetch(beside)
