@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
@@ -150,6 +150,10 @@ def test_any_text_is_a_study_or_a_study_error(text):
         assert error.problems
 
 
+SECTIONS = ("target", "factors", "workloads", "hadoop", "decide", "validity", "without_root")
+
+
+@settings(deadline=None)  # eight studies each, on a machine that may have more to do
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -162,7 +166,7 @@ def test_any_value_in_any_section_is_a_study_error_and_not_a_crash(value):
 
     from ruamel.yaml import YAML
 
-    for key in ("target", "factors", "workloads", "decide", "validity", "without_root", "seed"):
+    for key in (*SECTIONS, "seed"):
         out = io.StringIO()
         YAML(typ="safe", pure=True).dump({"question": "q", key: value}, out)
         with pytest.raises(StudyError):
