@@ -67,23 +67,3 @@ def test_a_default_that_is_no_hdfs_is_refused(default: str | None) -> None:
     with pytest.raises(UsageError, match=r"fs\.defaultFS is") as caught:
         locate("hdfs:///bench", properties, "/etc/hadoop")
     assert caught.value.where == "/etc/hadoop"
-
-
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "/bench",
-        "s3a://bucket/x",
-        "hdfs://nn:port/x",
-        "hdfs://nn:99999/x",
-        "hdfs:///bench/*",
-        "hdfs:///a?b",
-        "hdfs://me@nn/x",
-        "hdfs://:8020/x",
-        "hdfs:///a{b,c}",
-    ],
-)
-def test_what_is_no_folder_in_hdfs_is_refused(uri: str) -> None:
-    with pytest.raises(UsageError, match="write hdfs://") as caught:
-        locate(uri, {"fs.defaultFS": "hdfs://nn"}, "conf")
-    assert caught.value.where == uri

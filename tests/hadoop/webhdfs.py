@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import urllib.request
 
 from iostudy.hadoop.layout import NAMENODE
@@ -26,6 +27,13 @@ def write(cluster: LocalCluster, path: str, content: bytes) -> None:
 def read(cluster: LocalCluster, path: str) -> bytes:
     with _opener.open(_url(cluster, path, "OPEN"), timeout=30) as response:
         return response.read()
+
+
+def names(cluster: LocalCluster, path: str) -> set[str]:
+    """What is in a folder."""
+    with _opener.open(_url(cluster, path, "LISTSTATUS"), timeout=30) as response:
+        listed = json.load(response)
+    return {status["pathSuffix"] for status in listed["FileStatuses"]["FileStatus"]}
 
 
 def delete(cluster: LocalCluster, path: str) -> None:

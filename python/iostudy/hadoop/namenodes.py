@@ -6,10 +6,9 @@ Availability: dfs.nameservices, dfs.ha.namenodes.NAMESERVICE, ...NAMESERVICE.NAM
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import Properties
@@ -19,8 +18,6 @@ _WEB_PORTS = (9870, 50070)
 """The default of Hadoop 3, and of Hadoop 2."""
 
 _ANY_HOST = ("", "0.0.0.0", "::", "[::]")
-_PATTERN = re.compile(r"[*?\[\]{}\\]")
-_EXAMPLE = "hdfs://NAMENODE:PORT/FOLDER, or hdfs:///FOLDER for the default of the site files"
 
 
 @dataclass(frozen=True)
@@ -45,28 +42,14 @@ class Hdfs:
 def locate(uri: str, properties: Properties, where: str) -> Hdfs:
     """The folder that a URI means to clients with these properties, which come from ``where``.
 
-    UsageError for what is no such URI, or where the site files do not say which cluster it is.
+    ``uri`` is one that a target can have. UsageError where the site files do not say which cluster
+    that is.
     """
-    asked = _split(uri)
+    asked = urlsplit(uri)
     authority = asked.netloc or _default_authority(properties, where)
     folder = asked.path.rstrip("/")
     namenodes = tuple(_namenodes(authority, properties, where))
     return Hdfs(f"hdfs://{authority}{folder}", namenodes)
-
-
-def _split(uri: str) -> SplitResult:
-    try:
-        parts = urlsplit(uri)
-        port = parts.port
-    except ValueError as error:
-        raise _no_uri(uri, str(error)) from error
-    if parts.scheme != "hdfs":
-        raise _no_uri(uri, "it does not begin with hdfs://")
-    if parts.query or parts.fragment or _PATTERN.search(parts.path):
-        raise _no_uri(uri, "a path with a pattern's characters, such as * and ?")
-    if parts.username is not None or (port is not None and not parts.hostname):
-        raise _no_uri(uri, f"{parts.netloc} is no host, and no nameservice")
-    return parts
 
 
 def _default_authority(properties: Properties, where: str) -> str:
@@ -120,7 +103,3 @@ def _host_and_port(text: str, default: int) -> tuple[str, int]:
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
-
-
-def _no_uri(uri: str, found: str) -> UsageError:
-    return UsageError("a folder in HDFS", found=found, where=uri, remedy=f"write {_EXAMPLE}")

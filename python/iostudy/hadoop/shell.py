@@ -15,7 +15,11 @@ from iostudy.hadoop.complaints import Complaint, explain
 from iostudy.hadoop.spec import Properties
 
 _LIMITS = Limits(seconds=60, silence_seconds=60)
-_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx256m")
+_QUICK_START = (
+    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"),
+    # jps would find it by a file in /tmp that outlives a SIGKILL.
+    "-XX:+PerfDisableSharedMem",
+)
 _WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
 """What is asked of HDFS does not go on behind the back of whoever mends after a kill -9."""
 
@@ -62,9 +66,14 @@ class Shell:
         """Make it in a folder that is there; ClusterError."""
         self._files("to make a folder in HDFS", uri, "-mkdir", uri)
 
-    def remove(self, uri: str) -> None:
-        """Remove it, if it is there, with all that is in it; not into the trash. ClusterError."""
-        self._files("to remove a folder in HDFS", uri, "-rm", "-r", "-f", "-skipTrash", uri)
+    def remove(self, uri: str) -> bool:
+        """Remove it with all that is in it, and not into the trash; whether it was there.
+
+        ClusterError.
+        """
+        wanted = "to remove a folder in HDFS"
+        said = self._files(wanted, uri, "-rm", "-r", "-f", "-skipTrash", uri)
+        return any(line.startswith("Deleted ") for line in said.lines)
 
     def kill_jobs(self, tag: str) -> tuple[str, ...]:
         """Kill what runs in YARN under the tag; their ids. ClusterError."""
@@ -76,8 +85,8 @@ class Shell:
             self._applications(wanted, "-kill", *jobs)
         return jobs
 
-    def _files(self, wanted: str, where: str, *arguments: str) -> None:
-        self._run(wanted, where, "org.apache.hadoop.fs.FsShell", *_options(), *arguments)
+    def _files(self, wanted: str, where: str, *arguments: str) -> Said:
+        return self._run(wanted, where, "org.apache.hadoop.fs.FsShell", *_options(), *arguments)
 
     def _applications(self, wanted: str, *arguments: str) -> Said:
         cli = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"

@@ -16,6 +16,7 @@ from iostudy.errors import RestoreError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
+from iostudy.settings.clusters.existing import HdfsFolder
 from iostudy.settings.kinds import (
     bdi,
     cgroup,
@@ -63,6 +64,7 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
     WorkFolder.kind: WorkFolder.from_record,
+    HdfsFolder.kind: HdfsFolder.from_record,
 }
 
 

@@ -1,0 +1,62 @@
+"""What the active NameNode of a cluster tells over HTTP about the whole of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from iostudy.errors import ClusterError
+from iostudy.hadoop import jmx
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A cluster as its NameNode sees it now.
+
+    ``safe_mode`` is empty once it has been left; ``pending_deletions`` are blocks that DataNodes
+    have not been told yet to delete.
+    """
+
+    version: str
+    safe_mode: str
+    datanodes: frozenset[str]
+    pending_deletions: int
+
+
+def find_active(webs: Iterable[str]) -> str | None:
+    """The one of these addresses where the active NameNode answers; None if none does.
+
+    A cluster may have closed them, or ask for a password: then nothing can be told from outside.
+    """
+    answering = []
+    for web in webs:
+        try:
+            state = jmx.bean(web, "NameNode", "FSNamesystem")
+        except ClusterError:
+            continue
+        if state.get("tag.HAState") == "active":
+            return web
+        if state:
+            answering.append(web)
+    return answering[0] if answering else None
+
+
+def look(web: str) -> Overview:
+    """How the cluster stands now; ClusterError if the NameNode does not answer there."""
+    info = jmx.bean(web, "NameNode", "NameNodeInfo")
+    state = jmx.bean(web, "NameNode", "FSNamesystem")
+    try:
+        return Overview(
+            version=info["SoftwareVersion"],
+            safe_mode=info["Safemode"],
+            datanodes=frozenset(json.loads(info["LiveNodes"])),
+            pending_deletions=state["PendingDeletionBlocks"],
+        )
+    except KeyError as error:
+        raise ClusterError(
+            "a NameNode that tells how its cluster stands",
+            found=f"no {error.args[0]} among its metrics",
+            where=f"http://{web}/jmx",
+            remedy="wait until it has read its file system; if it has, it is no NameNode",
+        ) from error

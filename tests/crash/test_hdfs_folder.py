@@ -1,0 +1,53 @@
+"""kill -9 of a study that has a folder in a cluster that is there: the next command removes it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from iostudy.hadoop.local import LocalCluster
+from iostudy.settings.journal import journal_paths
+from iostudy.settings.recovery import restore_stale
+from tests.hadoop import webhdfs
+
+VICTIM = """\
+import os, signal, sys
+from pathlib import Path
+from iostudy.hadoop.existing import ExistingCluster, find
+from iostudy.settings.clusters.existing import HdfsFolder
+from iostudy.settings.transaction import Transaction
+cluster = ExistingCluster(find("hdfs:///"), Path(sys.argv[1]))
+with Transaction() as transaction:
+    transaction.perform(HdfsFolder.prepare(cluster))
+    print(cluster.folder, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_it_is_removed_by_the_next_command(
+    hadoop_cluster: LocalCluster, tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conf = hadoop_cluster.configured({}, restart=False).conf
+    before = webhdfs.names(hadoop_cluster, "/")
+    done = subprocess.run(
+        [sys.executable, "-c", VICTIM, str(tmp_path / "home")],
+        env={**os.environ, "HADOOP_CONF_DIR": str(conf)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    name = done.stdout.strip().rpartition("/")[2]
+    assert webhdfs.names(hadoop_cluster, "/") == before | {name}
+    undoing = restore_stale().undoing
+    assert not undoing.failures
+    assert [str(text) for text in undoing.put_back] == [
+        f"work folder {done.stdout.strip()}: removed"
+    ]
+    assert webhdfs.names(hadoop_cluster, "/") == before
+    assert journal_paths(state_dir) == ()

@@ -1,0 +1,137 @@
+"""The study's folder in the HDFS of a cluster that is there, with a Java that only notes."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import ClusterError, RestoreError
+from iostudy.hadoop.shell import Shell
+from iostudy.settings import kinds
+from iostudy.settings.change import Foreign
+from iostudy.settings.clusters.existing import HdfsFolder
+from iostudy.settings.journal import Journal, Mode
+from iostudy.settings.recovery import restore_all, restore_stale
+from iostudy.settings.transaction import Transaction
+
+URI = "hdfs://nn:8020/bench/iostudy-work-0123456789abcdef"
+
+
+@pytest.fixture
+def java(tmp_path: Path) -> Path:
+    """Notes what it is asked for, and says what ``says`` says."""
+    program = tmp_path / "java"
+    program.write_text(f'#!/bin/sh\ncd {tmp_path}\necho "$*" >>asked\n. ./says\n')
+    program.chmod(0o755)
+    (tmp_path / "says").write_text("case \"$*\" in *-rm*) echo 'Deleted hdfs:///it';; esac\n")
+    return program
+
+
+@pytest.fixture
+def namenode() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def folder(java: Path, namenode: str, tmp_path: Path) -> HdfsFolder:
+    shell = Shell(java, ("-Da=b",), "/conf:/lib/*", tmp_path)
+    return HdfsFolder(URI, "iostudy-7", yarn=False, rpc=(namenode,), shell=shell)
+
+
+def asked(java: Path) -> list[str]:
+    """The last words of each call."""
+    return [line.split(" ")[-1] for line in (java.parent / "asked").read_text().splitlines()]
+
+
+def test_it_is_made_and_goes_with_the_transaction(folder: HdfsFolder, java: Path) -> None:
+    with Transaction() as transaction:
+        transaction.perform(folder)
+        assert asked(java) == [URI]
+        told = transaction.restore()
+    assert told == (f"work folder {URI}: removed",)
+    assert len(asked(java)) == 2
+
+
+def test_another_process_removes_it(folder: HdfsFolder, java: Path, state_dir: Path) -> None:
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([folder])
+    journal.close()
+    undoing = restore_stale().undoing
+    assert not undoing.failures
+    assert undoing.put_back == (f"work folder {URI}: removed",)
+    assert "-skipTrash" in (java.parent / "asked").read_text()
+    assert not list(state_dir.glob("*.journal"))
+
+
+def test_its_record_says_it_all(folder: HdfsFolder) -> None:
+    record = json.loads(json.dumps(folder.record()))
+    assert kinds.rebuild(folder.kind, record) == folder
+
+
+@pytest.mark.parametrize("uri", ["hdfs://nn/", "hdfs://nn/bench", "/", f"{URI}/../..", f"x{URI}y"])
+def test_no_other_folder_is_removed(folder: HdfsFolder, uri: str) -> None:
+    with pytest.raises(RestoreError):
+        kinds.rebuild(folder.kind, {**folder.record(), "uri": uri})
+
+
+def test_a_folder_that_was_never_made_is_not_told(folder: HdfsFolder, java: Path) -> None:
+    (java.parent / "says").write_text("")
+    assert folder.undo() == ()
+
+
+def test_the_studys_jobs_are_killed_before(folder: HdfsFolder, java: Path) -> None:
+    (java.parent / "says").write_text(
+        "case \"$*\" in *-list*) echo 'application_17_0001  TeraGen';;\n"
+        "*-rm*) echo 'Deleted x'; esac\n"
+    )
+    told = replace(folder, yarn=True).undo()
+    assert told == ("job application_17_0001 in YARN: killed", f"work folder {URI}: removed")
+    assert "-appTags iostudy-7" in (java.parent / "asked").read_text()
+    assert asked(java)[1:] == ["application_17_0001", URI]
+
+
+def test_the_folder_goes_also_where_yarn_does_not_answer(folder: HdfsFolder, java: Path) -> None:
+    (java.parent / "says").write_text(
+        'case "$*" in *-list*) echo "ConnectException: Connection refused"; exit 1; esac\n'
+    )
+    with pytest.raises(RestoreError, match="nobody listens"):
+        replace(folder, yarn=True).undo()
+    assert asked(java)[-1] == URI
+
+
+def gone(folder: HdfsFolder) -> HdfsFolder:
+    """The same where no NameNode listens any more."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return replace(folder, rpc=(f"127.0.0.1:{free.getsockname()[1]}",))
+
+
+def test_a_cluster_that_does_not_answer_is_told_and_tried_again(
+    folder: HdfsFolder, java: Path, state_dir: Path
+) -> None:
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([gone(folder)])
+    journal.close()
+    (failure,) = restore_stale().undoing.failures
+    assert "Connection refused" in failure.found
+    assert "iostudy restore --accept" in failure.remedy
+    assert not (java.parent / "asked").exists()
+    assert list(state_dir.glob("*.journal"))
+    undoing = restore_all(foreign=Foreign.ACCEPT).undoing
+    assert not undoing.failures
+    assert "left there" in str(undoing.put_back[0])
+    assert not list(state_dir.glob("*.journal"))
+
+
+def test_what_cannot_be_made_is_an_error_with_the_reason(folder: HdfsFolder, java: Path) -> None:
+    (java.parent / "says").write_text(
+        "case \"$*\" in *-mkdir*) echo 'mkdir: Permission denied: user=me'; exit 1; esac\n"
+    )
+    with pytest.raises(ClusterError, match="does not permit"), Transaction() as transaction:
+        transaction.perform(folder)
