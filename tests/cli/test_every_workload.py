@@ -28,13 +28,21 @@ workloads:
 
 
 def can_run(name: str) -> bool:
-    return name not in NEEDS or find_spec(NEEDS[name]) is not None
+    return not lacking(name)
+
+
+def lacking(name: str) -> str:
+    if catalog.get(name).needs_hadoop:
+        return "it needs a Hadoop cluster"
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        return f"{NEEDS[name]} is not installed"
+    return ""
 
 
 @pytest.mark.parametrize("name", catalog.names())
 def test_it_runs_once_and_leaves_nothing(program, name):
     if not can_run(name):
-        pytest.skip(f"{NEEDS[name]} is not installed")
+        pytest.skip(lacking(name))
     definition = catalog.get(name)
     _, *arguments = shlex.split(bench_command(definition))
     target = program.folder / "target"

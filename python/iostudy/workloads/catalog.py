@@ -17,8 +17,11 @@ from iostudy.workloads import (
     wordcount,
 )
 from iostudy.workloads.definition import WorkloadDefinition
+from iostudy.workloads.hadoop import dfsio as hadoop_dfsio
 from iostudy.workloads.hadoop import mrbench as hadoop_mrbench
 from iostudy.workloads.hadoop import nnbench as hadoop_nnbench
+from iostudy.workloads.hadoop import terasort as hadoop_terasort
+from iostudy.workloads.hadoop import wordcount as hadoop_wordcount
 
 _ALONE = {
     definition.name: definition
@@ -36,6 +39,9 @@ _ALONE = {
         mrbench.MRBENCH,
         events.EVENTS,
         root_events.ROOT_EVENTS,
+        *hadoop_dfsio.DEFINITIONS,
+        *hadoop_terasort.DEFINITIONS,
+        hadoop_wordcount.WORDCOUNT,
         hadoop_nnbench.HADOOP_NNBENCH,
         hadoop_mrbench.HADOOP_MRBENCH,
     )

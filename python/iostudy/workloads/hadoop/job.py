@@ -20,7 +20,7 @@ from iostudy.hadoop.client import Client
 from iostudy.hadoop.counters import Job, NoCountersError
 from iostudy.hadoop.shell import Shell
 from iostudy.workloads import program
-from iostudy.workloads.definition import Options, Place, Seconds, Tick
+from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick
 from iostudy.workloads.program import Ended, Program
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
@@ -42,6 +42,12 @@ _EXCEPTION = re.compile(
 _MOST_EXCEPTIONS = 3
 _MOST_CHARACTERS = 300
 
+FIGURES = (
+    Figure("job_time", "s", "from a job's submission to its end, to a tenth of a second", False),
+    Figure("program_time", "s", "from the start of the program's Java to its end", False),
+)
+"""What `Ran.times` gives."""
+
 
 class HadoopOptions(Options):
     """What every workload on a cluster may choose."""
@@ -60,9 +66,10 @@ class Ran:
     ended: Ended
     jobs: tuple[Job, ...]
 
-    def job_seconds(self) -> float:
-        """From submission to end, of all its jobs together, to a tenth of a second each."""
-        return sum(job.seconds or 0.0 for job in self.jobs)
+    def times(self) -> dict[str, float]:
+        """In seconds; of several jobs the sum."""
+        told = [job.seconds for job in self.jobs if job.seconds is not None]
+        return {"job_time": sum(told), "program_time": self.ended.wall_seconds}
 
 
 def client_of(place: Place) -> Client:

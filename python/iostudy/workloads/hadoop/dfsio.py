@@ -1,0 +1,304 @@
+"""Hadoop's TestDFSIO: files in HDFS, each written or read by a map task of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from iostudy import units
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.tools import dfsio
+from iostudy.hadoop.tools.dfsio import DfsioResult, DfsioRun, Operation
+from iostudy.hadoop.tools.results import NoResultError
+from iostudy.workloads.definition import (
+    Figure,
+    Measured,
+    Place,
+    Size,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.hadoop import counted, job
+from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+
+_RESULTS = "dfsio-results.log"
+_MAX_BUFFER_BYTES = 1 << 30
+"""TestDFSIO keeps one in memory, of a size that is a Java int."""
+
+
+class DfsioFiles(HadoopOptions):
+    """What every one of them may choose."""
+
+    files: Annotated[int, Field(ge=1, le=4096)] = Field(
+        4, description="number of files, each with a map task of its own (-nrFiles)"
+    )
+    size: Size = Field(256 * units.MIB, description="size of each file (-size)")
+    record_size: Annotated[Size, Field(le=_MAX_BUFFER_BYTES)] = Field(
+        10**6, description="bytes of one read or write call, TestDFSIO's own default (-bufferSize)"
+    )
+    storage_policy: str | None = Field(
+        None,
+        min_length=1,
+        description="the storage policy of HDFS with which files are written, such as ALL_SSD "
+        "(-storagePolicy, Hadoop 3.2 and later)",
+    )
+
+
+class DfsioOptions(DfsioFiles):
+    """Options of those that move whole files."""
+
+    compression: str | None = Field(
+        None,
+        min_length=1,
+        description="the class of a codec that files are written and read through, such as "
+        "org.apache.hadoop.io.compress.GzipCodec (-compression)",
+    )
+
+
+class DfsioSkipOptions(DfsioFiles):
+    """Options of hadoop.dfsio-skip-read."""
+
+    skip_size: Size | None = Field(
+        None,
+        description="bytes left out after every record, by default as many as it has (-skipSize)",
+    )
+
+
+class DfsioTruncateOptions(DfsioFiles):
+    """Options of hadoop.dfsio-truncate."""
+
+    new_size: Size | None = Field(
+        None, description="size of each file afterwards (-size); by default half"
+    )
+
+    @model_validator(mode="after")
+    def _shorter(self) -> DfsioTruncateOptions:
+        if not 0 < self.left < self.size:
+            raise ValueError("new_size is not smaller than size; make it smaller")
+        return self
+
+    @property
+    def left(self) -> int:
+        """The size of each file afterwards."""
+        return self.new_size or self.size // 2
+
+
+@dataclass(frozen=True)
+class Dfsio(Workload):
+    """One operation on files that TestDFSIO itself has written."""
+
+    options: DfsioFiles
+    operation: Operation
+
+    def space_bytes(self) -> int:
+        """All files, once each; compressed ones at most."""
+        return self.options.files * self.options.size
+
+    def clean(self, place: Place) -> None:
+        """Remove all that TestDFSIO has made in HDFS."""
+        client = job.client_of(place)
+        Shell.of(client).remove(_base(place))
+
+    def run(self, place: Place) -> Measured:
+        """Carry it out once. WorkloadError unless all files are processed whole."""
+        ran, result = self._carry_out(place, self.asked())
+        return Measured(
+            {
+                "throughput": result.throughput_mib_per_second,
+                "average_io_rate": result.average_mib_per_second,
+                "io_rate_stddev": result.stddev_mib_per_second,
+                "exec_time": result.exec_seconds,
+                "aggregate": result.processed_mib / result.exec_seconds,
+                **ran.times(),
+                **counted.readings(ran, job.client_of(place).replication),
+            }
+        )
+
+    def asked(self) -> DfsioRun:
+        """What TestDFSIO is asked for."""
+        options = self.options
+        return DfsioRun(
+            self.operation,
+            files=options.files,
+            file_bytes=options.size,
+            buffer_bytes=options.record_size,
+            skip_bytes=(options.skip_size or 0) if isinstance(options, DfsioSkipOptions) else 0,
+            left_bytes=options.left if isinstance(options, DfsioTruncateOptions) else 0,
+            compression=options.compression if isinstance(options, DfsioOptions) else None,
+            storage_policy=options.storage_policy,
+        )
+
+    def write_files(self, place: Place) -> None:
+        """Write all files anew."""
+        self._carry_out(place, replace(self.asked(), operation=Operation.WRITE))
+
+    def _carry_out(self, place: Place, asked: DfsioRun) -> tuple[Ran, DfsioResult]:
+        results = job.client_of(place).scratch / _RESULTS
+        results.unlink(missing_ok=True)  # TestDFSIO adds to what is there
+        arguments = asked.arguments(_base(place), results)
+        limit = self.options.limit
+        ran = job.run(place, dfsio.MAIN_CLASS, *arguments, limit_seconds=limit)
+        try:
+            return ran, asked.result(results.read_text() if results.exists() else "")
+        except NoResultError as error:
+            raise WorkloadError(
+                "the result of the run that was asked for",
+                found=str(error),
+                where=str(ran.ended.program),
+                remedy="let nobody change its files meanwhile; give larger files if a rate is no "
+                "number, as then one took less than a millisecond",
+            ) from error
+
+
+@dataclass(frozen=True)
+class DfsioWrite(Dfsio):
+    """New files from start to end."""
+
+    def reset(self, place: Place) -> None:
+        """Remove the files before: otherwise they are removed in the measured time."""
+        self.clean(place)
+
+
+@dataclass(frozen=True)
+class DfsioRead(Dfsio):
+    """Files that prepare has written in the same block, in some order."""
+
+    def reads(self) -> bool:
+        """A read finds nothing in the page cache."""
+        return True
+
+    def preparation(self) -> str:
+        """Trials with the same files share them, in whatever records these are read."""
+        return str(replace(self.asked(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0))
+
+    def prepare(self, place: Place) -> None:
+        """Write the files that are to be read."""
+        self.write_files(place)
+
+
+@dataclass(frozen=True)
+class DfsioChange(Dfsio):
+    """Files that are there are changed: appended to, or cut off."""
+
+    def space_bytes(self) -> int:
+        """What was there, and what may be appended."""
+        return super().space_bytes() * (2 if self.operation is Operation.APPEND else 1)
+
+    def reset(self, place: Place) -> None:
+        """Write whole new files: what is changed lies the same way in every trial."""
+        self.clean(place)
+        self.write_files(place)
+
+
+def _base(place: Place) -> str:
+    """Where TestDFSIO works; it honours test.build.data in all versions."""
+    return f"{job.client_of(place).folder}/dfsio"
+
+
+def _figures(of: str) -> tuple[Figure, ...]:
+    """``of`` says which bytes count."""
+    return (
+        Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
+        Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
+        Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
+        Figure("exec_time", "s", "Test exec time: from submitting the job to its end", False),
+        Figure("aggregate", "MiB/s", f"all MiB {of} over exec_time", True),
+        *job.FIGURES,
+        *counted.FIGURES,
+    )
+
+
+_LEAVES_OUT = (
+    "opening and closing files, which TestDFSIO does not time; a sync to disk, for which it does "
+    "not ask, so that what it writes may still be in the page cache when it ends; data that do "
+    "not compress, as it repeats 50 bytes; -erasureCodePolicy, which changes the whole cluster. "
+    "With the local runner, files are worked on one at a time unless "
+    "mapreduce.local.map.tasks.maximum says otherwise"
+)
+
+
+def _definition(
+    name: str,
+    models: str,
+    options: type[DfsioFiles],
+    make: Callable[[Any], Dfsio],
+    *,
+    of: str = "moved",
+    differs: str = "",
+) -> WorkloadDefinition:
+    return WorkloadDefinition(
+        name=f"hadoop.dfsio-{name}",
+        models=models,
+        leaves_out=". ".join(filter(None, (_LEAVES_OUT, differs))),
+        source="Apache Hadoop, org.apache.hadoop.fs.TestDFSIO "
+        "(hadoop-mapreduce-client-jobclient, tests)",
+        options=options,
+        figures=always(*_figures(of)),
+        example={"files": 2, "size": "16MiB"},
+        make=make,
+        needs_hadoop=True,
+    )
+
+
+_IN_ONE_CODEC = (
+    "-compression, as positions in a compressed file are not those of the data that it holds"
+)
+
+WRITE = _definition(
+    "write",
+    "TestDFSIO -write on HDFS: every map task writes one file from start to end",
+    DfsioOptions,
+    lambda options: DfsioWrite(options, Operation.WRITE),
+)
+READ = _definition(
+    "read",
+    "TestDFSIO -read on HDFS: every map task reads one file from start to end",
+    DfsioOptions,
+    lambda options: DfsioRead(options, Operation.READ),
+)
+APPEND = _definition(
+    "append",
+    "TestDFSIO -append on HDFS: every map task appends to one file. As much as is there already, "
+    "and to files that are written anew, unmeasured, before each trial",
+    DfsioOptions,
+    lambda options: DfsioChange(options, Operation.APPEND),
+)
+RANDOM_READ = _definition(
+    "random-read",
+    "TestDFSIO -read -random on HDFS: every map task reads one file at random positions. Until it "
+    "has read as much as the file holds, or up to a record more",
+    DfsioFiles,
+    lambda options: DfsioRead(options, Operation.RANDOM_READ),
+    differs=f"{_IN_ONE_CODEC}; before Hadoop 3.3, files of 2 GiB and more fail",
+)
+BACKWARD_READ = _definition(
+    "backward-read",
+    "TestDFSIO -read -backward on HDFS: every map task reads one file from its end. Where the size "
+    "is no multiple of record_size, the last record overlaps the one before",
+    DfsioFiles,
+    lambda options: DfsioRead(options, Operation.BACKWARD_READ),
+    differs=_IN_ONE_CODEC,
+)
+SKIP_READ = _definition(
+    "skip-read",
+    "TestDFSIO -read -skip on HDFS: every map task reads records with gaps between them",
+    DfsioSkipOptions,
+    lambda options: DfsioRead(options, Operation.SKIP_READ),
+    differs=_IN_ONE_CODEC,
+)
+TRUNCATE = _definition(
+    "truncate",
+    "TestDFSIO -truncate on HDFS: every map task cuts one file off. The files are written anew, "
+    "unmeasured, before each trial. Where the cut is inside a block, the task asks every 100 ms "
+    "whether the DataNodes have shortened it",
+    DfsioTruncateOptions,
+    lambda options: DfsioChange(options, Operation.TRUNCATE),
+    of="cut off",
+)
+
+DEFINITIONS = (WRITE, READ, APPEND, TRUNCATE, RANDOM_READ, BACKWARD_READ, SKIP_READ)

@@ -1,0 +1,291 @@
+"""Hadoop's TeraGen, TeraSort and TeraValidate on HDFS: rows of 100 bytes, keys of 10."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from iostudy import units
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.tools import terasort
+from iostudy.hadoop.tools.results import NoResultError
+from iostudy.hadoop.tools.terasort import ROW_BYTES
+from iostudy.workloads.definition import (
+    Count,
+    Figure,
+    Measured,
+    Place,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.hadoop import counted, job
+from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.native import told_as_workload
+
+_CHECKSUM = "hadoop-tera-checksum"
+_SPILLS = 2
+"""What a map task has spilled is merged into one more copy, and is there until a reduce has it."""
+
+
+class _TeraOptions(HadoopOptions):
+    """What the three have in common."""
+
+    rows: Count = Field(
+        10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
+    )
+    maps: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        2,
+        description="map tasks of TeraGen, and so files of the unsorted rows "
+        "(mapreduce.job.maps). A hint to Hadoop: its local runner takes one whatever is asked for; "
+        "a note says so",
+    )
+
+
+class TeraGenOptions(_TeraOptions):
+    """Options of hadoop.teragen."""
+
+
+class TeraSortOptions(_TeraOptions):
+    """Options of hadoop.terasort and hadoop.teravalidate."""
+
+    reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        2, description="reduce tasks, and so files of the sorted rows (mapreduce.job.reduces)"
+    )
+    output_replication: Annotated[int, Field(ge=1, le=512)] = Field(
+        1,
+        description="replicas of the sorted rows, whatever dfs.replication is "
+        "(mapreduce.terasort.output.replication)",
+    )
+
+
+@dataclass(frozen=True)
+class _Tera(Workload):
+    """What the three have in common."""
+
+    options: _TeraOptions
+
+    def clean(self, place: Place) -> None:
+        """Remove all rows and reports."""
+        (place.directory / _CHECKSUM).unlink(missing_ok=True)
+        self._remove(place, "")
+
+    def _remove(self, place: Place, name: str) -> None:
+        Shell.of(job.client_of(place)).remove(_path(place, name))
+
+    def _run(self, place: Place, main_class: str, *arguments: str, counter: str) -> Ran:
+        """Run one of the three; WorkloadError unless it has processed all rows."""
+        limit = self.options.limit
+        ran = job.run(place, main_class, *arguments, limit_seconds=limit)
+        found = counted.records(ran, counter)
+        if found != self.options.rows:
+            raise _other_rows(f"{self.options.rows} rows", f"{found} rows ({counter})", place)
+        return ran
+
+    def _generate(self, place: Place) -> Ran:
+        """Make the rows, and note the checksum that they keep through the sort."""
+        asked = terasort.generating(self.options.rows, self.options.maps, _path(place, "in"))
+        ran = self._run(place, terasort.GEN, *asked, counter="Map output records")
+        with _told(place):
+            made = "".join(map(terasort.generated_checksum, ran.jobs))
+            (place.directory / _CHECKSUM).write_text(made)
+        return ran
+
+    def _measured(self, ran: Ran, replication: int, notes: tuple[str, ...] = ()) -> Measured:
+        times = ran.times()
+        rows_per_second = self.options.rows / times["job_time"]
+        figures = {
+            **times,
+            "rate": rows_per_second * ROW_BYTES / units.MIB,
+            "rows_per_second": rows_per_second,
+            **counted.readings(ran, replication),
+        }
+        return Measured(figures, notes=notes)
+
+
+@dataclass(frozen=True)
+class TeraGen(_Tera):
+    """Make rows."""
+
+    def space_bytes(self) -> int:
+        """All rows."""
+        return self.options.rows * ROW_BYTES
+
+    def reset(self, place: Place) -> None:
+        """Every trial makes new files."""
+        self._remove(place, "in")
+
+    def run(self, place: Place) -> Measured:
+        """Make all rows once."""
+        ran = self._generate(place)
+        replication = job.client_of(place).replication
+        return self._measured(ran, replication, _notes(ran, self.options.maps))
+
+
+@dataclass(frozen=True)
+class TeraSort(_Tera):
+    """Sort rows that prepare has made in the same block."""
+
+    options: TeraSortOptions
+
+    def space_bytes(self) -> int:
+        """The rows as they were made and as they are sorted, and what is spilled in between."""
+        return (2 + _SPILLS) * self.options.rows * ROW_BYTES
+
+    def reads(self) -> bool:
+        """The rows are read from the device."""
+        return True
+
+    def preparation(self) -> str:
+        """Trials share the rows however they sort them."""
+        return f"unsorted {self.options.rows} in {self.options.maps}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the rows."""
+        self._generate(place)
+
+    def reset(self, place: Place) -> None:
+        """Every trial makes new sorted files."""
+        self._remove(place, "out")
+
+    def run(self, place: Place) -> Measured:
+        """Sort all rows once."""
+        return self._measured(self._sort(place), self.options.output_replication)
+
+    def _sort(self, place: Place) -> Ran:
+        options = self.options
+        folders = (_path(place, "in"), _path(place, "out"))
+        asked = terasort.sorting(options.reduces, options.output_replication, *folders)
+        return self._run(place, terasort.SORT, *asked, counter="Reduce output records")
+
+
+@dataclass(frozen=True)
+class TeraValidate(TeraSort):
+    """Check sorted rows that prepare has made in the same block."""
+
+    def preparation(self) -> str:
+        """Trials share the sorted rows."""
+        options = self.options
+        sorted_ = f"sorted in {options.reduces}, {options.output_replication} replicas"
+        return f"{super().preparation()}, {sorted_}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the rows and sort them; what was made first is not needed any more."""
+        self._generate(place)
+        self._sort(place)
+        self._remove(place, "in")
+
+    def reset(self, place: Place) -> None:
+        """Every trial writes a new report."""
+        self._remove(place, "report")
+
+    def run(self, place: Place) -> Measured:
+        """Read all rows once; WorkloadError unless they are those that were made, in order."""
+        folders = (_path(place, "out"), _path(place, "report"))
+        ran = self._run(place, terasort.VALIDATE, *folders, counter="Map input records")
+        checksum = self._require_valid(place)
+        note = f"checksum of the rows, as TeraChecksum gives it: {checksum}"
+        return self._measured(ran, job.client_of(place).replication, (note,))
+
+    def _require_valid(self, place: Place) -> str:
+        where = _path(place, f"report/{terasort.REPORT}")
+        shell = "org.apache.hadoop.fs.FsShell"
+        told = job.run(place, shell, "-cat", where, limit_seconds=self.options.limit)
+        with _told(place):
+            found = terasort.reported_checksum(told.ended.stdout.text)
+            made = (place.directory / _CHECKSUM).read_text()
+        if found != made:
+            raise _other_rows(f"rows with the checksum {made}", found, place)
+        return found
+
+
+@contextmanager
+def _told(place: Place) -> Iterator[None]:
+    with told_as_workload("to note the checksum of the rows", place.directory):
+        try:
+            yield
+        except NoResultError as error:
+            wanted = "rows in their order, and one checksum"
+            raise _other_rows(wanted, str(error), place) from error
+
+
+def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
+    return WorkloadError(
+        f"to find the rows that were made: {wanted}",
+        found=found,
+        where=_path(place, ""),
+        remedy="check the devices of the DataNodes and their logs: data were changed or lost, or "
+        "somebody else works in that folder",
+    )
+
+
+def _path(place: Place, name: str) -> str:
+    return f"{job.client_of(place).folder}/tera" + (f"/{name}" if name else "")
+
+
+def _notes(ran: Ran, maps: int) -> tuple[str, ...]:
+    found = sum(each.maps or 0 for each in ran.jobs)
+    if found == maps:
+        return ()
+    return (f"{found} map tasks made the rows where {maps} were asked for: to Hadoop it is a hint",)
+
+
+_SOURCE = "Apache Hadoop, org.apache.hadoop.examples.terasort"
+_LEAVES_OUT = (
+    "a sync to disk, for which Hadoop does not ask. With the local runner, tasks run one at a time "
+    "unless mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum say "
+    "otherwise, and the number of map tasks is that of the blocks in HDFS"
+)
+_FIGURES = always(
+    job.FIGURES[0],
+    Figure("rate", "MiB/s", "bytes of the rows, each once, over job_time", True),
+    Figure("rows_per_second", "rows/s", "rows over job_time", True),
+    *job.FIGURES[1:],
+    *counted.FIGURES,
+)
+
+
+def _definition(
+    name: str, models: str, options: type[_TeraOptions], make: Callable[[Any], _Tera]
+) -> WorkloadDefinition:
+    return WorkloadDefinition(
+        name=f"hadoop.{name.lower()}",
+        models=models,
+        leaves_out=_LEAVES_OUT,
+        source=f"{_SOURCE}.{name}",
+        options=options,
+        figures=_FIGURES,
+        example={"rows": "100k"},
+        make=make,
+        needs_hadoop=True,
+    )
+
+
+GEN = _definition(
+    "TeraGen",
+    "TeraGen on HDFS: map tasks make rows with random keys, and write a file each",
+    TeraGenOptions,
+    TeraGen,
+)
+SORT = _definition(
+    "TeraSort",
+    "TeraSort on HDFS: rows are sorted by map tasks, copied, and merged by reduce tasks. Sampling "
+    "the keys is done before the job, and is in program_time alone. That as many rows come out as "
+    "went in is checked; that they are in order is for hadoop.teravalidate to say",
+    TeraSortOptions,
+    TeraSort,
+)
+VALIDATE = _definition(
+    "TeraValidate",
+    "TeraValidate on HDFS: sorted rows are read, and their order and checksum verified. The sum "
+    "has to be that of the rows as they were made, and so has their number",
+    TeraSortOptions,
+    TeraValidate,
+)
+
+DEFINITIONS = (GEN, SORT, VALIDATE)

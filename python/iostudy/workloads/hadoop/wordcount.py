@@ -1,0 +1,168 @@
+"""Hadoop's WordCount on a text of Zipf's law in HDFS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from iostudy import _native, units
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.tools import wordcount
+from iostudy.workloads.definition import (
+    Count,
+    Figure,
+    Measured,
+    Place,
+    Size,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.folder import remove
+from iostudy.workloads.hadoop import counted, job
+from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.native import told_as_workload
+
+_TEXT, _WORDS = "hadoop-words-in", "hadoop-words-made"
+_THREADS = 2
+"""The text is made by so many; what it is does not depend on that."""
+
+
+class WordcountOptions(HadoopOptions):
+    """Options of hadoop.wordcount."""
+
+    size: Size = Field(units.GIB, description="size of the text that is made, all files together")
+    files: Annotated[int, Field(ge=1, le=512)] = Field(
+        4, description="files of the text; each of their blocks is a map task"
+    )
+    vocabulary: Count = Field(1_000_000, description="different words that the text is drawn from")
+    exponent: Annotated[float, Field(ge=0, le=10)] = Field(
+        1.0,
+        description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
+        "1 is natural language, 0 draws all words alike",
+    )
+    reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        2, description="reduce tasks, and so files of the counted words (mapreduce.job.reduces)"
+    )
+
+
+@dataclass(frozen=True)
+class Wordcount(Workload):
+    """Count the words of a text that prepare has put into HDFS."""
+
+    options: WordcountOptions
+
+    def space_bytes(self) -> int:
+        """The text, as it is made and in HDFS, and what comes out: at most as large."""
+        return 3 * self.options.size
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: counting is a matter of processors."""
+        return None
+
+    def reads(self) -> bool:
+        """The text is read from the device."""
+        return True
+
+    def preparation(self) -> str:
+        """Trials share the text however they count its words."""
+        options = self.options
+        return f"{options.size} in {options.files}: {options.vocabulary} ^ {options.exponent}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the text on the target, note how many words it has, and move it into HDFS.
+
+        It is made as the native wordcount makes it: both count the same words.
+        """
+        local = place.directory / _TEXT
+        with told_as_workload("to make the text", place.directory):
+            words, _ = self._text(local, place.seed).run(place.tick)
+            (place.directory / _WORDS).write_text(str(words))
+        shell, limit = "org.apache.hadoop.fs.FsShell", self.options.limit
+        job.run(place, shell, "-mkdir", "-p", _path(place, ""), limit_seconds=limit)
+        job.run(place, shell, "-put", str(local), _path(place, "in"), limit_seconds=limit)
+        remove(local)
+
+    def reset(self, place: Place) -> None:
+        """Every trial makes a new output."""
+        Shell.of(job.client_of(place)).remove(_path(place, "out"))
+
+    def run(self, place: Place) -> Measured:
+        """Count all words once; WorkloadError unless as many are found as were written."""
+        folders = (_path(place, "in"), _path(place, "out"))
+        asked = wordcount.arguments(self.options.reduces, *folders)
+        limit = self.options.limit
+        ran = job.run(place, wordcount.MAIN_CLASS, *asked, limit_seconds=limit)
+        words = self._require_all_words(ran, place)
+        times = ran.times()
+        figures = {
+            **times,
+            "rate": self.options.size / units.MIB / times["job_time"],
+            "words_per_second": words / times["job_time"],
+            "distinct": float(counted.records(ran, "Reduce output records")),
+            **counted.readings(ran, job.client_of(place).replication),
+        }
+        return Measured(figures)
+
+    def clean(self, place: Place) -> None:
+        """Remove text and output."""
+        for name in (_TEXT, _WORDS):
+            remove(place.directory / name)
+        Shell.of(job.client_of(place)).remove(_path(place, ""))
+
+    def _text(self, folder: Path, seed: int) -> _native.ZipfText:
+        options = self.options
+        return _native.ZipfText(
+            str(folder),
+            text_bytes=options.size,
+            files=options.files,
+            vocabulary=options.vocabulary,
+            exponent=options.exponent,
+            seed=seed,
+            threads=_THREADS,
+        )
+
+    def _require_all_words(self, ran: Ran, place: Place) -> int:
+        with told_as_workload("to find the number of words", place.directory):
+            made = int((place.directory / _WORDS).read_text())
+        found = counted.records(ran, "Map output records")
+        if found != made:
+            raise WorkloadError(
+                f"to find the {made} words that were written",
+                found=f"{found} words",
+                where=_path(place, "in"),
+                remedy="check the devices of the DataNodes and their logs: data were changed or "
+                "lost, or somebody else works in that folder",
+            )
+        return found
+
+
+def _path(place: Place, name: str) -> str:
+    return f"{job.client_of(place).folder}/words" + (f"/{name}" if name else "")
+
+
+WORDCOUNT = WorkloadDefinition(
+    name="hadoop.wordcount",
+    models="WordCount on HDFS: how often each word occurs in a text. The text is the one that "
+    "wordcount makes, by Zipf's law from the block's seed; it is made on the target and moved into "
+    "HDFS once per block. That as many words are counted as were written is checked",
+    leaves_out="a sync to disk, for which Hadoop does not ask. With the local runner, tasks run "
+    "one at a time unless mapreduce.local.map.tasks.maximum says otherwise",
+    source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
+    options=WordcountOptions,
+    figures=always(
+        job.FIGURES[0],
+        Figure("rate", "MiB/s", "size of the text over job_time", True),
+        Figure("words_per_second", "words/s", "words over job_time", True),
+        Figure("distinct", "words", "different words", True),
+        *job.FIGURES[1:],
+        *counted.FIGURES,
+    ),
+    example={"size": "8MiB", "files": 2, "vocabulary": "10k"},
+    make=Wordcount,
+    needs_hadoop=True,
+)
