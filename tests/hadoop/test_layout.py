@@ -77,13 +77,18 @@ def test_every_daemon_has_addresses_of_its_own():
 
 @pytest.mark.parametrize("role", list(Role))
 def test_a_daemon_s_command(role):
-    command = layout(yarn=True).command(Daemon(role), "300m", "-format")
+    command = layout(yarn=True).command(Daemon(role), "300m")
     assert command[:4] == ("/jdk/bin/java", "--add-opens", "java.base/java.lang=X", "-Xmx300m")
     name = Daemon(role).name
     assert command[command.index("-cp") + 1] == f"/home/conf/{name}:/jars/*:/more/*"
-    assert command[-2].lower().endswith(f".{role}")
-    assert command[-1] == "-format"
+    assert command[-1].lower().endswith(f".{role}")
     assert "-Dyarn.log.dir=/home/logs" in command
+
+
+def test_an_hdfs_that_is_there_is_not_formatted_again():
+    command = layout().format_command("300m")
+    assert command[-2:] == ("-format", "-nonInteractive")
+    assert "-force" not in command
 
 
 def test_what_is_kept_is_what_there_was():

@@ -55,8 +55,7 @@ def format_namenode(layout: Layout) -> None:
     if all((folder / "current/VERSION").exists() for folder in layout.name_dirs()):
         return
     heap = defaults.heap(layout, layout.properties, NAMENODE.role)
-    command = layout.command(NAMENODE, heap, "-format", "-nonInteractive")
-    child = _spawn(layout, NAMENODE, command)
+    child = _spawn(layout, NAMENODE, layout.format_command(heap))
     try:
         status = child.wait(_FORMAT_LIMIT_SECONDS)
     except subprocess.TimeoutExpired as error:

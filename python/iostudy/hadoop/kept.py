@@ -84,13 +84,15 @@ def remove(layout: Layout) -> None:
 
 
 def _remove(folder: Path) -> None:
+    if not folder.parent.is_dir():
+        return  # it was never made, or has gone with the directory that it was in
     mounts = [mount.point for mount in read_mounts() if mount.point.is_relative_to(folder)]
     if mounts:
         raise _not_removed("another file system is mounted there", mounts[0])
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
-        return  # it was never made, or has gone with the directory that it was in
+        return
     except OSError as error:
         found = error.strerror or str(error)
         raise _not_removed(found, Path(error.filename or folder)) from error
@@ -104,7 +106,7 @@ def _require_plain(layout: Layout) -> None:
                 "directories with plain names: letters, digits and . / + @ = ~ - _",
                 found=str(folder),
                 where="the folders of the cluster",
-                remedy="name another directory, or a link to this one does not help: rename it",
+                remedy="rename it, or name another one",
             )
 
 
