@@ -24,6 +24,7 @@ SECURITY, ADDRESS, FILES = "it concerns security", "it is an address", "a place 
         ("yarn.nodemanager.aux-services.mapreduce_shuffle.class", OWN),
         ("yarn.application.classpath", OWN),
         ("mapreduce.job.reduces", OPTION),
+        ("mapreduce.terasort.output.replication", OPTION),
         ("hadoop.security.authentication", SECURITY),
         ("hadoop.rpc.protection", SECURITY),
         ("hadoop.proxyuser.root.groups", SECURITY),

@@ -223,6 +223,15 @@ def test_a_native_workload_beside_one_of_hadoop_on_its_own_cluster():
     assert len(read(STUDY.replace(JOB, f"{JOB}\n  - dfsio-write")).workloads) == 2
 
 
+@pytest.mark.parametrize("key", ["dfs.blocksize: [1MiB, 2MiB]", "dfs.replication: [1]"])
+def test_what_all_workloads_decide_themselves_varies_nothing(key):
+    text = STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", key)
+    line, message = only(text.replace(JOB, "hadoop.nnbench"))
+    assert line == 4
+    assert "options of their own" in message
+    assert read(text.replace(JOB, f"hadoop.nnbench\n  - {JOB}"))
+
+
 def test_a_property_stands_in_one_place():
     text = STUDY + "hadoop: {properties: {dfs.blocksize: 1GiB}}\n"
     line, message = only(text)

@@ -43,7 +43,11 @@ _RULES = (
         "iostudy itself gives it, to start what belongs to a study and to find it again",
     ),
     _Rule(
-        (r"mapreduce\.job\.(maps|reduces)",),
+        (
+            r"mapreduce\.job\.(maps|reduces)",
+            r"mapreduce\.terasort\.output\.replication",
+            r"mapreduce\.client\.progressmonitor\.pollinterval",
+        ),
         "the workloads themselves give it; see their options",
     ),
     _Rule(

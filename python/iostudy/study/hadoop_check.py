@@ -16,6 +16,7 @@ from iostudy.workloads import catalog as workloads
 
 _REPLICATION = "dfs.replication"
 _IDLE = "no workload of this study runs on Hadoop; add one, or leave this out"
+_DECIDED = "the workloads give it by options of their own, whatever this is; vary the option"
 _RUNNING = (
     "the cluster's daemons read it when they start, and a cluster that is there is not restarted; "
     "vary it on one that the study starts itself (a section `hadoop`, and no target in HDFS)"
@@ -86,22 +87,34 @@ def _against(
     study: Study, factor: Factor, definition: HadoopDefinition
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with a property as a factor, and where that is seen."""
-    there = isinstance(study.target, HdfsTarget)
-    varied = {level.value for level in factor.levels} - {AS_FOUND}
-    if not study.needs_hadoop:
+    jobs = [each for each in map(workloads.get, _names(study)) if each.needs_hadoop]
+    if not jobs:
         yield _IDLE, ""
-    if there and definition.cost is Cost.RESTART:
+    elif all(definition.key in each.decides for each in jobs):
+        yield _DECIDED, ", ".join(each.name for each in jobs)
+    if not isinstance(study.target, HdfsTarget):
+        yield from _against_own(study, factor, definition)
+    elif definition.cost is Cost.RESTART:
         yield _RUNNING, study.describe_target()
+
+
+def _against_own(
+    study: Study, factor: Factor, definition: HadoopDefinition
+) -> Iterator[tuple[str, str]]:
+    """What a cluster that the study starts has against it."""
     if definition.key in study.hadoop.properties:
         yield _TWICE, study.hadoop.properties[definition.key]
-    if there:
-        return
     runner = Runner.YARN if study.hadoop.yarn else Runner.LOCAL
     if definition.runner not in (None, runner):
         wanted = "true" if definition.runner is Runner.YARN else "false"
         yield f"only {definition.runner} heeds it; write hadoop: {{yarn: {wanted}}}", str(runner)
+    varied = {level.value for level in factor.levels} - {AS_FOUND}
     if definition.key == _REPLICATION and any(int(v) > study.hadoop.datanodes for v in varied):
         yield _too_many(study), ", ".join(level.label for level in factor.levels)
+
+
+def _names(study: Study) -> tuple[str, ...]:
+    return tuple(request.name for request in study.workloads)
 
 
 def _too_many(study: Study) -> str:

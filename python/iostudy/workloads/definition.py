@@ -202,6 +202,8 @@ class WorkloadDefinition:
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
+    ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
+    that a study's levels of them would change nothing.
     """
 
     name: str
@@ -215,6 +217,7 @@ class WorkloadDefinition:
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
     ticks_bytes: bool = False
     needs_hadoop: bool = False
+    decides: frozenset[str] = frozenset()
 
     @property
     def summary(self) -> str:

@@ -25,9 +25,9 @@ _CLIENTS = (
         Whole(1, 64, "replicas"),
         "3, or the number of DataNodes where there are fewer",
         "How many DataNodes hold each block of new files; a write goes to all of them in a "
-        "pipeline, and so multiplies what the disks write. TeraSort gives its output one replica "
-        "whatever this is (mapreduce.terasort.output.replication).",
-        f"{_DEFAULTS}; TeraSort.java",
+        "pipeline, and so multiplies what the disks write. TeraSort has another number for its "
+        "output, an option of that workload.",
+        _DEFAULTS,
         scope=Scope.JOB,
         shapes_data=True,
     ),

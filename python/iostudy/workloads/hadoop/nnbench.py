@@ -354,4 +354,5 @@ HADOOP_NNBENCH = WorkloadDefinition(
     make=HadoopNNBench,
     example={"files": 300},
     needs_hadoop=True,
+    decides=frozenset({"dfs.blocksize", "dfs.replication"}),
 )
