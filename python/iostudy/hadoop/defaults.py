@@ -104,6 +104,8 @@ def of_jobs(layout: Layout, properties: Properties) -> dict[str, str]:
         "yarn.resourcemanager.connect.retry-interval.ms": "1000",
         "yarn.client.nodemanager-connect.max-wait-ms": "5000",
         "yarn.client.nodemanager-connect.retry-interval-ms": "1000",
+        # By it a study on this HDFS learns how the cluster stands, see `iostudy.hadoop.existing`.
+        "dfs.namenode.http-address": layout.web(NAMENODE),
         **_mapreduce(layout),
     }
     return _with_given(own, layout, properties)
@@ -126,6 +128,8 @@ def log4j(daemon: Daemon | None) -> bytes:
     lines = [
         "log4j.rootLogger=INFO,A",
         "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN",
+        # Each request over HTTP: what is asked to see how the cluster stands would hide its end.
+        "log4j.logger.http.requests=WARN",
         f"log4j.appender.A=org.apache.log4j.{kind}",
         *(f"log4j.appender.A.{option}" for option in options),
         "log4j.appender.A.layout=org.apache.log4j.PatternLayout",

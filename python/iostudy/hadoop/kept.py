@@ -6,12 +6,15 @@ whoever finds it can end the cluster.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from iostudy import own_folder
 from iostudy.durable import write_whole
@@ -34,14 +37,26 @@ def load(home: Path) -> Layout:
     """What was saved; ClusterError if nothing was, or if that is not to be believed."""
     path = home / FILE
     try:
-        layout = _LAYOUT.validate_json(path.read_bytes())
-        for folder in layout.folders():
-            own_folder.recorded(str(folder), FOLDER_PREFIX)
+        layout = rebuilt(json.loads(path.read_bytes()))
     except FileNotFoundError as error:
         raise _no_cluster(path, "there is none") from error
-    except (OSError, ValidationError, ValueError) as error:
+    except (OSError, ValueError) as error:
         raise _no_cluster(path, str(error)) from error
     return replace(layout, home=home)
+
+
+def recorded(layout: Layout) -> dict[str, Any]:
+    """It as plain JSON values."""
+    plain: dict[str, Any] = _LAYOUT.dump_python(layout, mode="json")
+    return plain
+
+
+def rebuilt(record: Mapping[str, Any]) -> Layout:
+    """What was `recorded`; ValueError if that is no layout, or not one of iostudy's folders."""
+    layout = _LAYOUT.validate_python(record)
+    for folder in layout.folders():
+        own_folder.recorded(str(folder), FOLDER_PREFIX)
+    return layout
 
 
 def exists(home: Path) -> bool:
@@ -73,6 +88,12 @@ def make(layout: Layout) -> None:
                 where=str(folder.parent),
                 remedy="name a directory that is there, can be written to and has room",
             ) from error
+
+
+def stored_bytes(layout: Layout) -> int:
+    """The room that its folders take, logs and conf left out, as du(1) counts it."""
+    paths = (path for folder in layout.folders() for path in folder.rglob("*"))
+    return sum(path.lstat().st_blocks * 512 for path in paths)
 
 
 def remove(layout: Layout) -> None:

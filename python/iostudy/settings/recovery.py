@@ -45,6 +45,13 @@ def restore_all(directory: Path | None = None, foreign: Foreign = Foreign.REPORT
     return _restore_all(directory, foreign, held=True)
 
 
+def restore_kind(kind: str, directory: Path | None = None) -> Recovery:
+    """Undo what is held on purpose by journals that name this kind of change alone."""
+    paths = journal_paths(directory or state_directory())
+    own = [path for path in paths if {entry.kind for entry in read(path).pending} == {kind}]
+    return sum((_restore(path, Foreign.REPORT, held=True) for path in own), Recovery())
+
+
 def _restore_all(directory: Path | None, foreign: Foreign, *, held: bool) -> Recovery:
     paths = journal_paths(directory or state_directory())
     return sum((_restore(path, foreign, held=held) for path in paths), Recovery())

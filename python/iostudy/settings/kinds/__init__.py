@@ -17,6 +17,7 @@ from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
 from iostudy.settings.clusters.existing import HdfsFolder
+from iostudy.settings.clusters.local import StartedCluster
 from iostudy.settings.kinds import (
     bdi,
     cgroup,
@@ -64,6 +65,7 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
     WorkFolder.kind: WorkFolder.from_record,
+    StartedCluster.kind: StartedCluster.from_record,
     HdfsFolder.kind: HdfsFolder.from_record,
 }
 
