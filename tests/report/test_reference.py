@@ -15,7 +15,9 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report import html, json_, markdown, terminal, wording
 from iostudy.report.model import build
 from iostudy.report.values import PublishedTold, Report
+from iostudy.study import reference
 from iostudy.study.model import Chosen, Study
+from iostudy.study.reference import Publication
 from tests.report.factory import factor, rows, study, study_row
 
 
@@ -186,3 +188,65 @@ def test_json_has_them_in_full() -> None:
     assert figures[0]["value"] == 0.85347
     assert {"change", "own", "runs", "unit"} <= set(figures[1])
     assert figures[1]["own"]["interval"]["low"] < figures[1]["own"]["change"]
+
+
+def renamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A publication of schedulers by the names that they had."""
+    figures = [
+        {
+            "configuration": name,
+            "workload": "dfsio-write",
+            "figure": "throughput",
+            "value": value,
+            "unit": "MB/s",
+        }
+        for name, value in (("noop", 10.0), ("cfq", 12.0), ("deadline", 9.0))
+    ]
+    made = {
+        **reference.get("R1").model_dump(),
+        "baseline": "noop",
+        "counterparts": {"noop": "none", "cfq": "bfq"},
+        "orders": [
+            {"where": "here", "order": ["cfq", "noop"]},
+            {"where": "there", "order": ["cfq"]},
+        ],
+        "figures": figures,
+    }
+    publication = Publication.model_validate(made)
+    monkeypatch.setattr(reference, "get", lambda name: publication)
+
+
+def test_a_configuration_that_is_called_otherwise_today(monkeypatch: pytest.MonkeyPatch) -> None:
+    of = replace(study(workloads=["dfsio-write"]), reference="R1")
+    found = [replace(row, figures=_figures(row)) for row in rows(of)]
+    renamed(monkeypatch)
+    report = told(of, found)
+    cfq = published(report, "throughput", "cfq")
+    assert cfq.own is not None
+    assert cfq.own.configuration == "bfq"
+    assert cfq.own.change == pytest.approx(-0.12, abs=0.02)
+    assert wording.own_value(cfq).endswith(" MiB/s (bfq)")
+    assert published(report, "throughput", "deadline").own is None
+
+
+def test_the_name_that_a_study_has_itself_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedulers = factor("block.scheduler", "noop", "none", "cfq")
+    of = replace(study(schedulers, workloads=["dfsio-write"]), reference="R1")
+    found = [replace(row, figures=_figures(row)) for row in rows(of)]
+    renamed(monkeypatch)
+    noop = published(told(of, found), "throughput", "noop")
+    assert noop.own is not None
+    assert noop.own.configuration == "noop"
+
+
+def test_a_published_order_stands_beside_those_that_it_ranks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    renamed(monkeypatch)
+    both = replace(study(workloads=["dfsio-write"]), reference="R1")
+    none = replace(study(factor("block.scheduler", "kyber", "none", "x")), reference="R1")
+    beside, alone = (told(of, rows(of)).reference for of in (both, none))
+    assert beside is not None
+    assert alone is not None
+    assert [ranked.where for ranked in beside.orders] == ["here"]
+    assert alone.orders == ()

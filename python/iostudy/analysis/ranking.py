@@ -153,8 +153,8 @@ def is_rankable(workloads: Sequence[Array], rule: Rule) -> bool:
 def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ranking:
     """The ranking of figures that are ``is_rankable``.
 
-    ``weights`` are above 0, and only their ratios matter. ``rule`` is that of the verdicts; on each
-    workload the baseline's pairs are told by these, and all else has the same risk once more.
+    ``weights`` are above 0, and only their ratios matter. ``rule`` is that of the verdicts, which
+    tell the baseline's pairs on each workload; all workloads together have its risk once more.
     """
     parts = [_Part.of(figures) for figures in workloads]
     shared = replace(rule, comparisons=_pairs(workloads[0].shape[1]) * len(parts))

@@ -37,7 +37,7 @@ def combined(told: RankingTold, report: Report) -> TextTable:
     heads = (
         report.noun,
         "rank",
-        "against the mean, %",
+        "from the mean, %",
         f"{wording.against(report.baseline)}, %",
         *(("least on",) if len(told.workloads) > 1 else ()),
     )

@@ -11,7 +11,7 @@ from iostudy.report.means import paired
 from iostudy.report.values import OrderTold, OwnTold, PublishedTold, ReferenceTold
 from iostudy.study import reference
 from iostudy.study.model import Study
-from iostudy.study.reference import Publication, PublishedFigure
+from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
 from iostudy.workloads import catalog
 
 
@@ -34,7 +34,11 @@ def told(study: Study, rows: Sequence[TrialRow]) -> ReferenceTold | None:
         caveats=published.caveats,
         open_questions=published.open_questions,
         baseline=published.baseline,
-        orders=tuple(OrderTold(where=o.where, order=o.order) for o in published.orders),
+        orders=tuple(
+            OrderTold(where=ranked.where, order=ranked.order)
+            for ranked in published.orders
+            if _has_several(study, published, ranked)
+        ),
         figures=tuple(_figure(figure, published, study, rows) for figure in published.figures),
     )
 
@@ -78,6 +82,12 @@ def _own(
         change=None if is_baseline else found.change,
         interval=None if interval is None else span(interval.as_fractions()),
     )
+
+
+def _has_several(study: Study, published: Publication, ranked: PublishedOrder) -> bool:
+    """Whether the study compares at least two of those that were ranked."""
+    labels = {configuration.label for configuration in study.configurations()}
+    return len(labels & {_label(study, published, name) for name in ranked.order}) > 1
 
 
 def _label(study: Study, published: Publication, name: str) -> str:

@@ -309,6 +309,7 @@ class ReferenceTold(Value):
     open_questions: tuple[str, ...]
     baseline: str
     orders: tuple[OrderTold, ...]
+    """Those of which the study compares at least two configurations."""
     figures: tuple[PublishedTold, ...]
 
     @property
