@@ -10,10 +10,14 @@ from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.hadoop.configuration import Configuration
+from iostudy.workloads.hadoop.counted import TASK_FIGURES
 from iostudy.workloads.hadoop.nnbench import HADOOP_NNBENCH
 from iostudy.workloads.written import as_written
 
 SAMPLES = Path(__file__).parents[2] / "hadoop/tools/samples"
+TASKS = [figure.name for figure in TASK_FIGURES]
+"""Told by the counters of a job, which there is none of here."""
+
 AT_ONCE = "mapreduce.local.map.tasks.maximum"
 WAITING = "echo 'INFO hdfs.NNBench: Waiting in barrier for: 5790 ms' >&2"
 
@@ -58,7 +62,7 @@ def test_the_figures_are_those_of_the_definition(run, sample, options, latencies
     options |= {"operation": sample.replace("-", "_")}
     figures = run(f"nnbench-{sample}-3.4.2", **options).figures
     defined = HADOOP_NNBENCH.figures(workload(**options).options)
-    assert list(figures) == [figure.name for figure in defined]
+    assert [*figures, *TASKS] == [figure.name for figure in defined]
     assert [name for name in figures if name.endswith("_latency")] == latencies
 
 
@@ -83,6 +87,18 @@ def test_late_maps_of_2x_are_an_error(run):
 def test_late_maps_of_3x_are_an_error_though_it_does_not_count_them(run):
     with pytest.raises(WorkloadError, match="only 1 of 2 were ready before"):
         run("nnbench-create-write-3.4.2", waited=1)
+
+
+def test_one_map_alone_cannot_be_late(run):
+    run("nnbench-create-write-3.4.2", waited=0, maps=1, files=200)
+
+
+def test_files_are_made_by_maps_that_are_late(make, tmp_path):
+    Configuration.of({AT_ONCE: "2"}).write(tmp_path)
+    made = SAMPLES / "nnbench-create-write-3.4.2"
+    place = make(f"cat {made} >> NNBench_results.log")
+    workload(operation="open_read").prepare(place)
+    workload(operation="delete").reset(place)
 
 
 def test_maps_that_did_not_work_together_are_an_error(run):
@@ -117,7 +133,7 @@ def test_blocks_that_no_name_node_takes_are_refused(run, calls, block_size, leas
     assert calls() == []
 
 
-@pytest.mark.parametrize(("yarn", "start_after", "least"), [(False, None, 15), (True, None, 60)])
+@pytest.mark.parametrize(("yarn", "start_after", "least"), [(False, None, 20), (True, None, 60)])
 def test_all_maps_begin_at_a_time_to_come(run, calls, yarn, start_after, least):
     before = time.time()
     run("nnbench-create-write-3.4.2", yarn=yarn, start_after=start_after)

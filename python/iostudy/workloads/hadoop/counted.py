@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.counters import Groups, Job
@@ -14,12 +14,7 @@ _GC, _CPU, _SPILLED = "GC time elapsed (ms)", "CPU time spent (ms)", "Spilled Re
 _SCHEMES = {"hdfs": "HDFS", "local": "FILE"}
 _MS_PER_SECOND = 1000
 
-FIGURES = (
-    Figure("hdfs_read", "B", "bytes that tasks read from HDFS", False),
-    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, each once", False),
-    Figure("local_read", "B", "bytes that tasks read from local folders", False),
-    Figure("local_written", "B", "bytes that tasks wrote to local folders: spills", False),
-    Figure("spilled_records", "records", "records that were spilled, each time again", False),
+TASK_FIGURES = (
     Figure("map_tasks", "tasks", "map tasks", False),
     Figure("reduce_tasks", "tasks", "reduce tasks", False),
     Figure("gc_time", "s", "time in the garbage collector, as each task counts it", False),
@@ -29,6 +24,16 @@ FIGURES = (
         "CPU time of the tasks; with the local runner of the one process that all is in",
         False,
     ),
+)
+"""What `task_readings` gives: what tells of tasks, and not of their data."""
+
+FIGURES = (
+    Figure("hdfs_read", "B", "bytes that tasks read from HDFS", False),
+    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, each once", False),
+    Figure("local_read", "B", "bytes that tasks read from local folders", False),
+    Figure("local_written", "B", "bytes that tasks wrote to local folders: spills", False),
+    Figure("spilled_records", "records", "records that were spilled, each time again", False),
+    *TASK_FIGURES,
     Figure(
         BYTES,
         "B",
@@ -42,15 +47,24 @@ FIGURES = (
 
 def readings(ran: Ran, replication: int) -> dict[str, float]:
     """The figures of a run. What its jobs have not counted is left out."""
+    moved = _told({**_moved(ran.jobs, replication), "spilled_records": _sum(ran.jobs, _SPILLED)})
+    return moved | task_readings(ran)
+
+
+def task_readings(ran: Ran) -> dict[str, float]:
+    """Those of the tasks alone; again without what was not counted."""
     jobs = ran.jobs
-    found = {
-        **_moved(jobs, replication),
-        "spilled_records": _sum(jobs, _SPILLED),
-        "map_tasks": _added([job.maps for job in jobs]),
-        "reduce_tasks": _added([job.reduces() for job in jobs]),
-        "gc_time": _seconds(_sum(jobs, _GC)),
-        "cpu_time": _cpu_seconds(ran),
-    }
+    return _told(
+        {
+            "map_tasks": _added([job.maps for job in jobs]),
+            "reduce_tasks": _added([job.reduces() for job in jobs]),
+            "gc_time": _seconds(_sum(jobs, _GC)),
+            "cpu_time": _cpu_seconds(ran),
+        }
+    )
+
+
+def _told(found: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 

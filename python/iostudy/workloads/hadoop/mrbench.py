@@ -24,7 +24,7 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
-from iostudy.workloads.hadoop import job
+from iostudy.workloads.hadoop import counted, job
 from iostudy.workloads.hadoop.job import HadoopOptions, Ran
 from iostudy.workloads.latency import merged
 from iostudy.workloads.mrbench import InputType
@@ -86,8 +86,8 @@ class HadoopMRBench(Workload):
         arguments = wanted.arguments(_folder(client))
         ran = job.run(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
         result = _result(ran, asked.jobs)
-        latencies = {"job": _histogram(result)}
-        return Measured(_readings(result), latencies, notes=_notes(ran, asked.maps))
+        figures = _readings(result) | counted.task_readings(ran)
+        return Measured(figures, {"job": _histogram(result)}, notes=_notes(ran, asked.maps))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder, in which a run that failed may have left something."""
@@ -150,6 +150,7 @@ HADOOP_MRBENCH = WorkloadDefinition(
         Figure("job_time_median", "s", "median time of a job", False),
         Figure("job_time_min", "s", "time of the fastest job", False),
         Figure("job_time_max", "s", "time of the slowest job", False),
+        *counted.TASK_FIGURES,
     ),
     example={"jobs": 2},
     make=HadoopMRBench,

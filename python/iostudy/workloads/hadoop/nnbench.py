@@ -34,14 +34,14 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
 )
-from iostudy.workloads.hadoop import job
-from iostudy.workloads.hadoop.job import HadoopOptions
+from iostudy.workloads.hadoop import counted, job
+from iostudy.workloads.hadoop.job import HadoopOptions, Ran
 
 _MIN_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _MIN_BLOCK_DEFAULT = str(units.MIB)
 _LOCAL_MAPS = "mapreduce.local.map.tasks.maximum"
 _LOCAL_MAPS_DEFAULT = "1"
-_START_SECONDS_LOCAL = 15.0
+_START_SECONDS_LOCAL = 20.0
 _START_SECONDS_YARN = 60.0
 _LEAST_OVERLAP = 0.75
 """Two waves of maps have a half. So NNBench's rate is at most a third less than if all had begun
@@ -169,15 +169,17 @@ class HadoopNNBench(Workload):
 
     def run(self, place: Place) -> Measured:
         """Carry it out; exceptions, late maps and operations that are missing are an error."""
-        result = self._carry_out(place, self.options.operation)
-        return Measured(_readings(result, self.options))
+        ran, result = self._carry_out(place, self.options.operation)
+        waited = None if job.client_of(place).yarn else nnbench.waited(ran.ended.stderr.text)
+        _require_together(self.options.maps, result, waited)
+        return Measured(_readings(result, self.options) | counted.task_readings(ran))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder with all that is in it."""
         client = job.client_of(place)
         Shell.of(client).remove(_folder(client))
 
-    def _carry_out(self, place: Place, operation: Operation) -> NNBenchResult:
+    def _carry_out(self, place: Place, operation: Operation) -> tuple[Ran, NNBenchResult]:
         client = job.client_of(place)
         asked = self.options
         wanted = NNBenchRun(
@@ -224,8 +226,8 @@ def _require_possible(client: Client, wanted: NNBenchRun) -> None:
 
 def _sound_result(
     place: Place, wanted: NNBenchRun, arguments: tuple[str, ...], limit_seconds: float
-) -> NNBenchResult:
-    """What it tells, if every map has done all its operations when all others did."""
+) -> tuple[Ran, NNBenchResult]:
+    """What it tells; WorkloadError unless every map has done all its operations."""
     client = job.client_of(place)
     told = client.scratch / nnbench.RESULT_FILE
     told.unlink(missing_ok=True)
@@ -237,11 +239,8 @@ def _sound_result(
             _require_sound(wanted, _result(told), error.found)
         raise
     result = _result(told)
-    log = ran.ended.stderr.text
-    _require_sound(wanted, result, job.exceptions(log))
-    waited = wanted.maps if client.yarn else nnbench.waited(log)
-    _require_together(wanted, result, waited)
-    return result
+    _require_sound(wanted, result, job.exceptions(ran.ended.stderr.text))
+    return ran, result
 
 
 def _result(told: Path) -> NNBenchResult:
@@ -274,16 +273,18 @@ def _require_sound(wanted: NNBenchRun, result: NNBenchResult, log: str) -> None:
         )
 
 
-def _require_together(wanted: NNBenchRun, result: NNBenchResult, waited: int) -> None:
-    """Hadoop 3.x lets a late map begin at once, and counts it nowhere."""
-    overlap = result.overlap(wanted.maps)
-    if waited >= wanted.maps and overlap >= _LEAST_OVERLAP:
+def _require_together(maps: int, result: NNBenchResult, waited: int | None) -> None:
+    """Hadoop 3 lets a late map begin at once, and counts it nowhere. One alone cannot be late.
+
+    ``waited`` maps were ready in time; None where that is not known.
+    """
+    overlap = result.overlap(maps)
+    is_late = waited is not None and waited < maps and maps > 1
+    if not is_late and overlap >= _LEAST_OVERLAP:
         return
-    late = f"only {waited} of {wanted.maps} were ready before they were to begin; " * (
-        waited < wanted.maps
-    )
+    late = f"only {waited} of {maps} were ready before they were to begin; " if is_late else ""
     raise WorkloadError(
-        f"{wanted.maps} maps of NNBench that work at the same time",
+        f"{maps} maps of NNBench that work at the same time",
         found=f"{late}on average {overlap:.0%} of them were at work",
         where=nnbench.MAIN_CLASS,
         remedy="give start_after a longer time, or fewer maps: on YARN no more than there are "
@@ -313,13 +314,13 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
     """Without the bytes moved: nobody knows what the journal makes of the operations."""
     meaning = _MEANINGS[options.operation]
     transactions = TRANSACTIONS[options.operation]
-    counted = f"for each file {transactions}: its creation, and its closing"
+    twice = f"for each file {transactions}: its creation, and its closing"
     return (
         Figure(
             "tps",
             "op/s",
             f"transactions a second as NNBench prints them (TPS), without the fraction; "
-            f"{counted if transactions > 1 else 'one for each file'}",
+            f"{twice if transactions > 1 else 'one for each file'}",
             True,
         ),
         Figure("rate", "op/s", f"{meaning}: files over exec_time, with their fraction", True),
@@ -333,6 +334,7 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
         Figure(
             "overlap", "%", "share of all maps that were at work, on average over exec_time", True
         ),
+        *counted.TASK_FIGURES,
     )
 
 
