@@ -314,6 +314,33 @@ def test_what_a_killed_start_has_left_is_ended_by_another_process(new_cluster):
         LocalCluster.attach(layout.home)
 
 
-def test_roles_are_all_those_of_the_daemons(new_cluster):
-    names = {daemon.role for daemon in new_cluster(yarn=True).layout.daemons()}
-    assert names == set(Role)
+def test_on_yarn_containers_are_the_cluster_s_and_end_with_it_in_mid_job(new_cluster, tmp_path):
+    cluster = new_cluster(yarn=True)
+    cluster.start()
+    client = cluster.configured({"yarn.nodemanager.vmem-pmem-ratio": "3"}, restart=False)
+    cluster.verify()
+    assert {each.role for each in cluster.layout.daemons()} == set(Role)
+    name = "yarn.nodemanager.resource.cpu-vcores"
+    assert cluster.read_back((name,)) == {name: str(cluster.layout.machine.cores + 1)}
+    identity = cluster.layout.identity
+    with subprocess.Popen(
+        client.command("org.apache.hadoop.mapred.MRBench", "-numRuns", "1000"),
+        cwd=tmp_path,
+        env={**os.environ, **client.environment()},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as job:
+        try:
+            wait_until(lambda: any("MRAppMaster" in each for each in containers(identity)), 60)
+            began = time.monotonic()
+            cluster.stop()
+            assert time.monotonic() - began < 20
+        finally:
+            job.kill()
+    assert not processes.find(identity)
+    assert not list(cluster.layout.storage.iterdir())
+
+
+def containers(identity):
+    found = [each for each in processes.find(identity) if not each.daemon]
+    return [" ".join(each.arguments()) for each in found]
