@@ -266,6 +266,16 @@ def test_what_the_runner_would_not_heed(factor, runs, idle):
     assert f"write hadoop: {{yarn: {runs}}}" in message
 
 
+def test_short_circuit_reads_take_a_socket():
+    text = STUDY.replace(
+        "dfs.blocksize: [128MiB, 64MiB]", "dfs.client.read.shortcircuit: [false, true]"
+    )
+    line, message = only(text)
+    assert line == 4
+    assert "dfs.domain.socket.path" in message
+    assert read(text + "hadoop: {properties: {dfs.domain.socket.path: /run/hdfs/_PORT}}\n")
+
+
 SCHEDULER = "block.scheduler: [none, bfq]"
 
 

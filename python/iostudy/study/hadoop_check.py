@@ -15,6 +15,7 @@ from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 
 _REPLICATION = "dfs.replication"
+_SHORT_CIRCUIT, _SOCKET = "dfs.client.read.shortcircuit", "dfs.domain.socket.path"
 _IDLE = "no workload of this study runs on Hadoop; add one, or leave this out"
 _DECIDED = "the workloads give it by options of their own, whatever this is; vary the option"
 _RUNNING = (
@@ -102,13 +103,16 @@ def _against_own(
     study: Study, factor: Factor, definition: HadoopDefinition
 ) -> Iterator[tuple[str, str]]:
     """What a cluster that the study starts has against it."""
-    if definition.key in study.hadoop.properties:
-        yield _TWICE, study.hadoop.properties[definition.key]
+    given = study.hadoop.properties
+    if definition.key in given:
+        yield _TWICE, given[definition.key]
     runner = Runner.YARN if study.hadoop.yarn else Runner.LOCAL
     if definition.runner not in (None, runner):
         wanted = "true" if definition.runner is Runner.YARN else "false"
         yield f"only {definition.runner} heeds it; write hadoop: {{yarn: {wanted}}}", str(runner)
     varied = {level.value for level in factor.levels} - {AS_FOUND}
+    if definition.key == _SHORT_CIRCUIT and "true" in varied and _SOCKET not in given:
+        yield f"no client starts with it unless {_SOCKET} is given among the properties", ""
     if definition.key == _REPLICATION and any(int(v) > study.hadoop.datanodes for v in varied):
         yield _too_many(study), ", ".join(level.label for level in factor.levels)
 
