@@ -37,7 +37,7 @@ def test_the_cluster_that_is_started(told):
     )
     assert "data in the work folder on the target; journal in the work folder on the target" in text
     assert "changes a Hadoop cluster on 127.0.0.1, ended and removed at the end" in text
-    assert "hadoop.dfs.blocksize of the Hadoop cluster that the study works with, for each" in text
+    assert "changes hadoop.dfs.blocksize, given to the jobs of each trial" in text
     assert "trials 10 (files of 640 MiB) to 60 (files of 3.8 GiB)" in text
     assert "restarts" not in text
     assert "needs root" not in text

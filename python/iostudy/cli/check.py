@@ -14,7 +14,7 @@ from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import check_target, with_expected_levels
 from iostudy.node.room import needed_bytes
 from iostudy.settings import catalog
-from iostudy.settings.definition import Cost
+from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.model import Factor, FactorKind, Study, WorkloadRequest
@@ -132,6 +132,8 @@ def _change(factor: Factor) -> str:
     if _is_left(factor):
         return f"{where}: left as found, and read in each trial"
     match definition.cost:
+        case Cost.CHEAP if definition.reach is Reach.CLUSTER:
+            return f"{factor.name}, given to the jobs of each trial"
         case Cost.CHEAP:
             return f"{where}, for each trial, and put back after it"
         case Cost.REMOUNT:
