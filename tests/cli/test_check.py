@@ -44,6 +44,11 @@ def test_a_study_whose_length_is_fixed_is_told_without_a_range(program):
     assert "trials 6 (files of 6 MiB)" in told
 
 
+def test_weights_that_the_study_declares_are_told(program):
+    program.write(OPTIONS + "decide: {weights: {dfsio-read: 2.5}}\n")
+    assert "weight dfsio-read: 2.5" in " ".join(program("check", "study.yaml").stdout.split())
+
+
 def test_time_is_told_of_workloads_that_say_when_they_end_and_of_no_others(program):
     io = "{label: timed, size: 1MiB, duration: 10s, ramp: 5s}"
     mixed = "{workloads: {a: dfsio-read, b: {dfsio-read: {size: 1MiB}}}}"

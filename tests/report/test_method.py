@@ -54,3 +54,17 @@ def test_each_comparison_is_told_its_error(
     assert across in text
     assert ("On the file system of" in text) == bool(within)
     assert ("across two file systems" in text) == bool(across)
+
+
+def test_what_a_ranking_weighs_is_told() -> None:
+    assert "(all workloads count alike), and has the same risk once more" in report().method.text
+    asked = study()
+    asked = replace(asked, decide=replace(asked.decide, weights={"dfsio-read": 2.5}))
+    text = build(asked, study_row(asked), rows(asked)).method.text
+    assert "(workloads count as dfsio-write 1 and dfsio-read 2.5)" in text
+
+
+def test_on_one_workload_a_ranking_takes_no_further_risk() -> None:
+    asked = study(workloads=["dfsio-read"])
+    text = build(asked, study_row(asked), rows(asked)).method.text
+    assert "all pairs of configurations, at no further risk" in text

@@ -30,7 +30,8 @@ def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[str, ...]:
     design = (_design(study, seed), *_split_plot(study, trials))
     verdicts = (_verdicts(study),) if study.comparisons else ()
-    return (*design, _decision(study), *verdicts, _validity(study), _left_in(trials))
+    ranking = (_ranking(study),) if study.comparisons > 1 else ()
+    return (*design, _decision(study), *verdicts, *ranking, _validity(study), _left_in(trials))
 
 
 def reproduce(study: Study, row: StudyRow) -> tuple[str, ...]:
@@ -99,6 +100,19 @@ def _verdicts(study: Study) -> str:
         "leaves out zero, and by at least the margin if it lies wholly beyond it. Inconclusive: "
         "none of these. A comparison ends at its first verdict that is not inconclusive. Fragile: "
         "the interval from ranks (Wilcoxon, Hodges-Lehmann) gives another verdict."
+    )
+
+
+def _ranking(study: Study) -> str:
+    if len(study.workloads) == 1:
+        return "The ranking reads the verdicts of all pairs of configurations, at no further risk."
+    weights = [(own.label, study.decide.weight(own.label)) for own in study.workloads]
+    told = wording.joined([f"{quoted(label)} {weight:g}" for label, weight in weights])
+    alike = len({weight for _, weight in weights}) == 1
+    shares = "all workloads count alike" if alike else f"workloads count as {told}"
+    return (
+        "The combined ranking reads the same verdicts of all pairs of configurations, over all "
+        f"workloads together ({shares}), and has the same risk once more."
     )
 
 
