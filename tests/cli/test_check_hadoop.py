@@ -33,9 +33,9 @@ def told(monkeypatch, tmp_path, capsys):
 def test_the_cluster_that_is_started(told):
     text = told(STUDY)
     assert (
-        "cluster Hadoop 3.4.2 or that of HADOOP_HOME, 1 DataNode, local runner data in the" in text
+        "cluster Hadoop 3.4.2 or that of HADOOP_HOME, 1 DataNode, local runner all of it in" in text
     )
-    assert "data in the work folder on the target; journal in the work folder on the target" in text
+    assert "all of it in the work folder on the target" in text
     assert "changes a Hadoop cluster on 127.0.0.1, ended and removed at the end" in text
     assert "changes hadoop.dfs.blocksize, given to the jobs of each trial" in text
     assert "trials 10 (files of 640 MiB) to 60 (files of 3.8 GiB)" in text
@@ -49,7 +49,7 @@ def test_what_was_asked_of_the_cluster(told, tmp_path):
     asked = f"data_dirs: {disk}, yarn: true, version: 3.3.6, properties: {{dfs.replication: 2}}"
     text = told(f"{STUDY}hadoop: {{datanodes: 3, {asked}}}\n")
     assert "cluster Hadoop 3.3.6, 3 DataNodes, YARN" in text
-    assert f"data in {disk}; journal in the work folder on the target" in text
+    assert f"data in {disk}; the NameNode's journal in the work folder on the target" in text
     assert "with dfs.replication=2" in text
     assert "trials 10 (files of 1.2 GiB)" in text
 

@@ -72,7 +72,9 @@ def _cluster(study: Study) -> list[tuple[str, str]]:
     if not study.starts_hadoop:
         return []
     spec = study.hadoop
-    places = {"data": spec.data_dirs, "journal": spec.name_dirs}
+    places = {"data": spec.data_dirs, "the NameNode's journal": spec.name_dirs}
+    if not spec.dirs:
+        places = {"all of it": ()}
     told = [f"{what} in {_where(dirs)}" for what, dirs in places.items()]
     properties = [("", f"with {_pairs(spec.properties)}")] if spec.properties else []
     return [("cluster", spec.describe()), ("", "; ".join(told)), *properties]
