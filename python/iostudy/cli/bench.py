@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from iostudy.cli.bench_options import parse_options
+from iostudy.cli.bench_place import BenchPlace, find_place
 from iostudy.cli.bench_progress import ticking
 from iostudy.cli.bench_told import as_json, show
 from iostudy.cli.console import print_json
+from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.study.names import known
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import request
-from iostudy.study.targets import DirectoryTarget
 from iostudy.workloads import catalog
 
 
 def bench(
     workload: Annotated[str, typer.Argument(help="One of `iostudy workloads`.")],
-    target: Annotated[Path, typer.Option(help="The directory to work in.")] = Path(),
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="DIRECTORY|hdfs://...",
+            help="The directory to work in. A workload of Hadoop's runs on a cluster that is "
+            "started there, or in HDFS.",
+        ),
+    ] = ".",
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -33,28 +40,35 @@ def bench(
             "-o 'run=[ls, -l]', -o 'environment={LC_ALL: C}'.",
         ),
     ] = None,
+    datanodes: Annotated[
+        int, typer.Option(min=1, max=MAX_DATANODES, help="DataNodes of a cluster that is started.")
+    ] = 1,
+    yarn: Annotated[
+        bool, typer.Option("--yarn", help="Run jobs in YARN, not in one process.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Run one workload once in a directory and print its figures. It compares nothing."""
+    """Run one workload once and print its figures. It compares nothing."""
     see = "`iostudy workloads` lists them"
     known("workload", workload, catalog.names(), where="the command line", see=see)
     definition = catalog.get(workload)
     options = parse_options(definition, option or [])
-    result = _measured(request(workload, options), target)
+    place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
+    result = _measured(request(workload, options), place)
     if json:
         print_json(as_json(definition, options, result))
     else:
         show(definition, options, result)
 
 
-def _measured(asked: WorkloadRequest, target: Path) -> TrialResult:
-    """One trial in a folder of its own in the target, with a sign of life on a terminal."""
+def _measured(asked: WorkloadRequest, place: BenchPlace) -> TrialResult:
+    """One trial in a folder of its own in the place, with a sign of life on a terminal."""
     alone = Configuration("as it is", {}, {})
     with (
         ticking(catalog.get(asked.name)) as tick,
-        LocalNode(DirectoryTarget(target), target, tick=tick) as node,
+        LocalNode(place.target, place.folder, order=place.order, tick=tick) as node,
     ):
-        refused = node.preflight([asked], [alone])
-        assert not refused, "nothing is changed, so nothing can be refused"
+        for error in node.preflight([asked], [alone]).values():
+            raise error
         with node.block(asked, draw_seed()) as session:
             return session.trial(alone)

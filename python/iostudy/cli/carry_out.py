@@ -14,7 +14,13 @@ from iostudy.conduct.session import Assignment
 from iostudy.conduct.standing import Standing
 from iostudy.errors import IostudyError
 from iostudy.ledger.store import FILE_NAME
+from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
+from iostudy.node.orders import ordered
+from iostudy.study.model import Study
+
+LOGS = "hadoop"
+"""Where in the output folder a cluster of the study's own keeps its logs."""
 
 
 def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
@@ -23,11 +29,11 @@ def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[st
     A study that fails still gets its report, of what was finished before, where that can be
     written.
     """
-    folder = assignment.folder
+    folder, study = assignment.folder, assignment.study
     try:
         with (
             listener() as listening,
-            LocalNode(assignment.study.target, folder, assignment.study.factors) as node,
+            LocalNode(study.target, folder, study.factors, _order(study, folder)) as node,
         ):
             final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
     except IostudyError:
@@ -36,6 +42,13 @@ def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[st
                 write_report(folder)
         raise
     return _tell(final, folder)
+
+
+def _order(study: Study, folder: Path) -> ClusterOrder | None:
+    """The cluster that a workload of the study needs, with its logs in the output folder."""
+    if not study.needs_hadoop:
+        return None
+    return ordered(study.target, study.hadoop, logs=folder / LOGS, tell=say)
 
 
 def tell_again(final: Sequence[Standing], folder: Path) -> set[str]:
