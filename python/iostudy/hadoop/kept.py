@@ -100,7 +100,8 @@ def remove(layout: Layout) -> None:
     """Remove all that was made, but logs and conf. RestoreError where that cannot be."""
     for folder in layout.folders():
         _remove(own_folder.recorded(str(folder), FOLDER_PREFIX))
-    _remove(layout.temporary)
+    if exists(layout.home):  # else a folder of that name may be anybody's
+        _remove(layout.temporary)
     (layout.home / FILE).unlink(missing_ok=True)
 
 
