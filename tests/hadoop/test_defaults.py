@@ -64,6 +64,8 @@ def test_containers_carry_the_marker_and_jobs_the_tag():
     assert "IOSTUDY_CLUSTER" in whitelist.split(",")
     jobs = defaults.of_jobs(cluster, {})
     assert jobs["mapreduce.job.tags"] == "iostudy-0123456789abcdef"
+    for name in ("yarn.app.mapreduce.am.admin-command-opts", "mapreduce.admin.map.child.java.opts"):
+        assert jobs[name] == "--add-opens java.base/java.lang=X"
     assert jobs["mapreduce.application.classpath"] == "/home/conf/jobs,/jars/*,/more/*"
 
 

@@ -194,7 +194,12 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
     }
     if not layout.spec.yarn:
         return own
+    # Only Hadoop 3.4 gives them to containers by itself.
+    options = " ".join(layout.java.options)
     return own | {
+        "yarn.app.mapreduce.am.admin-command-opts": options,
+        "mapreduce.admin.map.child.java.opts": options,
+        "mapreduce.admin.reduce.child.java.opts": options,
         "mapreduce.map.memory.mb": str(_CONTAINER_MIB),
         "mapreduce.reduce.memory.mb": str(_CONTAINER_MIB),
         "yarn.app.mapreduce.am.resource.mb": str(_CONTAINER_MIB),
