@@ -7,7 +7,7 @@ from iostudy.errors import RestoreError, UsageError
 from iostudy.settings.put_back import joined
 from iostudy.settings.recovery import Recovery, restore_stale
 
-CHANGING = ("run", "bench", "set")
+CHANGING = ("run", "bench", "set", "hadoop up")
 """The commands that change the host: not on top of what could not be put back."""
 
 

@@ -15,6 +15,7 @@ from iostudy.cli import (
     check,
     doctor,
     get,
+    hadoop,
     persist,
     report,
     restore,
@@ -32,6 +33,8 @@ from iostudy.settings.transaction import restore_open
 _OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 """Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
 
+_MEND_THEMSELVES = ("restore", "hadoop")
+
 app = typer.Typer(
     name="iostudy",
     help="Which storage configuration is fastest for my workload, and is the difference real?",
@@ -46,6 +49,7 @@ app.command("bench")(bench.bench)
 app.command("doctor")(doctor.doctor)
 app.command("get")(get.get)
 app.command("set")(set_.set_)
+app.add_typer(hadoop.app, name="hadoop")
 app.command("persist")(persist.persist)
 app.command("restore")(restore.restore)
 app.command("settings")(settings.settings)
@@ -68,7 +72,7 @@ def before_every_command(
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
     command = context.invoked_subcommand
-    if command is not None and command != "restore":
+    if command is not None and command not in _MEND_THEMSELVES:
         mend(command)
 
 
