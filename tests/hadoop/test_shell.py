@@ -54,6 +54,11 @@ def test_a_folder_is_made_where_its_parent_is(hadoop: Shell, java: Path) -> None
     assert (java.parent / "conf-dir").read_text().strip() == str(java.parent)
 
 
+def test_a_folder_is_looked_for_and_not_into(hadoop: Shell, java: Path) -> None:
+    hadoop.require_folder(FOLDER)
+    assert arguments(java)[-3:] == ["-ls", "-d", FOLDER]
+
+
 def test_what_is_removed_does_not_go_into_the_trash(hadoop: Shell, java: Path) -> None:
     hadoop.remove(FOLDER)
     assert arguments(java)[-5:] == ["-rm", "-r", "-f", "-skipTrash", FOLDER]

@@ -11,6 +11,11 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, RestoreError
+from iostudy.hadoop.artifacts import Distribution
+from iostudy.hadoop.configuration import Configuration
+from iostudy.hadoop.existing import Access, ExistingCluster
+from iostudy.hadoop.java import Java
+from iostudy.hadoop.namenodes import Hdfs, NameNode
 from iostudy.hadoop.shell import Shell
 from iostudy.settings import kinds
 from iostudy.settings.change import Foreign
@@ -44,6 +49,20 @@ def folder(java: Path, namenode: str, tmp_path: Path) -> HdfsFolder:
     return HdfsFolder(URI, "iostudy-7", yarn=False, rpc=(namenode,), shell=shell)
 
 
+@pytest.fixture
+def cluster(java: Path, namenode: str, tmp_path: Path) -> ExistingCluster:
+    access = Access(
+        conf=tmp_path / "conf",
+        configuration=Configuration.of({"mapreduce.framework.name": "yarn"}),
+        hdfs=Hdfs("hdfs://nn:8020/bench", (NameNode(namenode, ()),)),
+        web=None,
+        java=Java(java, "17", ()),
+        java_options=("-Da=b",),
+        distribution=Distribution("3.4.2", "/lib/*", "a test"),
+    )
+    return ExistingCluster(access, tmp_path / "home")
+
+
 def asked(java: Path) -> list[str]:
     """The last words of each call."""
     return [line.split(" ")[-1] for line in (java.parent / "asked").read_text().splitlines()]
@@ -66,6 +85,30 @@ def test_another_process_removes_it(folder: HdfsFolder, java: Path, state_dir: P
     assert not undoing.failures
     assert undoing.put_back == (f"work folder {URI}: removed",)
     assert "-skipTrash" in (java.parent / "asked").read_text()
+    assert not list(state_dir.glob("*.journal"))
+
+
+def test_it_is_prepared_for_a_cluster(
+    cluster: ExistingCluster, java: Path, namenode: str, tmp_path: Path
+) -> None:
+    prepared = HdfsFolder.prepare(cluster)
+    assert prepared.uri.startswith("hdfs://nn:8020/bench/iostudy-work-")
+    assert (prepared.yarn, prepared.rpc, prepared.cluster) == (True, (namenode,), cluster)
+    assert prepared.shell.classpath == f"{tmp_path / 'conf'}:/lib/*"
+    assert (prepared.shell.conf / "core-site.xml").exists()
+    assert kinds.rebuild(prepared.kind, prepared.record()) == prepared
+    assert asked(java) == ["hdfs://nn:8020/bench"]
+
+
+def test_who_may_not_speak_to_the_cluster_is_told_before_anything_is_announced(
+    cluster: ExistingCluster, java: Path, state_dir: Path
+) -> None:
+    """What was announced would have to be undone, which needs the same ticket."""
+    (java.parent / "says").write_text(
+        "echo 'ls: Client cannot authenticate via:[TOKEN, KERBEROS]'; exit 1\n"
+    )
+    with pytest.raises(ClusterError, match="kinit"), Transaction() as transaction:
+        transaction.perform(HdfsFolder.prepare(cluster))
     assert not list(state_dir.glob("*.journal"))
 
 

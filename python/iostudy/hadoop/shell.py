@@ -62,6 +62,10 @@ class Shell:
         """One that speaks to the same cluster as a job does."""
         return cls(client.java, client.java_options, client.classpath, client.conf)
 
+    def require_folder(self, uri: str) -> None:
+        """ClusterError unless it is there, and this user may see it."""
+        self._files("a folder in HDFS to work in", uri, "-ls", "-d", uri)
+
     def make_folder(self, uri: str) -> None:
         """Make it in a folder that is there; ClusterError."""
         self._files("to make a folder in HDFS", uri, "-mkdir", uri)

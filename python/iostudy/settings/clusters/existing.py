@@ -33,13 +33,19 @@ class HdfsFolder:
 
     @classmethod
     def prepare(cls, cluster: ExistingCluster) -> HdfsFolder:
-        """The one of this cluster's jobs. OSError as it comes, where the site files are copied."""
+        """The one of this cluster's jobs; ClusterError if the folder to make it in is not there.
+
+        That is asked before anything is announced: whoever may not speak to the cluster could not
+        undo anything either. OSError as it comes, where the site files are copied.
+        """
+        shell = cluster.shell()
+        shell.require_folder(cluster.access.hdfs.uri)
         return cls(
             uri=cluster.folder,
             tag=cluster.tag,
             yarn=cluster.runs_on_yarn(),
             rpc=cluster.access.rpc,
-            shell=cluster.shell(),
+            shell=shell,
             user=cluster,
         )
 
