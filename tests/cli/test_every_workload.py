@@ -12,6 +12,7 @@ import pytest
 from iostudy.ledger.rows import TrialStatus
 from iostudy.workloads import catalog
 from iostudy.workloads.written import bench_command, example_figures, flow
+from tests.hadoop import webhdfs
 
 NEEDS = {"root-events": "uproot"}
 BLOCKS = 3
@@ -27,22 +28,18 @@ workloads:
 """
 
 
+ON_HADOOP = [name for name in catalog.names() if catalog.get(name).needs_hadoop]
+ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP]
+
+
 def can_run(name: str) -> bool:
-    return not lacking(name)
+    return name not in NEEDS or find_spec(NEEDS[name]) is not None
 
 
-def lacking(name: str) -> str:
-    if catalog.get(name).needs_hadoop:
-        return "it needs a Hadoop cluster"
-    if name in NEEDS and find_spec(NEEDS[name]) is None:
-        return f"{NEEDS[name]} is not installed"
-    return ""
-
-
-@pytest.mark.parametrize("name", catalog.names())
+@pytest.mark.parametrize("name", ON_FILES)
 def test_it_runs_once_and_leaves_nothing(program, name):
     if not can_run(name):
-        pytest.skip(lacking(name))
+        pytest.skip(f"{NEEDS[name]} is not installed")
     definition = catalog.get(name)
     _, *arguments = shlex.split(bench_command(definition))
     target = program.folder / "target"
@@ -56,8 +53,24 @@ def test_it_runs_once_and_leaves_nothing(program, name):
     assert program.leftovers() == []
 
 
+@pytest.mark.parametrize("name", ON_HADOOP)
+def test_it_runs_once_in_hdfs_and_leaves_nothing_there(program, hadoop_cluster, name):
+    definition = catalog.get(name)
+    program.env["HADOOP_CONF_DIR"] = str(hadoop_cluster.configured({}, restart=False).conf)
+    folder = f"/{name}"
+    webhdfs.write(hadoop_cluster, f"{folder}/mine", b"of the user")
+    _, *arguments = shlex.split(bench_command(definition))
+    with program.start(*arguments, "--target", f"hdfs://{folder}", "--json") as running:
+        told, said = running.communicate(timeout=HANG_GUARD_SECONDS)
+    assert running.returncode == 0, said
+    first = example_figures(definition)[0].name
+    assert json.loads(told)["figures"][first]["value"] > 0
+    assert webhdfs.names(hadoop_cluster, folder) == {"mine"}
+    assert program.leftovers() == []
+
+
 def test_each_runs_inside_a_study(program):
-    names = [name for name in catalog.names() if can_run(name)]
+    names = [name for name in ON_FILES if can_run(name)]
     target = program.folder / "target"
     target.mkdir()
     asked = [f"  - {name}: {flow(dict(catalog.get(name).example))}\n" for name in names]

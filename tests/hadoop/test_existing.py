@@ -167,7 +167,7 @@ def test_the_local_runner_leaves_nothing_outside_the_studys_folder(cluster: Foun
     client = found.configured({}, restart=False)
     told = Configuration.read(client.conf).effective()
     assert not client.yarn
-    assert told["mapreduce.jobtracker.staging.root.dir"] == f"{found.folder}/staging"
+    assert told["mapreduce.jobtracker.staging.root.dir"] == str(found.home / "tmp/staging")
     assert told["mapreduce.cluster.local.dir"].startswith(str(found.home))
 
 

@@ -241,6 +241,8 @@ def _datanode(layout: Layout, index: int) -> dict[str, str]:
     return {
         "dfs.datanode.data.dir": _joined(layout.data_dirs(index)),
         "dfs.datanode.hostname": LOOPBACK,
+        # Otherwise a disk takes no block that would leave less than 1 GiB free on it.
+        "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": "0",
         "dfs.block.invalidate.limit": "10000",
     }
 

@@ -223,7 +223,8 @@ class ExistingCluster:
         told = {name: value for name, value in asked.items() if name not in defaults.HEAPS}
         if not _runs_on_yarn(own | told):
             told |= {
-                "mapreduce.jobtracker.staging.root.dir": f"{self.folder}/staging",
+                # The local runner stages on the local file system, whatever the default one is.
+                "mapreduce.jobtracker.staging.root.dir": str(self.home / "tmp" / "staging"),
                 "mapreduce.cluster.local.dir": str(self.home / "tmp" / "local"),
             }
         return {**told, _TAGS: tags}
