@@ -1,4 +1,4 @@
-"""A cluster with something in Java's place, for what is told of programs without any."""
+"""Places on a cluster, and on one with something in Java's place that says what a test wants."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from iostudy.hadoop.client import Client
 from iostudy.workloads.definition import Place
+from tests.hadoop import webhdfs
 
 LISTING = """\
 Total number of applications (application-types: [], states: [NEW] and tags: [study]):1
@@ -52,3 +53,15 @@ def make(tmp_path):
 @pytest.fixture
 def calls(tmp_path):
     return lambda: (tmp_path / "calls").read_text().splitlines()
+
+
+@pytest.fixture
+def on_cluster(hadoop_cluster, tmp_path):
+    """A place on a cluster of real daemons, all of which run."""
+    return Place(tmp_path, seed=7, hadoop=hadoop_cluster.configured({}, restart=False))
+
+
+@pytest.fixture
+def in_hdfs(hadoop_cluster):
+    """What is in the study's folder of the cluster."""
+    return lambda: webhdfs.names(hadoop_cluster, "/iostudy")

@@ -101,8 +101,7 @@ class Dfsio(Workload):
 
     def clean(self, place: Place) -> None:
         """Remove all that TestDFSIO has made in HDFS."""
-        client = job.client_of(place)
-        Shell.of(client).remove(_base(place))
+        Shell.of(job.client_of(place)).remove(_base(place))
 
     def run(self, place: Place) -> Measured:
         """Carry it out once. WorkloadError unless all files are processed whole."""
@@ -217,8 +216,8 @@ _LEAVES_OUT = (
     "opening and closing files, which TestDFSIO does not time; a sync to disk, for which it does "
     "not ask, so that what it writes may still be in the page cache when it ends; data that do "
     "not compress, as it repeats 50 bytes; -erasureCodePolicy, which changes the whole cluster. "
-    "With the local runner, files are worked on one at a time unless "
-    "mapreduce.local.map.tasks.maximum says otherwise"
+    "With the local runner, as many files are worked on at a time as "
+    "mapreduce.local.map.tasks.maximum says"
 )
 
 

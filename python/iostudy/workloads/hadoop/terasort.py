@@ -237,9 +237,8 @@ def _notes(ran: Ran, maps: int) -> tuple[str, ...]:
 
 _SOURCE = "Apache Hadoop, org.apache.hadoop.examples.terasort"
 _LEAVES_OUT = (
-    "a sync to disk, for which Hadoop does not ask. With the local runner, tasks run one at a time "
-    "unless mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum say "
-    "otherwise, and the number of map tasks is that of the blocks in HDFS"
+    "a sync to disk, for which Hadoop does not ask. With the local runner, as many tasks run at a "
+    "time as mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum say"
 )
 _FIGURES = always(
     job.FIGURES[0],

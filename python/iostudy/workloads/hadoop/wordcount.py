@@ -150,8 +150,9 @@ WORDCOUNT = WorkloadDefinition(
     models="WordCount on HDFS: how often each word occurs in a text. The text is the one that "
     "wordcount makes, by Zipf's law from the block's seed; it is made on the target and moved into "
     "HDFS once per block. That as many words are counted as were written is checked",
-    leaves_out="a sync to disk, for which Hadoop does not ask. With the local runner, tasks run "
-    "one at a time unless mapreduce.local.map.tasks.maximum says otherwise",
+    leaves_out="a sync to disk, for which Hadoop does not ask. With the local runner, as many "
+    "tasks run at a time as mapreduce.local.map.tasks.maximum and "
+    "mapreduce.local.reduce.tasks.maximum say",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
     options=WordcountOptions,
     figures=always(
