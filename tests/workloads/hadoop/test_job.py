@@ -36,6 +36,12 @@ def test_the_jobs_are_told_with_their_time(make):
     assert 0 < ran.times()["program_time"] < 20
 
 
+def test_a_job_without_a_time_gives_no_figures(make):
+    ran = run(make(f"sed 's/^2026-[^ ]* [^ ]* //' {LOGS}/log-teragen-3.4.2-yarn >&2"))
+    with pytest.raises(WorkloadError, match="1 jobs, of which 0 have one"):
+        ran.times()
+
+
 def test_a_place_without_a_cluster_is_refused(tmp_path):
     with pytest.raises(UsageError, match="`hadoop` section"):
         run(Place(tmp_path, seed=1))

@@ -207,15 +207,16 @@ def _figures(of: str) -> tuple[Figure, ...]:
         Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
         Figure("exec_time", "s", "Test exec time: from submitting the job to its end", False),
         Figure("aggregate", "MiB/s", f"all MiB {of} over exec_time", True),
-        *job.FIGURES,
+        job.JOB_TIME,
+        job.PROGRAM_TIME,
         *counted.FIGURES,
     )
 
 
 _LEAVES_OUT = (
-    "opening and closing files, which TestDFSIO does not time; a sync to disk, for which it does "
-    "not ask, so that what it writes may still be in the page cache when it ends; data that do "
-    "not compress, as it repeats 50 bytes; -erasureCodePolicy, which changes the whole cluster. "
+    "opening files, which TestDFSIO does not time; a sync to disk, for which it does not ask, so "
+    "that what it writes may still be in the page cache when it ends; data that do not compress, "
+    "as it repeats 50 bytes; -erasureCodePolicy, which changes the whole cluster. "
     "With the local runner, as many files are worked on at a time as "
     "mapreduce.local.map.tasks.maximum says"
 )

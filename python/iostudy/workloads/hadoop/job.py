@@ -45,11 +45,10 @@ _EXCEPTION = re.compile(
 _MOST_EXCEPTIONS = 3
 _MOST_CHARACTERS = 300
 
-FIGURES = (
-    Figure("job_time", "s", "from a job's submission to its end, to a tenth of a second", False),
-    Figure("program_time", "s", "from the start of the program's Java to its end", False),
+JOB_TIME = Figure(
+    "job_time", "s", "from a job's submission to its end, to a tenth of a second", False
 )
-"""What `Ran.times` gives."""
+PROGRAM_TIME = Figure("program_time", "s", "from the start of the program's Java to its end", False)
 
 
 class HadoopOptions(Options):
@@ -70,9 +69,16 @@ class Ran:
     jobs: tuple[Job, ...]
 
     def times(self) -> dict[str, float]:
-        """In seconds; of several jobs the sum."""
-        told = [job.seconds for job in self.jobs if job.seconds is not None]
-        return {"job_time": sum(told), "program_time": self.ended.wall_seconds}
+        """JOB_TIME, of several jobs the sum, and PROGRAM_TIME; WorkloadError if a job has none."""
+        told = [job.seconds for job in self.jobs if job.seconds]
+        if not told or len(told) < len(self.jobs):
+            raise WorkloadError(
+                "the time of every job",
+                found=f"{len(self.jobs)} jobs, of which {len(told)} have one",
+                where=str(self.ended.program),
+                remedy="run it by hand, and see what its log says",
+            )
+        return {JOB_TIME.name: sum(told), PROGRAM_TIME.name: self.ended.wall_seconds}
 
 
 def client_of(place: Place) -> Client:

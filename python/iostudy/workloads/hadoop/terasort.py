@@ -241,10 +241,10 @@ _LEAVES_OUT = (
     "time as mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum say"
 )
 _FIGURES = always(
-    job.FIGURES[0],
+    job.JOB_TIME,
     Figure("rate", "MiB/s", "bytes of the rows, each once, over job_time", True),
     Figure("rows_per_second", "rows/s", "rows over job_time", True),
-    *job.FIGURES[1:],
+    job.PROGRAM_TIME,
     *counted.FIGURES,
 )
 

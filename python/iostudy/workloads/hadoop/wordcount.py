@@ -156,11 +156,11 @@ WORDCOUNT = WorkloadDefinition(
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
     options=WordcountOptions,
     figures=always(
-        job.FIGURES[0],
+        job.JOB_TIME,
         Figure("rate", "MiB/s", "size of the text over job_time", True),
         Figure("words_per_second", "words/s", "words over job_time", True),
         Figure("distinct", "words", "different words", True),
-        *job.FIGURES[1:],
+        job.PROGRAM_TIME,
         *counted.FIGURES,
     ),
     example={"size": "8MiB", "files": 2, "vocabulary": "10k"},
