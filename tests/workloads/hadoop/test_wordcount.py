@@ -35,7 +35,7 @@ def test_all_words_are_counted(on_cluster, in_hdfs, hadoop_cluster):
     assert sum(counts) == words
     assert figures["words_per_second"] == pytest.approx(words / figures["job_time"])
 
-    webhdfs.delete(hadoop_cluster, "/iostudy/words/in/part-00001")
+    webhdfs.delete(hadoop_cluster, "/iostudy/words/in/part-m-00001")
     counting.reset(on_cluster)
     with pytest.raises(WorkloadError, match=f"the {words} words that were written"):
         counting.run(on_cluster)
