@@ -63,5 +63,10 @@ def on_cluster(hadoop_cluster, tmp_path):
 
 @pytest.fixture
 def in_hdfs(hadoop_cluster):
-    """What is in the study's folder of the cluster."""
-    return lambda: webhdfs.names(hadoop_cluster, "/iostudy")
+    """The names in the study's folder of the cluster; none before anybody has made it."""
+
+    def names():
+        made = "iostudy" in webhdfs.names(hadoop_cluster, "/")
+        return webhdfs.names(hadoop_cluster, "/iostudy") if made else set()
+
+    return names
