@@ -103,6 +103,28 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
     assert "\x1b" not in text
 
 
+@pytest.mark.parametrize(
+    ("factor", "told"),
+    [
+        (
+            "hadoop.dfs.datanode.handler.count: [10, 20]",
+            ", with the cluster's daemons started anew",
+        ),
+        ("block.scheduler: [none, bfq]", ""),
+    ],
+)
+def test_what_it_costs_to_try_each_configuration_is_told(tmp_path, monkeypatch, factor, told):
+    on_hadoop = TEXT.replace("dfsio-write", "hadoop.mrbench")
+    text, _ = show(
+        tmp_path,
+        monkeypatch,
+        terminal=False,
+        text=on_hadoop.replace("block.scheduler: [none, bfq]", factor),
+    )
+    for_each = f"{told} for each" if told else ""
+    assert text.splitlines()[0] == f"checking that the host takes 2 configurations{for_each}"
+
+
 def test_a_terminal_shows_which_trial_it_is(tmp_path, monkeypatch):
     _, seen = show(tmp_path, monkeypatch, terminal=True, script=STOLEN)
     assert re.search(r"block 1/8 dfsio-write: trial 1 of 2: (none|bfq)$", seen[0])

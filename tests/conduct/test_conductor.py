@@ -259,6 +259,7 @@ def test_levels_that_the_host_offers_are_recorded_and_kept(tmp_path):
         ({"target": {"on": ["another disk"]}}, "target on"),
         ({"hadoop": {"hadoop": {"version": "3.3.6"}}}, "hadoop hadoop version"),
         ({"hadoop": {"java": {"version": "21"}}}, "hadoop java version"),
+        ({"hadoop": {"namenodes": ["other:8020"]}}, "hadoop namenodes"),
     ],
 )
 def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, now, what):

@@ -18,6 +18,7 @@ from iostudy.conduct.listeners import Listener
 from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing
 from iostudy.ledger.rows import TrialRow
+from iostudy.node.clusters import needs_restarts
 from iostudy.report import wording
 from iostudy.report.finite import span
 from iostudy.study.model import Study
@@ -160,7 +161,9 @@ def _beginning(study: Study, plan: Plan, recorded: int) -> str:
 
 def _checking(study: Study) -> str:
     count = wording.counted(len(study.configurations()), "configuration")
-    return f"checking that the host takes {count}"
+    restarts = study.needs_hadoop and needs_restarts(study.factors)
+    cost = ", with the cluster's daemons started anew for each" if restarts else ""
+    return f"checking that the host takes {count}{cost}"
 
 
 def _left(progress: Progress) -> str:

@@ -31,6 +31,7 @@ MUST_AGREE = (
     ("target", "on"),
     ("hadoop", "hadoop", "version"),
     ("hadoop", "java", "version"),
+    ("hadoop", "namenodes"),
 )
 """What a resumed study may not mix, as ways into the circumstances."""
 
