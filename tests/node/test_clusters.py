@@ -20,7 +20,7 @@ from iostudy.node.local import LocalNode
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import Configuration, Factor, FactorKind, WorkloadRequest
 from iostudy.study.requests import request as request_of
-from iostudy.study.targets import DirectoryTarget, LoopbackTarget, Target
+from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, Target
 from iostudy.units import MIB
 from iostudy.workloads import catalog, dfsio
 from iostudy.workloads.definition import BYTES, Measured, Place, Workload
@@ -365,3 +365,15 @@ def test_what_is_started_first_is_told_once(bench: Bench) -> None:
         node._site.renew(AS_IT_IS)
         node._site.start_cluster()
     assert len(bench.said) == 2
+
+
+def test_a_disk_of_this_machine_is_not_taken_for_that_of_a_cluster_elsewhere(bench: Bench) -> None:
+    bench.workload.space_bytes = lambda: 1 << 60  # type: ignore[method-assign]
+    with bench.node(target=HdfsTarget("hdfs://far/bench")) as node:
+        assert node.preflight([request()], [AS_IT_IS]) == {}
+        told = node.circumstances()["target"]
+        with node.block(request(), seed=1) as session:
+            result = session.trial(AS_IT_IS)
+    assert (told["devices"], told["identity"]) == ([], [])
+    assert (result.device, dict(result.telemetry.devices)) == ("", {})
+    assert any("foreign I/O cannot be noticed" in note for note in result.notes)

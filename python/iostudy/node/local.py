@@ -131,9 +131,7 @@ class LocalNode:
             self._site.start_cluster()
 
     def _room(self, where: str) -> Room:
-        if isinstance(self._target, HdfsTarget):
-            return Room(where, None)
-        return room_in(where, self._site.directory)
+        return Room(where, None) if self._is_far else room_in(where, self._site.directory)
 
     def _refused(self, plot: Sequence[Configuration]) -> dict[str, IostudyError]:
         """Those of the plot whose settings are not there, or are not taken."""
@@ -166,7 +164,7 @@ class LocalNode:
             "target": {
                 "description": describe_target(self._target, self._factors),
                 "devices": list(self._devices()),
-                "identity": below.identity(self._place()),
+                "identity": [] if self._is_far else below.identity(self._place()),
                 "on": {place: below.identity(place) for place in self._elsewhere()},
                 "notes": list(self._notes),
             },
@@ -229,12 +227,19 @@ class LocalNode:
         varied = places.resolved(place for factor in self._factors for place in factor.on)
         return tuple(dict.fromkeys((*varied, *map(str, self._cluster_dirs()))))
 
+    @property
+    def _is_far(self) -> bool:
+        """Whether the files of the study lie on no disk of this machine, as far as it can tell."""
+        return isinstance(self._target, HdfsTarget)
+
     def _devices(self) -> tuple[str, ...]:
         """The devices that files of the study lie on, from the top."""
-        return below.names(self._base(), *self._cluster_dirs())
+        return () if self._is_far else below.names(self._base(), *self._cluster_dirs())
 
     def _under_test(self, request: WorkloadRequest) -> tuple[str, ...]:
         """The devices that files of the workload lie on, none of them below another."""
+        if self._is_far:
+            return ()
         in_hdfs = self._order is not None and catalog.get(request.name).needs_hadoop
         apart = self._order.spec.data_dirs if self._order and in_hdfs else ()
         return below.tops(*(apart or (self._base(),)))
