@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from iostudy.node import caches
+from iostudy.workloads import page_cache
 from tests.page_cache import resident_pages
 
 PAGES = 64
@@ -20,3 +23,20 @@ def test_programs_are_read_in_again_after_all_was_dropped(tmp_path: Path) -> Non
     caches.read_in([tmp_path / "none", tmp_path, program])
     assert resident_pages(program) == PAGES
     assert resident_pages(data) < PAGES
+
+
+def test_a_file_that_goes_meanwhile_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a DataNode's do, which moves blocks that have been written."""
+    for name in ("first", "second"):
+        (tmp_path / name).touch()
+    asked: list[Path] = []
+
+    def gone(path: Path) -> None:
+        asked.append(path)
+        raise FileNotFoundError(path)
+
+    monkeypatch.setattr(page_cache, "forget_file", gone)
+    page_cache.forget(tmp_path)
+    assert len(asked) == 2
