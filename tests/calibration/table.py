@@ -14,6 +14,7 @@ from iostudy.analysis.noise import reachable_margin
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration import split_plot
+from tests.calibration.ranked import STAIRCASE, Design, simulate
 from tests.calibration.simulation import (
     NOISE,
     SEED,
@@ -26,6 +27,7 @@ from tests.calibration.simulation import (
 )
 
 STUDIES = 40_000
+RANKED = 2000
 OPEN_ENDED = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
 REACHABLE = Rule(margin=0.05, risk=0.05, min_blocks=5, max_blocks=30)
 FAMILY = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30, comparisons=6)
@@ -152,6 +154,34 @@ def split_plot_mistakes() -> list[Row]:
     return [head, *((way, *map(percent, rates)) for way, rates in ways.items())]
 
 
+def ranking_rates() -> list[Row]:
+    """Rankings of four configurations, all equal or a staircase, on one workload and on nine."""
+    heads = ("noise", "workloads", "equal: any wrong", "staircase: any wrong")
+    rows: list[Row] = [(*heads, "ranks missed", "interval missed")]
+    for shape in Shape:
+        for workloads in (1, 2, 9):
+            equal, stairs = (
+                simulate(shape, Design.alike(effects, workloads, OPEN_ENDED), RANKED)
+                for effects in ((0.0,) * 4, STAIRCASE)
+            )
+            achieved = (equal.wrong, stairs.wrong, stairs.uncovered, stairs.missed)
+            rows.append((str(shape), str(workloads), *map(percent, achieved)))
+    return rows
+
+
+def ranking_sizes() -> list[Row]:
+    """The combined difference of two configurations on more and more workloads."""
+    rows: list[Row] = [("workloads", "interval missed, 30 blocks", "interval missed, 60 blocks")]
+    for workloads in (2, 9, 20):
+        designs = (
+            Design.alike((0.0, 0.06), workloads, replace(OPEN_ENDED, max_blocks=most))
+            for most in (30, 60)
+        )
+        missed = (simulate(Shape.NORMAL, design, RANKED // 2).missed for design in designs)
+        rows.append((str(workloads), *map(percent, missed)))
+    return rows
+
+
 TABLES: tuple[Callable[[], list[Row]], ...] = (
     usual_ways,
     levels,
@@ -160,6 +190,8 @@ TABLES: tuple[Callable[[], list[Row]], ...] = (
     lopsided_rates,
     split_plot_rates,
     split_plot_mistakes,
+    ranking_rates,
+    ranking_sizes,
 )
 
 

@@ -4,17 +4,14 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.verdict import Rule
-from tests.calibration.ranked import Design, simulate
+from tests.calibration.ranked import STAIRCASE, Design, simulate
 from tests.calibration.simulation import Shape
 from tests.calibration.test_calibration import RISK, allowed, each_shape
 
 RULE = Rule(margin=0.005, risk=RISK, min_blocks=5, max_blocks=30)
 """So small a margin that nothing ends as equivalent: verdicts stop studies where chance helps."""
 
-STAIRCASE = (0.0, 0.04, 0.04, 0.08)
-"""Two are equal; from step to step a difference that 30 blocks often find."""
-
-each_size = pytest.mark.parametrize("studies", [300, pytest.param(4000, marks=pytest.mark.slow)])
+each_size = pytest.mark.parametrize("studies", [300, pytest.param(2000, marks=pytest.mark.slow)])
 each_number = pytest.mark.parametrize("workloads", [1, 2, pytest.param(9, marks=pytest.mark.slow)])
 
 
