@@ -287,6 +287,19 @@ def test_a_full_disk_is_told_by_whoever_writes_and_everything_is_removed(new_clu
     assert {each.name for each in cluster.layout.home.iterdir()} == {"conf", "logs"}
 
 
+def test_a_namenode_without_room_is_told_and_not_waited_for(new_cluster, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, for a small file system")
+    with tmpfs(tmp_path / "small", "64m") as small:
+        cluster = new_cluster(name_dirs=(small,))
+        with pytest.raises(ClusterError, match="stays in safe mode") as caught:
+            cluster.start()
+        assert str(small) in caught.value.where
+        assert not processes.find(cluster.layout.identity)
+        cluster.stop()
+        assert not list(small.iterdir())
+
+
 SCRIPT = """
 import sys
 from iostudy.hadoop import kept

@@ -219,6 +219,8 @@ class LocalCluster:
         told = ""
         while missing := standing.missing(self._layout):
             self.require_alive()
+            if standing.NO_ROOM in missing:
+                raise _no_room(self._layout)
             if time.monotonic() > until:
                 raise _not_ready(missing, self._layout)
             if missing != told:
@@ -282,6 +284,15 @@ def _not_ready(missing: str, layout: Layout) -> ClusterError:
         found=f"it lacks {missing}",
         where=layout.default_fs,
         remedy=f"see the daemons' logs in {layout.logs}",
+    )
+
+
+def _no_room(layout: Layout) -> ClusterError:
+    return ClusterError(
+        "free room for the NameNode: dfs.namenode.resource.du.reserved, by default 100 MiB",
+        found="less, so that it stays in safe mode",
+        where=", ".join(_texts(layout.name_dirs())),
+        remedy="make room there, or name other directories for it (name_dirs)",
     )
 
 

@@ -11,6 +11,9 @@ from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.layout import NAMENODE, RESOURCEMANAGER, Layout, Role
 
+NO_ROOM = "Resources are low"
+"""What safe mode says of itself when it does not end: the NameNode's folders lack room."""
+
 
 def missing(layout: Layout) -> str:
     """What the cluster lacks to serve, in words; empty when it is ready.
@@ -30,6 +33,8 @@ def lost(layout: Layout) -> str:
     alive = state["NumLiveDataNodes"]
     if alive < layout.spec.datanodes:
         return f"the NameNode hears of {alive} of {layout.spec.datanodes} DataNodes"
+    if state["FSState"] != "Operational":
+        return "the NameNode has gone into safe mode"
     if state["VolumeFailuresTotal"]:
         return f"{state['VolumeFailuresTotal']} data directories of DataNodes have failed"
     if layout.spec.yarn and (running := _running(layout)) < layout.spec.datanodes:
