@@ -25,6 +25,40 @@ from iostudy.units import MIB
 app = typer.Typer(help="A Hadoop cluster on this machine, to work with by hand.")
 
 
+DataNodes = Annotated[int, typer.Option(min=1, max=MAX_DATANODES, help="How many DataNodes.")]
+DataDirs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIRECTORY",
+        help="Where DataNodes store blocks, dealt out in turn; may be repeated.",
+        show_default="the state directory",
+    ),
+]
+NameDirs = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="DIRECTORY",
+        help="Where the NameNode keeps its journal, the whole in each; may be repeated.",
+        show_default="the state directory",
+    ),
+]
+Yarn = Annotated[
+    bool, typer.Option("--yarn", help="With YARN; else jobs run in a process of their own.")
+]
+Version = Annotated[
+    str | None,
+    typer.Option(
+        metavar="VERSION",
+        help="Of Hadoop.",
+        show_default=f"that of HADOOP_HOME, or else {DEFAULT_VERSION}",
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option("-p", metavar="KEY=VALUE", help="A property of Hadoop's; may be repeated."),
+]
+
+
 @app.callback(no_args_is_help=True)
 def before_each(context: typer.Context) -> None:
     """A Hadoop cluster on this machine, to work with by hand; a study starts its own."""
@@ -33,40 +67,12 @@ def before_each(context: typer.Context) -> None:
 
 @app.command("up")
 def up(
-    datanodes: Annotated[
-        int, typer.Option(min=1, max=MAX_DATANODES, help="How many DataNodes.")
-    ] = 1,
-    data_dir: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="DIRECTORY",
-            help="Where DataNodes store blocks, dealt out in turn; may be repeated.",
-            show_default="the state directory",
-        ),
-    ] = None,
-    name_dir: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="DIRECTORY",
-            help="Where the NameNode keeps its journal, the whole in each; may be repeated.",
-            show_default="the state directory",
-        ),
-    ] = None,
-    yarn: Annotated[
-        bool, typer.Option("--yarn", help="With YARN; else jobs run in a process of their own.")
-    ] = False,
-    version: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VERSION",
-            help="Of Hadoop.",
-            show_default=f"that of HADOOP_HOME, or else {DEFAULT_VERSION}",
-        ),
-    ] = None,
-    properties: Annotated[
-        list[str] | None,
-        typer.Option("-p", metavar="KEY=VALUE", help="A property of Hadoop's; may be repeated."),
-    ] = None,
+    datanodes: DataNodes = 1,
+    data_dir: DataDirs = None,
+    name_dir: NameDirs = None,
+    yarn: Yarn = False,
+    version: Version = None,
+    properties: Assignments = None,
 ) -> None:
     """Start a cluster of real daemons; it runs until `iostudy hadoop down`."""
     spec = ClusterSpec(
