@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,9 +15,10 @@ from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell
 from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.node import local_block
+from iostudy.node import local, local_block
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
+from iostudy.node.room import Room
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.model import Configuration, Factor, FactorKind, WorkloadRequest
 from iostudy.study.requests import request as request_of
@@ -322,6 +324,16 @@ def test_room_is_wanted_for_every_replica(
         node.preflight([request()], [Configuration("it", settings, {})])
 
 
+@pytest.mark.parametrize(("settings", "fits"), [({}, False), ({BLOCKSIZE: str(16 * MIB)}, True)])
+def test_a_datanode_wants_room_for_a_whole_block_beside_the_files(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, *, settings: dict[str, str], fits: bool
+) -> None:
+    monkeypatch.setattr(local, "room_in", lambda where, _: Room(where, 100 * MIB))
+    told = nullcontext() if fits else pytest.raises(TargetError, match="136 MiB")
+    with bench.node() as node, told:
+        node.preflight([request()], [Configuration("it", settings, {})])
+
+
 def test_room_is_looked_for_where_the_data_lie(bench: Bench, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
@@ -345,7 +357,7 @@ def test_a_cluster_goes_with_the_file_system_that_it_is_on(bench: Bench) -> None
         Configuration(kind, {"filesystem.type": kind}, {}, whole_plot=f"filesystem.type={kind}")
         for kind in ("ext2", "ext4")
     ]
-    target = LoopbackTarget(32 * MIB, "ext4")
+    target = LoopbackTarget(256 * MIB, "ext4")
     with bench.node(*varying("filesystem.type"), target=target) as node:
         assert node.preflight([request()], plots) == {}
         assert bench.log[:4] == ["start", "stop", "start", "configure"]

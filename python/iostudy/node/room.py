@@ -15,14 +15,16 @@ from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.model import Configuration, WorkloadRequest
 from iostudy.study.requests import space_bytes
-from iostudy.units import format_rounded_size
+from iostudy.units import format_rounded_size, parse_size
 from iostudy.workloads import catalog
 
 # What a file system needs beside the files themselves: inodes, extents, its journal.
 _ROOM_TO_SPARE = 1.02
 _REPLICATION: Final = "dfs.replication"
+_BLOCK_SIZE: Final = "dfs.blocksize"
 _MOST_REPLICAS: Final = 3
-"""Of a file where nobody asks for another number: hdfs-default.xml (Apache Hadoop 3.4.2)."""
+_DEFAULT_BLOCK: Final = "128MiB"
+"""Of a file where nobody asks for others: hdfs-default.xml (Apache Hadoop 3.4.2)."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,8 @@ def require_room(
 
 def replication(spec: ClusterSpec, configuration: Configuration) -> int:
     """How many DataNodes hold each block that a trial writes."""
-    level = configuration.settings.get(PREFIX + _REPLICATION, AS_FOUND)
-    if level != AS_FOUND:
-        return int(level)
-    return int(spec.properties.get(_REPLICATION, min(_MOST_REPLICAS, spec.datanodes)))
+    replicas = _property(_REPLICATION, spec, configuration)
+    return int(replicas or min(_MOST_REPLICAS, spec.datanodes))
 
 
 def needed_bytes(
@@ -80,15 +80,39 @@ def _require(
     room: Room,
     spec: ClusterSpec | None,
 ) -> None:
-    each = [needed_bytes(request, c, spec) for request in requests for c in configurations]
-    most_bytes = math.ceil(max(each, default=0) * _ROOM_TO_SPARE)
+    each = [
+        needed_bytes(request, c, spec) * _ROOM_TO_SPARE + _set_aside_bytes(request, c, spec)
+        for request in requests
+        for c in configurations
+    ]
+    most_bytes = math.ceil(max(each, default=0))
     if room.free_bytes is not None and room.free_bytes < most_bytes:
+        aside = ", with a whole block of HDFS for each replica" if spec else ""
         raise TargetError(
-            f"{format_rounded_size(most_bytes)} for the files of the largest workload",
+            f"{format_rounded_size(most_bytes)} for the files of the largest workload{aside}",
             found=f"{format_rounded_size(room.free_bytes)} are free",
             where=room.where,
             remedy="give fewer or smaller files, or a larger target",
         )
+
+
+def _set_aside_bytes(
+    request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
+) -> int:
+    """What the DataNodes want beside: a whole block for each file while it is written.
+
+    Of one file at least; how many are written at once depends on the workload.
+    """
+    if spec is None or not _in_hdfs(request):
+        return 0
+    block = _property(_BLOCK_SIZE, spec, configuration) or _DEFAULT_BLOCK
+    return parse_size(block) * replication(spec, configuration)
+
+
+def _property(name: str, spec: ClusterSpec, configuration: Configuration) -> str | None:
+    """What a trial is told: its level, else the cluster's own; None for Hadoop's default."""
+    level = configuration.settings.get(PREFIX + name, AS_FOUND)
+    return spec.properties.get(name) if level == AS_FOUND else level
 
 
 def _in_hdfs(request: WorkloadRequest) -> bool:
