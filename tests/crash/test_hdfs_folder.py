@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from pathlib import Path
 from iostudy.hadoop.existing import ExistingCluster, find
 from iostudy.settings.clusters.existing import HdfsFolder
 from iostudy.settings.transaction import Transaction
-cluster = ExistingCluster(find("hdfs:///"), Path(sys.argv[1]))
+cluster = ExistingCluster(find("hdfs:///bench"), Path(sys.argv[1]))
 with Transaction() as transaction:
     transaction.perform(HdfsFolder.prepare(cluster))
     print(cluster.folder, flush=True)
@@ -29,11 +30,21 @@ with Transaction() as transaction:
 """
 
 
+@pytest.fixture
+def bench(hadoop_cluster: LocalCluster) -> Iterator[str]:
+    """A folder in HDFS with a file of the user's."""
+    hadoop_cluster.configured({}, restart=False)
+    webhdfs.write(hadoop_cluster, "/bench/mine", b"mine")
+    yield "/bench"
+    for path in ("/bench/mine", "/bench"):
+        webhdfs.delete(hadoop_cluster, path)
+
+
 def test_it_is_removed_by_the_next_command(
-    hadoop_cluster: LocalCluster, tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+    hadoop_cluster: LocalCluster, bench: str, tmp_path: Path, state_dir: Path
 ) -> None:
     conf = hadoop_cluster.configured({}, restart=False).conf
-    before = webhdfs.names(hadoop_cluster, "/")
+    before = webhdfs.names(hadoop_cluster, bench)
     done = subprocess.run(
         [sys.executable, "-c", VICTIM, str(tmp_path / "home")],
         env={**os.environ, "HADOOP_CONF_DIR": str(conf)},
@@ -43,11 +54,11 @@ def test_it_is_removed_by_the_next_command(
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
     name = done.stdout.strip().rpartition("/")[2]
-    assert webhdfs.names(hadoop_cluster, "/") == before | {name}
+    assert webhdfs.names(hadoop_cluster, bench) == before | {name}
     undoing = restore_stale().undoing
     assert not undoing.failures
     assert [str(text) for text in undoing.put_back] == [
         f"work folder {done.stdout.strip()}: removed"
     ]
-    assert webhdfs.names(hadoop_cluster, "/") == before
+    assert webhdfs.names(hadoop_cluster, bench) == before
     assert journal_paths(state_dir) == ()

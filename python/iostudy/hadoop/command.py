@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 Tell = Callable[[str], None]
@@ -68,7 +69,9 @@ def ask(
         try:
             return _listen(process, limits, tell)
         except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            # It may have ended meanwhile, and nothing of it is left to be killed.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             raise
 
 
