@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.hadoop import artifacts
-from iostudy.hadoop import java as java_programs
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.software import artifacts
+from iostudy.hadoop.software import java as java_programs
 from iostudy.hadoop.spec import ClusterSpec
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.settings.journal import journal_paths
 from iostudy.settings.recovery import restore_stale
 from tests.hadoop import webhdfs
@@ -19,7 +19,7 @@ from tests.hadoop import webhdfs
 VICTIM = """\
 import os, signal, sys
 from pathlib import Path
-from iostudy.hadoop.existing import ExistingCluster, find
+from iostudy.hadoop.existing.cluster import ExistingCluster, find
 from iostudy.settings.clusters.existing import HdfsFolder
 from iostudy.settings.transaction import Transaction
 cluster = ExistingCluster(find("hdfs:///bench"), Path(sys.argv[1]))

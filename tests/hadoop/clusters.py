@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from iostudy.hadoop.artifacts import Distribution
-from iostudy.hadoop.java import Java
-from iostudy.hadoop.layout import ADDRESSES, Layout, Machine
+from iostudy.hadoop.local.layout import ADDRESSES, Layout, Machine
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
 from iostudy.hadoop.spec import ClusterSpec
 
 GIB = 1 << 30

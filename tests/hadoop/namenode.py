@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from iostudy.hadoop.configuration import SiteFile
+from iostudy.hadoop.conf.configuration import SiteFile
 
 
 class NameNode:

@@ -6,8 +6,8 @@ import getpass
 import json
 import urllib.request
 
-from iostudy.hadoop.layout import NAMENODE
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.local.layout import NAMENODE
 
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 

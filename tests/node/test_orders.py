@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.hadoop.artifacts import Distribution
-from iostudy.hadoop.java import Java
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node import orders
 from iostudy.node.orders import ordered

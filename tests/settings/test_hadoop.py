@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.hadoop.reserved import reserved
+from iostudy.hadoop.conf.reserved import reserved
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import (

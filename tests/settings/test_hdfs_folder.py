@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, RestoreError
-from iostudy.hadoop.artifacts import Distribution
-from iostudy.hadoop.configuration import Configuration
-from iostudy.hadoop.existing import Access, ExistingCluster
-from iostudy.hadoop.java import Java
-from iostudy.hadoop.namenodes import Hdfs, NameNode
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.existing.cluster import Access, ExistingCluster
+from iostudy.hadoop.existing.namenodes import Hdfs, NameNode
 from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
 from iostudy.settings import kinds
 from iostudy.settings.change import Foreign
 from iostudy.settings.clusters.existing import HdfsFolder

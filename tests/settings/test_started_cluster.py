@@ -13,9 +13,9 @@ import pytest
 
 from iostudy import own_folder
 from iostudy.errors import RestoreError
-from iostudy.hadoop import kept, processes
-from iostudy.hadoop.layout import Layout
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local import kept, processes
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.local.layout import Layout
 from iostudy.settings import kinds
 from iostudy.settings.clusters.local import StartedCluster
 from iostudy.settings.journal import Journal, Mode

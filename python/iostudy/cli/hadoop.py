@@ -13,9 +13,9 @@ import typer
 from iostudy.cli.console import print_command, print_json, print_line, print_table, say
 from iostudy.cli.leftovers import mend, tell
 from iostudy.errors import TRIAL_FAILED, UsageError
-from iostudy.hadoop.kept import stored_bytes
-from iostudy.hadoop.layout import NAMENODE, RESOURCEMANAGER
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.local.kept import stored_bytes
+from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec
 from iostudy.settings.clusters import users
 from iostudy.settings.recovery import Recovery

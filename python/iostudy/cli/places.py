@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.reserved import reserved
+from iostudy.hadoop.conf.reserved import reserved
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX

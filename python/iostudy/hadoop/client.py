@@ -16,7 +16,7 @@ class Client:
     end; ``scratch`` a folder on this machine for what a program writes beside HDFS (result files,
     logs). All that is submitted to YARN carries ``tag``, by which it is found and killed.
     ``require_alive`` raises ClusterError as soon as the cluster cannot bring a job to its end any
-    more; it takes microseconds, so it can be asked all the time.
+    more; it takes less than a millisecond, so it can be asked often.
     """
 
     java: Path

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import assert_never
 
-from iostudy.hadoop import artifacts, existing, java
 from iostudy.hadoop.command import Tell, nobody
-from iostudy.hadoop.existing import ExistingCluster
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.existing import cluster as existing
+from iostudy.hadoop.existing.cluster import ExistingCluster
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.clusters import ClusterChange, ClusterOrder
 from iostudy.settings.clusters.existing import HdfsFolder

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from iostudy.hadoop.reserved import reserved
+from iostudy.hadoop.conf.reserved import reserved
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX

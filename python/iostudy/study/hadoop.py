@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from iostudy.hadoop.reserved import reserved
+from iostudy.hadoop.conf.reserved import reserved
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec, Properties
 from iostudy.settings import catalog
 from iostudy.settings.definitions.hadoop import PREFIX, HadoopDefinition

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.hadoop import counters
-from iostudy.hadoop.tools import terasort
+from iostudy.hadoop.tools import counters, terasort
 from iostudy.hadoop.tools.results import NoResultError
 from tests.hadoop.tools.samples import sample
 

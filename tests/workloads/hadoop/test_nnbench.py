@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError
-from iostudy.hadoop.configuration import Configuration
+from iostudy.hadoop.conf.configuration import Configuration
 from iostudy.workloads.hadoop.counted import TASK_FIGURES
 from iostudy.workloads.hadoop.nnbench import HADOOP_NNBENCH
 from iostudy.workloads.written import as_written

@@ -8,7 +8,7 @@ import urllib.request
 import pytest
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.hadoop.layout import RESOURCEMANAGER
+from iostudy.hadoop.local.layout import RESOURCEMANAGER
 from iostudy.hadoop.shell import Shell
 from iostudy.workloads.definition import Place
 from tests.hadoop import webhdfs

@@ -5,7 +5,7 @@ Source: org.apache.hadoop.examples.terasort, alike in Hadoop 2.x and 3.x.
 
 from __future__ import annotations
 
-from iostudy.hadoop.counters import Job
+from iostudy.hadoop.tools.counters import Job
 from iostudy.hadoop.tools.results import NoResultError
 
 ROW_BYTES = 100

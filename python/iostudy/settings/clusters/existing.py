@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from iostudy import own_folder
 from iostudy.errors import ClusterError, RestoreError
-from iostudy.hadoop import reach
-from iostudy.hadoop.existing import FOLDER_PREFIX, ExistingCluster
+from iostudy.hadoop.existing import reach
+from iostudy.hadoop.existing.cluster import FOLDER_PREFIX, ExistingCluster
 from iostudy.hadoop.shell import Shell
 from iostudy.settings.change import Foreign, Record
 

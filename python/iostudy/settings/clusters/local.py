@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iostudy.errors import ClusterError, RestoreError
-from iostudy.hadoop import kept
 from iostudy.hadoop.command import Tell, nobody
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local import kept
+from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.settings.change import Foreign, Record
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop import artifacts, java, kept, standing
 from iostudy.hadoop.command import Tell
-from iostudy.hadoop.daemon import log_end
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local import kept, standing
+from iostudy.hadoop.local.cluster import LocalCluster
+from iostudy.hadoop.local.daemon import log_end
 from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings import state
 from iostudy.settings.clusters.local import StartedCluster

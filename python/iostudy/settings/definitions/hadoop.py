@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from iostudy.hadoop.reserved import reserved
+from iostudy.hadoop.conf.reserved import reserved
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.values import Choice, Line, Size, Values
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from iostudy.errors import WorkloadError
-from iostudy.hadoop.counters import Groups, Job
+from iostudy.hadoop.tools.counters import Groups, Job
 from iostudy.workloads.definition import BYTES, Figure
 from iostudy.workloads.hadoop.job import Ran
 

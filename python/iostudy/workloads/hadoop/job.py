@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from pydantic import Field
 
 from iostudy.errors import ClusterError, IostudyError, UsageError, WorkloadError
-from iostudy.hadoop import counters
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.counters import Job, NoCountersError
 from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.tools import counters
+from iostudy.hadoop.tools.counters import Job, NoCountersError
 from iostudy.workloads import program
 from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick
 from iostudy.workloads.program import Ended, Program

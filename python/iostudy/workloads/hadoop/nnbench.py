@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from iostudy import units
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.configuration import Configuration, size_bytes
+from iostudy.hadoop.conf.configuration import Configuration, size_bytes
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import nnbench
 from iostudy.hadoop.tools.nnbench import (

@@ -1,0 +1,1 @@
+"""A cluster that others have started."""

@@ -1,0 +1,311 @@
+"""A cluster that is there already: a study has a folder of its own in its HDFS, and no more."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iostudy import own_folder
+from iostudy.errors import ClusterError, UsageError
+from iostudy.hadoop import jmx
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.variables import resolved
+from iostudy.hadoop.existing import overview, reach
+from iostudy.hadoop.existing.namenodes import Hdfs, locate
+from iostudy.hadoop.local import defaults
+from iostudy.hadoop.local.daemon import write_conf
+from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.software import artifacts
+from iostudy.hadoop.software import java as java_
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
+from iostudy.hadoop.spec import DEFAULT_VERSION, Properties
+
+CONF_DIR = "HADOOP_CONF_DIR"
+FOLDER_PREFIX = "iostudy-work-"
+
+_RELEASED = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
+_TAGS = "mapreduce.job.tags"
+_DEFAULT_REPLICATION = "3"
+_DELETED_WITHIN_SECONDS = 60.0
+_HEARTBEAT_SECONDS = 3.0
+"""How often DataNodes ask what there is to delete, by default (dfs.heartbeat.interval)."""
+_LOOK_EVERY_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Access:
+    """What it takes to use a cluster from this machine.
+
+    ``conf`` is the user's folder of site files, ``configuration`` what they say; ``web`` is where
+    the active NameNode answers over HTTP, None if it does not.
+    """
+
+    conf: Path
+    configuration: Configuration
+    hdfs: Hdfs
+    web: str | None
+    java: Java
+    java_options: tuple[str, ...]
+    distribution: Distribution
+
+    @property
+    def rpc(self) -> tuple[str, ...]:
+        """The addresses of the NameNodes, of which any may be the active one."""
+        return tuple(each.rpc for each in self.hdfs.namenodes)
+
+    @property
+    def classpath(self) -> str:
+        """The user's folder stands behind iostudy's own: it may hold more than site files."""
+        return f"{self.conf}:{self.distribution.classpath}"
+
+
+def find(uri: str, environ: Mapping[str, str] = os.environ, tell: Tell = nobody) -> Access:
+    """The cluster of that URI, by the site files in HADOOP_CONF_DIR.
+
+    UsageError where these are missing or do not fit, ClusterError where it does not answer or asks
+    for a Kerberos ticket that is not there: within seconds, and before any JVM is started.
+    """
+    conf = _conf(environ)
+    configuration = Configuration.read(conf)
+    properties = resolved(configuration.effective(), environ)
+    hdfs = locate(uri, properties, str(conf))
+    reach.require_listening([each.rpc for each in hdfs.namenodes])
+    if is_kerberized(properties):
+        reach.require_ticket(environ)
+    web = overview.find_active(web for each in hdfs.namenodes for web in each.webs)
+    distribution = _distribution(web, environ, tell)
+    java = java_.find(distribution.version, environ)
+    options = (*java.options, *_kerberos_options(environ))
+    return Access(conf, configuration, hdfs, web, java, options, distribution)
+
+
+def is_kerberized(properties: Properties) -> bool:
+    """Whether the cluster asks for a Kerberos ticket."""
+    return properties.get("hadoop.security.authentication", "simple").lower() == "kerberos"
+
+
+@dataclass
+class ExistingCluster:
+    """The protocol's Cluster for one that iostudy has not started, and does not stop.
+
+    ``home`` is a folder on this machine for the site files of jobs; ``base`` are properties that
+    all configurations of the study have. The folder in HDFS is made, and removed, by
+    `iostudy.settings.clusters.existing`.
+    """
+
+    access: Access
+    home: Path
+    base: Properties = field(default_factory=dict)
+    identity: str = field(default_factory=own_folder.new_identity)
+    _properties: Properties = field(default_factory=dict)
+    _datanodes: frozenset[str] = frozenset()
+
+    @property
+    def folder(self) -> str:
+        """The URI of the study's own folder, below the one that the user has named."""
+        return f"{self.access.hdfs.uri}/{FOLDER_PREFIX}{self.identity}"
+
+    @property
+    def tag(self) -> str:
+        """What the study's jobs carry in YARN."""
+        return f"iostudy-{self.identity}"
+
+    def runs_on_yarn(self) -> bool:
+        """Whether jobs run in YARN, by the cluster's own files."""
+        return _runs_on_yarn(self.access.configuration.effective())
+
+    def shell(self) -> Shell:
+        """Hadoop's programs with the cluster's own properties; their conf folder is written."""
+        conf = self.home / "conf" / "shell"
+        write_conf(conf, self.access.configuration, defaults.log4j(None))
+        return Shell(self.access.java.path, self.access.java_options, self.access.classpath, conf)
+
+    def configured(self, properties: Properties, *, restart: bool) -> Client:
+        """Write the site files of a trial's jobs; UsageError for what only its daemons could have.
+
+        ClusterError where the cluster is in safe mode, or does not answer.
+        """
+        _refuse_daemons(properties, restart=restart)
+        asked = {**self.base, **properties}
+        self._require_serving()
+        self._properties = asked
+        own = self.access.configuration.with_properties(self._of_jobs(asked))
+        conf = self.home / "conf" / "jobs"
+        write_conf(conf, own, defaults.log4j(None))
+        return self._client(conf, resolved(own.effective(), os.environ))
+
+    def read_back(self, names: tuple[str, ...]) -> Properties:
+        """What the jobs are told; what they are not told, as the NameNode has it."""
+        jobs = resolved(Configuration.read(self.home / "conf" / "jobs").effective(), os.environ)
+        values = {name: self._properties.get(name, jobs.get(name)) for name in names}
+        if self.access.web is not None:
+            for name in names:
+                values[name] = values[name] or jmx.configured(self.access.web, name)
+        return {name: value for name, value in values.items() if value is not None}
+
+    def settle(self) -> None:
+        """Wait, at most a minute, until the DataNodes have been told what to delete.
+
+        What they have deleted by then nobody can see from outside, and what others delete
+        meanwhile counts too; where the NameNode tells nothing over HTTP, there is no wait.
+        """
+        if self.access.web is None:
+            return
+        until = time.monotonic() + _DELETED_WITHIN_SECONDS
+        while overview.look(self.access.web).pending_deletions and time.monotonic() < until:
+            time.sleep(_LOOK_EVERY_SECONDS)
+        time.sleep(_HEARTBEAT_SECONDS)
+
+    def verify(self) -> None:
+        """ClusterError if no NameNode answers, or if it has lost a DataNode meanwhile."""
+        self._require_reachable()
+        if self.access.web is None:
+            return
+        lost = self._datanodes - overview.look(self.access.web).datanodes
+        if lost:
+            raise ClusterError(
+                "the same DataNodes at the end of a trial as at its beginning",
+                found=f"the NameNode has lost {', '.join(sorted(lost))}",
+                where=self.access.hdfs.uri,
+                remedy="see the log of that DataNode; the trial does not count",
+            )
+
+    def data_dirs(self) -> tuple[Path, ...]:
+        """None: they lie on other machines, or nobody has told where on this one."""
+        return ()
+
+    def facts(self) -> Mapping[str, Any]:
+        """What is known of it, and of what its jobs are run with from here."""
+        seen = overview.look(self.access.web) if self.access.web else None
+        effective = self.access.configuration.effective()
+        return {
+            "description": f"the cluster of {self.access.hdfs.uri}",
+            "conf_dir": str(self.access.conf),
+            "namenodes": list(self.access.rpc),
+            "web": self.access.web,
+            "version": seen.version if seen else None,
+            "datanodes": sorted(seen.datanodes) if seen else None,
+            "kerberos": is_kerberized(effective),
+            "hadoop": {
+                "version": self.access.distribution.version,
+                "source": self.access.distribution.source,
+            },
+            "java": {"version": self.access.java.version, "path": str(self.access.java.path)},
+            "properties": effective,
+        }
+
+    def _require_reachable(self) -> None:
+        reach.require_listening(self.access.rpc)
+
+    def _require_serving(self) -> None:
+        self._require_reachable()
+        if self.access.web is None:
+            return
+        seen = overview.look(self.access.web)
+        self._datanodes = seen.datanodes
+        if seen.safe_mode:
+            raise ClusterError(
+                "a cluster that can be written to",
+                found=f"the NameNode is in safe mode: {seen.safe_mode}",
+                where=self.access.hdfs.uri,
+                remedy="wait until it has left it; `hdfs dfsadmin -safemode get` tells",
+            )
+
+    def _of_jobs(self, asked: Properties) -> Properties:
+        """Hadoop's properties of a trial, and those by which its jobs leave nothing behind."""
+        own = self.access.configuration.effective()
+        tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
+        told = {name: value for name, value in asked.items() if name not in defaults.HEAPS}
+        if not _runs_on_yarn(own | told):
+            told |= {
+                # The local runner stages on the local file system, whatever the default one is.
+                "mapreduce.jobtracker.staging.root.dir": str(self.home / "tmp" / "staging"),
+                "mapreduce.cluster.local.dir": str(self.home / "tmp" / "local"),
+            }
+        return {**told, _TAGS: tags}
+
+    def _client(self, conf: Path, jobs: Properties) -> Client:
+        temporary = self.home / "tmp"
+        scratch = temporary / "jobs"
+        scratch.mkdir(parents=True, exist_ok=True)
+        heap = self._properties.get(defaults.CLIENT_HEAP)
+        return Client(
+            java=self.access.java.path,
+            java_options=(
+                *self.access.java_options,
+                *([f"-Xmx{heap}"] if heap else []),
+                "-XX:+PerfDisableSharedMem",
+                f"-Djava.io.tmpdir={temporary}",
+            ),
+            classpath=self.access.classpath,
+            conf=conf,
+            folder=self.folder,
+            scratch=scratch,
+            tag=self.tag,
+            yarn=_runs_on_yarn(jobs),
+            replication=int(jobs.get("dfs.replication", _DEFAULT_REPLICATION)),
+            require_alive=reach.Pulse(self._require_reachable),
+        )
+
+
+def _conf(environ: Mapping[str, str]) -> Path:
+    """The user's folder of site files; UsageError if it is not named, or is none."""
+    conf = Path(environ.get(CONF_DIR, ""))
+    if environ.get(CONF_DIR) and (conf / "core-site.xml").is_file():
+        return conf.resolve()
+    raise UsageError(
+        f"the site files of the cluster, in the folder that {CONF_DIR} names",
+        found=f"no core-site.xml in {conf}" if environ.get(CONF_DIR) else "it is not set",
+        where=CONF_DIR,
+        remedy=f"export {CONF_DIR}=FOLDER, such as /etc/hadoop/conf",
+    )
+
+
+def _distribution(web: str | None, environ: Mapping[str, str], tell: Tell) -> Distribution:
+    """The user's own installation, as the one that fits the cluster; else the cluster's version.
+
+    A version that was never released, as those of vendors, nobody can download: the default then
+    speaks to it, as clients and servers of one major version do.
+    """
+    if environ.get("HADOOP_HOME"):
+        return artifacts.distribution(environ=environ, tell=tell)
+    version = overview.look(web).version if web else DEFAULT_VERSION
+    released = version if _RELEASED.fullmatch(version) else DEFAULT_VERSION
+    return artifacts.distribution(released, environ=environ, tell=tell)
+
+
+def _kerberos_options(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Java does not know the variable by which kinit and klist find another krb5.conf."""
+    conf = environ.get("KRB5_CONFIG")
+    return (f"-Djava.security.krb5.conf={conf}",) if conf else ()
+
+
+def _runs_on_yarn(properties: Properties) -> bool:
+    return properties.get("mapreduce.framework.name", "local") == "yarn"
+
+
+def _refuse_daemons(asked: Properties, *, restart: bool) -> None:
+    """What daemons read at their start: iostudy does not restart a cluster that it has not started.
+
+    Of the heaps only that of the client is not theirs.
+    """
+    theirs = sorted(asked.keys() & (set(defaults.HEAPS) - {defaults.CLIENT_HEAP}))
+    if not theirs and not restart:
+        return
+    named = [f"{name} = {asked[name]}" for name in theirs or sorted(asked)]
+    raise UsageError(
+        f"daemons with {', '.join(named)}" if named else "daemons that have just been started",
+        found="that would take a restart, and iostudy does not restart a cluster that others may "
+        "be using",
+        where=CONF_DIR,
+        remedy="vary it on a cluster that iostudy starts itself: leave the target hdfs:// out; or "
+        "change it in the cluster, and run the study once before and once after",
+    )

@@ -1,0 +1,306 @@
+"""A cluster of real daemons on this machine: started, looked after and ended."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from iostudy import own_folder
+from iostudy.errors import ClusterError
+from iostudy.hadoop.client import Client
+from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.local import addresses, daemon, defaults, kept, processes, read_back, standing
+from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Machine
+from iostudy.hadoop.local.processes import Process
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
+from iostudy.hadoop.spec import ClusterSpec, Properties
+
+_FOLDER = "/iostudy"
+_ATTEMPTS = 3
+_READY_WITHIN_SECONDS = 180.0
+_GONE_WITHIN_SECONDS = 60.0
+_LOOK_EVERY_SECONDS = 0.2
+
+
+class LocalCluster:
+    """The protocol's Cluster, as processes of this machine that speak over 127.0.0.1.
+
+    ``home`` gets conf and logs, and keeps them; what the cluster stores lies in new folders below
+    ``storage`` and the spec's directories, and is gone with `stop`. Any process can `attach` to it.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._running: dict[str, Process] = {}
+        self._properties: Properties = {}
+
+    @classmethod
+    def prepare(
+        cls,
+        spec: ClusterSpec,
+        *,
+        home: Path,
+        storage: Path,
+        java: Java,
+        distribution: Distribution,
+    ) -> LocalCluster:
+        """A new one; nothing is done yet. UsageError for properties that it cannot have."""
+        defaults.require_allowed(spec.properties, fixed_addresses=True)
+        memory_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        layout = Layout(
+            identity=own_folder.new_identity(),
+            spec=replace(spec, version=distribution.version),
+            home=home.resolve(),
+            storage=storage.resolve(),
+            java=java,
+            distribution=distribution,
+            machine=Machine(len(os.sched_getaffinity(0)), memory_bytes),
+        )
+        return cls(layout)
+
+    @classmethod
+    def attach(cls, home: Path) -> LocalCluster:
+        """The one that was started with this home, also if little is left of it.
+
+        ClusterError if there is none.
+        """
+        cluster = cls(kept.load(home.resolve()))
+        cluster._running = _daemons(cluster._layout)
+        return cluster
+
+    @property
+    def layout(self) -> Layout:
+        """What it consists of."""
+        return self._layout
+
+    def start(self, tell: Tell = nobody) -> None:
+        """Make its folders and start all daemons; at its return HDFS and YARN serve.
+
+        ClusterError, TargetError or UsageError; then nothing of it runs, and `stop` removes what
+        was made.
+        """
+        self._layout = replace(self._layout, ports=addresses.choose(self._layout))
+        kept.make(self._layout)
+        self._launch(tell)
+
+    def stop(self) -> None:
+        """End all its processes and remove what it has stored; conf and logs stay.
+
+        To stop one that is ended, or was never started, does no harm. ClusterError if a process
+        cannot be ended, RestoreError if a folder cannot be removed.
+        """
+        processes.end(self._layout.identity)
+        self._running = {}
+        kept.remove(self._layout)
+
+    def configured(self, properties: Properties, *, restart: bool) -> Client:
+        """Make ready for a trial, see the protocol; UsageError for what it cannot be given."""
+        defaults.require_allowed(properties)
+        if restart:
+            processes.end(self._layout.identity)
+            self._keep(replace(self._layout, properties=dict(properties)))
+            self._launch(nobody)
+        else:
+            self._mend()
+        self._properties = dict(properties)
+        return self._client()
+
+    def read_back(self, names: tuple[str, ...]) -> Properties:
+        """The values that hold, see the protocol; what has none is left out."""
+        return read_back.read(self._layout, self._running, self._client_heap(), names)
+
+    def settle(self) -> None:
+        """Wait until what was deleted is gone from the disks; ClusterError if it stays.
+
+        It may take as long as something is being deleted.
+        """
+        until = time.monotonic() + _GONE_WITHIN_SECONDS
+        before = None
+        while not ((left := standing.deletion(self._layout)).done() and left == before):
+            self.require_alive()
+            if left != before:
+                until, before = time.monotonic() + _GONE_WITHIN_SECONDS, left
+            if time.monotonic() > until:
+                raise _not_deleted(left, self._layout)
+            time.sleep(_LOOK_EVERY_SECONDS)
+
+    def require_alive(self) -> None:
+        """ClusterError with the end of its log as soon as a daemon has ended."""
+        for each in self._layout.daemons():
+            if not self._runs(each):
+                raise daemon.died(self._layout, each.name)
+
+    def verify(self) -> None:
+        """ClusterError if a daemon has ended, or its master has lost it."""
+        self.require_alive()
+        if lost := standing.lost(self._layout):
+            raise ClusterError(
+                "a cluster that is whole",
+                found=lost,
+                where=self._layout.default_fs,
+                remedy=f"see the daemons' logs in {self._layout.logs}",
+            )
+
+    def data_dirs(self) -> tuple[Path, ...]:
+        """The data directories of all DataNodes."""
+        nodes = range(self._layout.spec.datanodes)
+        return tuple(path for node in nodes for path in self._layout.data_dirs(node))
+
+    def facts(self) -> Mapping[str, Any]:
+        """Versions, daemons with their heaps and resident memory, directories, properties."""
+        layout = self._layout
+        return {
+            "description": layout.spec.describe(),
+            "hadoop": {
+                "version": layout.distribution.version,
+                "source": layout.distribution.source,
+            },
+            "java": {"version": layout.java.version, "path": str(layout.java.path)},
+            "default_fs": layout.default_fs,
+            "daemons": {each.name: self._fact(each) for each in layout.daemons()},
+            "client_heap": self._client_heap(),
+            "name_dirs": _texts(layout.name_dirs()),
+            "data_dirs": _texts(self.data_dirs()),
+            "local_dirs": _texts(layout.local_dirs()),
+            "properties": defaults.of_jobs(layout, self._properties),
+        }
+
+    def _fact(self, each: Daemon) -> Mapping[str, Any]:
+        process = self._running.get(each.name)
+        return {
+            "pid": process.pid if process else None,
+            "heap": defaults.heap(self._layout, self._layout.properties, each.role),
+            "resident_bytes": process.resident_bytes() if process else 0,
+        }
+
+    def _launch(self, tell: Tell) -> None:
+        """Start all. Of an attempt that fails, nothing goes on."""
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._start_all(tell)
+            except ClusterError as error:
+                processes.end(self._layout.identity)
+                if attempt == _ATTEMPTS or "BindException" not in error.found:
+                    raise
+            except BaseException:
+                processes.end(self._layout.identity)
+                raise
+            else:
+                return
+            tell("a port was taken by somebody else meanwhile: once more, with others")
+            self._keep(replace(self._layout, ports=addresses.choose(self._layout)))
+
+    def _start_all(self, tell: Tell) -> None:
+        """All at once: the DataNodes become ready while the NameNode's folder is formatted."""
+        tell(f"starting {self._layout.spec.describe()}")
+        self._running = {}
+        for each in self._layout.daemons():
+            daemon.configure(self._layout, each)
+            if each == NAMENODE:
+                daemon.format_namenode(self._layout)
+            self._running[each.name] = daemon.start(self._layout, each)
+        self._await_ready(tell)
+
+    def _mend(self) -> None:
+        """Start again what has ended."""
+        for each in self._layout.daemons():
+            if not self._runs(each):
+                self._running[each.name] = daemon.start(self._layout, each)
+        self._await_ready(nobody)
+
+    def _await_ready(self, tell: Tell) -> None:
+        until = time.monotonic() + _READY_WITHIN_SECONDS
+        told = ""
+        while missing := standing.missing(self._layout):
+            self.require_alive()
+            if standing.NO_ROOM in missing:
+                raise _no_room(self._layout)
+            if time.monotonic() > until:
+                raise _not_ready(missing, self._layout)
+            if missing != told:
+                tell(f"waiting for {missing}")
+                told = missing
+            time.sleep(_LOOK_EVERY_SECONDS)
+
+    def _runs(self, each: Daemon) -> bool:
+        process = self._running.get(each.name)
+        return process is not None and process.runs()
+
+    def _keep(self, layout: Layout) -> None:
+        kept.save(layout)
+        self._layout = layout
+
+    def _client(self) -> Client:
+        layout = self._layout
+        properties = defaults.of_jobs(layout, self._properties)
+        daemon.write_conf(layout.job_conf, Configuration.of(properties), defaults.log4j(None))
+        scratch = layout.temporary / "jobs"
+        scratch.mkdir(exist_ok=True)
+        return Client(
+            java=layout.java.path,
+            java_options=(
+                *layout.java.options,
+                f"-Xmx{self._client_heap()}",
+                "-XX:+PerfDisableSharedMem",
+                f"-Djava.io.tmpdir={layout.temporary}",
+            ),
+            classpath=layout.distribution.classpath,
+            conf=layout.job_conf,
+            folder=f"{layout.default_fs}{_FOLDER}",
+            scratch=scratch,
+            tag=defaults.tag(layout),
+            yarn=layout.spec.yarn,
+            replication=int(properties["dfs.replication"]),
+            require_alive=self.require_alive,
+        )
+
+    def _client_heap(self) -> str:
+        return defaults.client_heap(self._layout, self._properties)
+
+
+def _daemons(layout: Layout) -> dict[str, Process]:
+    """Those that run: what a daemon has started may have its marker, too, but no such command."""
+    classes = {each.name: each.main_class for each in layout.daemons()}
+    return {
+        process.daemon: process
+        for process in processes.find(layout.identity)
+        if process.arguments()[-1:] == (classes.get(process.daemon),)
+    }
+
+
+def _texts(paths: Iterable[Path]) -> list[str]:
+    return [str(path) for path in paths]
+
+
+def _not_ready(missing: str, layout: Layout) -> ClusterError:
+    return ClusterError(
+        f"a cluster that serves within {_READY_WITHIN_SECONDS:.0f} s",
+        found=f"it lacks {missing}",
+        where=layout.default_fs,
+        remedy=f"see the daemons' logs in {layout.logs}",
+    )
+
+
+def _no_room(layout: Layout) -> ClusterError:
+    return ClusterError(
+        "free room for the NameNode: dfs.namenode.resource.du.reserved, by default 100 MiB",
+        found="less, so that it stays in safe mode",
+        where=", ".join(_texts(layout.name_dirs())),
+        remedy="make room there, or name other directories for it (name_dirs)",
+    )
+
+
+def _not_deleted(left: standing.Deletion, layout: Layout) -> ClusterError:
+    return ClusterError(
+        "what was deleted in HDFS to be deleted on the disks",
+        found=f"nothing more is, since {_GONE_WITHIN_SECONDS:.0f} s: {left.untold} blocks wait in "
+        f"the NameNode, {left.unheard} on their way to DataNodes, {left.files} files there",
+        where=layout.default_fs,
+        remedy=f"see the DataNodes' logs in {layout.logs}",
+    )

@@ -1,0 +1,127 @@
+"""Daemons of a cluster on this machine: told what they are, started, and read when they die."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from iostudy.errors import ClusterError
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.local import defaults, processes
+from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout
+from iostudy.hadoop.local.processes import Process
+
+_FORMAT_LIMIT_SECONDS = 60.0
+_TAIL_BYTES = 1 << 16
+_LINES = 4
+_LINE_CHARACTERS = 300
+_TELLING = re.compile(r"\b(ERROR|FATAL)\b|Exception|Error:|Unrecognized|Invalid maximum heap")
+_FRAME = re.compile(r"\s+(at |\.\.\. \d+ more)")
+_NOISE = "RECEIVED SIGNAL"
+
+
+def configure(layout: Layout, daemon: Daemon) -> None:
+    """Write its conf folder. OSError as it comes."""
+    write_conf(
+        layout.conf(daemon.name),
+        Configuration.of(defaults.of_daemon(layout, daemon)),
+        defaults.log4j(daemon),
+    )
+
+
+def write_conf(folder: Path, configuration: Configuration, log4j: bytes) -> None:
+    """Site files and how to log. OSError as it comes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    configuration.write(folder)
+    (folder / "log4j.properties").write_bytes(log4j)
+
+
+def start(layout: Layout, daemon: Daemon) -> Process:
+    """Start it with what `configure` has written; ClusterError if Java itself cannot be."""
+    _put_aside(layout.logs, daemon)
+    heap = defaults.heap(layout, layout.properties, daemon.role)
+    child = _spawn(layout, daemon, layout.command(daemon, heap))
+    return processes.identified(child.pid, daemon.name)
+
+
+def format_namenode(layout: Layout) -> None:
+    """Make an empty HDFS, unless there is one; ClusterError with what is wrong.
+
+    Without -force, Hadoop itself refuses a folder that has anything in it.
+    """
+    if all((folder / "current/VERSION").exists() for folder in layout.name_dirs()):
+        return
+    heap = defaults.heap(layout, layout.properties, NAMENODE.role)
+    child = _spawn(layout, NAMENODE, layout.format_command(heap))
+    try:
+        status = child.wait(_FORMAT_LIMIT_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        found = f"it was not done after {_FORMAT_LIMIT_SECONDS:.0f} s"
+        raise died(layout, NAMENODE.name, found) from error
+    if status:
+        raise died(layout, NAMENODE.name, "its HDFS could not be formatted")
+
+
+def died(layout: Layout, name: str, found: str = "it has ended") -> ClusterError:
+    """What is told of a daemon that is no more: its name and the end of its log."""
+    said = " / ".join(log_end(layout.logs, name))
+    return ClusterError(
+        f"a {name} that serves",
+        found=f"{found}; " + (f"its log ends: {said}" if said else "it has logged nothing"),
+        where=f"{layout.logs / name}.log and .out",
+        remedy="see its logs; what has ended is started again for the next trial",
+    )
+
+
+def log_end(logs: Path, name: str) -> tuple[str, ...]:
+    """The last lines of a daemon's log and output that tell of errors; else just the last."""
+    lines = [line for suffix in ("log", "out") for line in _tail(logs / f"{name}.{suffix}")]
+    telling = [line for line in lines if _TELLING.search(line) and _NOISE not in line]
+    return tuple(line[:_LINE_CHARACTERS] for line in (telling or lines)[-_LINES:])
+
+
+def _tail(path: Path) -> Iterator[str]:
+    """The last lines, without those of stack traces."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _TAIL_BYTES))
+            text = file.read().decode(errors="replace")
+    except FileNotFoundError:
+        return
+    yield from (line for line in text.splitlines() if line.strip() and not _FRAME.match(line))
+
+
+def _put_aside(logs: Path, daemon: Daemon) -> None:
+    """An error of the last time must not be told as one of now."""
+    for suffix in ("log", "out"):
+        path = logs / f"{daemon.name}.{suffix}"
+        if path.exists():
+            path.replace(path.with_suffix(f".{suffix}.previous"))
+
+
+def _spawn(layout: Layout, daemon: Daemon, command: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    try:
+        return processes.start(
+            command, _environment(layout, daemon), layout.logs, layout.logs / f"{daemon.name}.out"
+        )
+    except OSError as error:
+        raise ClusterError(
+            f"to start the {daemon.name}",
+            found=f"{error.strerror} ({error.filename})",
+            where=command[0],
+            remedy="check that Java is there, and that the folder of logs can be written to",
+        ) from error
+
+
+def _environment(layout: Layout, daemon: Daemon) -> Mapping[str, str]:
+    """iostudy's own, with the marker of the cluster, and what the daemon's containers need."""
+    return {
+        **os.environ,
+        "JAVA_HOME": str(layout.java.home),
+        "HADOOP_CONF_DIR": str(layout.job_conf),
+        processes.CLUSTER: layout.identity,
+        processes.DAEMON: daemon.name,
+    }

@@ -1,0 +1,290 @@
+"""The properties of a cluster on this machine (pure).
+
+Hadoop's own defaults hold wherever this has no reason against them: what is measured is to be
+what a cluster would do. The reasons are two: everything runs on one machine, beside others of its
+kind; and what fails is to fail in seconds, as a study waits for it.
+
+Source of names and Hadoop's defaults: core-, hdfs-, mapred- and yarn-default.xml (3.4.2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import assert_never
+
+from iostudy.errors import UsageError
+from iostudy.hadoop.conf.configuration import require_plain
+from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.local.layout import (
+    ADDRESSES,
+    NAMENODE,
+    RESOURCEMANAGER,
+    SHUFFLE_PORT,
+    Daemon,
+    Layout,
+    Role,
+)
+from iostudy.hadoop.local.ports import LOOPBACK
+from iostudy.hadoop.local.processes import CLUSTER
+from iostudy.hadoop.spec import Properties
+from iostudy.units import MIB
+
+NAMENODE_HEAP, DATANODE_HEAP, CLIENT_HEAP = "namenode.heap", "datanode.heap", "client.heap"
+HEAPS = (NAMENODE_HEAP, DATANODE_HEAP, CLIENT_HEAP)
+"""Not Hadoop's: the largest heap of a process, as java's -Xmx takes it."""
+
+_YARN_HEAP = "512m"
+_CONTAINER_MIB = 1024
+_AM_HEAP = "768m"
+_HEAP = re.compile(r"[1-9]\d*[kKmMgG]?", re.ASCII)
+
+_ALL_ADDRESSES = frozenset(name for names in ADDRESSES.values() for name in names)
+
+
+def require_allowed(properties: Properties, *, fixed_addresses: bool = False) -> None:
+    """UsageError for what is no property, or one that is reserved, or no heap.
+
+    With ``fixed_addresses`` a daemon may be told where on the loopback interface it listens.
+    """
+    for name, value in properties.items():
+        require_plain(name, value)
+        reason = reserved(name)
+        if reason and not (fixed_addresses and name in _ALL_ADDRESSES):
+            raise _refused(name, value, reason)
+        if name in HEAPS and not _HEAP.fullmatch(value):
+            raise _refused(name, value, "a heap is a number of bytes, or of k, m or g: 512m")
+
+
+def heap(layout: Layout, properties: Properties, role: Role) -> str:
+    """The largest heap of a daemon, for -Xmx. As small as serves studies of some 100,000 files."""
+    given = {**layout.spec.properties, **properties}
+    match role:
+        case Role.NAMENODE:
+            return given.get(NAMENODE_HEAP, "1g")
+        case Role.DATANODE:
+            return given.get(DATANODE_HEAP, "512m")
+        case Role.RESOURCEMANAGER | Role.NODEMANAGER:
+            return _YARN_HEAP
+        case unreachable:
+            assert_never(unreachable)
+
+
+def client_heap(layout: Layout, properties: Properties) -> str:
+    """The largest heap of a job's own process; the local runner has as many tasks as cores in it.
+
+    A task's sort buffer alone is 100 MiB (mapreduce.task.io.sort.mb).
+    """
+    tasks = 0 if layout.spec.yarn else layout.machine.cores
+    given = {**layout.spec.properties, **properties}
+    return given.get(CLIENT_HEAP, f"{512 + 256 * tasks}m")
+
+
+def of_daemon(layout: Layout, daemon: Daemon) -> dict[str, str]:
+    """All that a daemon is told, with those of the configuration it is started with."""
+    own = {
+        **_common(layout),
+        # It may be up before its master is: the master is not given up for a minute.
+        "ipc.client.connect.max.retries": "300",
+        "ipc.client.connect.retry.interval": "200",
+        **_addresses(layout, daemon),
+        **_of_role(layout, daemon),
+    }
+    return _with_given(own, layout, layout.properties)
+
+
+def of_jobs(layout: Layout, properties: Properties) -> dict[str, str]:
+    """All that a job is told, with those of a trial."""
+    own = {
+        **_common(layout),
+        # A master that does not answer has died: a job is not to wait for it.
+        "ipc.client.connect.max.retries": "2",
+        "yarn.resourcemanager.connect.max-wait.ms": "5000",
+        "yarn.resourcemanager.connect.retry-interval.ms": "1000",
+        "yarn.client.nodemanager-connect.max-wait-ms": "5000",
+        "yarn.client.nodemanager-connect.retry-interval-ms": "1000",
+        # By it a study on this HDFS learns how the cluster stands, see `iostudy.hadoop.existing`.
+        "dfs.namenode.http-address": layout.web(NAMENODE),
+        **_mapreduce(layout),
+    }
+    return _with_given(own, layout, properties)
+
+
+def tag(layout: Layout) -> str:
+    """What all applications in YARN carry."""
+    return f"iostudy-{layout.identity}"
+
+
+def log4j(daemon: Daemon | None) -> bytes:
+    """log4j.properties of a daemon, with its own file; or of jobs, who tell what they do.
+
+    As Hadoop's own: INFO, no audit log, files of bounded size.
+    """
+    kind, *options = ("ConsoleAppender", "target=System.err")
+    if daemon is not None:
+        file = f"File=${{hadoop.log.dir}}/{daemon.name}.log"
+        kind, *options = ("RollingFileAppender", file, "MaxFileSize=64MB", "MaxBackupIndex=4")
+    lines = [
+        "log4j.rootLogger=INFO,A",
+        "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN",
+        # Each request over HTTP: what is asked to see how the cluster stands would hide its end.
+        "log4j.logger.http.requests=WARN",
+        f"log4j.appender.A=org.apache.log4j.{kind}",
+        *(f"log4j.appender.A.{option}" for option in options),
+        "log4j.appender.A.layout=org.apache.log4j.PatternLayout",
+        "log4j.appender.A.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n",
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _with_given(own: dict[str, str], layout: Layout, properties: Properties) -> dict[str, str]:
+    given = {**layout.spec.properties, **properties}
+    # The port may be a fixed one; then the cluster's own entry says the same.
+    free = given.keys() - _ALL_ADDRESSES - set(HEAPS)
+    return own | {name: given[name] for name in sorted(free)}
+
+
+def _common(layout: Layout) -> dict[str, str]:
+    """What daemons and jobs agree on."""
+    return {
+        "fs.defaultFS": layout.default_fs,
+        "hadoop.tmp.dir": str(layout.hadoop_tmp()),
+        # Fewer DataNodes than replicas: every block would be short of some for ever.
+        "dfs.replication": str(min(3, layout.spec.datanodes)),
+        # A dead DataNode is known as such after 2 * recheck + 10 * interval: 14 s, not 10 minutes.
+        "dfs.heartbeat.interval": "1",
+        "dfs.namenode.heartbeat.recheck-interval": "2000",
+        **(_yarn(layout) if layout.spec.yarn else {}),
+    }
+
+
+def _yarn(layout: Layout) -> dict[str, str]:
+    """What all of YARN's daemons agree on, and those who speak to them."""
+    nodes = layout.spec.datanodes
+    cores = -(-layout.machine.cores // nodes)
+    # A container for each core, one for the application's master; half of memory for the caches.
+    most = layout.machine.memory_bytes // 2 // nodes // MIB
+    memory = max(2 * _CONTAINER_MIB, min(most, (cores + 1) * _CONTAINER_MIB))
+    classpath = ",".join((str(layout.job_conf), *layout.distribution.classpath.split(":")))
+    return {
+        # The other two need a file of queues, or a plan of who may have what.
+        "yarn.resourcemanager.scheduler.class": "org.apache.hadoop.yarn.server."
+        "resourcemanager.scheduler.fifo.FifoScheduler",
+        "yarn.nodemanager.resource.memory-mb": str(memory),
+        "yarn.nodemanager.resource.cpu-vcores": str(cores + 1),
+        # What no node has is refused at once; it would be waited for, for ever.
+        "yarn.scheduler.maximum-allocation-mb": "${yarn.nodemanager.resource.memory-mb}",
+        "yarn.scheduler.maximum-allocation-vcores": "${yarn.nodemanager.resource.cpu-vcores}",
+        "yarn.application.classpath": classpath,
+        "mapreduce.application.classpath": classpath,
+        **_of_addresses(layout, RESOURCEMANAGER),
+    }
+
+
+def _mapreduce(layout: Layout) -> dict[str, str]:
+    cores = str(layout.machine.cores)
+    own = {
+        "mapreduce.framework.name": "yarn" if layout.spec.yarn else "local",
+        "mapreduce.job.tags": tag(layout),
+        "mapreduce.cluster.local.dir": _joined(layout.local_dirs()),
+        # The local runner takes one task after the other, unless it is told how many at a time.
+        "mapreduce.local.map.tasks.maximum": cores,
+        "mapreduce.local.reduce.tasks.maximum": cores,
+    }
+    if not layout.spec.yarn:
+        return own
+    # Only Hadoop 3.4 gives them to containers by itself.
+    options = " ".join(layout.java.options)
+    return own | {
+        "yarn.app.mapreduce.am.admin-command-opts": options,
+        "mapreduce.admin.map.child.java.opts": options,
+        "mapreduce.admin.reduce.child.java.opts": options,
+        "mapreduce.map.memory.mb": str(_CONTAINER_MIB),
+        "mapreduce.reduce.memory.mb": str(_CONTAINER_MIB),
+        "yarn.app.mapreduce.am.resource.mb": str(_CONTAINER_MIB),
+        "yarn.app.mapreduce.am.command-opts": f"-Xmx{_AM_HEAP}",
+    }
+
+
+def _of_role(layout: Layout, daemon: Daemon) -> dict[str, str]:
+    match daemon.role:
+        case Role.NAMENODE:
+            return _namenode(layout)
+        case Role.DATANODE:
+            return _datanode(layout, daemon.index)
+        case Role.RESOURCEMANAGER:
+            # A lost NodeManager is known as such after 15 s, not 10 minutes.
+            return {"yarn.nm.liveness-monitor.expiry-interval-ms": "15000"}
+        case Role.NODEMANAGER:
+            return _nodemanager(layout, daemon.index)
+        case unreachable:
+            assert_never(unreachable)
+
+
+def _namenode(layout: Layout) -> dict[str, str]:
+    return {
+        "dfs.namenode.name.dir": _joined(layout.name_dirs()),
+        # Safe mode is left as soon as the blocks are reported; a cluster waits 30 s for more.
+        "dfs.namenode.safemode.extension": "0",
+        "dfs.namenode.safemode.recheck.interval": "100",
+        # All DataNodes are told every second what to delete, so that the next trial finds it gone.
+        "dfs.namenode.redundancy.interval.seconds": "1",
+        "dfs.namenode.invalidate.work.pct.per.iteration": "1.0",
+        "dfs.block.invalidate.limit": "10000",
+        # There is no name service to ask who 127.0.0.1 is.
+        "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+    }
+
+
+def _datanode(layout: Layout, index: int) -> dict[str, str]:
+    return {
+        "dfs.datanode.data.dir": _joined(layout.data_dirs(index)),
+        "dfs.datanode.hostname": LOOPBACK,
+        # Otherwise a disk takes no block that would leave less than 1 GiB free on it.
+        "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": "0",
+        "dfs.block.invalidate.limit": "10000",
+    }
+
+
+def _nodemanager(layout: Layout, index: int) -> dict[str, str]:
+    shuffle = "mapreduce_shuffle"
+    return {
+        "yarn.nodemanager.hostname": LOOPBACK,
+        "yarn.nodemanager.local-dirs": _joined(layout.local_dirs(index)),
+        "yarn.nodemanager.log-dirs": str(layout.logs / f"containers{index}"),
+        "yarn.nodemanager.aux-services": shuffle,
+        f"yarn.nodemanager.aux-services.{shuffle}.class": "org.apache.hadoop.mapred.ShuffleHandler",
+        # Containers are found by the marker, and run the Java that the daemons run.
+        "yarn.nodemanager.env-whitelist": f"JAVA_HOME,HADOOP_CONF_DIR,PATH,LANG,TZ,{CLUSTER}",
+        # A disk that is nearly full is the user's affair; a node without disks takes no jobs.
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "100",
+        # Java reserves far more address space than it uses.
+        "yarn.nodemanager.vmem-check-enabled": "false",
+    }
+
+
+def _addresses(layout: Layout, daemon: Daemon) -> dict[str, str]:
+    """Its own, and those of its master."""
+    return {**_of_addresses(layout, NAMENODE), **_of_addresses(layout, daemon)}
+
+
+def _of_addresses(layout: Layout, daemon: Daemon) -> dict[str, str]:
+    ports = layout.ports[daemon.name]
+    return {
+        name: str(ports[name]) if name == SHUFFLE_PORT else layout.address(daemon, name)
+        for name in ADDRESSES[daemon.role]
+    }
+
+
+def _joined(folders: Iterable[Path]) -> str:
+    return ",".join(map(str, folders))
+
+
+def _refused(name: str, value: str, found: str) -> UsageError:
+    return UsageError(
+        "properties that a cluster on this machine can be given",
+        found=f"{name} = {value}: {found}",
+        where="Hadoop's properties",
+        remedy="leave it out, or correct it",
+    )

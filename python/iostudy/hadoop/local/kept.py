@@ -1,0 +1,150 @@
+"""What is kept on disk of a cluster on this machine: its layout and its folders.
+
+The layout is there before the first folder and the first daemon, and goes after the last of them:
+whoever finds it can end the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from iostudy import own_folder
+from iostudy.durable import write_whole
+from iostudy.errors import ClusterError, RestoreError, TargetError, UsageError
+from iostudy.hadoop.local.layout import FOLDER_PREFIX, Layout
+from iostudy.host.mounts import read_mounts
+
+FILE = "cluster.json"
+
+_LAYOUT = TypeAdapter(Layout)
+_PLAIN = re.compile(r"[\w./+@=~-]+")
+
+
+def save(layout: Layout) -> None:
+    """Write it down, durably. OSError as it comes."""
+    write_whole(layout.home / FILE, _LAYOUT.dump_json(layout, indent=2) + b"\n")
+
+
+def load(home: Path) -> Layout:
+    """What was saved; ClusterError if nothing was, or if that is not to be believed."""
+    path = home / FILE
+    try:
+        layout = rebuilt(json.loads(path.read_bytes()))
+    except FileNotFoundError as error:
+        raise _no_cluster(path, "there is none") from error
+    except (OSError, ValueError) as error:
+        raise _no_cluster(path, str(error)) from error
+    return replace(layout, home=home)
+
+
+def recorded(layout: Layout) -> dict[str, Any]:
+    """It as plain JSON values."""
+    plain: dict[str, Any] = _LAYOUT.dump_python(layout, mode="json")
+    return plain
+
+
+def rebuilt(record: Mapping[str, Any]) -> Layout:
+    """What was `recorded`; ValueError if that is no layout, or not one of iostudy's folders."""
+    layout = _LAYOUT.validate_python(record)
+    for folder in layout.folders():
+        own_folder.recorded(str(folder), FOLDER_PREFIX)
+    return layout
+
+
+def exists(home: Path) -> bool:
+    """Whether there is a cluster, or what is left of one."""
+    return (home / FILE).exists()
+
+
+def make(layout: Layout) -> None:
+    """Make its folders, all of them new; TargetError, ClusterError or OSError."""
+    _require_plain(layout)
+    layout.home.mkdir(parents=True, exist_ok=True)
+    if exists(layout.home):
+        raise ClusterError(
+            "a folder for a new cluster",
+            found="a cluster that has not been ended",
+            where=str(layout.home / FILE),
+            remedy="end it first, or name another folder",
+        )
+    save(layout)
+    for folder in (layout.logs, layout.temporary):
+        folder.mkdir(exist_ok=True)
+    for folder in layout.folders():
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise TargetError(
+                "to make a folder for a part of the cluster",
+                found=error.strerror or str(error),
+                where=str(folder.parent),
+                remedy="name a directory that is there, can be written to and has room",
+            ) from error
+
+
+def stored_bytes(layout: Layout) -> int:
+    """The room that its folders take, logs and conf left out, as du(1) counts it."""
+    paths = (path for folder in layout.folders() for path in folder.rglob("*"))
+    return sum(path.lstat().st_blocks * 512 for path in paths)
+
+
+def remove(layout: Layout) -> None:
+    """Remove all that was made, but logs and conf. RestoreError where that cannot be."""
+    for folder in layout.folders():
+        _remove(own_folder.recorded(str(folder), FOLDER_PREFIX))
+    if exists(layout.home):  # else a folder of that name may be anybody's
+        _remove(layout.temporary)
+    (layout.home / FILE).unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    if not folder.parent.is_dir():
+        return  # it was never made, or has gone with the directory that it was in
+    mounts = [mount.point for mount in read_mounts() if mount.point.is_relative_to(folder)]
+    if mounts:
+        raise _not_removed("another file system is mounted there", mounts[0])
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        found = error.strerror or str(error)
+        raise _not_removed(found, Path(error.filename or folder)) from error
+
+
+def _require_plain(layout: Layout) -> None:
+    """Hadoop takes lists of URIs: commas, colons, blanks and the like have a meaning there."""
+    for folder in (layout.home, *layout.folders()):
+        if not _PLAIN.fullmatch(str(folder)):
+            raise UsageError(
+                "directories with plain names: letters, digits and . / + @ = ~ - _",
+                found=str(folder),
+                where="the folders of the cluster",
+                remedy="rename it, or name another one",
+            )
+
+
+def _no_cluster(path: Path, found: str) -> ClusterError:
+    return ClusterError(
+        "a cluster that iostudy has started",
+        found=found,
+        where=str(path),
+        remedy="name the folder that it was started with",
+    )
+
+
+def _not_removed(found: str, where: Path) -> RestoreError:
+    return RestoreError(
+        "to remove the folders of the cluster",
+        found=found,
+        where=str(where),
+        remedy="see what keeps it, and then end the cluster again",
+    )

@@ -1,0 +1,83 @@
+"""The properties that hold in a cluster on this machine: asked of its daemons, not remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from iostudy.errors import ClusterError
+from iostudy.hadoop import jmx
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.local import defaults
+from iostudy.hadoop.local.layout import NAMENODE, Layout, Role
+from iostudy.hadoop.local.processes import Process
+from iostudy.hadoop.spec import Properties
+
+_READERS: Mapping[str, Role] = {
+    "dfs.namenode.": Role.NAMENODE,
+    "dfs.datanode.": Role.DATANODE,
+    "yarn.resourcemanager.": Role.RESOURCEMANAGER,
+    "yarn.scheduler.": Role.RESOURCEMANAGER,
+    "yarn.nodemanager.": Role.NODEMANAGER,
+    "mapreduce.shuffle.": Role.NODEMANAGER,
+}
+"""Whose a property is, by the beginning of its name, as Hadoop names them."""
+
+_HEAP_OF = {
+    defaults.NAMENODE_HEAP: Role.NAMENODE,
+    defaults.DATANODE_HEAP: Role.DATANODE,
+}
+_MAX_HEAP = "-Xmx"
+
+
+def read(
+    layout: Layout, running: Mapping[str, Process], client_heap: str, names: tuple[str, ...]
+) -> Properties:
+    """The values; ClusterError if daemons of one role differ.
+
+    A daemon's property is asked of all daemons of its role, a heap of their command lines. Any
+    other is a job's, as the jobs' conf folder has it; what is not there, the NameNode knows.
+    """
+    jobs = Configuration.read(layout.job_conf).effective()
+    values = {name: _value(layout, running, client_heap, jobs, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _value(
+    layout: Layout,
+    running: Mapping[str, Process],
+    client_heap: str,
+    jobs: Properties,
+    name: str,
+) -> str | None:
+    if name == defaults.CLIENT_HEAP:
+        return client_heap
+    if name in _HEAP_OF:
+        heaps = {
+            each.name: _heap(running[each.name])
+            for each in layout.daemons()
+            if each.role is _HEAP_OF[name]
+        }
+        return _agreed(name, heaps)
+    role = next((role for start, role in _READERS.items() if name.startswith(start)), None)
+    daemons = [each for each in layout.daemons() if each.role is role]
+    if daemons:
+        told = {each.name: jmx.configured(layout.web(each), name) for each in daemons}
+        return _agreed(name, told)
+    return jobs.get(name) or jmx.configured(layout.web(NAMENODE), name)
+
+
+def _heap(process: Process) -> str | None:
+    options = [each for each in process.arguments() if each.startswith(_MAX_HEAP)]
+    return options[-1].removeprefix(_MAX_HEAP) if options else None
+
+
+def _agreed(name: str, told: Mapping[str, str | None]) -> str | None:
+    values = set(told.values())
+    if len(values) == 1:
+        return values.pop()
+    raise ClusterError(
+        f"one value of {name} in all daemons",
+        found=", ".join(f"{daemon}: {value}" for daemon, value in told.items()),
+        where="the cluster on this machine",
+        remedy="restart the daemons: they have been started with different values",
+    )

@@ -1,0 +1,1 @@
+"""What Hadoop is run with: its jars and a Java."""

@@ -1,0 +1,65 @@
+"""Where Hadoop's jars come from: an installation in HADOOP_HOME, else Maven's, kept in a cache."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import UsageError
+from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.software import installation, maven
+from iostudy.hadoop.software.cache import cache_directory, kept
+from iostudy.hadoop.spec import DEFAULT_VERSION
+
+_VERSION = re.compile(r"\d+\.\d+\.\d+(-[A-Za-z0-9]+)*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Hadoop's jars, with its tests and examples: ``classpath`` is for ``java -cp``.
+
+    ``source`` says where they come from, for a person and for the circumstances.
+    """
+
+    version: str
+    classpath: str
+    source: str
+
+
+def distribution(
+    version: str | None = None,
+    *,
+    environ: Mapping[str, str] = os.environ,
+    tell: Tell = nobody,
+) -> Distribution:
+    """The Hadoop of this version; of none: that of HADOOP_HOME, or else DEFAULT_VERSION.
+
+    The installation in HADOOP_HOME is taken if it has this version. Else Maven is asked for the
+    jars, the first time that a version is wanted: that takes a minute, and ``tell`` hears of it.
+    UsageError if there is no such version, or no way to get it.
+    """
+    if version is not None and not _VERSION.fullmatch(version):
+        raise _no_version(version)
+    home = environ.get("HADOOP_HOME")
+    if home and (found := installation.read(home)).version == (version or found.version):
+        return Distribution(found.version, found.classpath(), f"HADOOP_HOME={home}")
+    wanted = version or DEFAULT_VERSION
+    folder = cache_directory(environ) / "hadoop" / wanted
+
+    def fetch(into: Path) -> None:
+        maven.fetch(wanted, into, environ, tell)
+
+    kept(folder, f"Hadoop {wanted}", fetch, tell)
+    return Distribution(wanted, f"{folder}/*", f"Maven, kept in {folder}")
+
+
+def _no_version(version: str) -> UsageError:
+    return UsageError(
+        "a version of Hadoop, such as 3.4.2, 3.3.6 or 2.10.2",
+        found=version,
+        where="the version of Hadoop",
+        remedy="leave it out for the default, or name one that is released",
+    )

@@ -1,0 +1,269 @@
+"""A cluster that is there, played by a NameNode that tells what the test wants."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import ClusterError, UsageError
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.existing import cluster as existing
+from iostudy.hadoop.existing import reach
+from iostudy.hadoop.existing.cluster import ExistingCluster, find
+from iostudy.hadoop.software import artifacts, java
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java
+from tests.hadoop.namenode import NameNode
+
+Found = Callable[..., ExistingCluster]
+
+
+@pytest.fixture
+def namenode() -> Iterator[NameNode]:
+    with NameNode().serving() as node:
+        yield node
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
+    """The versions of Hadoop that were asked for; there is a Java for each."""
+    versions: list[str | None] = []
+
+    def distribution(version: str | None = None, **_: object) -> Distribution:
+        versions.append(version)
+        return Distribution(version or "3.3.6", "/lib/*", "here")
+
+    monkeypatch.setattr(artifacts, "distribution", distribution)
+    monkeypatch.setattr(java, "find", lambda *_: Java(Path("/java"), "17", ("--add-opens", "x")))
+    return versions
+
+
+@pytest.fixture
+def cluster(namenode: NameNode, asked: list[str | None], tmp_path: Path) -> Found:
+    """Finds the cluster whose site files have these properties."""
+
+    def found(**properties: str) -> ExistingCluster:
+        namenode.write_conf(tmp_path / "conf", **properties)
+        access = find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
+        return ExistingCluster(access, tmp_path / "home")
+
+    return found
+
+
+def test_it_is_found_by_the_site_files(
+    cluster: Found, namenode: NameNode, asked: list[str | None]
+) -> None:
+    found = cluster()
+    assert found.access.web == namenode.address
+    assert found.folder.startswith(f"hdfs://{namenode.address}/bench/iostudy-work-")
+    assert asked == ["3.4.2"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "found"),
+    [({}, "not set"), ({"HADOOP_CONF_DIR": "/nowhere"}, "no core-site.xml in /nowhere")],
+)
+def test_site_files_are_needed(environ: dict[str, str], found: str) -> None:
+    with pytest.raises(UsageError, match=found) as caught:
+        find("hdfs:///bench", environ)
+    assert "HADOOP_CONF_DIR" in caught.value.remedy
+
+
+def test_a_cluster_that_does_not_answer_is_told_before_any_java(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = NameNode()
+        closed.address = f"127.0.0.1:{free.getsockname()[1]}"
+        closed.write_conf(tmp_path / "conf")
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match="Connection refused"):
+        find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "PATH": ""})
+    assert time.monotonic() - began < 5
+
+
+def test_kerberos_without_a_ticket_is_told_before_any_java(
+    cluster: Found, monkeypatch: pytest.MonkeyPatch, asked: list[str | None]
+) -> None:
+    def none(_: object) -> None:
+        raise ClusterError("a ticket", found="none", where="cache", remedy="kinit")
+
+    monkeypatch.setattr(reach, "require_ticket", none)
+    with pytest.raises(ClusterError, match="kinit"):
+        cluster(**{"hadoop.security.authentication": "Kerberos"})
+    assert asked == []
+    cluster()
+
+
+@pytest.mark.parametrize("version", ["3.1.1.7.1.7.0-551", "3.5.0-SNAPSHOT"])
+def test_a_version_that_was_never_released_is_not_asked_for(
+    cluster: Found, namenode: NameNode, asked: list[str | None], version: str
+) -> None:
+    namenode.beans["NameNodeInfo"]["SoftwareVersion"] = version
+    cluster()
+    assert asked == ["3.4.2"]
+
+
+def test_an_installation_of_the_user_fits_the_cluster(
+    namenode: NameNode, asked: list[str | None], tmp_path: Path
+) -> None:
+    namenode.write_conf(tmp_path / "conf")
+    find("hdfs:///b", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "HADOOP_HOME": "/opt/hadoop"})
+    assert asked == [None]
+
+
+def test_java_reads_the_krb5_conf_that_kinit_reads(
+    namenode: NameNode, asked: list[str | None], tmp_path: Path
+) -> None:
+    namenode.write_conf(tmp_path / "conf")
+    found = find("hdfs:///b", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "KRB5_CONFIG": "/k.conf"})
+    assert found.java_options[-1] == "-Djava.security.krb5.conf=/k.conf"
+
+
+def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_path: Path) -> None:
+    found = cluster(**{"dfs.blocksize": "128m", "dfs.replication": "2", "a.b": "own"})
+    client = found.configured({"dfs.blocksize": "64m", "client.heap": "777m"}, restart=False)
+    told = Configuration.read(client.conf).effective()
+    assert (told["dfs.blocksize"], told["a.b"]) == ("64m", "own")
+    assert told["mapreduce.job.tags"] == client.tag == found.tag
+    assert client.replication == 2
+    assert client.folder == found.folder
+    assert "-Xmx777m" in client.java_options
+    assert "client.heap" not in told
+    assert client.classpath == f"{tmp_path / 'conf'}:/lib/*"
+    assert found.read_back(("dfs.blocksize", "client.heap", "dfs.replication")) == {
+        "dfs.blocksize": "64m",
+        "client.heap": "777m",
+        "dfs.replication": "2",
+    }
+
+
+def test_the_next_trial_has_nothing_of_the_one_before(cluster: Found) -> None:
+    found = cluster()
+    found.configured({"dfs.blocksize": "64m"}, restart=False)
+    told = Configuration.read(found.configured({}, restart=False).conf).effective()
+    assert "dfs.blocksize" not in told
+
+
+def test_the_studys_own_properties_are_in_every_trial(cluster: Found) -> None:
+    found = cluster()
+    found.base = {"dfs.replication": "1"}
+    assert found.configured({}, restart=False).replication == 1
+
+
+def test_what_the_site_files_do_not_say_is_as_the_namenode_has_it(
+    cluster: Found, namenode: NameNode
+) -> None:
+    namenode.conf = {"dfs.blocksize": "134217728"}
+    found = cluster()
+    found.configured({}, restart=False)
+    assert found.read_back(("dfs.blocksize", "no.such")) == {"dfs.blocksize": "134217728"}
+
+
+def test_the_local_runner_leaves_nothing_outside_the_studys_folder(cluster: Found) -> None:
+    found = cluster()
+    client = found.configured({}, restart=False)
+    told = Configuration.read(client.conf).effective()
+    assert not client.yarn
+    assert told["mapreduce.jobtracker.staging.root.dir"] == str(found.home / "tmp/staging")
+    assert told["mapreduce.cluster.local.dir"].startswith(str(found.home))
+
+
+def test_jobs_in_yarn_carry_the_tag_beside_the_clusters_own(cluster: Found) -> None:
+    found = cluster(**{"mapreduce.framework.name": "yarn", "mapreduce.job.tags": "team"})
+    client = found.configured({}, restart=False)
+    told = Configuration.read(client.conf).effective()
+    assert client.yarn
+    assert told["mapreduce.job.tags"] == f"team,{found.tag}"
+    assert "mapreduce.jobtracker.staging.root.dir" not in told
+
+
+@pytest.mark.parametrize(
+    ("properties", "restart", "named"),
+    [
+        ({"dfs.datanode.handler.count": "20"}, True, "dfs.datanode.handler.count = 20"),
+        ({"namenode.heap": "2g"}, False, "namenode.heap = 2g"),
+        ({}, True, "just been started"),
+    ],
+)
+def test_no_daemon_is_restarted(
+    cluster: Found, properties: dict[str, str], named: str, *, restart: bool
+) -> None:
+    with pytest.raises(UsageError, match="does not restart a cluster") as caught:
+        cluster().configured(properties, restart=restart)
+    assert named in caught.value.wanted
+
+
+def test_safe_mode_is_told_at_once(cluster: Found, namenode: NameNode) -> None:
+    found = cluster()
+    namenode.beans["NameNodeInfo"]["Safemode"] = "Safe mode is ON."
+    with pytest.raises(ClusterError, match="Safe mode is ON"):
+        found.configured({}, restart=False)
+
+
+def test_a_datanode_that_is_lost_is_named(cluster: Found, namenode: NameNode) -> None:
+    found = cluster()
+    found.configured({}, restart=False)
+    found.verify()
+    namenode.beans["NameNodeInfo"]["LiveNodes"] = json.dumps({"a:9866": {}, "c:9866": {}})
+    with pytest.raises(ClusterError, match=r"lost b:9866"):
+        found.verify()
+
+
+def test_it_waits_for_deletions(
+    cluster: Found, namenode: NameNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = cluster()
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        namenode.beans["FSNamesystem"]["PendingDeletionBlocks"] -= 1
+
+    monkeypatch.setattr(existing.time, "sleep", sleep)
+    namenode.beans["FSNamesystem"]["PendingDeletionBlocks"] = 2
+    found.settle()
+    assert len(waited) == 3
+
+
+def test_the_active_one_of_two_namenodes_is_asked(
+    namenode: NameNode, asked: list[str | None], tmp_path: Path
+) -> None:
+    with NameNode().serving() as active:
+        namenode.beans["FSNamesystem"]["tag.HAState"] = "standby"
+        both = {
+            "dfs.nameservices": "ns",
+            "dfs.ha.namenodes.ns": "x,y",
+            "dfs.namenode.rpc-address.ns.x": namenode.address,
+            "dfs.namenode.rpc-address.ns.y": active.address,
+            "dfs.namenode.http-address.ns.x": namenode.address,
+            "dfs.namenode.http-address.ns.y": active.address,
+        }
+        namenode.write_conf(tmp_path / "conf", **both)
+        found = find("hdfs://ns/bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
+        assert found.web == active.address
+
+
+def test_without_an_answer_over_http_what_can_be_told_is_told(
+    cluster: Found, namenode: NameNode
+) -> None:
+    namenode.beans = {}
+    found = cluster()
+    found.configured({}, restart=False)
+    found.settle()
+    found.verify()
+    facts = found.facts()
+    assert (facts["version"], facts["datanodes"]) == (None, None)
+    assert facts["namenodes"] == [namenode.address]
+    json.dumps(facts)
+
+
+def test_its_facts_are_those_of_the_cluster(cluster: Found) -> None:
+    facts = cluster().facts()
+    assert facts["version"] == "3.4.2"
+    assert facts["datanodes"] == ["a:9866", "b:9866"]
+    json.dumps(facts)

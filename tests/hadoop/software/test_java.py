@@ -1,0 +1,118 @@
+"""Java is found, asked, and refused where Hadoop would not run on it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from iostudy.errors import UsageError
+from iostudy.hadoop.command import Limits
+from iostudy.hadoop.software import java as module
+from tests.hadoop import scripts
+
+OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
+
+
+@pytest.fixture
+def environ(tmp_path):
+    """Where Java may be: ``home`` by JAVA_HOME, ``path`` by PATH, which has the usual tools too."""
+
+    def make(home=None):
+        path = f"{tmp_path / 'path/bin'}:{os.defpath}"
+        return {"PATH": path, **({"JAVA_HOME": str(home)} if home else {})}
+
+    return make
+
+
+def test_java_home_is_taken_before_the_path(environ, tmp_path):
+    scripts.java(tmp_path / "path", "11.0.22")
+    program = scripts.java(tmp_path / "home", "17.0.15")
+    found = module.find("3.4.2", environ(tmp_path / "home"))
+    assert found == module.Java(program, "17.0.15", OPENED)
+    assert found.home == tmp_path / "home"
+
+
+def test_a_wrapper_in_the_path_leads_to_the_java_behind_it(environ, tmp_path):
+    program = scripts.java(tmp_path / "real", "11.0.22", "echo Picked up JAVA_TOOL_OPTIONS: -Da=b")
+    scripts.write(tmp_path / "path/bin", "java", f'exec {program} "$@"')
+    assert module.find("3.4.2", environ()) == module.Java(program, "11.0.22", ())
+
+
+@pytest.mark.parametrize(
+    ("hadoop", "java", "options"),
+    [
+        ("2.10.2", "1.7.0_80", ()),
+        ("2.7.7", "1.8.0_412", ()),
+        ("3.4.2", "1.8.0_412", ()),
+        ("3.4.2", "22", OPENED),
+        ("3.3.6-amzn-1", "17.0.15+6", OPENED),
+        ("3.4.3", "25.0.3", OPENED),
+        ("3.5.0", "17", OPENED),
+        ("3.1.1.7.1.7.0-551", "11.0.1", ()),
+    ],
+)
+def test_what_runs_is_let_through_with_its_options(environ, tmp_path, hadoop, java, options):
+    scripts.java(tmp_path / "home", java)
+    assert module.find(hadoop, environ(tmp_path / "home")).options == options
+
+
+@pytest.mark.parametrize(
+    ("hadoop", "java", "wanted"),
+    [
+        ("3.4.2", "1.7.0_80", "Java 8 to 22"),
+        ("3.4.2", "23-ea", "Java 8 to 22"),
+        ("2.10.2", "25.0.3", "Java 7 to 22"),
+        ("3.5.0", "11.0.1", "Java 17 or newer"),
+    ],
+)
+def test_what_does_not_run_is_refused(environ, tmp_path, hadoop, java, wanted):
+    program = scripts.java(tmp_path / "home", java)
+    with pytest.raises(UsageError) as raised:
+        module.find(hadoop, environ(tmp_path / "home"))
+    assert raised.value.wanted == f"{wanted}, to run Hadoop {hadoop}"
+    assert (raised.value.found, raised.value.where) == (f"Java {java}", str(program))
+    assert "openjdk-N-jre-headless by apt-get" in raised.value.remedy
+    assert "java-N-openjdk-headless by dnf" in raised.value.remedy
+
+
+def test_none_at_all_is_told(tmp_path):
+    with pytest.raises(UsageError) as raised:
+        module.find("3.4.2", {"PATH": str(tmp_path)})
+    assert raised.value.found == "no java in the PATH, and no JAVA_HOME"
+
+
+def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path):
+    scripts.java(tmp_path / "path", "17.0.15")
+    with pytest.raises(UsageError) as raised:
+        module.find("3.4.2", environ(tmp_path / "home"))
+    assert raised.value.where == f"{tmp_path / 'home/bin/java'}, by JAVA_HOME"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("exit 1", "it ended with exit code 1, and said: nothing"),
+        ("echo no JVM; exit 6", "it ended with exit code 6, and said: no JVM"),
+        ("echo gcj 4.9", "it ended with exit code 0, and said: gcj 4.9"),
+        ("echo java.version = ; echo java.home = /", "said: java.version = / java.home = /"),
+        ("sleep 3333", "it had said nothing more after 2.0 s"),
+    ],
+    ids=["fails", "complains", "rubbish", "empty", "hangs"],
+)
+def test_a_broken_one_is_told_in_time(environ, tmp_path, monkeypatch, text, found):
+    monkeypatch.setattr(module, "_LIMITS", Limits(60, 2))
+    program = scripts.write(tmp_path / "home/bin", "java", text)
+    began = time.monotonic()
+    with pytest.raises(UsageError) as raised:
+        module.find("3.4.2", environ(tmp_path / "home"))
+    assert time.monotonic() - began < 30
+    assert raised.value.where == str(program)
+    assert raised.value.found.endswith(found)
+
+
+def test_the_real_one_is_found(java):
+    assert os.access(java.path, os.X_OK)
+    assert java.path == java.path.resolve()
+    assert module.find("3.4.2", {**os.environ, "JAVA_HOME": str(java.home)}) == java
