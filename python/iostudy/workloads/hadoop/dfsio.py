@@ -19,12 +19,11 @@ from iostudy.workloads.definition import (
     Measured,
     Place,
     Size,
-    Workload,
     WorkloadDefinition,
     always,
 )
 from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
 
 _RESULTS = "dfsio-results.log"
 _MAX_BUFFER_BYTES = 1 << 30
@@ -89,7 +88,7 @@ class DfsioTruncateOptions(DfsioFiles):
 
 
 @dataclass(frozen=True)
-class Dfsio(Workload):
+class Dfsio(HadoopWorkload):
     """One operation on files that TestDFSIO itself has written."""
 
     options: DfsioFiles

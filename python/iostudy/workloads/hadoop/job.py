@@ -20,7 +20,7 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import counters
 from iostudy.hadoop.tools.counters import Job, NoCountersError
 from iostudy.workloads import program
-from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick
+from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick, Workload
 from iostudy.workloads.program import Ended, Program
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
@@ -59,6 +59,14 @@ class HadoopOptions(Options):
         gt=0,
         description="after so long the program and its jobs are killed, and the trial has failed",
     )
+
+
+class HadoopWorkload(Workload):
+    """What all of them have in common."""
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: to start Java and tasks takes longer than the bytes of a small job."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,11 @@ from iostudy.workloads.definition import (
     Histogram,
     Measured,
     Place,
-    Workload,
     WorkloadDefinition,
     always,
 )
 from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
 from iostudy.workloads.latency import merged
 from iostudy.workloads.mrbench import InputType
 
@@ -57,7 +56,7 @@ class HadoopMRBenchOptions(HadoopOptions):
 
 
 @dataclass(frozen=True)
-class HadoopMRBench(Workload):
+class HadoopMRBench(HadoopWorkload):
     """All jobs of a trial are one run of MRBench, which makes its input and removes it."""
 
     options: HadoopMRBenchOptions
@@ -68,10 +67,6 @@ class HadoopMRBench(Workload):
         lines = asked.input_lines * (len(str(asked.input_lines)) + 1)
         files = _FILES_OF_A_JOB + 2 * asked.maps + asked.reduces
         return lines + asked.jobs * (lines + files * _DISK_BLOCK_BYTES)
-
-    def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Unknown: starting and committing is no matter of bytes."""
-        return None
 
     def run(self, place: Place) -> Measured:
         """Run all jobs."""

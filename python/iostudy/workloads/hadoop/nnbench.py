@@ -31,11 +31,10 @@ from iostudy.workloads.definition import (
     Place,
     Seconds,
     Size,
-    Workload,
     WorkloadDefinition,
 )
 from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
 
 _MIN_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _MIN_BLOCK_DEFAULT = str(units.MIB)
@@ -122,7 +121,7 @@ class HadoopNNBenchOptions(HadoopOptions):
 
 
 @dataclass(frozen=True)
-class HadoopNNBench(Workload):
+class HadoopNNBench(HadoopWorkload):
     """One run of NNBench is a trial; it removes its own data before a create_write."""
 
     options: HadoopNNBenchOptions
@@ -136,10 +135,6 @@ class HadoopNNBench(Workload):
         )
         each = asked.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
         return asked.maps * asked.files * each
-
-    def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Unknown: metadata are no matter of bytes."""
-        return None
 
     def reads(self) -> bool:
         """Where files are read, they are not to come from this machine's page cache."""

@@ -20,12 +20,11 @@ from iostudy.workloads.definition import (
     Figure,
     Measured,
     Place,
-    Workload,
     WorkloadDefinition,
     always,
 )
 from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
 from iostudy.workloads.native import told_as_workload
 
 _CHECKSUM = "hadoop-tera-checksum"
@@ -65,7 +64,7 @@ class TeraSortOptions(_TeraOptions):
 
 
 @dataclass(frozen=True)
-class _Tera(Workload):
+class _Tera(HadoopWorkload):
     """What the three have in common."""
 
     options: _TeraOptions

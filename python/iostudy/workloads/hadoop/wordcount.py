@@ -18,13 +18,12 @@ from iostudy.workloads.definition import (
     Measured,
     Place,
     Size,
-    Workload,
     WorkloadDefinition,
     always,
 )
 from iostudy.workloads.folder import remove
 from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, Ran
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
 from iostudy.workloads.native import told_as_workload
 
 _TEXT, _WORDS = "hadoop-words-in", "hadoop-words-made"
@@ -51,7 +50,7 @@ class WordcountOptions(HadoopOptions):
 
 
 @dataclass(frozen=True)
-class Wordcount(Workload):
+class Wordcount(HadoopWorkload):
     """Count the words of a text that prepare has put into HDFS."""
 
     options: WordcountOptions
@@ -59,10 +58,6 @@ class Wordcount(Workload):
     def space_bytes(self) -> int:
         """The text, as it is made and in HDFS, and what comes out: at most as large."""
         return 3 * self.options.size
-
-    def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Unknown: counting is a matter of processors."""
-        return None
 
     def reads(self) -> bool:
         """The text is read from the device."""
