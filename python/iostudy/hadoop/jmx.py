@@ -55,8 +55,14 @@ def fetch(address: str, path: str) -> Any:
     except urllib.error.HTTPError as error:
         error.close()
         raise _no_answer(url, f"HTTP {error.code} {error.reason}") from error
+    except urllib.error.URLError as error:
+        raise _no_answer(url, _told(error.reason)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise _no_answer(url, f"{type(error).__name__}: {error}") from error
+
+
+def _told(reason: str | Exception) -> str:
+    return (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
 
 
 def _no_answer(url: str, found: str) -> ClusterError:

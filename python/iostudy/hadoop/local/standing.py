@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
@@ -24,7 +25,7 @@ def missing(layout: Layout) -> str:
     try:
         return _of_hdfs(layout) or (_of_yarn(layout) if layout.spec.yarn else "")
     except ClusterError as error:
-        return f"an answer from {error.where} ({error.found})"
+        return f"an answer from {urlsplit(error.where).netloc} ({error.found})"
 
 
 def lost(layout: Layout) -> str:
