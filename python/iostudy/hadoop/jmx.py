@@ -61,7 +61,7 @@ def fetch(address: str, path: str) -> Any:
         raise _no_answer(url, f"{type(error).__name__}: {error}") from error
 
 
-def _told(reason: str | Exception) -> str:
+def _told(reason: str | BaseException) -> str:
     return (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
 
 
