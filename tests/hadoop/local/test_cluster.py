@@ -333,6 +333,7 @@ def test_on_yarn_containers_are_the_cluster_s_and_end_with_it_in_mid_job(new_clu
     client = cluster.configured({"yarn.nodemanager.vmem-pmem-ratio": "3"}, restart=False)
     cluster.verify()
     assert {each.role for each in cluster.layout.daemons()} == set(Role)
+    assert (cluster.layout.hadoop_tmp() / "node-attribute").is_dir()
     name = "yarn.nodemanager.resource.cpu-vcores"
     assert cluster.read_back((name,)) == {name: str(cluster.layout.machine.cores + 1)}
     identity = cluster.layout.identity

@@ -58,6 +58,15 @@ def test_each_daemon_has_its_own_folders():
         assert node["yarn.nodemanager.local-dirs"] == str(cluster.local_dirs(index)[0])
 
 
+def test_nothing_is_left_where_hadoop_itself_would_leave_it():
+    """Its own defaults are below /tmp, the same for all clusters, and outlive each of them."""
+    staging = defaults.of_jobs(layout(), {})["mapreduce.jobtracker.staging.root.dir"]
+    assert staging == "/home/tmp/staging"
+    cluster = layout(yarn=True)
+    told = defaults.of_daemon(cluster, RESOURCEMANAGER)["yarn.node-attribute.fs-store.root-dir"]
+    assert told == f"file://{cluster.folders()[0]}/tmp/node-attribute"
+
+
 def test_containers_carry_the_marker_and_jobs_the_tag():
     cluster = layout(yarn=True)
     whitelist = defaults.of_daemon(cluster, NODEMANAGER)["yarn.nodemanager.env-whitelist"]

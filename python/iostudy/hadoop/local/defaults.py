@@ -193,7 +193,8 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
         "mapreduce.local.reduce.tasks.maximum": cores,
     }
     if not layout.spec.yarn:
-        return own
+        # By itself it leaves folders in /tmp/hadoop, which belongs to whoever was there first.
+        return own | {"mapreduce.jobtracker.staging.root.dir": str(layout.temporary / "staging")}
     # Only Hadoop 3.4 gives them to containers by itself.
     options = " ".join(layout.java.options)
     return own | {
@@ -214,8 +215,7 @@ def _of_role(layout: Layout, daemon: Daemon) -> dict[str, str]:
         case Role.DATANODE:
             return _datanode(layout, daemon.index)
         case Role.RESOURCEMANAGER:
-            # A lost NodeManager is known as such after 15 s, not 10 minutes.
-            return {"yarn.nm.liveness-monitor.expiry-interval-ms": "15000"}
+            return _resourcemanager(layout)
         case Role.NODEMANAGER:
             return _nodemanager(layout, daemon.index)
         case unreachable:
@@ -244,6 +244,15 @@ def _datanode(layout: Layout, index: int) -> dict[str, str]:
         # Otherwise a disk takes no block that would leave less than 1 GiB free on it.
         "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space": "0",
         "dfs.block.invalidate.limit": "10000",
+    }
+
+
+def _resourcemanager(layout: Layout) -> dict[str, str]:
+    return {
+        # A lost NodeManager is known as such after 15 s, not 10 minutes.
+        "yarn.nm.liveness-monitor.expiry-interval-ms": "15000",
+        # By itself it writes to /tmp/hadoop-yarn-USER, as does every other one of that user.
+        "yarn.node-attribute.fs-store.root-dir": f"file://{layout.hadoop_tmp()}/node-attribute",
     }
 
 

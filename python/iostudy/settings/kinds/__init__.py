@@ -67,7 +67,6 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     WorkFolder.kind: WorkFolder.from_record,
     StartedCluster.kind: StartedCluster.from_record,
     HdfsFolder.kind: HdfsFolder.from_record,
-    StartedCluster.kind: StartedCluster.from_record,
 }
 
 

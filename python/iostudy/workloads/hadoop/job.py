@@ -27,9 +27,6 @@ POLL = "mapreduce.client.progressmonitor.pollinterval"
 """How often a client asks whether its job has ended; that is the resolution of a job's time."""
 
 _POLL_MS = 100
-_STAGING = "mapreduce.jobtracker.staging.root.dir"
-"""Where the local runner leaves empty folders; by itself in /tmp/hadoop."""
-
 _LOGGING = """\
 log4j.rootLogger=INFO,stderr
 log4j.appender.stderr=org.apache.log4j.ConsoleAppender
