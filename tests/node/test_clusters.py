@@ -15,7 +15,7 @@ from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell
 from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.node import local, local_block
+from iostudy.node import caches, local, local_block
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.node.room import Room
@@ -389,3 +389,16 @@ def test_a_disk_of_this_machine_is_not_taken_for_that_of_a_cluster_elsewhere(ben
     assert (told["devices"], told["identity"]) == ([], [])
     assert (result.device, dict(result.telemetry.devices)) == ("", {})
     assert any("foreign I/O cannot be noticed" in note for note in result.notes)
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_page_caches_that_are_not_dropped_are_told_of(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, here: bool
+) -> None:
+    dropped: list[Path] = []
+    monkeypatch.setattr(caches, "drop", lambda directories: dropped.extend(directories) or "")
+    bench.cluster.dirs = (tmp_path / "data",) if here else ()
+    with bench.node() as node, node.block(request(), seed=1) as session:
+        result = session.trial(AS_IT_IS)
+    assert (tmp_path / "data" in dropped) is here
+    assert any("page caches of other machines" in note for note in result.notes) is not here

@@ -24,6 +24,10 @@ from iostudy.workloads.definition import Measured, Place, Tick, Workload
 
 _WRITTEN_OUT = "dirty pages written out before every trial"
 _READ_IN = "the program files of Hadoop and Java read in again after that"
+_ELSEWHERE = (
+    "page caches of other machines are as they are, and without root those of this one for files "
+    "in HDFS: DataNodes may read from memory, and write out what was written before"
+)
 _NO_DEVICE = "no block device below the target, so foreign I/O cannot be noticed"
 
 Made = tuple[str, frozenset[tuple[str, str]]]
@@ -155,21 +159,27 @@ class LocalBlock:
         """Bring files, dirty pages and page cache into the state that every trial begins with."""
         watch.begin("reset")
         workload.reset(self.place)
-        directories = [self.place.directory]
         if self._cluster is not None:
             watch.begin("settle")
             self._cluster.cluster.settle()
-            directories += self._cluster.cluster.data_dirs()
         watch.begin("sync")
         caches.write_out()
         notes = [_WRITTEN_OUT] if self.device else [_WRITTEN_OUT, _NO_DEVICE]
+        if self._cluster is not None and not self._cluster.cluster.data_dirs():
+            notes.append(_ELSEWHERE)
         if drop:
             watch.begin("drop")
-            notes.append(caches.drop(directories))
-            if self._client is not None:
-                caches.read_in(self._client.program_files())
-                notes.append(_READ_IN)
+            notes += self._drop()
         return tuple(notes)
+
+    def _drop(self) -> list[str]:
+        """Have files read from the devices, but for those of the programs that read them."""
+        data = self._cluster.cluster.data_dirs() if self._cluster else ()
+        notes = [caches.drop([self.place.directory, *data])]
+        if self._client is not None:
+            caches.read_in(self._client.program_files())
+            notes.append(_READ_IN)
+        return notes
 
     def _measure(self, workload: Workload) -> tuple[Measured, Telemetry]:
         recorder = self.make_recorder()
