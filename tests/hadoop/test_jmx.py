@@ -52,6 +52,10 @@ def test_a_property_and_none_where_there_is_no_such_property():
         assert jmx.configured(address, "a") == "1"
     with daemon(404, b"Property a not found") as (address, _):
         assert jmx.configured(address, "a") is None
+    hadoop_2_7 = {"properties": [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]}
+    with daemon(200, hadoop_2_7) as (address, _):
+        assert jmx.configured(address, "a") == "1"
+        assert jmx.configured(address, "c") is None
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,9 @@ def configured(address: str, name: str) -> str | None:
         if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
             return None
         raise
-    value: str | None = answer["property"].get("value")
-    return value
+    # Until Hadoop 2.8 all of them are told, whichever is asked for (HADOOP-13628).
+    told = [answer["property"]] if "property" in answer else answer["properties"]
+    return next((each.get("value") for each in told if each["key"] == name), None)
 
 
 def fetch(address: str, path: str) -> Any:

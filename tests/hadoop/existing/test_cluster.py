@@ -140,6 +140,8 @@ def test_a_trial_has_its_properties_over_the_clusters_own(cluster: Found, tmp_pa
         "client.heap": "777m",
         "dfs.replication": "2",
     }
+    Configuration.of({"dfs.blocksize": "1m"}).write(client.conf)
+    assert found.read_back(("dfs.blocksize",)) == {"dfs.blocksize": "1m"}, "not what was asked"
 
 
 def test_the_next_trial_has_nothing_of_the_one_before(cluster: Found) -> None:

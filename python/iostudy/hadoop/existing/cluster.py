@@ -143,9 +143,11 @@ class ExistingCluster:
         return self._client(conf, resolved(own.effective(), os.environ))
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
-        """What the jobs are told; what they are not told, as the NameNode has it."""
+        """What the jobs' site files say; what they do not say, as the NameNode has it."""
         jobs = resolved(Configuration.read(self.home / "conf" / "jobs").effective(), os.environ)
-        values = {name: self._properties.get(name, jobs.get(name)) for name in names}
+        # It is no property, but stands on the command line of each program.
+        heap = {defaults.CLIENT_HEAP: self._properties.get(defaults.CLIENT_HEAP)}
+        values = {name: {**jobs, **heap}.get(name) for name in names}
         if self.access.web is not None:
             for name in names:
                 values[name] = values[name] or jmx.configured(self.access.web, name)

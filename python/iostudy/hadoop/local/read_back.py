@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.conf.configuration import Configuration
 from iostudy.hadoop.local import defaults
-from iostudy.hadoop.local.layout import NAMENODE, Layout, Role
+from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Role
 from iostudy.hadoop.local.processes import Process
 from iostudy.hadoop.spec import Properties
 
@@ -32,10 +32,11 @@ _MAX_HEAP = "-Xmx"
 def read(
     layout: Layout, running: Mapping[str, Process], client_heap: str, names: tuple[str, ...]
 ) -> Properties:
-    """The values; ClusterError if daemons of one role differ.
+    """The values; ClusterError if those differ whose it is.
 
     A daemon's property is asked of all daemons of its role, a heap of their command lines. Any
-    other is a job's, as the jobs' conf folder has it; what is not there, the NameNode knows.
+    other is a job's, as the jobs' conf folder has it, and what is not there the NameNode knows;
+    where the daemons were started with it as well, all of them are asked, too.
     """
     jobs = Configuration.read(layout.job_conf).effective()
     values = {name: _value(layout, running, client_heap, jobs, name) for name in names}
@@ -61,9 +62,15 @@ def _value(
     role = next((role for start, role in _READERS.items() if name.startswith(start)), None)
     daemons = [each for each in layout.daemons() if each.role is role]
     if daemons:
-        told = {each.name: jmx.configured(layout.web(each), name) for each in daemons}
-        return _agreed(name, told)
+        return _agreed(name, _told(layout, daemons, name))
+    if name in layout.properties:
+        told = _told(layout, layout.daemons(), name)
+        return _agreed(name, {**told, "the jobs": jobs.get(name)})
     return jobs.get(name) or jmx.configured(layout.web(NAMENODE), name)
+
+
+def _told(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
+    return {each.name: jmx.configured(layout.web(each), name) for each in daemons}
 
 
 def _heap(process: Process) -> str | None:
@@ -76,7 +83,7 @@ def _agreed(name: str, told: Mapping[str, str | None]) -> str | None:
     if len(values) == 1:
         return values.pop()
     raise ClusterError(
-        f"one value of {name} in all daemons",
+        f"one value of {name} in the whole cluster",
         found=", ".join(f"{daemon}: {value}" for daemon, value in told.items()),
         where="the cluster on this machine",
         remedy="restart the daemons: they have been started with different values",
