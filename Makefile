@@ -15,7 +15,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test check bench calibrate crash vm wheel format lock clean help
+.PHONY: quickstart test check bench calibrate crash hadoop vm wheel format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -46,6 +46,9 @@ calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics
 
 crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 	$(BIN)/pytest -m slow tests/crash
+
+hadoop: $(VENV)/.dev $(VENV)/.built ## the long tests of Hadoop's programs
+	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop
 
 vm: $(VENV)/.dev $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)

@@ -157,16 +157,14 @@ def test_a_job_ends_in_seconds_when_its_namenode_is_killed(cluster, tmp_path):
         cwd=tmp_path,
         env={**os.environ, **client.environment()},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     ) as job:
         there = len(block_files(cluster))
         wait_until(lambda: len(block_files(cluster)) > there + 8, seconds=60)
         os.kill(pid(cluster, "namenode"), signal.SIGKILL)
         began = time.monotonic()
-        _, said = job.communicate(timeout=60)
-    assert job.returncode != 0
+        assert job.wait(timeout=60) != 0
     assert time.monotonic() - began < 15
-    assert b"Connection refused" in said
     with pytest.raises(ClusterError, match="it has ended"):
         client.require_alive()
     cluster.configured({}, restart=False)
@@ -208,6 +206,7 @@ def test_a_fixed_port_that_is_taken_is_told_with_who_has_it(new_cluster):
     assert not cluster.layout.home.exists()
 
 
+@pytest.mark.slow
 def test_a_port_that_is_lost_to_somebody_else_meanwhile_is_another_next_time(
     new_cluster, monkeypatch
 ):

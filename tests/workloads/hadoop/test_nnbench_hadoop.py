@@ -49,6 +49,7 @@ def test_files_are_made_and_renamed(place, workload):
     assert figures["overlap"] == 100
 
 
+@pytest.mark.slow
 def test_files_are_made_once_and_read_twice(place, workload):
     reading = workload(operation="open_read", read_after_open=True, bytes_to_write="10KiB")
     reading.prepare(place)
@@ -69,6 +70,7 @@ def test_late_maps_are_an_error(place, workload):
         workload(maps=2).run(place)
 
 
+@pytest.mark.slow
 def test_maps_that_wait_for_each_other_work_at_the_same_time(place, workload):
     figures = workload(maps=2, start_after="45s").run(place).figures
     assert 75 <= figures["overlap"] <= 100
@@ -82,6 +84,7 @@ def later(seconds, does):
     return timer
 
 
+@pytest.mark.slow
 def test_a_name_node_that_goes_into_safe_mode_is_an_error(place, workload):
     working = workload(**ENDLESS)
     entering = later(15, lambda: safe_mode(place.hadoop, "enter"))
