@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from benches.ratio import told
-from iostudy.hadoop import artifacts, java
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.local import LocalCluster
+from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.shell import Shell
+from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.hadoop.tools import dfsio
 from iostudy.workloads.hadoop.job import POLL
@@ -64,6 +64,8 @@ def _prepared(folder: Path) -> LocalCluster:
 def _round(cluster: LocalCluster, client: Client) -> dict[str, Figures]:
     figures = {}
     for way in random.sample(list(_WAYS), len(_WAYS)):
+        # What the one before has left in the page cache is not to be written beside the next.
+        os.sync()
         figures[way] = _WAYS[way](client)
         cluster.settle()
         print(f"{way:<8}", dict(figures[way]), file=sys.stderr, flush=True)
