@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from iostudy.errors import UsageError
+from iostudy.hadoop.conf.reserved import reserved
 from iostudy.hadoop.local import defaults
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Daemon, Role
 from tests.hadoop.clusters import GIB, layout
@@ -56,6 +58,21 @@ def test_each_daemon_has_its_own_folders():
         assert datanode["dfs.datanode.data.dir"] == str(cluster.data_dirs(index)[0])
         node = defaults.of_daemon(cluster, Daemon(Role.NODEMANAGER, index))
         assert node["yarn.nodemanager.local-dirs"] == str(cluster.local_dirs(index)[0])
+
+
+def test_the_page_tells_of_every_property_that_is_not_as_hadoop_has_it():
+    page = (Path(__file__).parents[3] / "docs/hadoop.md").read_text()
+    for cluster in (layout(), layout(yarn=True)):
+        told = {name for each in cluster.daemons() for name in defaults.of_daemon(cluster, each)}
+        told |= defaults.of_jobs(cluster, {}).keys()
+        assert not [name for name in told if not reserved(name) and f"`{name}`" not in page]
+
+
+def test_a_task_has_no_second_attempt_unless_somebody_asks_for_it():
+    name = "mapreduce.reduce.speculative"
+    cluster = layout(yarn=True)
+    assert defaults.of_jobs(cluster, {})[name] == "false"
+    assert defaults.of_jobs(cluster, {name: "true"})[name] == "true"
 
 
 def test_nothing_is_left_where_hadoop_itself_would_leave_it():

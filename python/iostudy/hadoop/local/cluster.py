@@ -153,7 +153,7 @@ class LocalCluster:
         return tuple(path for node in nodes for path in self._layout.data_dirs(node))
 
     def facts(self) -> Mapping[str, Any]:
-        """Versions, daemons with their heaps and resident memory, directories, properties."""
+        """Versions, directories, daemons with memory and properties, those of the jobs."""
         layout = self._layout
         return {
             "description": layout.spec.describe(),
@@ -177,6 +177,7 @@ class LocalCluster:
             "pid": process.pid if process else None,
             "heap": defaults.heap(self._layout, self._layout.properties, each.role),
             "resident_bytes": process.resident_bytes() if process else 0,
+            "properties": defaults.of_daemon(self._layout, each),
         }
 
     def _launch(self, tell: Tell) -> None:

@@ -201,6 +201,9 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
         "yarn.app.mapreduce.am.admin-command-opts": options,
         "mapreduce.admin.map.child.java.opts": options,
         "mapreduce.admin.reduce.child.java.opts": options,
+        # A second attempt makes a trial invalid, and all nodes are this machine: none is slower.
+        "mapreduce.map.speculative": "false",
+        "mapreduce.reduce.speculative": "false",
         "mapreduce.map.memory.mb": str(_CONTAINER_MIB),
         "mapreduce.reduce.memory.mb": str(_CONTAINER_MIB),
         "yarn.app.mapreduce.am.resource.mb": str(_CONTAINER_MIB),

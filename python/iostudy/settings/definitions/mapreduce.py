@@ -134,7 +134,7 @@ _JOBS = (
         SWITCH,
         "true",
         "Whether a map task that is late gets a second attempt beside it. A trial in which one "
-        "did is invalid.",
+        "did is invalid, so a cluster that iostudy starts has it off.",
         runner=Runner.YARN,
     ),
     _job(
