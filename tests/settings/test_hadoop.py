@@ -115,6 +115,8 @@ def test_any_name_is_a_property_or_none(text):
     ("key", "text", "value"),
     [
         ("dfs.blocksize", "64MiB", str(64 << 20)),
+        ("dfs.blocksize", "64m", str(64 << 20)),
+        ("dfs.blocksize", "1G", str(1 << 30)),
         ("dfs.replication", "02", "2"),
         ("datanode.heap", "1GiB", str(1 << 30)),
         ("mapreduce.map.sort.spill.percent", "0.80", "0.8"),

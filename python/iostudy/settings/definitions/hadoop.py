@@ -32,6 +32,21 @@ class Runner(StrEnum):
     LOCAL = "the local runner"
 
 
+@dataclass(frozen=True)
+class HadoopSize(Size):
+    """A size that may also be written as site files have it: ``64m`` is 64 MiB."""
+
+    @property
+    def allowed(self) -> str:
+        """Both forms, and the limits."""
+        return f"{super().allowed}; or as in a site file, such as 64m"
+
+    def parse(self, text: str) -> str:
+        """The number of bytes."""
+        short = re.fullmatch(r"(\d+)([kmgt])", text.strip(), re.ASCII | re.IGNORECASE)
+        return super().parse(f"{short[1]}{short[2].upper()}iB" if short else text)
+
+
 @dataclass(frozen=True, kw_only=True)
 class HadoopDefinition(SettingDefinition):
     """A setting that is a property in Hadoop's site files, ``hadoop.`` before its own name.
@@ -145,7 +160,7 @@ def on_demand(name: str) -> HadoopDefinition:
 def _heap(process: str, whose: str, scope: Scope) -> HadoopDefinition:
     return definition(
         f"{process}.heap",
-        Size(16 << 20, 1 << 40),
+        HadoopSize(16 << 20, 1 << 40),
         "as the cluster's own start-up has it; a JVM left alone takes up to 1/4 of the memory",
         f"The most memory for objects in {whose} (-Xmx). It is no property of Hadoop's.",
         "java(1), -Xmx; hadoop-env.sh",
@@ -156,7 +171,7 @@ def _heap(process: str, whose: str, scope: Scope) -> HadoopDefinition:
 DEFINITIONS = (
     definition(
         "io.file.buffer.size",
-        Size(1, LARGEST_INT),
+        HadoopSize(1, LARGEST_INT),
         "4 KiB",
         "How much is read or written in one go by clients, by the DataNodes towards clients and "
         "disks, and in sequence files. A multiple of 4 KiB suits.",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from iostudy.settings.definitions.hadoop import LARGEST_INT, SWITCH, Scope, definition
-from iostudy.settings.values import Choice, Size, Whole
+from iostudy.settings.definitions.hadoop import LARGEST_INT, SWITCH, HadoopSize, Scope, definition
+from iostudy.settings.values import Choice, Whole
 
 _DEFAULTS = "hdfs-default.xml"
 _THREADS = Whole(1, 65536, "threads")
@@ -12,7 +12,7 @@ _VOLUMES = "org.apache.hadoop.hdfs.server.datanode.fsdataset"
 _CLIENTS = (
     definition(
         "dfs.blocksize",
-        Size(1 << 20, 1 << 40),
+        HadoopSize(1 << 20, 1 << 40),
         "128 MiB",
         "How large the blocks of new files are. It sets how many map tasks read a file, and "
         "how long a DataNode writes to one file in one go. A multiple of dfs.bytes-per-checksum.",
@@ -33,7 +33,7 @@ _CLIENTS = (
     ),
     definition(
         "dfs.bytes-per-checksum",
-        Size(1, 1 << 20),
+        HadoopSize(1, 1 << 20),
         "512 B",
         "How much data of a new file has a checksum of 4 bytes of its own. hdfs-default.xml wants "
         "it to be dfs.stream-buffer-size (4 KiB) at most.",
@@ -52,7 +52,7 @@ _CLIENTS = (
     ),
     definition(
         "dfs.client-write-packet-size",
-        Size(1024, 16 << 20),
+        HadoopSize(1024, 16 << 20),
         "64 KiB",
         "How much a client gathers before it sends it to the first DataNode of a pipeline.",
         f"{_DEFAULTS}; dfs.data.transfer.max.packet.size",
@@ -60,7 +60,7 @@ _CLIENTS = (
     ),
     definition(
         "dfs.client.read.prefetch.size",
-        Size(1),
+        HadoopSize(1),
         "10 blocks",
         "For how much of a file a client asks the NameNode at once where its blocks are.",
         _DEFAULTS,
@@ -78,7 +78,7 @@ _CLIENTS = (
     ),
     definition(
         "dfs.client.cache.readahead",
-        Size(0, 1 << 40),
+        HadoopSize(0, 1 << 40),
         "as dfs.datanode.readahead.bytes says",
         "How far ahead of this client a DataNode has the kernel read (posix_fadvise). 0: not.",
         _DEFAULTS,
@@ -124,7 +124,7 @@ _DATANODES = (
     ),
     definition(
         "dfs.datanode.readahead.bytes",
-        Size(0, 1 << 40),
+        HadoopSize(0, 1 << 40),
         "4 MiB",
         "How far ahead of a reader a DataNode has the kernel read (posix_fadvise). 0: not.",
         _DEFAULTS,

@@ -6,11 +6,12 @@ from iostudy.settings.definitions.hadoop import (
     LARGEST_INT,
     SWITCH,
     HadoopDefinition,
+    HadoopSize,
     Runner,
     Scope,
     definition,
 )
-from iostudy.settings.values import Fraction, Line, Size, Values, Whole
+from iostudy.settings.values import Fraction, Line, Values, Whole
 
 _DEFAULTS = "mapred-default.xml"
 _MEBIBYTES = Whole(1, LARGEST_INT, "MiB")
@@ -97,14 +98,14 @@ _JOBS = (
     ),
     _job(
         "mapreduce.ifile.readahead.bytes",
-        Size(1, LARGEST_INT),
+        HadoopSize(1, LARGEST_INT),
         "4 MiB",
         "How far ahead.",
         native=True,
     ),
     _job(
         "mapreduce.input.fileinputformat.split.minsize",
-        Size(0),
+        HadoopSize(0),
         "0: a block",
         "The least that a map task reads of a file. More than a block makes fewer, longer tasks.",
     ),
