@@ -73,6 +73,13 @@ def test_counters_that_cannot_be_read_are_told(make):
         run(make(f"head -n -1 {LOGS}/log-teragen-3.4.2-yarn >&2"))
 
 
+def test_jobs_whose_beginning_was_not_kept_are_not_passed_over(make, monkeypatch):
+    monkeypatch.setattr(job.program, "KEPT_BYTES", 4096)
+    twice = f"cat {LOGS}/log-teragen-3.4.2-yarn {LOGS}/log-teragen-3.4.2-yarn >&2"
+    with pytest.raises(WorkloadError, match=r"at most 4KiB, (?s:.)*fewer jobs"):
+        run(make(twice))
+
+
 def test_a_dead_cluster_ends_the_run_at_once_and_is_what_is_told(make):
     begun = time.monotonic()
 

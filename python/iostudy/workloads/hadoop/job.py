@@ -19,6 +19,7 @@ from iostudy.hadoop.client import Client
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import counters
 from iostudy.hadoop.tools.counters import Job, NoCountersError
+from iostudy.units import format_rounded_size, format_size
 from iostudy.workloads import program
 from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick, Workload
 from iostudy.workloads.program import Ended, Program
@@ -160,7 +161,7 @@ def _watching(client: Client, tick: Tick) -> Tick:
 def _sound_jobs(ended: Ended) -> tuple[Job, ...]:
     """The jobs of a program that has succeeded; WorkloadError if they are not to be trusted."""
     try:
-        jobs = counters.parse(ended.stderr.text)
+        jobs = counters.parse(_whole_log(ended))
     except NoCountersError as error:
         raise WorkloadError(
             "the counters of every job",
@@ -179,6 +180,19 @@ def _sound_jobs(ended: Ended) -> tuple[Job, ...]:
             "YARN from running a task twice",
         )
     return jobs
+
+
+def _whole_log(ended: Ended) -> str:
+    """What it logged; WorkloadError if the beginning was not kept: jobs would go uncounted."""
+    log = ended.stderr
+    if not log.lost_bytes:
+        return log.text
+    raise WorkloadError(
+        f"a log of at most {format_size(program.KEPT_BYTES)}, in which all jobs are told",
+        found=f"{format_rounded_size(log.lost_bytes)} more",
+        where=str(ended.program),
+        remedy="give it fewer jobs, or fewer tasks",
+    )
 
 
 @contextmanager

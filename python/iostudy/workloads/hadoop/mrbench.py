@@ -36,7 +36,7 @@ _US_PER_MS = 1000.0
 class HadoopMRBenchOptions(HadoopOptions):
     """Options of hadoop.mrbench."""
 
-    jobs: Annotated[int, Field(ge=1, le=10_000)] = Field(
+    jobs: Annotated[int, Field(ge=1, le=1000)] = Field(
         10, description="number of jobs, one after another (MRBench: -numRuns)"
     )
     maps: Annotated[int, Field(ge=1, le=256)] = Field(
