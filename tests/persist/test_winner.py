@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.conduct.standing import standings
+from iostudy.conduct.standing import ranked, standings
 from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.store import Ledger
 from iostudy.persist import winner
@@ -36,6 +36,34 @@ def test_the_best_by_mean_log_ratio_wins():
         ("dfsio-read", "kyber"): 0.15,
     }
     assert best(effects) == "kyber"
+
+
+def test_workloads_count_with_the_weights_of_the_study():
+    effects = {("dfsio-write", "bfq"): 0.30, ("dfsio-read", "kyber"): 0.15}
+    assert best(effects) == "bfq"
+    study = factory.study()
+    decide = replace(study.decide, weights={"dfsio-read": 3.0})
+    weighted = replace(study, decide=decide)
+    rows = factory.rows(weighted, effects=effects, blocks=20)
+    assert winner.winner(weighted, standings(weighted, rows)).label == "kyber"
+
+
+def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
+    study = factory.study()
+
+    def notes(label, effects):
+        rows = factory.rows(study, effects=effects, blocks=20)
+        return tuple(winner._rivals(study, winner.named(study, label), ranked(study, rows)))
+
+    both = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): 0.2}
+    assert notes("kyber", both) == ()
+    equal = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "bfq"): 0.2}
+    (told,) = notes("kyber", equal)
+    assert told.endswith("not shown to be worse than kyber: bfq")
+    ahead = {("dfsio-write", "bfq"): 0.9, ("dfsio-read", "bfq"): -0.1, **both}
+    (told,) = notes("kyber", ahead)
+    assert told.startswith("the best over all workloads together: bfq; not kept")
+    assert tuple(winner._rivals(study, study.baseline, None)) == ()
 
 
 def test_worse_in_one_workload_is_no_winner():

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from iostudy.analysis.ranking import Ranking, is_rankable, rank
 from iostudy.analysis.verdict import Comparison, Rule, compare
 from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
@@ -62,6 +66,30 @@ def standings(study: Study, rows: Iterable[TrialRow]) -> tuple[Standing, ...]:
         for workload in study.workloads
         for configuration in study.configurations()[1:]
     )
+
+
+def ranked(study: Study, rows: Iterable[TrialRow]) -> Ranking | None:
+    """All configurations, in the study's order, over all workloads with their weights.
+
+    None where verdicts tell all, or too few blocks are there for a ranking.
+    """
+    figures, rule = list(_figures(study, rows)), rule_of(study)
+    if not is_rankable(figures, rule):
+        return None
+    weights = [study.decide.weight(workload.label) for workload in study.workloads]
+    return rank(figures, weights, rule)
+
+
+def _figures(study: Study, rows: Iterable[TrialRow]) -> Iterator[NDArray[np.float64]]:
+    """For each workload s ln y by block and configuration, NaN where there is no trial."""
+    values = verdict_values(study, rows)
+    labels = [configuration.label for configuration in study.configurations()]
+    for workload in study.workloads:
+        sign = 1 if workload.figure.higher_is_better else -1
+        columns = [values.get((workload.label, label), {}) for label in labels]
+        blocks = sorted({block for column in columns for block in column})
+        y = [[column.get(block, np.nan) for column in columns] for block in blocks]
+        yield sign * np.log(np.array(y, dtype=np.float64).reshape(len(blocks), len(labels)))
 
 
 def _standing(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+from iostudy.analysis.ranking import Ranking
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.session import recorded_study
-from iostudy.conduct.standing import Standing, standings
+from iostudy.conduct.standing import Standing, ranked, standings
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.store import Ledger
@@ -30,8 +32,12 @@ def chosen(folder: Path, label: str | None, on: Sequence[str]) -> Choice:
     finally:
         ledger.close()
     study = recorded_study(row)
-    configuration = named(study, label) if label else winner(study, standings(study, trials))
-    return _choice(study, configuration, row, trials, on)
+    if label:
+        return _choice(study, named(study, label), row, trials, on)
+    configuration = winner(study, standings(study, trials))
+    choice = _choice(study, configuration, row, trials, on)
+    rivals = _rivals(study, configuration, ranked(study, trials))
+    return replace(choice, notes=(*rivals, *choice.notes))
 
 
 def named(study: Study, label: str) -> Configuration:
@@ -50,8 +56,8 @@ def named(study: Study, label: str) -> Configuration:
 def winner(study: Study, compared: Iterable[Standing]) -> Configuration:
     """Better than the baseline in at least one workload and worse in none; of these the best.
 
-    The best has the highest mean log-ratio over the workloads. UsageError if none was shown to be
-    better, or while a comparison is open that another block may decide.
+    The best has the highest mean log-ratio over the workloads, with their weights. UsageError if
+    none was shown to be better, or while a comparison is open that another block may decide.
     """
     compared = tuple(compared)
     if any(_is_open(standing, study) for standing in compared):
@@ -60,13 +66,32 @@ def winner(study: Study, compared: Iterable[Standing]) -> Configuration:
     for standing in compared:
         by_label.setdefault(standing.configuration, []).append(standing)
     better = {
-        label: fmean(standing.comparison.estimate for standing in own)
+        label: fmean(
+            [standing.comparison.estimate for standing in own],
+            [study.decide.weight(standing.workload) for standing in own],
+        )
         for label, own in by_label.items()
         if _is_better({standing.comparison.verdict for standing in own})
     }
     if not better:
         raise _nothing_won(study)
     return named(study, max(better, key=lambda label: better[label]))
+
+
+def _rivals(study: Study, winner: Configuration, ranking: Ranking | None) -> Iterator[str]:
+    """Who else may be the best over all workloads, which the rule for winners does not ask."""
+    if ranking is None:
+        return
+    labels = [configuration.label for configuration in study.configurations()]
+    best = [labels[index] for index in ranking.combined.best]
+    others = ", ".join(label for label in best if label != winner.label)
+    if winner.label not in best:
+        yield (
+            f"the best over all workloads together: {others}; not kept, as worse than the baseline "
+            "in a workload, or shown to be better in none"
+        )
+    elif others:
+        yield f"over all workloads together not shown to be worse than {winner.label}: {others}"
 
 
 def _is_open(standing: Standing, study: Study) -> bool:

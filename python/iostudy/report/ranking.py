@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.ranking import Crossing, Estimates, Order, Ranking, is_rankable, rank
+from iostudy.analysis.ranking import Crossing, Estimates, Order, Ranking
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import rule_of, verdict_values
+from iostudy.conduct.standing import ranked
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import answer
 from iostudy.report.finite import span
@@ -28,11 +27,10 @@ from iostudy.study.model import Study
 
 def told(study: Study, rows: Sequence[TrialRow]) -> RankingTold | None:
     """The ranking of a study; None where verdicts tell all, or too few blocks are there for one."""
-    figures = list(_figures(study, rows))
-    if not is_rankable(figures, rule_of(study)):
+    ranking = ranked(study, rows)
+    if ranking is None:
         return None
     weights = [study.decide.weight(workload.label) for workload in study.workloads]
-    ranking = rank(figures, weights, rule_of(study))
     labels = [configuration.label for configuration in study.configurations()]
     workloads = [workload.label for workload in study.workloads]
     crossings = tuple(_crossing(each, labels, workloads) for each in ranking.crossings)
@@ -57,18 +55,6 @@ def told(study: Study, rows: Sequence[TrialRow]) -> RankingTold | None:
             for workload, weight, order in zip(workloads, weights, ranking.alone, strict=True)
         ),
     )
-
-
-def _figures(study: Study, rows: Sequence[TrialRow]) -> Iterator[NDArray[np.float64]]:
-    """For each workload s ln y by block and configuration, NaN where there is no trial."""
-    values = verdict_values(study, rows)
-    labels = [configuration.label for configuration in study.configurations()]
-    for workload in study.workloads:
-        sign = 1 if workload.figure.higher_is_better else -1
-        columns = [values.get((workload.label, label), {}) for label in labels]
-        blocks = sorted({block for column in columns for block in column})
-        y = [[column.get(block, np.nan) for column in columns] for block in blocks]
-        yield sign * np.log(np.array(y, dtype=np.float64).reshape(len(blocks), len(labels)))
 
 
 def _ranked(
