@@ -57,7 +57,7 @@ def test_what_does_not_end_is_ended(program, text, limits, found, tmp_path):
 
 
 def test_what_cannot_be_started_is_told(tmp_path):
-    with pytest.raises(NotAnsweredError, match="it cannot be started: No such file or directory"):
+    with pytest.raises(NotAnsweredError, match="cannot be started: No such file or directory"):
         ask((str(tmp_path / "none"),), SOON, os.environ)
 
 

@@ -38,5 +38,5 @@ def test_what_the_checker_says_of_libhadoop_counts(tmp_path, says, there):
 
 def test_a_java_that_does_not_run(tmp_path):
     gone = replace(client(tmp_path, WITH), java=tmp_path / "gone")
-    with pytest.raises(ClusterError, match="it cannot be started: No such file"):
+    with pytest.raises(ClusterError, match="cannot be started: No such file"):
         native.is_there(gone)

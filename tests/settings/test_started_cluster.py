@@ -92,12 +92,14 @@ def test_the_users_own_stays_until_it_is_ended(
 ) -> None:
     kept.make(planned)
     journaled(planned, state_dir, committed=True)
+    (state_dir / "00-0.journal").mkdir()  # one that cannot be read
     restore_stale()
     assert daemon.poll() is None
     (told,) = restore_kind(StartedCluster.kind).undoing.put_back
     assert planned.identity in str(told)
     assert daemon.wait(10) < 0
     assert not kept.exists(planned.home)
+    (state_dir / "00-0.journal").rmdir()
 
 
 def test_what_else_is_held_stays(planned: Layout, state_dir: Path) -> None:

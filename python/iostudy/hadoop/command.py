@@ -64,7 +64,8 @@ def ask(
             env=dict(environ),
         )
     except OSError as error:
-        raise NotAnsweredError(f"it cannot be started: {error.strerror or error}") from error
+        what = f"{command[0]} cannot be started: {error.strerror or error}"
+        raise NotAnsweredError(what) from error
     with process:
         try:
             return _listen(process, limits, tell)

@@ -105,7 +105,10 @@ class Shell:
         try:
             said = ask(command, _LIMITS, environment)
         except NotAnsweredError as error:
-            remedy = "see whether a daemon of the cluster is stopped, or this machine overloaded"
+            remedy = (
+                "install what cannot be started (setpriv is in util-linux); or see whether a "
+                "daemon of the cluster is stopped, or this machine overloaded"
+            )
             raise _failed(wanted, where, Complaint(str(error), remedy)) from error
         if said.status:
             raise _failed(wanted, where, explain("\n".join(said.lines)))

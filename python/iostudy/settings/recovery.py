@@ -46,10 +46,20 @@ def restore_all(directory: Path | None = None, foreign: Foreign = Foreign.REPORT
 
 
 def restore_kind(kind: str, directory: Path | None = None) -> Recovery:
-    """Undo what is held on purpose by journals that name this kind of change alone."""
+    """Undo what is held on purpose by journals that name this kind of change alone.
+
+    A journal that cannot be read is none of them; `restore_stale` has told of it.
+    """
     paths = journal_paths(directory or state_directory())
-    own = [path for path in paths if {entry.kind for entry in read(path).pending} == {kind}]
+    own = [path for path in paths if _kinds_in(path) == {kind}]
     return sum((_restore(path, Foreign.REPORT, held=True) for path in own), Recovery())
+
+
+def _kinds_in(path: Path) -> set[str]:
+    try:
+        return {entry.kind for entry in read(path).pending}
+    except RestoreError:
+        return set()
 
 
 def _restore_all(directory: Path | None, foreign: Foreign, *, held: bool) -> Recovery:

@@ -35,6 +35,16 @@ def test_what_was_made_is_removed_and_nothing_else(cluster, tmp_path):
     assert not kept.exists(cluster.home)
 
 
+def test_another_cluster_of_the_same_home_is_left_alone(cluster):
+    """As where the output folder of a killed study was removed, and another has begun there."""
+    other = replace(cluster, identity="f" * 16)
+    kept.make(other)
+    (other.temporary / "jobs").mkdir()
+    kept.remove(cluster)
+    assert kept.load(cluster.home) == other
+    assert (other.temporary / "jobs").is_dir()
+
+
 def test_what_was_made_in_part_is_removed(cluster, tmp_path):
     (tmp_path / "b").chmod(0o500)
     broken = replace(cluster, spec=replace(cluster.spec, name_dirs=(tmp_path / "none",)))

@@ -100,9 +100,17 @@ def remove(layout: Layout) -> None:
     """Remove all that was made, but logs and conf. RestoreError where that cannot be."""
     for folder in layout.folders():
         _remove(own_folder.recorded(str(folder), FOLDER_PREFIX))
-    if exists(layout.home):  # else a folder of that name may be anybody's
+    if exists(layout.home) and not _is_of_another(layout):
         _remove(layout.temporary)
-    (layout.home / FILE).unlink(missing_ok=True)
+        (layout.home / FILE).unlink(missing_ok=True)
+
+
+def _is_of_another(layout: Layout) -> bool:
+    """Whether a cluster has been started meanwhile with the same home; a file alone is nobody's."""
+    try:
+        return load(layout.home).identity != layout.identity
+    except ClusterError:
+        return False
 
 
 def _remove(folder: Path) -> None:
