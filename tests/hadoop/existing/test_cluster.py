@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import socket
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, UsageError
-from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.configuration import Configuration, SiteFile
 from iostudy.hadoop.existing import cluster as existing
 from iostudy.hadoop.existing import reach
 from iostudy.hadoop.existing.cluster import ExistingCluster, find
@@ -182,6 +183,38 @@ def test_jobs_in_yarn_carry_the_tag_beside_the_clusters_own(cluster: Found) -> N
     assert client.yarn
     assert told["mapreduce.job.tags"] == f"team,{found.tag}"
     assert "mapreduce.jobtracker.staging.root.dir" not in told
+
+
+STAGING = "yarn.app.mapreduce.am.staging-dir"
+HISTORY = "mapreduce.jobhistory.intermediate-done-dir"
+
+
+@pytest.mark.parametrize(
+    ("given", "history"),
+    [
+        ({}, "/tmp/hadoop-yarn/staging/history/done_intermediate"),
+        ({STAGING: "/user"}, "/user/history/done_intermediate"),
+        ({STAGING: "/user", HISTORY: f"${{{STAGING}}}/done"}, "/user/done"),
+    ],
+)
+def test_the_files_of_jobs_in_yarn_lie_in_the_studys_folder_and_their_history_where_it_did(
+    cluster: Found, given: dict[str, str], history: str
+) -> None:
+    found = cluster(**{"mapreduce.framework.name": "yarn", **given})
+    told = Configuration.read(found.configured({}, restart=False).conf).effective()
+    assert told[STAGING] == f"{found.folder}/staging"
+    assert told[HISTORY] == history
+
+
+def test_where_the_cluster_calls_it_final_jobs_have_their_files_there(
+    cluster: Found, tmp_path: Path
+) -> None:
+    found = cluster(**{"mapreduce.framework.name": "yarn"})
+    site = SiteFile({STAGING: "/user"}, frozenset({STAGING}))
+    own = Configuration({**found.access.configuration.files, "mapred-site.xml": site})
+    found.access = dataclasses.replace(found.access, configuration=own)
+    told = Configuration.read(found.configured({}, restart=False).conf).effective()
+    assert told[STAGING] == "/user"
 
 
 @pytest.mark.parametrize(

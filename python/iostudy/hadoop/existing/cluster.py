@@ -33,6 +33,9 @@ FOLDER_PREFIX = "iostudy-work-"
 
 _RELEASED = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _TAGS = "mapreduce.job.tags"
+_STAGING = "yarn.app.mapreduce.am.staging-dir"
+_DEFAULT_STAGING = "/tmp/hadoop-yarn/staging"
+_HISTORY = "mapreduce.jobhistory.intermediate-done-dir"
 _DEFAULT_REPLICATION = "3"
 _DELETED_WITHIN_SECONDS = 60.0
 _HEARTBEAT_SECONDS = 3.0
@@ -226,13 +229,26 @@ class ExistingCluster:
         own = self.access.configuration.effective()
         tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
         told = {name: value for name, value in asked.items() if name not in defaults.HEAPS}
-        if not _runs_on_yarn(own | told):
+        if _runs_on_yarn(own | told):
+            told |= self._staging(resolved(own, os.environ))
+        else:
             told |= {
                 # The local runner stages on the local file system, whatever the default one is.
                 "mapreduce.jobtracker.staging.root.dir": str(self.home / "tmp" / "staging"),
                 "mapreduce.cluster.local.dir": str(self.home / "tmp" / "local"),
             }
         return {**told, _TAGS: tags}
+
+    def _staging(self, own: Properties) -> Properties:
+        """What has jobs in YARN put their own files into the study's folder, where that may be.
+
+        Of one that is killed they are left. The history of jobs stays where its server looks.
+        """
+        if self.access.configuration.final().keys() & {_STAGING, _HISTORY}:
+            return {}
+        before = own.get(_STAGING, _DEFAULT_STAGING)
+        history = own.get(_HISTORY, f"{before}/history/done_intermediate")
+        return {_STAGING: f"{self.folder}/staging", _HISTORY: history}
 
     def _client(self, conf: Path, jobs: Properties) -> Client:
         temporary = self.home / "tmp"
