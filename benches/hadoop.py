@@ -29,6 +29,7 @@ class Examples:
             "fs.defaultFS": "file:///",
             "mapreduce.framework.name": "local",
             "hadoop.tmp.dir": str(between),
+            "mapreduce.jobtracker.staging.root.dir": str(between / "staging"),
             "mapreduce.local.map.tasks.maximum": TASKS,
             "mapreduce.job.reduces": reduces,
         }

@@ -76,8 +76,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     fallback = _fallback(collector, values, asked)
     seed = _seed(collector, values)
     baseline = _baseline(collector, values)
-    reference = _reference(collector, values)
-    leave_out = _refused(collector, values)
+    reference, leave_out = _reference(collector, values), _refused(collector, values)
     cluster = parse_hadoop(collector, values.get("hadoop", {}))
     collector.finish()
     assert target is not None and decide is not None and validity is not None

@@ -100,7 +100,7 @@ def test_a_daemon_s_property_and_heap_hold_after_a_restart_and_a_deadly_one_is_t
         cluster.configured({name: "seven"}, restart=True)
     assert "datanode" in caught.value.wanted
     assert not processes.find(cluster.layout.identity)
-    cluster.configured({}, restart=True)
+    cluster.configured({}, restart=False)
     assert cluster.read_back(tuple(properties)) == {name: "10", "datanode.heap": "512m"}
 
 

@@ -103,9 +103,7 @@ class LocalCluster:
         """Make ready for a trial, see the protocol; UsageError for what it cannot be given."""
         defaults.require_allowed(properties)
         if restart:
-            processes.end(self._layout.identity)
-            self._keep(replace(self._layout, properties=dict(properties)))
-            self._launch(nobody)
+            self._restart(properties)
         else:
             self._mend()
         self._properties = dict(properties)
@@ -208,10 +206,21 @@ class LocalCluster:
             self._running[each.name] = daemon.start(self._layout, each)
         self._await_ready(tell)
 
+    def _restart(self, properties: Properties) -> None:
+        processes.end(self._layout.identity)
+        self._keep(replace(self._layout, properties=dict(properties)))
+        try:
+            self._launch(nobody)
+        except BaseException:
+            # Who tidies up after properties that no daemon starts with has it mended without them.
+            self._keep(replace(self._layout, properties={}))
+            raise
+
     def _mend(self) -> None:
         """Start again what has ended."""
         for each in self._layout.daemons():
             if not self._runs(each):
+                daemon.configure(self._layout, each)
                 self._running[each.name] = daemon.start(self._layout, each)
         self._await_ready(nobody)
 
