@@ -80,7 +80,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
     cluster = parse_hadoop(collector, values.get("hadoop", {}))
     collector.finish()
     assert target is not None and decide is not None and validity is not None
-    study = Study(
+    asked_for = Study(
         name=name,
         question=question,
         text=text,
@@ -97,6 +97,10 @@ def parse(text: str, *, where: str, name: str) -> Study:
         reference=reference,
         hadoop=cluster,
     )
+    return _checked(collector, asked_for)
+
+
+def _checked(collector: Collector, study: Study) -> Study:
     cross_check(collector, study)
     collector.finish()
     return study
