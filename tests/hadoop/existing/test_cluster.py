@@ -24,6 +24,9 @@ from tests.hadoop.namenode import NameNode
 Found = Callable[..., ExistingCluster]
 
 
+RESOURCEMANAGER = "yarn.resourcemanager.address"
+
+
 @pytest.fixture
 def namenode() -> Iterator[NameNode]:
     with NameNode().serving() as node:
@@ -49,7 +52,9 @@ def cluster(namenode: NameNode, asked: list[str | None], tmp_path: Path) -> Foun
     """Finds the cluster whose site files have these properties."""
 
     def found(**properties: str) -> ExistingCluster:
-        namenode.write_conf(tmp_path / "conf", **properties)
+        # Of YARN no more is asked than that somebody listens.
+        own = {RESOURCEMANAGER: namenode.address, **properties}
+        namenode.write_conf(tmp_path / "conf", **own)
         access = find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf")})
         return ExistingCluster(access, tmp_path / "home")
 
@@ -85,6 +90,31 @@ def test_a_cluster_that_does_not_answer_is_told_before_any_java(tmp_path: Path) 
     with pytest.raises(ClusterError, match="Connection refused"):
         find("hdfs:///bench", {"HADOOP_CONF_DIR": str(tmp_path / "conf"), "PATH": ""})
     assert time.monotonic() - began < 5
+
+
+def test_a_resourcemanager_that_does_not_answer_is_told_before_any_java(
+    cluster: Found, asked: list[str | None]
+) -> None:
+    nobody = {RESOURCEMANAGER: "127.0.0.1:1"}
+    with pytest.raises(ClusterError, match="Connection refused") as caught:
+        cluster(**nobody, **{"mapreduce.framework.name": "yarn"})
+    assert (caught.value.wanted, caught.value.where) == (
+        "a ResourceManager that answers",
+        "127.0.0.1:1",
+    )
+    assert asked == []
+    cluster(**nobody)
+
+
+def test_a_resourcemanager_that_is_gone_ends_a_job_in_seconds(cluster: Found) -> None:
+    found = cluster(**{"mapreduce.framework.name": "yarn"})
+    client = found.configured({}, restart=False)
+    client.require_alive()
+    site = SiteFile({RESOURCEMANAGER: "127.0.0.1:1"})
+    gone = Configuration({**found.access.configuration.files, "yarn-site.xml": site})
+    found.access = dataclasses.replace(found.access, configuration=gone)
+    with pytest.raises(ClusterError, match="Connection refused"):
+        found.verify()
 
 
 def test_kerberos_without_a_ticket_is_told_before_any_java(

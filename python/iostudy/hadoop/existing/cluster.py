@@ -17,7 +17,7 @@ from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.conf.configuration import Configuration
 from iostudy.hadoop.conf.variables import resolved
-from iostudy.hadoop.existing import overview, reach
+from iostudy.hadoop.existing import overview, reach, resourcemanagers
 from iostudy.hadoop.existing.namenodes import Hdfs, locate
 from iostudy.hadoop.local import defaults
 from iostudy.hadoop.local.daemon import write_conf
@@ -80,7 +80,7 @@ def find(uri: str, environ: Mapping[str, str] = os.environ, tell: Tell = nobody)
     configuration = Configuration.read(conf)
     properties = resolved(configuration.effective(), environ)
     hdfs = locate(uri, properties, str(conf))
-    reach.require_listening([each.rpc for each in hdfs.namenodes])
+    _require_reachable(hdfs, properties)
     if is_kerberized(properties):
         reach.require_ticket(environ)
     web = overview.find_active(web for each in hdfs.namenodes for web in each.webs)
@@ -208,7 +208,8 @@ class ExistingCluster:
         }
 
     def _require_reachable(self) -> None:
-        reach.require_listening(self.access.rpc)
+        own = self.access.configuration.effective()
+        _require_reachable(self.access.hdfs, resolved(own, os.environ))
 
     def _require_serving(self) -> None:
         self._require_reachable()
@@ -272,6 +273,13 @@ class ExistingCluster:
             replication=int(jobs.get("dfs.replication", _DEFAULT_REPLICATION)),
             require_alive=reach.Pulse(self._require_reachable),
         )
+
+
+def _require_reachable(hdfs: Hdfs, properties: Properties) -> None:
+    """ClusterError unless HDFS answers, and YARN where it runs jobs: these would wait for it."""
+    reach.require_listening([each.rpc for each in hdfs.namenodes])
+    if _runs_on_yarn(properties):
+        reach.require_listening(resourcemanagers.addresses(properties), "ResourceManager")
 
 
 def _conf(environ: Mapping[str, str]) -> Path:

@@ -14,7 +14,7 @@ _CONNECT_SECONDS = 3.0
 _KLIST_LIMITS = Limits(seconds=10, silence_seconds=10)
 
 
-def require_listening(addresses: Sequence[str]) -> None:
+def require_listening(addresses: Sequence[str], daemon: str = "NameNode") -> None:
     """ClusterError unless somebody accepts a connection at one of these (host:port) in seconds."""
     failures = []
     for address in addresses:
@@ -23,7 +23,7 @@ def require_listening(addresses: Sequence[str]) -> None:
             return
         failures.append(f"{address}: {failure}")
     raise ClusterError(
-        "a NameNode that answers",
+        f"a {daemon} that answers",
         found="; ".join(failures),
         where=", ".join(addresses),
         remedy="see whether the cluster runs, whether a firewall is in between, and whether "

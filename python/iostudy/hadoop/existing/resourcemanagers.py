@@ -1,0 +1,27 @@
+"""Where a cluster's ResourceManagers are, by its site files (pure).
+
+Source: yarn-default.xml (Apache Hadoop 3.4.2), and the names of ResourceManager High Availability:
+yarn.resourcemanager.ha.rm-ids, yarn.resourcemanager.address.ID, yarn.resourcemanager.hostname.ID.
+"""
+
+from __future__ import annotations
+
+from iostudy.hadoop.spec import Properties
+
+_PREFIX = "yarn.resourcemanager"
+_PORT = 8032
+
+
+def addresses(properties: Properties) -> tuple[str, ...]:
+    """host:port where clients reach them; with High Availability the active one alone listens."""
+    identities = properties.get(f"{_PREFIX}.ha.rm-ids", "").split(",")
+    is_ha = properties.get(f"{_PREFIX}.ha.enabled", "false").strip().lower() == "true"
+    suffixes = [f".{identity.strip()}" for identity in identities] if is_ha else [""]
+    return tuple(_address(properties, suffix) for suffix in suffixes)
+
+
+def _address(properties: Properties, suffix: str) -> str:
+    # Where nobody says, it is this machine: 0.0.0.0.
+    host = properties.get(f"{_PREFIX}.hostname{suffix}", "0.0.0.0")
+    address = properties.get(f"{_PREFIX}.address{suffix}", host).strip()
+    return address if ":" in address else f"{address}:{_PORT}"
