@@ -48,7 +48,7 @@ crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 	$(BIN)/pytest -m slow tests/crash
 
 hadoop: $(VENV)/.dev $(VENV)/.built ## the long tests of Hadoop's programs
-	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop
+	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
 
 vm: $(VENV)/.dev $(VENV)/.built ## LVM, md, multipath, NFS and zones, in a virtual machine
 	tools/need $(TO_EMULATE)

@@ -29,6 +29,8 @@ workloads:
 
 
 ON_HADOOP = [name for name in catalog.names() if catalog.get(name).needs_hadoop]
+ALWAYS = ("hadoop.dfsio-read", "hadoop.mrbench")
+"""Those of Hadoop that are run in every test run; the others have tests of their own there."""
 ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP]
 
 
@@ -53,7 +55,10 @@ def test_it_runs_once_and_leaves_nothing(program, name):
     assert program.leftovers() == []
 
 
-@pytest.mark.parametrize("name", ON_HADOOP)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if n in ALWAYS else [pytest.mark.slow]) for n in ON_HADOOP],
+)
 def test_it_runs_once_in_hdfs_and_leaves_nothing_there(program, hadoop_cluster, name):
     definition = catalog.get(name)
     program.env["HADOOP_CONF_DIR"] = str(hadoop_cluster.configured({}, restart=False).conf)
