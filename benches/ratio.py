@@ -20,7 +20,7 @@ def told(peer: str, peers: Sequence[float], ours: Sequence[float], goal: float) 
     changes = log_ratios(peers, ours, higher_is_better=True)
     low, high = (1 + end for end in mean_interval(changes, _RISK).as_fractions())
     interval = f"{ratio:.3f} [{low:.3f}, {high:.3f}] to {peer}"
-    return f"{interval:36}{_judge(low, high, goal)}"
+    return f"{interval:36}  {_judge(low, high, goal)}"
 
 
 def _judge(low: float, high: float, goal: float) -> str:
