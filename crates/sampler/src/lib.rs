@@ -1,17 +1,27 @@
-//! Fixed-interval reader of /proc: disk counters, processor time and pressure.
+//! Fixed-interval reader of /proc and /sys: what the machine has counted, as columns.
 //!
-//! [`Sampler::start`] takes the first sample and leaves the rest to a thread, [`Sampler::stop`]
-//! takes the last one and hands the [`Samples`] over. What a kernel does not offer is `None`.
+//! A [`Reader`] takes a sample when it is asked to; a [`Sampler`] asks it at a fixed interval, from
+//! a thread of its own. Each kind of file has a [`Source`], which names its columns itself; what a
+//! kernel does not offer has none, and what is not there at a moment is missing in that sample.
 
-mod diskstats;
-mod pressure;
+mod columns;
+mod mount_path;
+mod named;
+mod places;
 mod proc_file;
-mod proc_stat;
+mod process;
+mod rationed;
 mod reader;
+mod rows;
 mod sampler;
+mod source;
+mod sources;
+mod watched;
 
-pub use diskstats::{COUNTERS, DiskCounters, parse_diskstats};
-pub use pressure::{PRESSURES, Pressures, Stall, parse_stall};
-pub use proc_stat::{CPU_STATES, CpuTicks, parse_cpu};
-pub use reader::Samples;
+pub use columns::{Column, Columns};
+pub use process::Process;
+pub use reader::Reader;
+pub use rows::Samples;
 pub use sampler::Sampler;
+pub use source::Source;
+pub use watched::Watched;

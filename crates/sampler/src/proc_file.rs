@@ -7,6 +7,9 @@ use std::os::unix::fs::FileExt;
 /// Room for what these files usually hold, so that sampling does not allocate.
 const USUAL_BYTES: usize = 64 << 10;
 
+/// Far more than a line of a file of short lines has.
+const HALF_A_PAGE: usize = 2 << 10;
+
 pub(crate) struct ProcFile {
     file: File,
     text: Vec<u8>,
@@ -20,21 +23,38 @@ impl ProcFile {
         })
     }
 
-    /// What the file holds now. The kernel hands it out in pieces of a page or so.
+    /// What the file holds now. The kernel hands it out in pieces, the last of which is empty.
     pub(crate) fn read(&mut self) -> io::Result<&[u8]> {
+        self.read_until(0)
+    }
+
+    /// The same of a file of short lines. The kernel hands out as many of them as fit in a page
+    /// (`seq_read_iter` of `fs/seq_file.c`), so that a piece that leaves half of it free is the last,
+    /// and the empty one need not be asked for.
+    pub(crate) fn read_lines(&mut self) -> io::Result<&[u8]> {
+        self.read_until(HALF_A_PAGE)
+    }
+
+    fn read_until(&mut self, last: usize) -> io::Result<&[u8]> {
         let mut len = 0;
         loop {
             if len == self.text.len() {
                 self.text.resize(2 * len, 0);
             }
             match self.file.read_at(&mut self.text[len..], len as u64) {
-                Ok(0) => return Ok(&self.text[..len]),
+                Ok(more) if more <= last => return Ok(&self.text[..len + more]),
                 Ok(more) => len += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
     }
+}
+
+/// The parts of a line between its spaces.
+pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|&byte| byte == b' ')
+        .filter(|field| !field.is_empty())
 }
 
 /// A decimal number and nothing else.
@@ -47,6 +67,23 @@ mod tests {
     use std::io::Write;
 
     use super::*;
+
+    #[test]
+    fn lines_are_read_to_the_end() {
+        for path in [
+            "/proc/diskstats",
+            "/proc/vmstat",
+            "/proc/stat",
+            "/proc/loadavg",
+        ] {
+            let mut proc_file = ProcFile::open(path).unwrap();
+            let lines = |text: &[u8]| text.split(|&byte| byte == b'\n').count();
+            let whole = lines(proc_file.read().unwrap());
+            let text = proc_file.read_lines().unwrap();
+            assert!(text.ends_with(b"\n"), "{path}");
+            assert_eq!(lines(text), whole, "{path}");
+        }
+    }
 
     #[test]
     fn reads_more_than_the_usual_and_follows_changes() {

@@ -1,97 +1,111 @@
 //! One sample after the other, from files that stay open.
 
-use std::io;
-
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::diskstats::{DiskCounters, parse_diskstats};
-use crate::pressure::{Pressures, Stall, parse_stall};
-use crate::proc_file::ProcFile;
-use crate::proc_stat::{CpuTicks, parse_cpu};
+use crate::columns::{Column, Columns};
+use crate::rationed::Rationed;
+use crate::rows::{Rows, Samples};
+use crate::source::Source;
+use crate::sources::{self, Processes};
+use crate::watched::Watched;
 
-/// Samples for which room is made beforehand: over a quarter of an hour at four a second.
-const USUAL_SAMPLES: usize = 4096;
+/// Time that passes in suspend as well, and the time of day: see `clock_gettime(2)`.
+const CLOCKS: [&str; 2] = ["boottime_ns", "realtime_ns"];
 
-/// Samples as columns of equal length.
-#[derive(Debug, Clone)]
-pub struct Samples {
-    /// `CLOCK_MONOTONIC` at each sample.
-    pub seconds: Vec<f64>,
-    /// Each device by name; None where it was missing at that moment.
-    pub disks: Vec<(String, Vec<Option<DiskCounters>>)>,
-    /// All processors together.
-    pub cpu: Vec<CpuTicks>,
-    /// Pressure, where the kernel has it.
-    pub pressures: Vec<Pressures>,
-}
-
-impl Samples {
-    fn of(devices: &[String]) -> Self {
-        let column = |name: &String| (name.clone(), Vec::with_capacity(USUAL_SAMPLES));
-        Self {
-            seconds: Vec::with_capacity(USUAL_SAMPLES),
-            disks: devices.iter().map(column).collect(),
-            cpu: Vec::with_capacity(USUAL_SAMPLES),
-            pressures: Vec::with_capacity(USUAL_SAMPLES),
-        }
-    }
-}
-
-/// The open files and what has been read from them so far. Only /proc/stat must be there.
-pub(crate) struct Reader {
-    stat: ProcFile,
-    diskstats: Option<ProcFile>,
-    /// Of the processor, I/O and memory.
-    pressure: [Option<ProcFile>; 3],
-    samples: Samples,
+/// The open files, and what has been read from them since it was last taken.
+pub struct Reader {
+    sources: Vec<Box<dyn Source>>,
+    rationed: Vec<Rationed<Box<dyn Source>>>,
+    processes: Rationed<Processes>,
+    columns: Columns,
+    clocks: [Column; 2],
+    rows: Rows,
 }
 
 impl Reader {
-    pub(crate) fn open(devices: &[String]) -> io::Result<Self> {
-        let pressure = |resource| ProcFile::open(&format!("/proc/pressure/{resource}")).ok();
-        Ok(Self {
-            stat: ProcFile::open("/proc/stat")?,
-            diskstats: ProcFile::open("/proc/diskstats").ok(),
-            pressure: ["cpu", "io", "memory"].map(pressure),
-            samples: Samples::of(devices),
-        })
-    }
-
-    /// Take a sample now.
-    pub(crate) fn sample(&mut self) -> io::Result<()> {
-        let cpu = parse_cpu(self.stat.read()?).ok_or_else(|| {
-            io::Error::other("/proc/stat does not begin with the line of all cpus")
-        })?;
-        let diskstats = self.diskstats.as_mut().and_then(|file| file.read().ok());
-        self.samples.seconds.push(monotonic_seconds());
-        for (name, column) in &mut self.samples.disks {
-            column.push(diskstats.and_then(|text| parse_diskstats(text, name)));
+    /// Open what the kernel offers.
+    #[must_use]
+    pub fn open(watched: &Watched) -> Self {
+        let mut columns = Columns::default();
+        let clocks = columns.group("clock", &CLOCKS);
+        let rationed = sources::dear(watched, &mut columns);
+        let processes = Processes::open(watched, &mut columns);
+        Self {
+            sources: sources::cheap(watched, &mut columns),
+            rationed: rationed.into_iter().map(Rationed::new).collect(),
+            processes: Rationed::new(processes),
+            columns,
+            clocks,
+            rows: Rows::default(),
         }
-        self.samples.cpu.push(cpu);
-        let stalls = self.pressure.each_mut().map(stall);
-        self.samples.pressures.push(in_order(stalls));
-        Ok(())
     }
 
-    pub(crate) fn into_samples(self) -> Samples {
-        self.samples
+    /// Take a sample now. A `whole` one has what is otherwise read less often, as it costs more.
+    pub fn sample(&mut self, whole: bool) {
+        self.columns.begin();
+        let at = nanoseconds(ClockId::Monotonic);
+        let clocks = [ClockId::Boottime, ClockId::Realtime].map(nanoseconds);
+        self.columns.put_all(&self.clocks, &clocks);
+        for source in &mut self.sources {
+            source.sample(&mut self.columns);
+        }
+        for source in &mut self.rationed {
+            source.sample(&mut self.columns, whole);
+        }
+        self.processes.sample(&mut self.columns, whole);
+        self.rows.push(at, self.columns.row());
+    }
+
+    /// What has been sampled since it was last taken, with the last sample of then as its first, so
+    /// that counters moved in no time between two takings.
+    pub fn take(&mut self) -> Samples {
+        let samples = std::mem::take(&mut self.rows).samples(self.columns.names());
+        if let Some(&at) = samples.at.last() {
+            self.rows.push(at, self.columns.row());
+        }
+        Samples {
+            processes: self.processes.source.take_busiest(),
+            ..samples
+        }
+    }
+
+    /// Of how many samples one is kept by now: so many can be left out.
+    pub(crate) fn stride(&self) -> u32 {
+        self.rows.stride()
     }
 }
 
-/// Kernels with pressure switched off have the files but refuse to read them: unknown as well.
-fn stall(file: &mut Option<ProcFile>) -> Stall {
-    file.as_mut()
-        .and_then(|file| file.read().ok())
-        .map(parse_stall)
-        .unwrap_or_default()
+fn nanoseconds(clock: ClockId) -> u64 {
+    let now = clock_gettime(clock);
+    now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
-fn in_order([cpu, io, memory]: [Stall; 3]) -> Pressures {
-    [cpu.some, io.some, io.full, memory.some, memory.full]
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[allow(clippy::cast_precision_loss)] // nanoseconds are exact for the first months of uptime
-fn monotonic_seconds() -> f64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+    #[test]
+    fn a_device_that_is_not_there_has_no_column_and_time_goes_on() {
+        let watched = Watched {
+            devices: Some(vec!["no-such-disk".into()]),
+            workload: vec![],
+        };
+        let mut reader = Reader::open(&watched);
+        reader.sample(true);
+        reader.sample(false);
+        let samples = reader.take();
+        assert!(samples.at[1] > samples.at[0]);
+        assert!(
+            samples
+                .columns
+                .iter()
+                .all(|(name, _)| !name.starts_with("disk."))
+        );
+        let (_, boottime) = &samples.columns[0];
+        assert!(boottime[1] > boottime[0]);
+        reader.sample(false);
+        let next = reader.take();
+        assert_eq!((next.at.len(), next.at[0]), (2, samples.at[1]));
+        assert_eq!(next.columns[0].1[0], boottime[1]);
+    }
 }

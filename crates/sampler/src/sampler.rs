@@ -5,13 +5,15 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::reader::{Reader, Samples};
+use crate::reader::Reader;
+use crate::rows::Samples;
+use crate::watched::Watched;
 
 /// A thread that samples at a fixed interval until it is stopped.
 pub struct Sampler {
     /// Dropped to wake the thread at once.
     stop: Sender<()>,
-    thread: JoinHandle<io::Result<Samples>>,
+    thread: JoinHandle<Samples>,
 }
 
 impl Sampler {
@@ -19,10 +21,10 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// /proc/stat cannot be read, or the thread cannot be started.
-    pub fn start(devices: &[String], interval: Duration) -> io::Result<Self> {
-        let mut reader = Reader::open(devices)?;
-        reader.sample()?;
+    /// The thread cannot be started.
+    pub fn start(watched: &Watched, interval: Duration) -> io::Result<Self> {
+        let mut reader = Reader::open(watched);
+        reader.sample(true);
         let (stop, stopped) = channel();
         let first = Instant::now();
         let thread = Builder::new()
@@ -33,14 +35,11 @@ impl Sampler {
 
     /// Take the last sample now, end the thread and hand everything over.
     ///
-    /// # Errors
-    ///
-    /// /proc/stat could not be read any more.
-    ///
     /// # Panics
     ///
     /// If the thread has.
-    pub fn stop(self) -> io::Result<Samples> {
+    #[must_use]
+    pub fn stop(self) -> Samples {
         drop(self.stop);
         self.thread
             .join()
@@ -54,49 +53,51 @@ fn keep_sampling(
     first: Instant,
     interval: Duration,
     stopped: &Receiver<()>,
-) -> io::Result<Samples> {
+) -> Samples {
     let mut due = first + interval;
     while stopped.recv_timeout(due.saturating_duration_since(Instant::now()))
         == Err(RecvTimeoutError::Timeout)
     {
-        reader.sample()?;
+        reader.sample(false);
         while due <= Instant::now() {
-            due += interval;
+            due += interval * reader.stride();
         }
     }
-    reader.sample()?;
-    Ok(reader.into_samples())
+    reader.sample(true);
+    reader.take()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const NOTHING: Watched = Watched {
+        devices: Some(Vec::new()),
+        workload: Vec::new(),
+    };
+
     #[test]
     fn first_and_last_sample_are_taken_and_stopping_does_not_wait() {
         let before = Instant::now();
         let an_hour = Duration::from_secs(3600);
-        let started = Sampler::start(&["no-such-disk".into()], an_hour).unwrap();
-        let samples = started.stop().unwrap();
+        let samples = Sampler::start(&NOTHING, an_hour).unwrap().stop();
         assert!(before.elapsed() < Duration::from_secs(60));
-        assert_eq!(samples.seconds.len(), 2);
-        assert_eq!(samples.cpu.len(), 2);
-        assert_eq!(samples.pressures.len(), 2);
-        assert_eq!(samples.disks[0].1, [None, None]);
+        assert_eq!(samples.at.len(), 2);
     }
 
     #[test]
+    #[allow(clippy::cast_precision_loss)] // nanoseconds of some months are exact
     fn the_interval_is_kept_without_drift() {
         let interval = Duration::from_millis(20);
-        let sampler = Sampler::start(&[], interval).unwrap();
+        let sampler = Sampler::start(&NOTHING, interval).unwrap();
         std::thread::sleep(Duration::from_millis(300));
-        let seconds = sampler.stop().unwrap().seconds;
+        let at = sampler.stop().at;
         // All but the last were due at whole intervals after the first; late, never early.
-        for at in &seconds[1..seconds.len() - 1] {
-            let intervals = (at - seconds[0]) / interval.as_secs_f64();
+        for at_one in &at[1..at.len() - 1] {
+            let intervals = (at_one - at[0]) as f64 / interval.as_nanos() as f64;
             assert!(intervals > 0.99, "early: {intervals}");
         }
-        assert!(seconds.is_sorted());
-        assert!(seconds.len() > 3);
+        assert!(at.is_sorted());
+        assert!(at.len() > 3);
     }
 }

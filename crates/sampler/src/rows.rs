@@ -1,0 +1,215 @@
+//! Rows kept small: each as its difference from the one before, within a bounded memory.
+
+use integer_encoding::VarInt;
+
+use crate::process::Process;
+
+/// Beyond this many encoded bytes every second row is given up. With 40 devices at work a row takes
+/// about 1.5 KB, so the first thinning comes after some five minutes at 10 Hz.
+const USUAL_ROOM: usize = 4 << 20;
+
+/// What a [`crate::Reader`] has sampled: columns of equal length.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Samples {
+    /// `CLOCK_MONOTONIC` at each sample, in nanoseconds.
+    pub at: Vec<u64>,
+    /// Each column by name: None where it was missing at that moment.
+    pub columns: Vec<(String, Vec<Option<u64>>)>,
+    /// The busiest processes of the workload and others. Their number is bounded.
+    pub processes: Vec<Process>,
+}
+
+/// Rows from the first on. When they outgrow their room, every second one is given up, and from
+/// then on only every second one, fourth one, ... is kept: the resolution is halved, and neither
+/// the beginning nor the end is lost, as it would be in a ring.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    encoded: Vec<u8>,
+    count: usize,
+    /// The last row that is encoded, its time first.
+    last: Vec<u64>,
+    stride: u32,
+    room: usize,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self::with_room(USUAL_ROOM)
+    }
+}
+
+impl Rows {
+    fn with_room(room: usize) -> Self {
+        Self {
+            encoded: Vec::new(),
+            count: 0,
+            last: Vec::new(),
+            stride: 1,
+            room,
+        }
+    }
+
+    /// Of how many samples one is kept by now.
+    pub(crate) fn stride(&self) -> u32 {
+        self.stride
+    }
+
+    /// Keep a row: its time in nanoseconds, and its values. Later rows may be longer.
+    pub(crate) fn push(&mut self, at: u64, row: &[Option<u64>]) {
+        self.encode(at, row);
+        while self.encoded.len() > self.room && self.count > 2 {
+            self.thin();
+        }
+    }
+
+    fn encode(&mut self, at: u64, row: &[Option<u64>]) {
+        self.last.resize(self.last.len().max(row.len() + 1), 0);
+        put(&mut self.encoded, row.len() as u64);
+        put_difference(&mut self.encoded, &mut self.last[0], at);
+        for values in row.chunks(8) {
+            let there = (0..)
+                .zip(values)
+                .map(|(bit, value)| u8::from(value.is_some()) << bit);
+            self.encoded.push(there.sum());
+        }
+        for (last, value) in self.last[1..].iter_mut().zip(row) {
+            if let Some(value) = value {
+                put_difference(&mut self.encoded, last, *value);
+            }
+        }
+        self.count += 1;
+    }
+
+    /// Give up every second row. The newest stays whatever its turn: it may have been the last.
+    fn thin(&mut self) {
+        let mut thinned = Self {
+            stride: 2 * self.stride,
+            ..Self::with_room(self.room)
+        };
+        let newest = self.count - 1;
+        let mut index = 0;
+        self.each(|at, row| {
+            if index % 2 == 0 || index == newest {
+                thinned.encode(at, row);
+            }
+            index += 1;
+        });
+        *self = thinned;
+    }
+
+    /// The rows as columns.
+    pub(crate) fn samples(&self, names: &[String]) -> Samples {
+        let column = |name: &String| (name.clone(), Vec::with_capacity(self.count));
+        let mut samples = Samples {
+            at: Vec::with_capacity(self.count),
+            columns: names.iter().map(column).collect(),
+            processes: Vec::new(),
+        };
+        self.each(|at, row| {
+            samples.at.push(at);
+            for (index, (_, column)) in samples.columns.iter_mut().enumerate() {
+                column.push(row.get(index).copied().flatten());
+            }
+        });
+        samples
+    }
+
+    fn each(&self, mut take: impl FnMut(u64, &[Option<u64>])) {
+        let mut rest = self.encoded.as_slice();
+        let mut last = vec![0; self.last.len()];
+        let mut row = Vec::new();
+        while !rest.is_empty() {
+            let width = usize::try_from(next(&mut rest)).expect("as it was encoded");
+            let at = next_difference(&mut rest, &mut last[0]);
+            let (there, values) = rest.split_at(width.div_ceil(8));
+            rest = values;
+            row.clear();
+            for index in 0..width {
+                let is_there = there[index / 8] >> (index % 8) & 1 == 1;
+                row.push(is_there.then(|| next_difference(&mut rest, &mut last[index + 1])));
+            }
+            take(at, &row);
+        }
+    }
+}
+
+fn put(encoded: &mut Vec<u8>, value: u64) {
+    let mut buffer = [0; 10];
+    let len = value.encode_var(&mut buffer);
+    encoded.extend_from_slice(&buffer[..len]);
+}
+
+fn next(rest: &mut &[u8]) -> u64 {
+    let (value, len) = u64::decode_var(rest).expect("as it was encoded");
+    *rest = &rest[len..];
+    value
+}
+
+/// Signed differences are encoded as zigzag by the library: a gauge goes down as cheaply as up.
+fn put_difference(encoded: &mut Vec<u8>, last: &mut u64, value: u64) {
+    let mut buffer = [0; 10];
+    let difference = i64::from_ne_bytes(value.wrapping_sub(*last).to_ne_bytes());
+    let len = difference.encode_var(&mut buffer);
+    encoded.extend_from_slice(&buffer[..len]);
+    *last = value;
+}
+
+fn next_difference(rest: &mut &[u8], last: &mut u64) -> u64 {
+    let (difference, len) = i64::decode_var(rest).expect("as it was encoded");
+    *rest = &rest[len..];
+    *last = last.wrapping_add_signed(difference);
+    *last
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|index| index.to_string()).collect()
+    }
+
+    fn told(rows: &Rows, width: usize) -> Vec<(u64, Vec<Option<u64>>)> {
+        let samples = rows.samples(&names(width));
+        let row = |index: usize| samples.columns.iter().map(|(_, all)| all[index]).collect();
+        (0..samples.at.len())
+            .map(|index| (samples.at[index], row(index)))
+            .collect()
+    }
+
+    #[test]
+    fn beyond_the_room_every_second_row_goes_but_neither_first_nor_last() {
+        let mut rows = Rows::with_room(200);
+        let mut at = 0;
+        while at < 1000 {
+            rows.push(at, &[Some(at * at), None]);
+            let kept = told(&rows, 2);
+            assert_eq!(kept[0], (0, vec![Some(0), None]));
+            assert_eq!(*kept.last().unwrap(), (at, vec![Some(at * at), None]));
+            at += u64::from(rows.stride());
+        }
+        assert!(rows.stride() > 1);
+        assert!(rows.encoded.len() <= 200);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_pushed_is_told_with_later_columns_missing_before(
+            pushed in proptest::collection::vec(
+                (any::<u64>(), proptest::collection::vec(any::<Option<u64>>(), 0..20)), 0..20),
+        ) {
+            let mut pushed = pushed;
+            pushed.sort_by_key(|(_, row)| row.len());
+            let mut rows = Rows::default();
+            for (at, row) in &pushed {
+                rows.push(*at, row);
+            }
+            for (_, row) in &mut pushed {
+                row.resize(20, None);
+            }
+            prop_assert_eq!(told(&rows, 20), pushed);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The control group of the workload: what it has moved, its limits, and how they held it back.
+//!
+//! See Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/ and scheduler/sched-bwc.rst.
+
+mod caps;
+mod group;
+mod moved;
+mod quota;
+mod reclaim;
+
+use crate::columns::Columns;
+use crate::source::Source;
+use crate::watched::Watched;
+
+/// A source for each controller that the group of the first process of the workload has.
+pub(super) fn open(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
+    let Some(&process) = watched.workload.first() else {
+        return Vec::new();
+    };
+    let found: [Option<Box<dyn Source>>; 4] = [
+        super::boxed(moved::Moved::open(process)),
+        super::boxed(caps::Caps::open(process)),
+        super::boxed(quota::Quota::open(process, columns)),
+        super::boxed(reclaim::Reclaim::open(process, columns)),
+    ];
+    found.into_iter().flatten().collect()
+}

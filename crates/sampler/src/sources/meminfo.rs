@@ -1,0 +1,73 @@
+//! /proc/meminfo: how much memory there is, and what it is used for; see proc(5).
+
+use crate::columns::Columns;
+use crate::named::Named;
+use crate::proc_file::ProcFile;
+use crate::source::Source;
+
+/// By the names of our columns and of the kernel's lines; `MemAvailable` came with 3.14.
+const SIZES: [&str; 4] = ["total_kb", "available_kb", "cached_kb", "swap_free_kb"];
+const LINES: [&[u8]; SIZES.len()] = [b"MemTotal", b"MemAvailable", b"Cached", b"SwapFree"];
+
+/// `memory.SIZE`, in kB of 1024 bytes.
+pub(super) struct Meminfo {
+    file: ProcFile,
+    sizes: Named<{ SIZES.len() }>,
+}
+
+impl Meminfo {
+    pub(super) fn open(columns: &mut Columns) -> Option<Self> {
+        Some(Self {
+            file: ProcFile::open("/proc/meminfo").ok()?,
+            sizes: Named::new(columns.group("memory", &SIZES), size),
+        })
+    }
+}
+
+impl Source for Meminfo {
+    fn sample(&mut self, columns: &mut Columns) {
+        let Ok(text) = self.file.read_lines() else {
+            return;
+        };
+        let told = self.sizes.sums(text);
+        self.sizes.put(&told, columns);
+    }
+}
+
+fn size(name: &[u8]) -> Option<usize> {
+    LINES.iter().position(|line| *line == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> Vec<Option<u64>> {
+        let mut columns = Columns::default();
+        let mut named = Named::new(columns.group("memory", &SIZES), size);
+        let told = named.sums(text);
+        named.put(&told, &mut columns);
+        columns.row().to_vec()
+    }
+
+    #[test]
+    fn what_several_kernels_show_is_read() {
+        let rhel_6 = include_bytes!("../../../../tests/host/samples/meminfo-2.6.32");
+        let newest = include_bytes!("../../../../tests/host/samples/meminfo-6.18");
+        assert_eq!(
+            read(rhel_6),
+            [Some(32_829_136), None, Some(19_472_060), Some(16_383_992)]
+        );
+        assert_eq!(
+            read(newest),
+            [Some(24_684_092), Some(22_740_868), Some(1_298_772), Some(0)]
+        );
+    }
+
+    #[test]
+    fn this_machine_tells_all() {
+        let mut columns = Columns::default();
+        Meminfo::open(&mut columns).unwrap().sample(&mut columns);
+        assert!(columns.row().iter().all(Option::is_some));
+    }
+}

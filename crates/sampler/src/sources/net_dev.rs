@@ -1,0 +1,140 @@
+//! /proc/net/dev: a line per network interface; see proc(5) and net/core/net-procfs.c.
+
+use crate::columns::{Column, Columns};
+use crate::places::Places;
+use crate::proc_file::{ProcFile, fields, number};
+use crate::source::Source;
+
+/// The counters of an interface, and their places among the 16 of the kernel.
+const COUNTERS: [&str; 8] = [
+    "rx_bytes",
+    "rx_packets",
+    "rx_errors",
+    "rx_dropped",
+    "tx_bytes",
+    "tx_packets",
+    "tx_errors",
+    "tx_dropped",
+];
+const RECEIVED: usize = 0;
+const SENT: usize = 8;
+const PER_DIRECTION: usize = 4;
+
+/// One value for each of [`COUNTERS`].
+type Counted = [u64; COUNTERS.len()];
+
+/// Every interface of this network namespace, as `net.INTERFACE.COUNTER`.
+pub(super) struct NetDev {
+    file: ProcFile,
+    interfaces: Places<[Column; COUNTERS.len()]>,
+}
+
+impl NetDev {
+    pub(super) fn open() -> Option<Self> {
+        Some(Self {
+            file: ProcFile::open("/proc/net/dev").ok()?,
+            interfaces: Places::new(),
+        })
+    }
+}
+
+impl Source for NetDev {
+    fn sample(&mut self, columns: &mut Columns) {
+        let Ok(text) = self.file.read_lines() else {
+            return;
+        };
+        let lines = text.split(|&byte| byte == b'\n').filter_map(parse);
+        for (index, (name, counted)) in lines.enumerate() {
+            let new = || columns.group(&format!("net.{name}"), &COUNTERS);
+            let interface = self.interfaces.at(index, name.as_bytes(), new);
+            columns.put_all(interface, &counted);
+        }
+    }
+}
+
+/// The interface and its counters. None if it is a heading, or not as the kernel documents it.
+fn parse(line: &[u8]) -> Option<(&str, Counted)> {
+    // The last colon: that of an alias belongs to its name.
+    let colon = line.iter().rposition(|&byte| byte == b':')?;
+    let name = std::str::from_utf8(&line[..colon]).ok()?.trim_start();
+    let mut all = [0; SENT + PER_DIRECTION];
+    let mut found = fields(&line[colon + 1..]);
+    for value in &mut all {
+        *value = number(found.next()?)?;
+    }
+    let counted = std::array::from_fn(|index| match index {
+        ..PER_DIRECTION => all[RECEIVED + index],
+        _ => all[SENT + index - PER_DIRECTION],
+    });
+    Some((name, counted))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &[u8]) -> Vec<(&str, Counted)> {
+        text.split(|&byte| byte == b'\n')
+            .filter_map(parse)
+            .collect()
+    }
+
+    #[test]
+    fn what_several_kernels_show_is_read() {
+        let rhel_6 = include_bytes!("../../../../tests/host/samples/net-dev-2.6.32");
+        assert_eq!(
+            read(rhel_6),
+            [
+                ("lo", [70_112, 812, 0, 0, 70_112, 812, 0, 0]),
+                // No space after the colon when the number fills its place.
+                (
+                    "eth0",
+                    [
+                        4_112_233_445,
+                        30_122_334,
+                        1,
+                        22,
+                        991_223_344,
+                        20_113_344,
+                        3,
+                        4
+                    ]
+                ),
+                ("eth0:1", [10, 1, 0, 0, 20, 2, 0, 0]),
+            ]
+        );
+        let newest = include_bytes!("../../../../tests/host/samples/net-dev-6.18");
+        assert_eq!(read(newest)[0].0, "lo");
+        assert_eq!(read(newest).len(), 4);
+    }
+
+    #[test]
+    fn this_machine_has_an_interface() {
+        let mut columns = Columns::default();
+        NetDev::open().unwrap().sample(&mut columns);
+        assert!(columns.names().iter().any(|name| name == "net.lo.rx_bytes"));
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_kernel_prints_is_read_back(
+            name in "[a-z][a-z0-9.@_-]{0,14}", values: [u64; 16], space: bool,
+        ) {
+            let printed: Vec<String> = values.iter().map(ToString::to_string).collect();
+            let space = if space { " " } else { "" };
+            let line = format!("{name:>6}:{space}{}", printed.join("  "));
+            let mut expected = values[..4].to_vec();
+            expected.extend(&values[8..12]);
+            let (found, counted) = parse(line.as_bytes()).unwrap();
+            prop_assert_eq!(found, name);
+            prop_assert_eq!(counted.to_vec(), expected);
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(line in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = parse(&line);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! /proc/pressure: time in which work stood still; see Documentation/accounting/psi.rst.
+
+use crate::columns::{Column, Columns};
+use crate::proc_file::{ProcFile, number};
+use crate::source::Source;
+
+/// Each resource with a file of its own: `irq` came with 6.1, the others with 4.20.
+const RESOURCES: [&str; 4] = ["cpu", "io", "memory", "irq"];
+
+/// Every resource, as `pressure.RESOURCE_some` and `pressure.RESOURCE_full` in microseconds.
+pub(super) struct Pressure {
+    resources: Vec<(ProcFile, [Column; 2])>,
+}
+
+impl Pressure {
+    pub(super) fn open(columns: &mut Columns) -> Option<Self> {
+        let mut resources = Vec::new();
+        for resource in RESOURCES {
+            if let Ok(file) = ProcFile::open(&format!("/proc/pressure/{resource}")) {
+                let names = ["some", "full"].map(|kind| format!("pressure.{resource}_{kind}"));
+                resources.push((file, names.map(|name| columns.named(&name))));
+            }
+        }
+        (!resources.is_empty()).then_some(Self { resources })
+    }
+}
+
+impl Source for Pressure {
+    /// Kernels with pressure switched off have the files but refuse to read them.
+    fn sample(&mut self, columns: &mut Columns) {
+        for (file, [some, full]) in &mut self.resources {
+            let stall = file.read_lines().map(parse_stall).unwrap_or_default();
+            for (column, total) in [(some, stall.some), (full, stall.full)] {
+                if let Some(total) = total {
+                    columns.put(*column, total);
+                }
+            }
+        }
+    }
+}
+
+/// Microseconds in which some, and in which all tasks that were not idle waited for a resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Stall {
+    /// At least one task waited.
+    some: Option<u64>,
+    /// No task could go on.
+    full: Option<u64>,
+}
+
+/// The totals in a file of /proc/pressure; None for a line that is not there.
+fn parse_stall(text: &[u8]) -> Stall {
+    Stall {
+        some: total(text, b"some "),
+        full: total(text, b"full "),
+    }
+}
+
+fn total(text: &[u8], kind: &[u8]) -> Option<u64> {
+    let line = text
+        .split(|&byte| byte == b'\n')
+        .find_map(|line| line.strip_prefix(kind))?;
+    line.split(|&byte| byte == b' ')
+        .find_map(|field| number(field.strip_prefix(b"total=")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn reads_both_lines() {
+        let text = b"some avg10=0.00 avg60=0.12 avg300=0.05 total=7123\n\
+            full avg10=0.00 avg60=0.00 avg300=0.00 total=42\n";
+        assert_eq!(
+            parse_stall(text),
+            Stall {
+                some: Some(7123),
+                full: Some(42)
+            }
+        );
+    }
+
+    #[test]
+    fn before_linux_5_13_the_processor_has_one_line() {
+        let text = b"some avg10=0.00 avg60=0.12 avg300=0.05 total=7123\n";
+        assert_eq!(
+            parse_stall(text),
+            Stall {
+                some: Some(7123),
+                full: None
+            }
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_kernel_prints_is_read_back(some: u64, full: u64) {
+            let text = format!("some avg10=1.00 total={some}\nfull avg10=0.00 total={full}\n");
+            let expected = Stall { some: Some(some), full: Some(full) };
+            prop_assert_eq!(parse_stall(text.as_bytes()), expected);
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = parse_stall(&text);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! /proc/vmstat: pages that are dirty, written back, reclaimed and swapped; see mm/vmstat.c.
+
+use rustix::param::page_size;
+
+use crate::columns::{Column, Columns};
+use crate::named::Named;
+use crate::proc_file::ProcFile;
+use crate::source::Source;
+
+/// The first four are so many pages now, the others are counted since boot.
+const COUNTERS: [&str; 15] = [
+    "nr_dirty",
+    "nr_writeback",
+    "nr_dirty_threshold",
+    "nr_dirty_background_threshold",
+    "nr_dirtied",
+    "nr_written",
+    "pgscan_direct",
+    "pgscan_kswapd",
+    "pgsteal_direct",
+    "pgsteal_kswapd",
+    "allocstall",
+    "pswpin",
+    "pswpout",
+    "pgmajfault",
+    "oom_kill",
+];
+
+/// Parts of the memory: some counters have a line for each of them, by the version of the kernel.
+const ZONES: [&str; 6] = ["dma", "dma32", "normal", "high", "movable", "device"];
+
+/// `vm.COUNTER` in pages or times, and the size of a page as `vm.page_kb`.
+pub(super) struct Vmstat {
+    file: ProcFile,
+    counters: Named<{ COUNTERS.len() }>,
+    page_kb: Column,
+}
+
+impl Vmstat {
+    pub(super) fn open(columns: &mut Columns) -> Option<Self> {
+        Some(Self {
+            file: ProcFile::open("/proc/vmstat").ok()?,
+            counters: Named::new(columns.group("vm", &COUNTERS), counter),
+            page_kb: columns.named("vm.page_kb"),
+        })
+    }
+}
+
+impl Source for Vmstat {
+    fn sample(&mut self, columns: &mut Columns) {
+        let Ok(text) = self.file.read_lines() else {
+            return;
+        };
+        let counted = self.counters.sums(text);
+        self.counters.put(&counted, columns);
+        columns.put(self.page_kb, page_size() as u64 / 1024);
+    }
+}
+
+/// Which of [`COUNTERS`] a line counts: its own, or for one of the zones.
+fn counter(name: &[u8]) -> Option<usize> {
+    let name = std::str::from_utf8(name).ok()?;
+    COUNTERS.iter().position(|counter| {
+        name.strip_prefix(counter).is_some_and(|rest| {
+            rest.is_empty()
+                || rest
+                    .strip_prefix('_')
+                    .is_some_and(|zone| ZONES.contains(&zone))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8], wanted: [&str; 5]) -> [Option<u64>; 5] {
+        let mut columns = Columns::default();
+        let mut named = Named::new(columns.group("vm", &COUNTERS), counter);
+        let counted = named.sums(text);
+        named.put(&counted, &mut columns);
+        wanted.map(|name| {
+            let index = columns.names().iter().position(|own| own[3..] == *name);
+            columns.row()[index.expect("a counter")]
+        })
+    }
+
+    const WANTED: [&str; 5] = [
+        "nr_dirty",
+        "nr_dirty_threshold",
+        "pgscan_direct",
+        "allocstall",
+        "oom_kill",
+    ];
+
+    #[test]
+    fn what_several_kernels_show_is_read() {
+        let rhel_6 = include_bytes!("../../../../tests/host/samples/vmstat-2.6.32");
+        let rhel_7 = include_bytes!("../../../../tests/host/samples/vmstat-3.10");
+        let rhel_8 = include_bytes!("../../../../tests/host/samples/vmstat-4.18");
+        let newest = include_bytes!("../../../../tests/host/samples/vmstat-6.18");
+        assert_eq!(
+            read(rhel_6, WANTED),
+            [Some(310), Some(779_101), Some(40 + 2000), Some(17), None]
+        );
+        assert_eq!(
+            read(rhel_7, WANTED),
+            [Some(56), Some(382_131), Some(1 + 20 + 300), Some(5), None]
+        );
+        assert_eq!(
+            read(rhel_8, WANTED),
+            [
+                Some(12),
+                Some(801_423),
+                Some(4711),
+                Some(1 + 2 + 3),
+                Some(4)
+            ]
+        );
+        assert!(read(newest, WANTED).iter().all(Option::is_some));
+    }
+
+    #[test]
+    fn what_is_called_alike_is_not_counted() {
+        assert_eq!(counter(b"pgscan_direct_throttle"), None);
+        assert_eq!(counter(b"nr_dirty"), Some(0));
+        assert_eq!(counter(b"nr_dirty_threshold"), Some(2));
+        assert_eq!(counter(b"pgsteal_kswapd_dma32"), counter(b"pgsteal_kswapd"));
+    }
+
+    #[test]
+    fn this_machine_tells_all() {
+        let mut columns = Columns::default();
+        Vmstat::open(&mut columns).unwrap().sample(&mut columns);
+        assert!(columns.row().iter().all(Option::is_some));
+    }
+}
