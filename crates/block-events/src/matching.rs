@@ -1,0 +1,260 @@
+//! Requests out of their events: an issue and the completion of the same sector belong together.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use iostudy_latency::{Latencies, no_latencies, note};
+
+use crate::event::{Event, Operation, Request, SECTOR_BYTES, Step};
+
+/// The requests of one device that do the same.
+#[derive(Debug, Clone)]
+pub struct Requests {
+    /// From issue to completion.
+    pub latencies: Latencies,
+    /// How many had so many bytes.
+    pub sizes: BTreeMap<u64, u64>,
+}
+
+/// What events say of requests; device numbers are major << 20 | minor.
+#[derive(Debug, Clone, Default)]
+pub struct Matched {
+    /// By device and operation, those of which both ends were seen.
+    pub requests: BTreeMap<(u32, Operation), Requests>,
+    /// Completions of requests whose issue was not seen.
+    pub without_issue: u64,
+    /// Issues of requests whose completion was not seen.
+    pub without_completion: u64,
+}
+
+/// Several requests of one place can be under way; the oldest comes first, as the number says.
+type Key = (u32, Operation, u64, u64);
+
+#[derive(Debug)]
+struct Pending {
+    issued_at: u64,
+    bytes: u64,
+    sectors_left: u64,
+}
+
+/// Takes events in the order of their time.
+///
+/// Of requests for the same place that are under way at once the first completion is taken for that
+/// of the first issue. Which it was does not matter: the sum of their latencies stays the same.
+#[derive(Debug, Default)]
+pub struct Matcher {
+    pending: BTreeMap<Key, Pending>,
+    issues: u64,
+    matched: Matched,
+}
+
+impl Matcher {
+    /// Something has happened, not before what was told until now.
+    pub fn take(&mut self, event: &Event) {
+        match event.step {
+            Step::Issued => self.issue(event),
+            Step::Requeued => drop(self.oldest(&event.request)),
+            Step::Completed => self.complete(event),
+        }
+    }
+
+    /// Events were lost: what is under way may have ended long ago, and is given up.
+    pub fn forget(&mut self) {
+        self.matched.without_completion += self.pending.len() as u64;
+        self.pending.clear();
+    }
+
+    /// All has been told: what was found.
+    #[must_use]
+    pub fn finish(mut self) -> Matched {
+        self.forget();
+        self.matched
+    }
+
+    fn issue(&mut self, event: &Event) {
+        let pending = Pending {
+            issued_at: event.at,
+            bytes: event.request.sectors * SECTOR_BYTES,
+            sectors_left: event.request.sectors,
+        };
+        self.issues += 1;
+        self.wait(&event.request, event.request.sector, self.issues, pending);
+    }
+
+    fn wait(&mut self, request: &Request, sector: u64, number: u64, pending: Pending) {
+        let key = (request.device, request.operation, sector, number);
+        self.pending.insert(key, pending);
+    }
+
+    /// The issue that waits longest at the place of a request.
+    fn oldest(&mut self, request: &Request) -> Option<(u64, Pending)> {
+        let place = |number| (request.device, request.operation, request.sector, number);
+        let waiting = self.pending.range(place(0)..=place(u64::MAX)).next();
+        let key = *waiting?.0;
+        Some((key.3, self.pending.remove(&key)?))
+    }
+
+    fn complete(&mut self, event: &Event) {
+        let request = &event.request;
+        let Some((number, mut pending)) = self.oldest(request) else {
+            self.matched.without_issue += 1;
+            return;
+        };
+        if request.sectors < pending.sectors_left {
+            // A driver may tell a part at a time; the rest begins where this part ends.
+            pending.sectors_left -= request.sectors;
+            self.wait(request, request.sector + request.sectors, number, pending);
+            return;
+        }
+        let own = (request.device, request.operation);
+        let done = self.matched.requests.entry(own).or_insert_with(none);
+        let nanoseconds = event.at.saturating_sub(pending.issued_at);
+        note(&mut done.latencies, Duration::from_nanos(nanoseconds));
+        *done.sizes.entry(pending.bytes).or_default() += 1;
+    }
+}
+
+fn none() -> Requests {
+    Requests {
+        latencies: no_latencies(),
+        sizes: BTreeMap::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DEVICE: u32 = 7 << 20;
+
+    fn event(at: u64, step: Step, operation: Operation, sector: u64, sectors: u64) -> Event {
+        let request = Request {
+            device: DEVICE,
+            operation,
+            sector,
+            sectors,
+        };
+        Event { at, step, request }
+    }
+
+    fn read(at: u64, step: Step, sector: u64, sectors: u64) -> Event {
+        event(at, step, Operation::Read, sector, sectors)
+    }
+
+    fn matched(events: &[Event]) -> Matched {
+        let mut matcher = Matcher::default();
+        for event in events {
+            matcher.take(event);
+        }
+        matcher.finish()
+    }
+
+    fn reads(found: &Matched) -> (u64, u64, Vec<(u64, u64)>) {
+        let reads = &found.requests[&(DEVICE, Operation::Read)];
+        let sizes = reads.sizes.iter().map(|(bytes, count)| (*bytes, *count));
+        let latencies = &reads.latencies;
+        (latencies.len(), latencies.max(), sizes.collect())
+    }
+
+    #[test]
+    fn an_issue_and_its_completion_are_a_request() {
+        let found = matched(&[
+            read(1000, Step::Issued, 80, 8),
+            read(1500, Step::Completed, 80, 8),
+        ]);
+        assert_eq!(reads(&found), (1, 500, vec![(4096, 1)]));
+        assert_eq!((found.without_issue, found.without_completion), (0, 0));
+    }
+
+    #[test]
+    fn what_comes_in_parts_is_done_with_the_last_part() {
+        let found = matched(&[
+            read(0, Step::Issued, 80, 24),
+            read(10, Step::Completed, 80, 8),
+            read(20, Step::Completed, 88, 8),
+            read(30, Step::Completed, 96, 8),
+        ]);
+        assert_eq!(reads(&found), (1, 30, vec![(24 * 512, 1)]));
+        assert_eq!((found.without_issue, found.without_completion), (0, 0));
+    }
+
+    #[test]
+    fn what_the_driver_gave_back_counts_from_when_it_was_issued_again() {
+        let found = matched(&[
+            read(0, Step::Issued, 80, 8),
+            read(10, Step::Requeued, 80, 8),
+            read(500, Step::Issued, 80, 8),
+            read(600, Step::Completed, 80, 8),
+        ]);
+        assert_eq!(reads(&found), (1, 100, vec![(4096, 1)]));
+        assert_eq!(found.without_completion, 0);
+    }
+
+    #[test]
+    fn a_flush_is_no_write_to_the_first_sector() {
+        let found = matched(&[
+            event(0, Step::Issued, Operation::Write, 0, 8),
+            event(5, Step::Issued, Operation::Flush, 0, 0),
+            event(10, Step::Completed, Operation::Write, 0, 8),
+            event(105, Step::Completed, Operation::Flush, 0, 0),
+        ]);
+        let longest = |operation| found.requests[&(DEVICE, operation)].latencies.max();
+        assert_eq!(
+            [longest(Operation::Write), longest(Operation::Flush)],
+            [10, 100]
+        );
+    }
+
+    #[test]
+    fn ends_that_were_not_seen_are_counted_and_no_latency_is_made_up() {
+        let found = matched(&[
+            read(0, Step::Completed, 8, 8),
+            read(10, Step::Issued, 80, 8),
+        ]);
+        assert_eq!((found.without_issue, found.without_completion), (1, 1));
+        assert!(found.requests.is_empty());
+    }
+
+    #[test]
+    fn what_was_under_way_when_events_were_lost_is_given_up() {
+        let mut matcher = Matcher::default();
+        matcher.take(&read(0, Step::Issued, 80, 8));
+        matcher.forget(); // in it the completion, and the issue of a second request
+        matcher.take(&read(9000, Step::Completed, 80, 8));
+        let found = matcher.finish();
+        assert!(found.requests.is_empty());
+        assert_eq!((found.without_issue, found.without_completion), (1, 1));
+    }
+
+    proptest! {
+        /// However many requests of one place are under way, and in whatever order they end.
+        #[test]
+        fn counts_and_the_sum_of_latencies_are_those_of_the_requests(
+            requests in proptest::collection::vec((0_u64..1000, 1_u64..1000, 0_u64..3), 1..60),
+        ) {
+            let mut events: Vec<Event> = requests
+                .iter()
+                .flat_map(|(issued, latency, place)| {
+                    let own = |at, step| read(at, step, place * 8, 8);
+                    [own(*issued, Step::Issued), own(issued + latency, Step::Completed)]
+                })
+                .collect();
+            events.sort_by_key(|event| (event.at, event.step == Step::Completed));
+            let found = matched(&events);
+            let (count, _, sizes) = reads(&found);
+            prop_assert_eq!(count, requests.len() as u64);
+            prop_assert_eq!(sizes, vec![(4096, count)]);
+            prop_assert_eq!((found.without_issue, found.without_completion), (0, 0));
+            let total: u64 = requests.iter().map(|(_, latency, _)| latency).sum();
+            // Below 2048 ns a bucket of the histogram holds one nanosecond.
+            let latencies = &found.requests[&(DEVICE, Operation::Read)].latencies;
+            let values = latencies.iter_recorded();
+            let told: u64 = values
+                .map(|bucket| bucket.value_iterated_to() * bucket.count_at_value())
+                .sum();
+            prop_assert_eq!(told, total);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! The ring buffers of a trace instance: a file of pages for each processor.
+
+use std::fs::{File, read_dir, write};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, open};
+
+use crate::decoder::{Decoder, Seen};
+use crate::event::{EVENTS, Layout};
+use crate::format::FormatError;
+use crate::page::PageFormat;
+
+/// A trace instance that is set up, and the open ends of its buffers.
+pub(crate) struct Source {
+    instance: PathBuf,
+    decoder: Decoder,
+    buffers: Vec<PathBuf>,
+    pipes: Vec<File>,
+    page: Vec<u8>,
+}
+
+impl Source {
+    pub(crate) fn open(instance: &Path) -> io::Result<Self> {
+        let decoder = decoder(instance)?;
+        let buffers = buffers(instance)?;
+        let pipes = buffers.iter().map(|buffer| pipe(buffer));
+        Ok(Self {
+            instance: instance.to_owned(),
+            pipes: pipes.collect::<io::Result<_>>()?,
+            buffers,
+            page: vec![0; decoder.page_bytes()],
+            decoder,
+        })
+    }
+
+    /// Begin to record, with nothing recorded before.
+    pub(crate) fn begin(&self) -> io::Result<()> {
+        // To open it for writing empties the buffers and sets their counters to zero.
+        put(&self.instance.join("trace"), "")?;
+        put(&self.instance.join("tracing_on"), "1")
+    }
+
+    /// Record no more; what is recorded stays to be read.
+    pub(crate) fn end(instance: &Path) -> io::Result<()> {
+        put(&instance.join("tracing_on"), "0")
+    }
+
+    /// Take all that has been recorded; in the order of time for each processor only.
+    pub(crate) fn drain(&mut self, seen: &mut Vec<Seen>) -> io::Result<()> {
+        for pipe in &mut self.pipes {
+            while let Some(length) = read_page(pipe, &mut self.page)? {
+                let decoded = self.decoder.decode(&self.page[..length], seen);
+                decoded.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many events were lost since the beginning.
+    pub(crate) fn lost(&self) -> io::Result<u64> {
+        let stats = self.buffers.iter().map(|buffer| buffer.join("stats"));
+        stats.map(|path| Ok(lost_events(&text(&path)?))).sum()
+    }
+}
+
+/// The folders of the processors' buffers.
+fn buffers(instance: &Path) -> io::Result<Vec<PathBuf>> {
+    let path = instance.join("per_cpu");
+    let found = read_dir(&path).map_err(|error| told(&path, &error))?;
+    found.map(|entry| Ok(entry?.path())).collect()
+}
+
+fn decoder(instance: &Path) -> io::Result<Decoder> {
+    let path = instance.join("events/header_page");
+    let format = PageFormat::parse(&text(&path)?).map_err(|error| unusable(&path, &error))?;
+    let layout = |(name, step)| {
+        let path = instance.join("events/block").join(name).join("format");
+        Layout::parse(step, &text(&path)?).map_err(|error| unusable(&path, &error))
+    };
+    let layouts = EVENTS.into_iter().map(layout).collect::<io::Result<_>>()?;
+    Ok(Decoder::new(format, layouts))
+}
+
+/// Open so that reading does not wait for more.
+fn pipe(buffer: &Path) -> io::Result<File> {
+    let path = buffer.join("trace_pipe_raw");
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = open(&path, flags, Mode::empty()).map_err(io::Error::from);
+    Ok(opened.map_err(|error| told(&path, &error))?.into())
+}
+
+/// A page, or what has been written of it so far; None if there is nothing now.
+fn read_page(pipe: &mut File, page: &mut [u8]) -> io::Result<Option<usize>> {
+    loop {
+        match pipe.read(page) {
+            Ok(0) => return Ok(None),
+            Ok(length) => return Ok(Some(length)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Of the text in `per_cpu/*/stats`, which counts in which way events were lost.
+fn lost_events(stats: &str) -> u64 {
+    const WAYS: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
+    let counted = stats.lines().filter_map(|line| line.split_once(": "));
+    counted
+        .filter(|(name, _)| WAYS.contains(name))
+        .filter_map(|(_, count)| count.trim().parse::<u64>().ok())
+        .sum()
+}
+
+/// What a small file holds, read at once: of `header_page` a second read gives nothing more.
+fn text(path: &Path) -> io::Result<String> {
+    const ENOUGH: usize = 16 << 10;
+    let mut bytes = vec![0; ENOUGH];
+    let mut file = File::open(path).map_err(|error| told(path, &error))?;
+    let length = file.read(&mut bytes).map_err(|error| told(path, &error))?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
+}
+
+fn put(path: &Path, value: &str) -> io::Result<()> {
+    write(path, value).map_err(|error| told(path, &error))
+}
+
+fn told(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+fn unusable(path: &Path, error: &FormatError) -> io::Error {
+    let told = format!("{}: {error}", path.display());
+    io::Error::new(ErrorKind::InvalidData, told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_lose_an_event_counts() {
+        let stats = "entries: 12\noverrun: 100\ncommit overrun: 20\nbytes: 4000\n\
+            oldest event ts:  1122.362062\nnow ts:  1122.362062\ndropped events: 3\n\
+            read events: 7\n";
+        assert_eq!(lost_events(stats), 123);
+    }
+}

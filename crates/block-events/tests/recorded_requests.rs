@@ -1,0 +1,96 @@
+//! Pages that Linux 6.18 gave for a loop device on two processors, beside what the kernel's own
+//! counters of the device (`/sys/block/loop1/stat`) moved by meanwhile.
+
+use std::collections::BTreeMap;
+
+use iostudy_block_events::decoder::{Decoder, Seen};
+use iostudy_block_events::event::{EVENTS, Layout, Operation};
+use iostudy_block_events::matching::{Matched, Matcher, Requests};
+use iostudy_block_events::page::PageFormat;
+
+const LOOP1: u32 = (7 << 20) | 1;
+const SECTOR_BYTES: u64 = 512;
+const READS: u64 = 136;
+const SECTORS_READ: u64 = 5008;
+/// With one for each flush that was asked for alone.
+const WRITES: u64 = 49;
+const SECTORS_WRITTEN: u64 = 2816;
+const DISCARDS: u64 = 1;
+const SECTORS_DISCARDED: u64 = 2048;
+const FLUSHES: u64 = 10;
+
+fn decoder() -> Decoder {
+    let texts = [
+        include_str!("recorded/block_rq_issue.format"),
+        include_str!("recorded/block_rq_requeue.format"),
+        include_str!("recorded/block_rq_complete.format"),
+    ];
+    let layouts = EVENTS
+        .iter()
+        .zip(texts)
+        .map(|((_, step), text)| Layout::parse(*step, text).unwrap());
+    let format = PageFormat::parse(include_str!("recorded/header_page")).unwrap();
+    Decoder::new(format, layouts.collect())
+}
+
+fn recorded() -> Matched {
+    let decoder = decoder();
+    let mut seen = Vec::new();
+    let processors: [&[u8]; 2] = [
+        include_bytes!("recorded/cpu0.pages"),
+        include_bytes!("recorded/cpu1.pages"),
+    ];
+    for page in processors
+        .iter()
+        .flat_map(|pages| pages.chunks(decoder.page_bytes()))
+    {
+        decoder.decode(page, &mut seen).unwrap();
+    }
+    seen.sort_by_key(Seen::at);
+    let mut matcher = Matcher::default();
+    for seen in seen {
+        match seen {
+            Seen::Event(event) => matcher.take(&event),
+            Seen::Lost(at) => panic!("nothing was lost before {at}"),
+        }
+    }
+    matcher.finish()
+}
+
+fn count_and_sectors(requests: &Requests) -> (u64, u64) {
+    let bytes = |sizes: &BTreeMap<u64, u64>| sizes.iter().map(|(bytes, count)| bytes * count).sum();
+    let total: u64 = bytes(&requests.sizes);
+    (requests.latencies.len(), total / SECTOR_BYTES)
+}
+
+#[test]
+fn requests_and_sectors_are_those_that_the_kernel_has_counted() {
+    let found = recorded();
+    let of = |operation| count_and_sectors(&found.requests[&(LOOP1, operation)]);
+    assert_eq!(of(Operation::Read), (READS, SECTORS_READ));
+    assert_eq!(of(Operation::Write), (WRITES - FLUSHES, SECTORS_WRITTEN));
+    assert_eq!(of(Operation::Discard), (DISCARDS, SECTORS_DISCARDED));
+    assert_eq!(of(Operation::Flush), (FLUSHES, 0));
+    assert_eq!(found.requests.len(), 4);
+}
+
+#[test]
+fn every_request_has_both_its_ends() {
+    let found = recorded();
+    assert_eq!((found.without_issue, found.without_completion), (0, 0));
+}
+
+/// The first two reads and the first write of the recording, as the kernel's own text tells them.
+#[test]
+fn times_are_those_that_the_kernel_prints() {
+    let decoder = decoder();
+    let mut seen = Vec::new();
+    let page = &include_bytes!("recorded/cpu0.pages")[..decoder.page_bytes()];
+    decoder.decode(page, &mut seen).unwrap();
+    let microseconds: Vec<u64> = seen
+        .iter()
+        .take(3)
+        .map(|seen| (seen.at() + 500) / 1000)
+        .collect();
+    assert_eq!(microseconds, [1_537_214_835, 1_537_218_345, 1_537_218_366]);
+}
