@@ -1,0 +1,226 @@
+//! The tree behind a lock, and the log that makes its mutations durable.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
+use std::time::{Duration, Instant};
+
+use crate::error::{Dropped, Error, Fault};
+use crate::image;
+use crate::journal::{Done, Journal, Log, Progress, Waits};
+use crate::mutation::Mutation;
+use crate::recovery::{Recovered, recover};
+use crate::segment::{lying, sync_directory};
+use crate::tree::{Refused, Status, Tree};
+
+struct Inner {
+    tree: Tree,
+    journal: Journal,
+}
+
+/// A tree that is served from memory; what changes it is durable once it is acknowledged.
+///
+/// One lock guards the tree, as a name-node's does: for reading it is shared. Mutations are
+/// appended to the log while it is held, so that the log has them in the order in which they were
+/// done, and are waited for after it is given back.
+pub struct Namespace {
+    inner: RwLock<Inner>,
+    progress: Arc<Progress>,
+    log: Log,
+}
+
+impl Namespace {
+    /// An empty tree, and a new log in every directory: they are made if they are not there.
+    ///
+    /// # Errors
+    ///
+    /// A directory cannot be made or already holds a log, or a file in it cannot be written.
+    pub fn format(log: Log) -> Result<Self, Error> {
+        for directory in &log.directories {
+            let of = |call| Fault::of_std(directory, call);
+            fs::create_dir_all(directory).map_err(of("create directory"))?;
+            if !lying(directory)?.is_empty() || !image::lying(directory)?.is_empty() {
+                let there = rustix::io::Errno::EXIST;
+                return Err(Fault::of(directory, "begin a log")(there).into());
+            }
+        }
+        Self::begin(log, Tree::default(), 0)
+    }
+
+    /// The tree that the log of these directories tells, and the log from there on.
+    ///
+    /// An image of what was recovered is made durable in every directory before what it was
+    /// recovered from is removed; with it goes what was torn.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover`]'s, or a file cannot be written.
+    pub fn open(log: Log) -> Result<Self, Error> {
+        let Recovered { tree, last, .. } = recover(&log.directories)?;
+        let image = image::encode(&tree, last);
+        for directory in &log.directories {
+            image::write(directory, &image, last)?;
+        }
+        for directory in &log.directories {
+            remove_before(directory, last)?;
+            for segment in lying(directory)? {
+                remove(&segment.path)?;
+            }
+            sync_directory(directory)?;
+        }
+        Self::begin(log, tree, last)
+    }
+
+    fn begin(log: Log, tree: Tree, last: u64) -> Result<Self, Error> {
+        let progress = Arc::new(Progress::from(last));
+        let journal = Journal::open(&log, last, &progress)?;
+        Ok(Self {
+            inner: RwLock::new(Inner { tree, journal }),
+            progress,
+            log,
+        })
+    }
+
+    /// Do it and append it to the log; its transaction, which is not durable yet.
+    ///
+    /// # Errors
+    ///
+    /// The tree refuses it.
+    pub fn change(&self, mutation: &Mutation, waits: &mut Waits) -> Result<u64, Refused> {
+        let mut inner = self.lock(&mut waits.lock);
+        inner.tree.apply(mutation)?;
+        Ok(inner.journal.append(mutation, waits))
+    }
+
+    /// What is known of a path. Of a file that would be where its blocks lie, if it had any.
+    ///
+    /// # Errors
+    ///
+    /// It is not there.
+    pub fn status(&self, path: &str, waits: &mut Waits) -> Result<Status, Refused> {
+        self.share(&mut waits.lock).tree.status(path)
+    }
+
+    /// The newest transaction that is acknowledged: it is durable in every directory that is left.
+    ///
+    /// # Errors
+    ///
+    /// No directory is left.
+    #[inline]
+    pub fn durable(&self) -> Result<u64, Error> {
+        self.progress.durable()
+    }
+
+    /// Wait until `transaction` is durable, or for `longest`; the newest that is.
+    ///
+    /// # Errors
+    ///
+    /// No directory is left.
+    pub fn wait_for(
+        &self,
+        transaction: u64,
+        longest: Duration,
+        waits: &mut Waits,
+    ) -> Result<u64, Error> {
+        self.progress.wait_for(transaction, longest, waits)
+    }
+
+    /// What the log has done until now.
+    #[must_use]
+    pub fn done(&self) -> Done {
+        self.progress.done()
+    }
+
+    /// The log directories that failed and were given up.
+    #[must_use]
+    pub fn dropped(&self) -> Vec<Dropped> {
+        self.progress.dropped()
+    }
+
+    /// Write an image of the whole tree into every directory that is left, begin new segments, and
+    /// remove images and segments that it replaces, but for the newest of each. Mutations wait
+    /// until the tree is copied; not until it is written.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be written or removed.
+    pub fn checkpoint(&self) -> Result<(), Error> {
+        let dropped = self.dropped();
+        let mut log = self.log.clone();
+        log.directories
+            .retain(|own| !dropped.iter().any(|one| one.lay_in(own)));
+        let (image, last) = {
+            let mut inner = self.lock(&mut Duration::default());
+            let last = inner.journal.roll(&log, &self.progress)?;
+            (image::encode(&inner.tree, last), last)
+        };
+        for directory in &log.directories {
+            image::write(directory, &image, last)?;
+            let before = image::lying(directory)?
+                .get(1)
+                .map_or(0, |(before, _)| *before);
+            remove_before(directory, before)?;
+            sync_directory(directory)?;
+        }
+        Ok(())
+    }
+
+    /// Make everything durable, and name the segments after their last transaction; the tree.
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be written, or no directory is left.
+    pub fn close(self) -> Result<Tree, Error> {
+        let Inner { tree, journal } = self
+            .inner
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        journal.close()?;
+        Ok(tree)
+    }
+
+    fn lock(&self, waited: &mut Duration) -> RwLockWriteGuard<'_, Inner> {
+        match self.inner.try_write() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let began = Instant::now();
+                let guard = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+                *waited += began.elapsed();
+                guard
+            }
+        }
+    }
+
+    fn share(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
+        match self.inner.try_read() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                let began = Instant::now();
+                let guard = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+                *waited += began.elapsed();
+                guard
+            }
+        }
+    }
+}
+
+/// Remove images of before `last`, and segments that hold nothing beyond it.
+fn remove_before(directory: &Path, last: u64) -> Result<(), Fault> {
+    for (image, path) in image::lying(directory)? {
+        if image < last {
+            remove(&path)?;
+        }
+    }
+    for segment in lying(directory)? {
+        if segment.last.is_some_and(|own| own <= last) {
+            remove(&segment.path)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(path: &Path) -> Result<(), Fault> {
+    fs::remove_file(path).map_err(Fault::of_std(path, "remove"))
+}

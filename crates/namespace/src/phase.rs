@@ -1,0 +1,146 @@
+//! Phases, one after the other, and whether the log tells what they did.
+
+use std::time::Duration;
+
+use iostudy_latency::{Latencies, add, no_latencies};
+
+use crate::error::{Dropped, Error};
+use crate::job::Job;
+use crate::journal::{Done, Waits};
+use crate::mutation::Mutation;
+use crate::namespace::Namespace;
+use crate::operation::{Files, Operation, Paths};
+use crate::recovery::recover;
+use crate::worker::{Halt, Member, Timed, Worker};
+
+/// What was measured in one phase.
+#[derive(Debug, Clone)]
+pub struct Phase {
+    /// What was done to every file.
+    pub operation: Operation,
+    /// From the first start to the last acknowledgement.
+    pub wall: Duration,
+    /// How long each operation took, to its acknowledgement, in nanoseconds.
+    pub latencies: Latencies,
+    /// What the log did meanwhile.
+    pub log: Done,
+    /// How long the workers waited, all of them together.
+    pub waits: Waits,
+    /// How long they wrote images, all of them together.
+    pub checkpoints: Duration,
+}
+
+/// What a job did.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// One for each operation, in their order.
+    pub phases: Vec<Phase>,
+    /// The log directories that failed meanwhile.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Carry out a job, and compare the tree that the log tells with the one that was served.
+///
+/// `tick` is called about every 50 ms on the calling thread with the operations done so far; once
+/// it says no, every worker stops. What was written stays, also after an error.
+///
+/// # Errors
+///
+/// The first error of any worker; [`Error::Differs`] if the log does not tell what was done.
+///
+/// # Panics
+///
+/// If the job is not valid; see [`Job::validate`].
+pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
+    job.validate().expect("a job is validated before it is run");
+    let namespace = Namespace::format(job.log.clone())?;
+    let mut files = make_ready(job, &namespace, || tick(0))?;
+    let mut phases = Vec::with_capacity(job.operations.len());
+    let mut done_before = 0;
+    for operation in job.operations.iter().copied() {
+        let doing = (operation, files);
+        let phase = carry_out(job, &namespace, doing, |done| tick(done_before + done))?;
+        done_before += phase.latencies.len();
+        phases.push(phase);
+        files = files.after(operation).expect("the order was validated");
+    }
+    let dropped = namespace.dropped();
+    verify(job, namespace, &dropped)?;
+    Ok(Outcome { phases, dropped })
+}
+
+/// Make the directories, and the files where the first phase needs them.
+fn make_ready(
+    job: &Job,
+    namespace: &Namespace,
+    mut go_on: impl FnMut() -> bool,
+) -> Result<Files, Error> {
+    let mut paths = Paths::default();
+    for number in 0..=job.directory_of(job.files - 1) {
+        let path = paths.directory(number);
+        namespace.change(&Mutation::Mkdir { path, at_ms: 0 }, &mut Waits::default())?;
+    }
+    let files = job.files_before();
+    if files == Files::Created {
+        carry_out(job, namespace, (Operation::Create, Files::None), |_| {
+            go_on()
+        })?;
+    }
+    Ok(files)
+}
+
+fn carry_out(
+    job: &Job,
+    namespace: &Namespace,
+    (operation, files): (Operation, Files),
+    tick: impl FnMut(u64) -> bool,
+) -> Result<Phase, Error> {
+    let work = |member: &Member| -> Result<Timed, Halt> {
+        member.ready();
+        Worker::start(job, namespace, member).carry_out(operation, files)
+    };
+    let before = namespace.done();
+    let times = iostudy_crew::run(job.workers, work, tick)?;
+    let log = namespace.done().since(&before);
+    Ok(told(operation, log, &times))
+}
+
+fn told(operation: Operation, log: Done, times: &[Timed]) -> Phase {
+    let started = times.iter().map(|timed| timed.started).min();
+    let ended = times.iter().map(|timed| timed.ended).max();
+    let mut phase = Phase {
+        operation,
+        wall: ended
+            .zip(started)
+            .map_or(Duration::ZERO, |(ended, started)| ended - started),
+        latencies: no_latencies(),
+        log,
+        waits: Waits::default(),
+        checkpoints: Duration::ZERO,
+    };
+    for timed in times {
+        add(&mut phase.latencies, &timed.latencies);
+        phase.waits.lock += timed.waits.lock;
+        phase.waits.buffer += timed.waits.buffer;
+        phase.waits.sync += timed.waits.sync;
+        phase.checkpoints += timed.checkpoints;
+    }
+    phase
+}
+
+/// Whether every log directory that is left tells the tree that was served.
+fn verify(job: &Job, namespace: Namespace, dropped: &[Dropped]) -> Result<(), Error> {
+    let served = namespace.close()?.digest();
+    for directory in &job.log.directories {
+        if dropped.iter().any(|one| one.lay_in(directory)) {
+            continue;
+        }
+        let told = recover(std::slice::from_ref(directory))?;
+        if told.tree.digest() != served {
+            return Err(Error::Differs {
+                transactions: told.last,
+            });
+        }
+    }
+    Ok(())
+}
