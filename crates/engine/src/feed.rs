@@ -7,6 +7,7 @@ use rand_distr::{Distribution, Exp1};
 
 use crate::job::{Job, Length, Operation, Pace};
 use crate::meter::Direction;
+use crate::slowness::Slowness;
 
 /// How much lateness a limited thread makes up for: that of its own sleeps, which end some 50 us
 /// late, and not that of a stall, since a limit is no average.
@@ -47,11 +48,12 @@ pub(crate) struct Feed {
     deadline: Option<Instant>,
     /// When the next record is due, unless that is at once.
     due: Option<Instant>,
+    slowness: Option<Slowness>,
 }
 
 impl Feed {
-    /// The records of that thread, from `start` on.
-    pub(crate) fn new(job: &Job, thread: usize, start: Instant) -> Self {
+    /// The records of that thread, from `start` on. It has worked since `began`.
+    pub(crate) fn new(job: &Job, thread: usize, began: Instant, start: Instant) -> Self {
         let key = |kind| nth(nth(job.seed, kind), thread as u64);
         let walk = Walk::new(job.layout(thread), job.order, key(ORDERS));
         let (last_index, deadline) = match job.length {
@@ -60,8 +62,12 @@ impl Feed {
             Length::Time(run) => (u64::MAX, Some(start + job.ramp + run)),
         };
         let due = match job.pace {
-            Pace::Free => None,
+            Pace::Free | Pace::Slowed { .. } => None,
             Pace::Think(_) | Pace::Limited { .. } | Pace::Open { .. } => Some(start),
+        };
+        let slowness = match job.pace {
+            Pace::Slowed { share } => Some(Slowness::new(share, began)),
+            Pace::Free | Pace::Think(_) | Pace::Limited { .. } | Pace::Open { .. } => None,
         };
         Self {
             operation: job.operation,
@@ -73,6 +79,7 @@ impl Feed {
             last_index,
             deadline,
             due,
+            slowness,
         }
     }
 
@@ -81,6 +88,7 @@ impl Feed {
     pub(crate) fn next(&mut self, now: Instant) -> Next {
         let is_late = |deadline| now >= deadline;
         if self.index == self.last_index || self.deadline.is_some_and(is_late) {
+            self.goes_on(now);
             return Next::End;
         }
         match self.due {
@@ -104,11 +112,26 @@ impl Feed {
         }
     }
 
-    /// A record has ended at this time: thinking begins.
+    /// A record has ended at this time: thinking begins, or waiting.
     #[inline]
     pub(crate) fn ended(&mut self, now: Instant) {
-        if let Pace::Think(pause) = self.pace {
-            self.due = Some(now + pause);
+        match self.pace {
+            Pace::Think(pause) => self.due = Some(now + pause),
+            Pace::Slowed { .. } => {
+                self.due = self.slowness.as_mut().and_then(|own| own.has_worked(now));
+            }
+            Pace::Free | Pace::Limited { .. } | Pace::Open { .. } => {}
+        }
+    }
+
+    /// Until when the thread has to wait after all its work, which has ended at this time.
+    pub(crate) fn rests(&mut self, now: Instant) -> Option<Instant> {
+        self.slowness.as_mut().map(|own| own.ends(now))
+    }
+
+    fn goes_on(&mut self, now: Instant) {
+        if let Some(own) = &mut self.slowness {
+            own.goes_on(now);
         }
     }
 
@@ -116,6 +139,10 @@ impl Feed {
     fn pass_due(&mut self, due: Instant, now: Instant) -> Instant {
         match self.pace {
             Pace::Free | Pace::Think(_) => now,
+            Pace::Slowed { .. } => {
+                self.goes_on(now);
+                now
+            }
             Pace::Limited { per_second } => {
                 self.due = Some(after_limited(due, now, per_second));
                 now

@@ -66,6 +66,12 @@ pub enum Invalid {
     /// A device cannot be asked about what goes through the page cache.
     #[error("iopoll asks the device; it needs direct")]
     PollsCache,
+    /// What goes on while a thread waits makes up for its waiting.
+    #[error(
+        "slow_down is exact only where nothing goes on while a thread waits; \
+         it needs one thread, one record under way and direct"
+    )]
+    NotSlowedExactly,
     /// Files that are made anew hold nothing to be read.
     #[error("a job that creates its files has nothing to read; let it only write")]
     NothingToRead,

@@ -128,6 +128,13 @@ pub enum Pace {
     Free,
     /// So long after the one before it has ended; all that may be under way begin then.
     Think(Duration),
+    /// As soon as the one before it has ended and the thread has waited for this share of its time,
+    /// that of opening, syncing and closing its files included: a rate that is lower by exactly
+    /// this share, however fast the storage is.
+    Slowed {
+        /// More than 0, less than 1.
+        share: f64,
+    },
     /// At most so many a second.
     Limited {
         /// 1e-9 or more.
@@ -215,6 +222,7 @@ impl Job {
         self.validate_ranges()?;
         self.validate_times()?;
         self.validate_method()?;
+        self.validate_slowness()?;
         self.validate_writing()
     }
 
@@ -284,6 +292,9 @@ impl Job {
             {
                 return out_of_range("rate", per_second, "1e-9 records a second or more");
             }
+            Pace::Slowed { share } if !(share > 0.0 && share < 1.0) => {
+                return out_of_range("slow_down", share, "more than 0 and less than 1");
+            }
             _ => {}
         }
         match (self.order, self.operation) {
@@ -305,7 +316,9 @@ impl Job {
         };
         let think = match self.pace {
             Pace::Think(pause) => pause,
-            Pace::Free | Pace::Limited { .. } | Pace::Open { .. } => Duration::ZERO,
+            Pace::Free | Pace::Slowed { .. } | Pace::Limited { .. } | Pace::Open { .. } => {
+                Duration::ZERO
+            }
         };
         let times = [
             ("seconds", run),
@@ -343,6 +356,20 @@ impl Job {
             return Err(Invalid::PollsCache);
         }
         Ok(())
+    }
+
+    /// While a thread waits nothing else may go on that its next record gains from: another thread's
+    /// records, others under way, or what the kernel reads ahead or writes out of the page cache.
+    fn validate_slowness(&self) -> Result<(), Invalid> {
+        let under_way = match self.method {
+            Method::IoUring(ring) => ring.depth,
+            Method::Positioned | Method::Seek | Method::Stdio => 1,
+        };
+        let alone = self.threads.len() == 1 && under_way == 1 && self.direct;
+        match self.pace {
+            Pace::Slowed { .. } if !alone => Err(Invalid::NotSlowedExactly),
+            _ => Ok(()),
+        }
     }
 
     fn validate_writing(&self) -> Result<(), Invalid> {

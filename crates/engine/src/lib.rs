@@ -20,6 +20,7 @@ mod psync;
 mod result;
 mod ring;
 mod run;
+mod slowness;
 mod stdio;
 mod truncate;
 mod turn;

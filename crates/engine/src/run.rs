@@ -16,7 +16,7 @@ use crate::files::{Files, no_memory};
 use crate::job::{Job, Method, Ring};
 use crate::meter::Meter;
 use crate::note::Note;
-use crate::psync::Psync;
+use crate::psync::{Psync, sleep_towards};
 use crate::result::{JobResult, Phases, ThreadResult};
 use crate::ring::{self, Queue};
 use crate::stdio::Stdio;
@@ -110,13 +110,13 @@ fn move_records(
     let mut meter = Meter::new(member, counts_from);
     let files = Files::open(job, &job.threads[member.index()])?;
     let opened = Instant::now();
-    let mut feed = Feed::new(job, member.index(), opened);
+    let mut feed = Feed::new(job, member.index(), started, opened);
     backend.carry_out(&files, &mut feed, &mut meter)?;
     let moved = Instant::now();
     files.sync(job, &mut meter)?;
     let synced = Instant::now();
     files.close()?;
-    let closed = Instant::now();
+    let closed = rest(&mut feed, member)?;
     Ok(ThreadResult {
         started: counts_from,
         ended: closed,
@@ -131,6 +131,18 @@ fn move_records(
         tallies: meter.into_tallies(),
         note: None,
     })
+}
+
+/// Wait until a thread that is slowed down has waited for all its work; the time then.
+fn rest(feed: &mut Feed, member: &Member) -> Result<Instant, Halt> {
+    let mut now = Instant::now();
+    if let Some(until) = feed.rests(now) {
+        while now < until {
+            member.go_on()?;
+            now = sleep_towards(until);
+        }
+    }
+    Ok(now)
 }
 
 /// What this thread has used of its processor.
