@@ -44,6 +44,7 @@ struct Spec {
     allocate: bool,
     advice: Option<String>,
     think_seconds: f64,
+    slow_down: f64,
     rate: Option<f64>,
     arrival: String,
     compressible: f64,
@@ -180,6 +181,9 @@ impl Spec {
 
     fn pace(&self) -> PyResult<Pace> {
         let think = duration("think_seconds", self.think_seconds)?;
+        if self.slow_down != 0.0 {
+            return self.slowed(think);
+        }
         let Some(per_second) = self.rate else {
             return match self.arrival.as_str() {
                 "closed" if think.is_zero() => Ok(Pace::Free),
@@ -198,6 +202,18 @@ impl Spec {
             }),
             other => Err(unknown("arrival", other, "closed, even, poisson")),
         }
+    }
+
+    fn slowed(&self, think: Duration) -> PyResult<Pace> {
+        if self.rate.is_some() || !think.is_zero() || self.arrival != "closed" {
+            return Err(refuse(
+                "slow_down is of a thread that goes as fast as it can; \
+                 leave rate, think_seconds and arrival out",
+            ));
+        }
+        Ok(Pace::Slowed {
+            share: self.slow_down,
+        })
     }
 }
 

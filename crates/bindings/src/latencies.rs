@@ -31,6 +31,11 @@ impl Latencies {
         microseconds(self.0.max())
     }
 
+    #[getter]
+    fn mean_us(&self) -> f64 {
+        self.0.mean() / 1e3
+    }
+
     fn histogram_us(&self) -> Vec<(f64, u64)> {
         let buckets = self.0.iter_recorded();
         buckets

@@ -1,11 +1,13 @@
 //! The Rust core as the Python module `iostudy._native`; its face is `_native.pyi`.
 
+mod block_events;
 mod errors;
 mod events;
 mod job;
 mod job_result;
 mod latencies;
 mod metadata;
+mod namespace;
 mod path;
 mod records_error;
 mod records_result;
@@ -21,6 +23,8 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use super::block_events::{BlockEvents, BlockRequests};
+    #[pymodule_export]
     use super::errors::{EngineError, StoppedError, VerificationError};
     #[pymodule_export]
     use super::events::{EventJobs, EventResult};
@@ -33,9 +37,11 @@ mod _native {
     #[pymodule_export]
     use super::metadata::{MetadataJob, MetadataPhase, remove_tree};
     #[pymodule_export]
+    use super::namespace::{NamespaceJob, NamespaceOutcome, NamespacePhase};
+    #[pymodule_export]
     use super::records_result::RecordsResult;
     #[pymodule_export]
-    use super::sampler::{Sampler, Samples};
+    use super::sampler::{Reader, Sampler, Samples};
     #[pymodule_export]
     use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSorted, TeraValidate};
     #[pymodule_export]

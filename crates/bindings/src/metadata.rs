@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::errors::{StoppedError, VerificationError, no_thread, os_error};
 use crate::latencies::Latencies;
 use crate::path::NativePath;
-use crate::refuse::{refuse, unknown};
+use crate::refuse::{named, refuse, unknown};
 use crate::ticking::ticking;
 
 #[pyclass(frozen, module = "iostudy._native")]
@@ -92,9 +92,7 @@ pub fn remove_tree(py: Python<'_>, directory: NativePath) -> PyResult<()> {
 }
 
 fn parse_operation(name: &str) -> PyResult<Operation> {
-    let known = Operation::ALL;
-    let found = known.into_iter().find(|operation| operation.name() == name);
-    found.ok_or_else(|| unknown("operation", name, &known.map(Operation::name).join(", ")))
+    named("operation", name, Operation::ALL, Operation::name)
 }
 
 fn parse_sync(name: &str) -> PyResult<Sync> {

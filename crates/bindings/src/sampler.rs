@@ -1,18 +1,18 @@
-//! `Sampler` and `Samples`.
+//! `Sampler`, `Reader` and `Samples`.
 
 use std::time::Duration;
 
-use iostudy_sampler::{COUNTERS, CPU_STATES, PRESSURES};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use iostudy_sampler::Watched;
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyDict};
+use pyo3::types::PyBytes;
 
 /// Far below what the clock can count up to.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[pyclass(module = "iostudy._native")]
 pub struct Sampler {
-    devices: Vec<String>,
+    watched: Watched,
     interval: Duration,
     running: Option<iostudy_sampler::Sampler>,
 }
@@ -20,7 +20,11 @@ pub struct Sampler {
 #[pymethods]
 impl Sampler {
     #[new]
-    fn new(devices: Vec<String>, interval_seconds: f64) -> PyResult<Self> {
+    fn new(
+        devices: Option<Vec<String>>,
+        workload: Vec<u32>,
+        interval_seconds: f64,
+    ) -> PyResult<Self> {
         let interval = Duration::try_from_secs_f64(interval_seconds)
             .ok()
             .filter(|interval| !interval.is_zero() && *interval <= LONGEST_INTERVAL)
@@ -29,7 +33,7 @@ impl Sampler {
                 PyValueError::new_err(wanted)
             })?;
         Ok(Self {
-            devices,
+            watched: Watched { devices, workload },
             interval,
             running: None,
         })
@@ -42,7 +46,7 @@ impl Sampler {
             ));
         }
         self.running = Some(iostudy_sampler::Sampler::start(
-            &self.devices,
+            &self.watched,
             self.interval,
         )?);
         Ok(())
@@ -52,7 +56,29 @@ impl Sampler {
         let running = self.running.take();
         let running =
             running.ok_or_else(|| PyRuntimeError::new_err("the sampler has not been started"))?;
-        Ok(Samples(py.detach(|| running.stop())?))
+        Ok(Samples(py.detach(|| running.stop())))
+    }
+}
+
+#[pyclass(module = "iostudy._native")]
+pub struct Reader(iostudy_sampler::Reader);
+
+#[pymethods]
+impl Reader {
+    #[new]
+    fn new(devices: Option<Vec<String>>, workload: Vec<u32>) -> Self {
+        Self(iostudy_sampler::Reader::open(&Watched {
+            devices,
+            workload,
+        }))
+    }
+
+    fn sample(&mut self, py: Python<'_>) {
+        py.detach(|| self.0.sample(false));
+    }
+
+    fn take(&mut self) -> Samples {
+        Samples(self.0.take())
     }
 }
 
@@ -62,44 +88,58 @@ pub struct Samples(iostudy_sampler::Samples);
 #[pymethods]
 impl Samples {
     #[getter]
-    fn seconds(&self) -> Vec<f64> {
-        self.0.seconds.clone()
+    fn names(&self) -> Vec<&str> {
+        self.0
+            .columns
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect()
     }
 
-    fn disk<'py>(&self, py: Python<'py>, device: &str) -> PyResult<Bound<'py, PyDict>> {
-        let found = self.0.disks.iter().find(|(name, _)| name == device);
-        let (_, rows) = found.ok_or_else(|| PyKeyError::new_err(device.to_owned()))?;
-        columns(py, &COUNTERS, rows, |row, index| {
-            row.map(|counters| counters[index])
-        })
+    fn at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        packed(py, self.0.at.iter().map(|at| at.to_ne_bytes()))
     }
 
-    fn cpu<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &CPU_STATES, &self.0.cpu, |ticks, index| ticks[index])
+    fn column<'py>(
+        &self,
+        py: Python<'py>,
+        index: usize,
+    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
+        let found = self.0.columns.get(index);
+        let (_, column) = found.ok_or_else(|| PyIndexError::new_err(index))?;
+        let values = column.iter().map(|value| value.unwrap_or(0).to_ne_bytes());
+        let there = column.iter().map(|value| [u8::from(value.is_some())]);
+        Ok((packed(py, values)?, packed(py, there)?))
     }
 
-    fn pressure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        columns(py, &PRESSURES, &self.0.pressures, |stalled, index| {
-            stalled[index]
-        })
+    fn processes(&self) -> Vec<Process<'_>> {
+        self.0.processes.iter().map(process).collect()
     }
 }
 
-/// Rows as columns by name, in the order of the names.
-fn columns<'py, R: Copy, T: IntoPyObject<'py>>(
-    py: Python<'py>,
-    names: &[&str],
-    rows: &[R],
-    field: impl Fn(R, usize) -> T,
-) -> PyResult<Bound<'py, PyDict>> {
-    let column = |index| {
-        rows.iter()
-            .map(|row| field(*row, index))
-            .collect::<Vec<T>>()
-    };
-    names
-        .iter()
-        .enumerate()
-        .map(|(index, name)| (*name, column(index)))
-        .into_py_dict(py)
+/// Pid, name, whether it is of the workload, CPU time in microseconds, bytes read, bytes written.
+type Process<'a> = (u32, &'a str, bool, u64, u64, u64);
+
+fn process(process: &iostudy_sampler::Process) -> Process<'_> {
+    (
+        process.pid,
+        &process.name,
+        process.of_workload,
+        process.cpu_us,
+        process.read_bytes,
+        process.written_bytes,
+    )
+}
+
+/// What is packed one behind the other, without a Python object for each.
+fn packed<const N: usize>(
+    py: Python<'_>,
+    values: impl ExactSizeIterator<Item = [u8; N]>,
+) -> PyResult<Bound<'_, PyBytes>> {
+    PyBytes::new_with(py, N * values.len(), |room| {
+        for (place, value) in room.chunks_exact_mut(N).zip(values) {
+            place.copy_from_slice(&value);
+        }
+        Ok(())
+    })
 }

@@ -1,0 +1,191 @@
+//! `NamespaceJob`: phases of operations on a namespace with an edit log.
+
+use std::time::Duration;
+
+use iostudy_namespace::{Error, Fault, Job, Log, Operation, Order, Outcome, Phase, Sync, run};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::errors::{StoppedError, VerificationError, no_thread, os_error};
+use crate::latencies::Latencies;
+use crate::path::NativePath;
+use crate::refuse::{named, refuse, unknown};
+use crate::ticking::ticking;
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct NamespaceJob(Job);
+
+#[pymethods]
+impl NamespaceJob {
+    #[new]
+    #[pyo3(signature = (
+        logs, *, order, sync, preallocate, record_bytes, batch_records, batch_wait_seconds,
+        operations, files, files_per_directory, threads, workers, checkpoint_every
+    ))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    fn new(
+        logs: Vec<NativePath>,
+        order: &str,
+        sync: &str,
+        preallocate: usize,
+        record_bytes: usize,
+        batch_records: u32,
+        batch_wait_seconds: f64,
+        operations: Vec<String>,
+        files: u64,
+        files_per_directory: u64,
+        threads: usize,
+        workers: usize,
+        checkpoint_every: u64,
+    ) -> PyResult<Self> {
+        let operations = operations.into_iter().map(|name| parse_operation(&name));
+        let batch_wait = Duration::try_from_secs_f64(batch_wait_seconds)
+            .map_err(|error| PyValueError::new_err(format!("batch_wait_seconds: {error}")))?;
+        let job = Job {
+            log: Log {
+                directories: logs.into_iter().map(|path| path.0).collect(),
+                order: parse_order(order)?,
+                sync: parse_sync(sync)?,
+                preallocate,
+                record_bytes,
+                batch_records,
+                batch_wait,
+            },
+            operations: operations.collect::<PyResult<_>>()?,
+            files,
+            files_per_directory,
+            threads,
+            workers,
+            checkpoint_every,
+        };
+        job.validate().map_err(refuse)?;
+        Ok(Self(job))
+    }
+
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<NamespaceOutcome> {
+        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
+            .map(NamespaceOutcome)
+            .map_err(|error| from_error(py, &error))
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct NamespaceOutcome(Outcome);
+
+#[pymethods]
+impl NamespaceOutcome {
+    #[getter]
+    fn phases(&self) -> Vec<NamespacePhase> {
+        self.0.phases.iter().cloned().map(NamespacePhase).collect()
+    }
+
+    #[getter]
+    fn dropped(&self) -> Vec<String> {
+        self.0.dropped.iter().map(ToString::to_string).collect()
+    }
+}
+
+#[pyclass(frozen, module = "iostudy._native")]
+pub struct NamespacePhase(Phase);
+
+#[pymethods]
+impl NamespacePhase {
+    #[getter]
+    fn operation(&self) -> &'static str {
+        self.0.operation.name()
+    }
+
+    #[getter]
+    fn wall_seconds(&self) -> f64 {
+        self.0.wall.as_secs_f64()
+    }
+
+    #[getter]
+    fn latencies(&self) -> Latencies {
+        Latencies::from(&self.0.latencies)
+    }
+
+    #[getter]
+    fn mutations(&self) -> u64 {
+        self.0.log.mutations
+    }
+
+    #[getter]
+    fn syncs(&self) -> u64 {
+        self.0.log.batches
+    }
+
+    #[getter]
+    fn log_bytes(&self) -> u64 {
+        self.0.log.bytes
+    }
+
+    #[getter]
+    fn writing_seconds(&self) -> f64 {
+        self.0.log.writing.as_secs_f64()
+    }
+
+    #[getter]
+    fn lock_seconds(&self) -> f64 {
+        self.0.waits.lock.as_secs_f64()
+    }
+
+    #[getter]
+    fn buffer_seconds(&self) -> f64 {
+        self.0.waits.buffer.as_secs_f64()
+    }
+
+    #[getter]
+    fn sync_seconds(&self) -> f64 {
+        self.0.waits.sync.as_secs_f64()
+    }
+
+    #[getter]
+    fn checkpoint_seconds(&self) -> f64 {
+        self.0.checkpoints.as_secs_f64()
+    }
+}
+
+fn parse_operation(name: &str) -> PyResult<Operation> {
+    named("operation", name, Operation::ALL, Operation::name)
+}
+
+fn parse_order(name: &str) -> PyResult<Order> {
+    match name {
+        "in-turn" => Ok(Order::InTurn),
+        "parallel" => Ok(Order::Parallel),
+        other => Err(unknown("order", other, "in-turn, parallel")),
+    }
+}
+
+fn parse_sync(name: &str) -> PyResult<Sync> {
+    match name {
+        "fdatasync" => Ok(Sync::Fdatasync),
+        "dsync" => Ok(Sync::Dsync),
+        "none" => Ok(Sync::None),
+        other => Err(unknown("sync", other, "fdatasync, dsync, none")),
+    }
+}
+
+fn from_error(py: Python<'_>, error: &Error) -> PyErr {
+    match error {
+        Error::File(fault) => from_fault(py, fault, fault.call),
+        // The last directory that was dropped is the one that ended the run.
+        Error::NoLogLeft(dropped) => match dropped.last() {
+            Some(last) => from_fault(py, &last.fault, &error.to_string()),
+            None => VerificationError::new_err(error.to_string()),
+        },
+        Error::Thread(source) => no_thread(source, error),
+        Error::Stopped => StoppedError::new_err(error.to_string()),
+        Error::Refused(_)
+        | Error::Damaged(_)
+        | Error::OutOfOrder { .. }
+        | Error::Differs { .. } => VerificationError::new_err(error.to_string()),
+    }
+}
+
+fn from_fault(py: Python<'_>, fault: &Fault, note: &str) -> PyErr {
+    os_error(py, fault.errno.raw_os_error(), &fault.path, note)
+}
