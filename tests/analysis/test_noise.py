@@ -1,9 +1,10 @@
 import math
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from iostudy.analysis.noise import pooled_sd, reachable_margin
+from iostudy.analysis.noise import CONFIDENCE, outlook, pooled_noise, reachable_margin
 from iostudy.analysis.verdict import Rule, compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
@@ -28,10 +29,37 @@ def test_no_noise_reaches_any_margin():
 
 
 def test_pooling_weighs_by_degrees_of_freedom():
-    assert pooled_sd([(0.1, 2), (0.2, 4), (math.nan, 1)]) == pytest.approx(
-        math.sqrt((0.01 + 3 * 0.04) / 4)
-    )
+    pooled = pooled_noise([(0.1, 2), (0.2, 4), (math.nan, 1)])
+    assert pooled.sd == pytest.approx(math.sqrt((0.01 + 3 * 0.04) / 4))
 
 
 def test_nothing_to_pool():
-    assert math.isnan(pooled_sd([(math.nan, 1), (math.nan, 0)]))
+    assert pooled_noise([(math.nan, 1), (math.nan, 0)]) is None
+
+
+def test_the_interval_of_one_comparison_is_that_of_a_variance_by_chi_square():
+    found = pooled_noise([(0.06, 10)])
+    low, high = (0.06 * math.sqrt(9 / stats.chi2.ppf(area, 9)) for area in (0.975, 0.025))
+    assert (found.low, found.sd, found.high) == pytest.approx((low, 0.06, high))
+
+
+@pytest.mark.parametrize("comparisons", [1, 3, 7])
+def test_the_interval_holds_the_noise_also_where_comparisons_share_their_baseline(comparisons):
+    draw = np.random.default_rng(3)
+    studies, blocks, noise = 4000, 6, 0.05
+    logs = draw.normal(0, noise, (studies, blocks, comparisons + 1))
+    sds = np.std(logs[:, :, 1:] - logs[:, :, :1], axis=1, ddof=1)
+    found = [pooled_noise([(float(sd), blocks) for sd in own]) for own in sds]
+    held = sum(each.low <= noise * math.sqrt(2) <= each.high for each in found) / studies
+    assert held == pytest.approx(CONFIDENCE, abs=4 * math.sqrt(0.05 * 0.95 / studies))
+
+
+def test_the_outlook_says_what_is_reachable_and_how_many_blocks_the_margin_needs():
+    fine, coarse = (outlook(pooled_noise([(sd, 10)]), RULE) for sd in (0.01, 0.06))
+    assert fine.is_reachable and not coarse.is_reachable
+    assert RULE.min_blocks <= fine.blocks <= RULE.max_blocks < coarse.blocks
+    for each in (fine, coarse):
+        assert each.reachable_low < each.reachable < each.reachable_high
+        assert each.blocks_low <= each.blocks <= each.blocks_high
+    assert RULE.detectable(coarse.blocks) * 0.06 <= RULE.delta
+    assert RULE.detectable(coarse.blocks - 1) * 0.06 > RULE.delta

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -200,10 +200,8 @@ def test_what_can_be_ranked():
 
 
 effects = st.lists(st.floats(-0.2, 0.2), min_size=3, max_size=5)
-unhurried = settings(deadline=None)  # a level is worked out once, which takes its time
 
 
-@unhurried
 @given(effects, st.randoms(use_true_random=False))
 def test_the_order_of_configurations_does_not_matter(own, random):
     places = list(range(len(own)))
@@ -215,7 +213,6 @@ def test_the_order_of_configurations_does_not_matter(own, random):
     np.testing.assert_allclose(shuffled.from_mean.value, order.from_mean.value[places], atol=1e-9)
 
 
-@unhurried
 @given(effects)
 def test_what_a_block_has_in_common_and_the_unit_do_not_matter(own):
     figures = drawn(6, own, noise=0.05)
@@ -225,7 +222,6 @@ def test_what_a_block_has_in_common_and_the_unit_do_not_matter(own):
     assert ours.ranks == theirs.ranks
 
 
-@unhurried
 @given(effects)
 def test_where_lower_is_better_the_ranks_are_mirrored(own):
     figures, count = drawn(6, own, noise=0.05), len(own)
@@ -233,7 +229,6 @@ def test_where_lower_is_better_the_ranks_are_mirrored(own):
     assert down.ranks == tuple(RankSet(count + 1 - r.worst, count + 1 - r.best) for r in up.ranks)
 
 
-@unhurried
 @given(effects)
 def test_a_rank_set_holds_the_rank_of_the_estimates(own):
     order = ranked(*[drawn(6, own, seed, noise=0.05) for seed in (1, 2)]).combined

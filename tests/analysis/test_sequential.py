@@ -3,7 +3,9 @@ import math
 import numpy as np
 import pytest
 from scipy import special
+from scipy.interpolate import CubicSpline
 
+from iostudy.analysis import sequential
 from iostudy.analysis.sequential import ever_outside, repeated_alpha
 
 SEED = 20240611
@@ -81,6 +83,17 @@ def test_a_finer_grid_changes_the_risk_by_less_than_half_a_percent(
     assert finer == pytest.approx(risk, rel=0.005)
 
 
+@pytest.mark.parametrize(
+    ("min_blocks", "max_blocks", "risk"),
+    [(2, 3, 0.99), (5, 12, 0.999), (2, 20, 0.4), (10, 40, 1e-3), (3, 20, 1e-6)],
+)
+def test_the_level_is_where_the_risk_is_what_was_asked_for(
+    min_blocks: int, max_blocks: int, risk: float
+):
+    alpha = repeated_alpha(min_blocks, max_blocks, risk)
+    assert ever_outside(min_blocks, max_blocks, alpha) == pytest.approx(risk, rel=1e-5)
+
+
 def test_more_looks_need_a_smaller_level():
     levels = [repeated_alpha(5, max_blocks, 0.05) for max_blocks in range(5, 20)]
     assert levels == sorted(levels, reverse=True)
@@ -92,3 +105,12 @@ def test_more_looks_need_a_smaller_level():
 def test_what_makes_no_sequence_of_looks_is_refused(min_blocks: int, max_blocks: int, risk: float):
     with pytest.raises(ValueError, match=r"blocks must satisfy|risk must lie"):
         repeated_alpha(min_blocks, max_blocks, risk)
+
+
+def test_the_spline_is_scipys() -> None:
+    x = np.linspace(0.0, 1.7, 129)
+    y = np.exp(-(x**2)) + 0.1 * np.cos(3 * x)
+    peer = CubicSpline(x, y, bc_type=("clamped", "not-a-knot"))
+    points = np.linspace(0.0, 1.7, 1000)
+    made = sequential._even_spline(1.7, y)
+    assert made(points) == pytest.approx(peer(points), abs=1e-13)

@@ -12,30 +12,42 @@ import functools
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from iostudy.analysis.paired import UNKNOWN, Array, Interval
 
 
-def hodges_lehmann(ratios: Array) -> float:
-    """The median of the Walsh averages; NaN for no ratios."""
-    return float(np.median(_walsh_averages(ratios))) if len(ratios) else math.nan
+def hodges_lehmann(averages: Array) -> float:
+    """The median of the Walsh averages; NaN for none."""
+    return float(np.median(averages)) if len(averages) else math.nan
 
 
-def signed_rank_interval(ratios: Array, alpha: float) -> Interval:
+def signed_rank_interval(averages: Array, count: int, alpha: float) -> Interval:
     """The two-sided signed-rank interval at level ``alpha`` or better (the statistic is discrete).
 
-    Infinite where there are too few ratios for the level: n must satisfy 2 * 2^-n <= alpha.
+    ``averages`` are those of ``count`` ratios. Infinite where there are too few ratios for the
+    level: 2 * 2^-count <= alpha must hold.
     """
-    trimmed = _trimmed_at_each_end(len(ratios), alpha)
+    trimmed = _trimmed_at_each_end(count, alpha)
     if trimmed is None:
         return UNKNOWN
-    averages = np.sort(_walsh_averages(ratios))
-    return Interval(float(averages[trimmed]), float(averages[-1 - trimmed]))
+    last = len(averages) - 1 - trimmed
+    in_place = np.partition(averages, (trimmed, last))
+    return Interval(float(in_place[trimmed]), float(in_place[last]))
 
 
-def _walsh_averages(ratios: Array) -> Array:
-    first, second = np.triu_indices(len(ratios))
-    return np.asarray((ratios[first] + ratios[second]) / 2)
+def walsh_averages(ratios: Array) -> Array:
+    """(d_i + d_j)/2 of all i <= j, in no order that counts."""
+    first, second = _pairs(len(ratios))
+    # What numpy then selects from stands nearly in order, which takes it a quarter of the time.
+    in_order = np.sort(ratios)
+    return np.asarray((in_order[first] + in_order[second]) / 2)
+
+
+@functools.lru_cache(maxsize=4)
+def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """All i <= j: the comparisons of a workload have as many blocks, or nearly."""
+    return np.triu_indices(count)
 
 
 @functools.cache

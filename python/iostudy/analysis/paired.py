@@ -56,11 +56,12 @@ def log_ratios(
     """
     if len(baseline) != len(other):
         raise ValueError(f"{len(baseline)} baseline figures cannot pair with {len(other)} others")
-    difference = _logarithms("other", other) - _logarithms("baseline", baseline)
+    difference = logarithms("other", other) - logarithms("baseline", baseline)
     return difference if higher_is_better else -difference
 
 
-def _logarithms(name: str, figures: Sequence[float]) -> Array:
+def logarithms(name: str, figures: Sequence[float]) -> Array:
+    """Their natural logarithms; ValueError for one that is not a positive finite figure."""
     values = np.asarray(figures, dtype=np.float64)
     unusable = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if unusable.size:

@@ -12,8 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from iostudy.analysis import sequential
-from iostudy.analysis.hodges_lehmann import hodges_lehmann, signed_rank_interval
-from iostudy.analysis.paired import UNKNOWN, Interval, as_fraction, log_ratios, mean_interval
+from iostudy.analysis.hodges_lehmann import hodges_lehmann, signed_rank_interval, walsh_averages
+from iostudy.analysis.paired import (
+    UNKNOWN,
+    Array,
+    Interval,
+    as_fraction,
+    log_ratios,
+    mean_interval,
+)
 
 POWER = 0.8
 
@@ -62,28 +69,32 @@ class Rule:
         quantile = -float(special.stdtrit(blocks - 1, self.repeated_alpha / 2))
         return (quantile + float(special.stdtrit(blocks - 1, POWER))) / math.sqrt(blocks)
 
+    def blocks_for(self, sd: float, *, at_least: int = 0) -> int:
+        """The fewest blocks that find a difference of the margin with power 0.8.
+
+        ``sd`` is that of the paired log-ratios; they may be more than ``max_blocks``. The search
+        starts at ((z(1 - a*/2) + z(power)) * sd / delta)^2, a few blocks below.
+        """
+        errors = float(special.ndtri(POWER) - special.ndtri(self.repeated_alpha / 2))
+        usual = math.ceil((errors * sd / self.delta) ** 2)
+        needed = max(at_least, self.min_blocks, usual)
+        while self.detectable(needed) * sd > self.delta:
+            needed += 1
+        return needed
+
 
 @dataclass(frozen=True)
-class Comparison:
-    """One configuration against the baseline, as ``blocks`` paired blocks leave it.
+class Judged:
+    """A difference with its interval and its verdict.
 
-    ``estimate``, ``sd`` and both intervals are log-ratios, positive where the configuration is
-    better; the estimate is NaN without blocks, ``sd`` with fewer than two. ``by_margin``: better
-    or worse by at least the margin. ``blocks_needed``: how many blocks in all would probably
-    decide, where it is inconclusive and a spread is known. ``fragile``: the Hodges-Lehmann
-    interval exists and leads to another verdict.
+    ``estimate`` and ``interval`` are log-ratios, positive where the other is better. ``by_margin``:
+    better or worse by at least the margin.
     """
 
-    blocks: int
     estimate: float
-    sd: float
     interval: Interval
     verdict: Verdict
     by_margin: bool
-    blocks_needed: int | None
-    robust_estimate: float
-    robust_interval: Interval
-    fragile: bool
     higher_is_better: bool
 
     @property
@@ -98,6 +109,24 @@ class Comparison:
         return interval.as_fractions()
 
 
+@dataclass(frozen=True)
+class Comparison(Judged):
+    """One configuration against the baseline, as ``blocks`` paired blocks leave it.
+
+    ``sd`` and ``robust_interval`` are log-ratios, too; the estimate is NaN without blocks, ``sd``
+    with fewer than two. ``blocks_needed``: how many blocks in all would probably decide, where it
+    is inconclusive and a spread is known. ``fragile``: the Hodges-Lehmann interval exists and leads
+    to another verdict.
+    """
+
+    blocks: int
+    sd: float
+    blocks_needed: int | None
+    robust_estimate: float
+    robust_interval: Interval
+    fragile: bool
+
+
 def compare(
     baseline: Sequence[float], other: Sequence[float], *, higher_is_better: bool, rule: Rule
 ) -> Comparison:
@@ -106,8 +135,14 @@ def compare(
     Raises ValueError for figures that cannot be paired or are not positive (see log_ratios).
     """
     ratios = log_ratios(baseline, other, higher_is_better=higher_is_better)
+    return judge(ratios, higher_is_better=higher_is_better, rule=rule)
+
+
+def judge(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
+    """The same from the paired log-ratios, one a block, positive where better."""
     interval = mean_interval(ratios, rule.repeated_alpha)
-    robust = signed_rank_interval(ratios, rule.repeated_alpha)
+    averages = walsh_averages(ratios)
+    robust = signed_rank_interval(averages, len(ratios), rule.repeated_alpha)
     verdict = _verdict(interval, len(ratios), rule)
     sd = float(np.std(ratios, ddof=1)) if len(ratios) > 1 else math.nan
     return Comparison(
@@ -116,9 +151,9 @@ def compare(
         sd=sd,
         interval=interval,
         verdict=verdict,
-        by_margin=_by_margin(verdict, interval, rule.delta),
+        by_margin=is_by_margin(verdict, interval, rule.delta),
         blocks_needed=_blocks_needed(len(ratios), sd, rule, verdict),
-        robust_estimate=hodges_lehmann(ratios),
+        robust_estimate=hodges_lehmann(averages),
         robust_interval=robust,
         fragile=robust != UNKNOWN and _verdict(robust, len(ratios), rule) is not verdict,
         higher_is_better=higher_is_better,
@@ -145,7 +180,8 @@ def _verdict(interval: Interval, count: int, rule: Rule) -> Verdict:
     return Verdict(str(decide(interval.low, interval.high, count, rule)))
 
 
-def _by_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
+def is_by_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
+    """Whether it is better or worse by at least the margin, of which ``delta`` is the log."""
     match verdict:
         case Verdict.BETTER:
             return interval.low > delta
@@ -156,14 +192,7 @@ def _by_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
 
 
 def _blocks_needed(count: int, sd: float, rule: Rule, verdict: Verdict) -> int | None:
-    """The fewest blocks that find a difference of the margin with power 0.8, but one more at least.
-
-    The search starts at ((z(1 - a*/2) + z(power)) * sd / delta)^2, a few blocks below.
-    """
+    """Those that find a difference of the margin, but one more than there are at least."""
     if verdict is not Verdict.INCONCLUSIVE or count < 2:
         return None
-    errors = float(special.ndtri(POWER) - special.ndtri(rule.repeated_alpha / 2))
-    needed = max(count + 1, rule.min_blocks, math.ceil((errors * sd / rule.delta) ** 2))
-    while rule.detectable(needed) * sd > rule.delta:
-        needed += 1
-    return needed
+    return rule.blocks_for(sd, at_least=count + 1)

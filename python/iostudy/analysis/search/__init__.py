@@ -1,0 +1,1 @@
+"""Searching a space of configurations for one that beats the default."""

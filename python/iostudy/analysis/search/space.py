@@ -1,0 +1,215 @@
+"""What is searched: parameters with their domains, some of them there only under a condition.
+
+A point gives each parameter that is there a value, as the text that a host takes. Every domain is a
+finite row of values, so that no point is proposed twice and a space can be used up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+Point = Mapping[str, str]
+"""The value of every parameter that is there, by its name."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """All multiples of ``step`` from ``low`` to ``high``, both included where they are multiples.
+
+    ``log``: proposals are spread evenly over the logarithm. Raises ValueError for a range that
+    holds no multiple, or that is logarithmic and not above 0.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.step < math.inf:
+            raise ValueError(f"step must be a number above 0, not {self.step:g}")
+        if self.first > self.last:
+            raise ValueError(f"no multiple of {self.step:g} from {self.low:g} to {self.high:g}")
+        if self.log and not self.low > 0:
+            raise ValueError(f"a logarithmic range has to be above 0, not from {self.low:g}")
+
+    @property
+    def first(self) -> int:
+        """Which multiple of the step the lowest value is."""
+        return math.ceil(_exact(self.low) / _exact(self.step))
+
+    @property
+    def last(self) -> int:
+        """Which multiple of the step the highest value is."""
+        return math.floor(_exact(self.high) / _exact(self.step))
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return self.last - self.first + 1
+
+    def text(self, multiple: int) -> str:
+        """The value that is so many steps: ``16384``, ``0.5``."""
+        return format((multiple * _exact(self.step)).normalize(), "f")
+
+    def multiple(self, text: str) -> int:
+        """How many steps a value is."""
+        return round(Decimal(text) / _exact(self.step))
+
+    def values(self) -> Iterator[str]:
+        """Every value, from the lowest."""
+        return (self.text(multiple) for multiple in range(self.first, self.last + 1))
+
+    def spread(self, most: int) -> tuple[str, ...]:
+        """At most so many values, evenly over the scale, the lowest and the highest among them."""
+        places = [place / (most - 1) for place in range(most)]
+        low, high = self._scaled(self.first), self._scaled(self.last)
+        scaled = [low + place * (high - low) for place in places]
+        return tuple(dict.fromkeys(self.text(self._nearest(place)) for place in scaled))
+
+    def at(self, share: float) -> str:
+        """The value up to which lies ``share`` (0 to 1) of the range, on its scale."""
+        low, high = self._scaled(self.first - 0.5), self._scaled(self.last + 0.5)
+        return self.text(self._nearest(low + share * (high - low)))
+
+    def share(self, text: str) -> float:
+        """Where a value lies on the scale of the range: 0 at its lowest, 1 at its highest."""
+        if self.size == 1:
+            return 0.5
+        low, high = self._scaled(self.first), self._scaled(self.last)
+        return (self._scaled(self.multiple(text)) - low) / (high - low)
+
+    def _nearest(self, scaled: float) -> int:
+        """The multiple that is nearest to a place on the scale."""
+        nearest = round(math.exp(scaled) if self.log else scaled)
+        return min(max(nearest, self.first), self.last)
+
+    def _scaled(self, multiple: float) -> float:
+        return math.log(multiple) if self.log else multiple
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Names without an order. Raises ValueError for none, or for one that is there twice."""
+
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.names or len(set(self.names)) < len(self.names):
+            raise ValueError(f"choices must be several different names, not {self.names}")
+
+    @property
+    def size(self) -> int:
+        """How many names there are."""
+        return len(self.names)
+
+    def values(self) -> Iterator[str]:
+        """Every name."""
+        return iter(self.names)
+
+    def spread(self, _most: int) -> tuple[str, ...]:
+        """Every name: there is none between two of them."""
+        return self.names
+
+    def share(self, name: str) -> float:
+        """The place of a name among the others."""
+        return float(self.names.index(name))
+
+    def at(self, share: float) -> str:
+        """The name up to which lies ``share`` (0 to 1) of them."""
+        return self.names[min(int(share * self.size), self.size - 1)]
+
+
+Domain = Range | Choices
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A parameter is there only while the parameter ``name`` has one of ``values``."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something that can be varied."""
+
+    name: str
+    domain: Domain
+    condition: Condition | None = None
+
+    def is_active(self, point: Point) -> bool:
+        """Whether it is there, given the parameters before it."""
+        condition = self.condition
+        return condition is None or point.get(condition.name) in condition.values
+
+
+@dataclass(frozen=True)
+class Space:
+    """Parameters, each after the one that its condition names.
+
+    Raises ValueError where a name is there twice, or a condition names no earlier choice.
+    """
+
+    parameters: tuple[Parameter, ...]
+
+    def __post_init__(self) -> None:
+        earlier: dict[str, Domain] = {}
+        for parameter in self.parameters:
+            if parameter.name in earlier:
+                raise ValueError(f"{parameter.name} is there twice")
+            if parameter.condition:
+                _check(parameter.name, parameter.condition, earlier)
+            earlier[parameter.name] = parameter.domain
+
+    def active(self, point: Point) -> tuple[Parameter, ...]:
+        """The parameters that are there at a point."""
+        return tuple(parameter for parameter in self.parameters if parameter.is_active(point))
+
+    def canonical(self, point: Point) -> tuple[tuple[str, str], ...]:
+        """One form for equal points: the active parameters in the space's order."""
+        return tuple((parameter.name, point[parameter.name]) for parameter in self.active(point))
+
+    @property
+    def size(self) -> int:
+        """How many points there are."""
+        # Only what others depend on is gone through: thirty choices of two are a billion points.
+        asked = {p.condition.name for p in self.parameters if p.condition}
+        branches = _points(tuple(p for p in self.parameters if p.name in asked))
+        return sum(
+            math.prod(p.domain.size for p in self.active(branch) if p.name not in asked)
+            for branch in branches
+        )
+
+    def points(self) -> Iterator[Point]:
+        """Every point of the space, in the order of its values."""
+        return _points(self.parameters)
+
+
+def _check(name: str, condition: Condition, earlier: Mapping[str, Domain]) -> None:
+    domain = earlier.get(condition.name)
+    if not isinstance(domain, Choices):
+        raise ValueError(f"{name} depends on {condition.name}, no earlier choice")
+    if not condition.values or not set(condition.values) <= set(domain.names):
+        raise ValueError(f"{name} depends on {condition.values}, not all of them names of a choice")
+
+
+def _points(parameters: tuple[Parameter, ...]) -> Iterator[dict[str, str]]:
+    if not parameters:
+        yield {}
+        return
+    *earlier, last = parameters
+    for point in _points(tuple(earlier)):
+        if last.is_active(point):
+            yield from ({**point, last.name: value} for value in last.domain.values())
+        else:
+            yield point
+
+
+def _exact(number: float) -> Decimal:
+    """The decimal number that was written: 0.1, and not the double that is nearest to it."""
+    return Decimal(repr(float(number)))
