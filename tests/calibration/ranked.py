@@ -64,14 +64,14 @@ def _rankings(shape: Shape, design: Design, studies: int) -> Iterator[Ranking]:
     draw = np.random.default_rng([SEED, 6, list(Shape).index(shape)])
     rule = replace(design.rule, comparisons=(configurations - 1) * workloads)
     figures = [
-        _stopped(log_figures(shape, draw, studies, rule.max_blocks, configurations) + own, rule)
+        stopped(log_figures(shape, draw, studies, rule.max_blocks, configurations) + own, rule)
         for own in design.effects
     ]
     for each in zip(*figures, strict=True):
         yield rank(each, [1.0] * workloads, rule)
 
 
-def _stopped(figures: Array, rule: Rule) -> Array:
+def stopped(figures: Array, rule: Rule) -> Array:
     """Studies x blocks x configurations, with NaN for what was decided before a block."""
     last = np.stack(
         [

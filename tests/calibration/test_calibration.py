@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iostudy.analysis.noise import reachable_margin
+from iostudy.analysis.noise import pooled_noise, reachable_margin
 from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare
 from tests.calibration.simulation import (
     NOISE,
@@ -143,3 +143,45 @@ def test_lopsided_noise_exceeds_the_risk_as_documented(shape: Shape, rate: float
     """A limit of the method, kept in view: see "What is not claimed" in docs/method.md."""
     outcomes = carry_out(lopsided(shape, OPEN_ENDED, 40_000), OPEN_ENDED)
     assert outcomes.wrong == pytest.approx(rate, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("shape", "rate"), [(Shape.NORMAL, 0.92), (Shape.SPIKES, 0.86), (Shape.LOG_NORMAL, 0.43)]
+)
+def test_after_a_stop_the_noise_is_known_as_well_as_documented(shape: Shape, rate: float):
+    """A limit of the interval of the noise: see "How well the noise is known"."""
+    ratios = pairs(shape, REACHABLE, 4000)
+    true = float(ratios.std())
+    ended = zip(ratios, carry_out(ratios, REACHABLE).blocks, strict=True)
+    told = [pooled_noise([(float(own[:n].std(ddof=1)), int(n))]) for own, n in ended]
+    held = np.mean([each.low <= true <= each.high for each in told if each])
+    assert held == pytest.approx(rate, abs=0.02)
+
+
+@pytest.mark.parametrize("trial_noise", [0.01, 0.03])
+@each_shape
+def test_a_right_tool_fails_a_selftest_no_more_often_than_documented(
+    shape: Shape, trial_noise: float
+):
+    """Where every interval holds the truth, no verdict of `iostudy selftest` is a wrong one."""
+    rule = Rule(margin=0.04, risk=RISK, min_blocks=5, max_blocks=40, comparisons=3)
+    draw = np.random.default_rng([SEED, 11, list(Shape).index(shape)])
+    figures = log_figures(shape, draw, 2000, rule.max_blocks, 4) * (trial_noise / NOISE)
+    failed = np.zeros(2000, dtype=bool)
+    for other, slow_down in ((1, 0.0), (2, 0.05), (3, 0.1)):
+        truth = math.log(1 - slow_down)
+        ended = carry_out(figures[:, :, other] - figures[:, :, 0] + truth, rule)
+        failed |= (ended.low > truth) | (truth > ended.high)
+        right = [Verdict.WORSE] if slow_down else [Verdict.EQUIVALENT]
+        failed |= ~np.isin(ended.verdicts, [*map(str, right), str(Verdict.INCONCLUSIVE)])
+    assert failed.mean() <= allowed(0.02, 2000)
+
+
+@pytest.mark.parametrize(("beyond", "left"), [(0.05, 0.28), (0.16, 0.25), (0.5, 0.17)])
+def test_a_limit_that_slow_runs_exceed_hides_differences_as_documented(beyond: float, left: float):
+    """Foreign I/O at a steady rate grows with the run time; see "Validity" in docs/method.md."""
+    spread, truth = 0.15, math.log(1.3)
+    times = spread * np.random.default_rng(SEED).standard_normal((200_000, 2)) + [0.0, truth]
+    limit = truth + spread * stats.norm.isf(beyond)
+    kept = times[(times < limit).all(axis=1)]
+    assert math.expm1(np.diff(kept).mean()) == pytest.approx(left, abs=0.005)

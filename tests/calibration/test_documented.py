@@ -1,20 +1,30 @@
-"""docs/method.md shows what the code gives today."""
+"""docs/method.md has the tables that `make calibrate` makes."""
 
-from collections.abc import Callable
-from pathlib import Path
+import re
 
 import pytest
 
-from tests.calibration.table import TABLES, Row, levels, markdown
-
-METHOD = Path(__file__).parents[2] / "docs" / "method.md"
-
-
-def test_the_levels_in_the_documentation_are_those_of_the_code():
-    assert markdown(levels()) in METHOD.read_text()
+from tests.calibration.rows import markdown
+from tests.calibration.table import PAGE, PLACE, TABLES, placed
+from tests.calibration.verdict_tables import levels
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("table", TABLES)
-def test_every_table_in_the_documentation_can_be_repeated(table: Callable[[], list[Row]]):
-    assert markdown(table()) in METHOD.read_text()
+def test_the_levels_in_the_documentation_are_those_of_the_code() -> None:
+    page = PAGE.read_text()
+    assert placed(page, "levels", markdown(levels())) == page
+
+
+def test_every_table_has_its_place_and_no_place_is_without_one() -> None:
+    places = re.findall(PLACE.format(name="(.*)"), PAGE.read_text())
+    assert sorted(places) == sorted(TABLES)
+
+
+def test_a_table_takes_the_place_of_the_one_before() -> None:
+    page = "before\n\n<!-- calibration: rates -->\n| a |\n| --- |\n| 1 |\n\nafter |\n"
+    table = markdown([("a",), ("2",)])
+    assert placed(page, "rates", table) == page.replace("1", "2")
+
+
+def test_a_table_without_a_place_is_told() -> None:
+    with pytest.raises(ValueError, match="0 places for rates"):
+        placed("nothing", "rates", "")

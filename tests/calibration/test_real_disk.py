@@ -1,4 +1,4 @@
-"""The whole program on a real disk: what is the same is not called different."""
+"""The whole program on a real disk: what is the same is not called different, what is slower is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import pytest
 from scipy import stats
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.cli.selftest import study_on
 from iostudy.conduct.session import assign
 from iostudy.node.local import LocalNode
+from iostudy.report.selftest import selftest
+from iostudy.report.values.selftest import Outcome
 from iostudy.study.schema import parse
 
 STUDIES, RISK = 20, 0.05
@@ -42,3 +45,21 @@ def test_twenty_studies_of_one_scheduler_under_two_labels(tmp_path, monkeypatch,
     allowed = int(stats.binom.ppf(0.99, STUDIES, RISK))
     record_property("studies that named a winner", named)
     assert named <= allowed, sorted(verdicts)
+
+
+def outcome(folder: Path) -> Outcome:
+    folder.mkdir()
+    study = study_on(folder)
+    assignment = assign(study, folder, root=False, resume=False)
+    with LocalNode(study.target, folder, study.factors) as node:
+        final = assignment.carry_out(node, root=False, seed=None, listeners=[])
+    return selftest(study, final, str(folder)).outcome
+
+
+@pytest.mark.slow
+def test_slow_downs_that_are_known_are_found(tmp_path, monkeypatch, record_property):
+    """One of two may fail by chance; a right program fails both with a probability under 0.3 %."""
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+    outcomes = [outcome(tmp_path / name) for name in ("first", "second")]
+    record_property("outcomes", [str(each) for each in outcomes])
+    assert set(outcomes) != {Outcome.FAILED}, "a slow-down that is known is not what is found"

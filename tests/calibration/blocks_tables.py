@@ -1,0 +1,73 @@
+"""Blocks to a verdict, beside a design of 30 blocks that is read once: tables of docs/method.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from iostudy.analysis.verdict import Rule, Verdict
+from tests.calibration.rows import Row, percent
+from tests.calibration.simulation import NOISE, SEED, Array, Outcomes, Shape, carry_out, noise
+from tests.calibration.verdict_tables import STUDIES
+
+RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
+FIXED = replace(RULE, min_blocks=30)
+"""The paired t test that is done once, after all blocks: its level is the whole risk."""
+
+OF_A_PAIR = {"a pair": NOISE, "a trial": NOISE * math.sqrt(2)}
+"""What 6 % may be the spread of -> the spread of a paired log-ratio."""
+
+
+def ratios(spread: float, difference: float, studies: int) -> Array:
+    """Normal paired log-ratios of configurations whose figures differ by a fraction."""
+    draw = np.random.default_rng([SEED, 7])
+    return spread * noise(Shape.NORMAL, draw, studies, RULE.max_blocks) + math.log1p(difference)
+
+
+def right(outcomes: Outcomes, difference: float) -> float:
+    """The share of words that are true: below the margin a difference is equivalent, too."""
+    words = [Verdict.BETTER] if difference > 0 else []
+    words += [Verdict.EQUIVALENT] if difference < RULE.margin else []
+    return outcomes.share(*words)
+
+
+def blocks_to_a_verdict() -> list[Row]:
+    """How many blocks a verdict takes, and how often it is right."""
+    heads = ("6 % is the sd of", "true difference", "blocks on average", "10 % to 90 % of studies")
+    rows: list[Row] = [(*heads, "right", "wrong", "right after 30 blocks, read once")]
+    for name, spread in OF_A_PAIR.items():
+        for difference in (0.0, 0.02, 0.03, 0.05, 0.10):
+            drawn = ratios(spread, difference, STUDIES)
+            rows.append((name, f"{100 * difference:.0f} %", *_told(drawn, difference)))
+    return rows
+
+
+def _told(drawn: Array, difference: float) -> Row:
+    outcomes, fixed = carry_out(drawn, RULE), carry_out(drawn, FIXED)
+    fewest, most = np.percentile(outcomes.blocks, [10, 90])
+    true, undecided = right(outcomes, difference), outcomes.share(Verdict.INCONCLUSIVE)
+    return (
+        f"{outcomes.blocks.mean():.1f}",
+        f"{fewest:.0f} to {most:.0f}",
+        percent(true),
+        percent(1 - true - undecided),
+        percent(right(fixed, difference)),
+    )
+
+
+def power_of_one_look() -> list[Row]:
+    """How often a difference of 5 % is found in one look, beside the noncentral t distribution."""
+    rows: list[Row] = [("blocks", "in theory", "found")]
+    for blocks in (5, 12, 30):
+        rule = Rule(margin=1e-9, risk=0.05, min_blocks=blocks, max_blocks=blocks)
+        found = carry_out(ratios(NOISE, 0.05, STUDIES)[:, :blocks], rule).share(Verdict.BETTER)
+        quantile = stats.t.isf(rule.risk / 2, blocks - 1)
+        theory = stats.nct.sf(quantile, blocks - 1, math.log1p(0.05) / NOISE * math.sqrt(blocks))
+        rows.append((str(blocks), percent(float(theory)), percent(found)))
+    return rows
+
+
+TABLES = (blocks_to_a_verdict, power_of_one_look)

@@ -1,0 +1,42 @@
+"""Levels of load: the tables of docs/method.md on scaling curves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.calibration.rows import Row, percent
+from tests.calibration.scaled import ALIKE, OVERTAKING, TOUCHING, Scene, simulate
+from tests.calibration.simulation import Shape
+from tests.calibration.verdict_tables import REACHABLE
+
+STUDIES = 1000
+
+
+def curve_rates() -> list[Row]:
+    """Curves of three configurations at four loads, of which two touch, or cross."""
+    heads = ("noise", "values missed", "gains missed", "knee missed", "made up")
+    rows: list[Row] = [(*heads, "crossing found", "crossing missed")]
+    for shape in Shape:
+        touching, crossed = (
+            simulate(shape, Scene.at_the_margin(effects, REACHABLE), STUDIES)
+            for effects in (TOUCHING, OVERTAKING)
+        )
+        of_touching = (touching.values, touching.gains, touching.knees, touching.made_up)
+        achieved = (*of_touching, crossed.found, crossed.missed)
+        rows.append((str(shape), *map(percent, achieved)))
+    return rows
+
+
+def knees_told() -> list[Row]:
+    """How often a knee is told as a single level, by the noise and the fewest blocks."""
+    rows: list[Row] = [("noise of a trial", "blocks [5, 30]", "blocks [15, 30]")]
+    for noise in (0.005, 0.01, 0.02, 0.04):
+        told = (
+            simulate(Shape.NORMAL, Scene(ALIKE, rule, last_gain=0.0, noise=noise), STUDIES).told
+            for rule in (replace(REACHABLE, min_blocks=fewest) for fewest in (5, 15))
+        )
+        rows.append((percent(noise), *map(percent, told)))
+    return rows
+
+
+TABLES = (curve_rates, knees_told)

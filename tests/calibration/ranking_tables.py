@@ -1,0 +1,43 @@
+"""Several configurations and workloads: the tables of docs/method.md on rankings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.calibration.ranked import STAIRCASE, Design, simulate
+from tests.calibration.rows import Row, percent
+from tests.calibration.simulation import Shape
+from tests.calibration.verdict_tables import OPEN_ENDED
+
+STUDIES = 2000
+
+
+def ranking_rates() -> list[Row]:
+    """Rankings of four configurations, all equal or a staircase, on one workload and on nine."""
+    heads = ("noise", "workloads", "equal: any wrong", "staircase: any wrong")
+    rows: list[Row] = [(*heads, "ranks missed", "interval missed")]
+    for shape in Shape:
+        for workloads in (1, 2, 9):
+            equal, stairs = (
+                simulate(shape, Design.alike(effects, workloads, OPEN_ENDED), STUDIES)
+                for effects in ((0.0,) * 4, STAIRCASE)
+            )
+            achieved = (equal.wrong, stairs.wrong, stairs.uncovered, stairs.missed)
+            rows.append((str(shape), str(workloads), *map(percent, achieved)))
+    return rows
+
+
+def ranking_sizes() -> list[Row]:
+    """The combined difference of two configurations on more and more workloads."""
+    rows: list[Row] = [("workloads", "interval missed, 30 blocks", "interval missed, 60 blocks")]
+    for workloads in (2, 9, 20):
+        designs = (
+            Design.alike((0.0, 0.06), workloads, replace(OPEN_ENDED, max_blocks=most))
+            for most in (30, 60)
+        )
+        missed = (simulate(Shape.NORMAL, design, STUDIES // 2).missed for design in designs)
+        rows.append((str(workloads), *map(percent, missed)))
+    return rows
+
+
+TABLES = (ranking_rates, ranking_sizes)

@@ -1,0 +1,112 @@
+"""Screenings of seven factors: tables of docs/method.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from iostudy.analysis.verdict import Rule, Verdict
+from tests.calibration import screened, simulation
+from tests.calibration.rows import Row, percent
+from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, estimates
+from tests.calibration.simulation import NOISE, SEED, Array, Shape
+
+STUDIES = 5000
+STRONG = 0.10
+"""The effect of factors that do matter, on a log scale."""
+OTHERS, ALL = slice(3, None), slice(None)
+
+
+def screening_rates() -> list[Row]:
+    """False effects and missed truths among seven factors, with and without whole plots."""
+    heads = ("noise", "of a whole plot", "none matters: any found", "three matter: any other found")
+    rows: list[Row] = [(*heads, "any interval misses")]
+    for shape in Shape:
+        for times in (None, 3):
+            figures = screened.log_figures(
+                shape, FOLDED, STUDIES, RULE.max_blocks, whole_plot=times
+            )
+            achieved = (
+                carry_out(estimates(figures, FOLDED), RULE).any_difference(ALL),
+                carry_out(three_matter(figures), RULE).any_difference(OTHERS),
+                carry_out(estimates(figures, FOLDED), RULE).any_missed(np.zeros(FACTORS)),
+            )
+            plots = "none" if times is None else f"{times} x that of a trial"
+            rows.append((str(shape), plots, *map(percent, achieved)))
+    return rows
+
+
+def three_matter(figures: Array, effect: float = STRONG) -> Array:
+    """Series of effects: three factors have that one, four have none."""
+    true = np.where(np.arange(FACTORS) < 3, effect, 0.0)
+    return estimates(figures, FOLDED) + true
+
+
+def screening_power() -> list[Row]:
+    """One factor of seven matters: by a design, and with one factor changed at a time."""
+    heads = ("true effect", "found: design", "trials on average", "of the others any found")
+    rows: list[Row] = [(*heads, "found: one at a time, as many trials")]
+    for effect in (0.02, 0.03, 0.05):
+        figures = screened.log_figures(Shape.NORMAL, FOLDED, STUDIES, RULE.max_blocks)
+        rule = replace(RULE, margin=0.02)
+        series = estimates(figures, FOLDED)
+        series[:, :, 0] += math.log1p(effect)
+        outcome = carry_out(series, rule)
+        trials = float(outcome.blocks.mean()) * len(FOLDED)
+        rows.append(
+            (
+                f"{100 * effect:.0f} %",
+                percent(outcome.found(0)),
+                f"{trials:.0f}",
+                percent(outcome.any_difference(slice(1, None))),
+                percent(_one_at_a_time(effect, rule, trials)),
+            )
+        )
+    return rows
+
+
+def _one_at_a_time(effect: float, rule: Rule, trials: float) -> float:
+    """How often eight configurations, in blocks that take as many trials, find the one effect."""
+    blocks = max(rule.min_blocks, round(trials / (FACTORS + 1)))
+    longer = replace(rule, max_blocks=max(blocks, rule.max_blocks))
+    ratios = simulation.pairs(Shape.NORMAL, longer, STUDIES, difference=math.log1p(effect))
+    outcome = simulation.carry_out(ratios[:, :blocks], replace(longer, max_blocks=blocks))
+    return outcome.share(Verdict.BETTER)
+
+
+def screening_interaction() -> list[Row]:
+    """An interaction of two factors, with no effect of any: what passes for an effect."""
+    rows: list[Row] = [("interaction", "without fold-over: any found", "with fold-over: any found")]
+    for size in (0.0, 0.05, 0.10, 0.20):
+        found = []
+        for runs in (ALONE, FOLDED):
+            figures = screened.log_figures(Shape.NORMAL, runs, STUDIES, RULE.max_blocks)
+            figures = figures + size * screened.together(runs, 0, 1)
+            found.append(carry_out(estimates(figures, runs), RULE).any_difference(ALL))
+        rows.append((f"{100 * size:.0f} %", *map(percent, found)))
+    return rows
+
+
+def screening_single_runs() -> list[Row]:
+    """Seven factors without effect, one run of each configuration: any effect claimed."""
+    risk = RULE.risk
+    rows: list[Row] = [("circumstances", "each at 5 %", "each at 5 % / 7")]
+    draw = np.random.default_rng([SEED, 9])
+    series = {
+        str(shape): simulation.noise(shape, draw, STUDIES, len(FOLDED))
+        for shape in (Shape.NORMAL, Shape.AR1)
+    }
+    plots = screened.log_figures(Shape.NORMAL, FOLDED, STUDIES, 1, whole_plot=3)[:, 0] / NOISE
+    series["normal, one file system for each level of a factor"] = plots
+    for name, figures in series.items():
+        claimed = [
+            screened.by_model_residual(figures, FOLDED, level).any(axis=1).mean()
+            for level in (risk, risk / FACTORS)
+        ]
+        rows.append((name, *(percent(float(share)) for share in claimed)))
+    return rows
+
+
+TABLES = (screening_rates, screening_power, screening_interaction, screening_single_runs)

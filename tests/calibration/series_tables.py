@@ -1,0 +1,35 @@
+"""Flags: how often they are raised for nothing, and how often they find what they look for."""
+
+from __future__ import annotations
+
+from iostudy.analysis.series import Flag
+from tests.calibration.flagged import flagged, marks_of_lopsided
+from tests.calibration.rows import Row, percent
+from tests.calibration.simulation import Shape
+
+STUDIES = 4000
+MARKED = 1000
+
+
+def flags_raised() -> list[Row]:
+    """Each flag under every shape of noise, between equal configurations."""
+    rows: list[Row] = [("noise", "any flag", *Flag)]
+    for shape in Shape:
+        found = flagged(shape, STUDIES)
+        rows.append((shape, percent(found.any), *(percent(found.share(flag)) for flag in Flag)))
+    return rows
+
+
+def lopsided_marks() -> list[Row]:
+    """False winners where one side is noisier, and how many of them are marked."""
+    heads = ("noise of one side", "of the other", "false winner")
+    rows: list[Row] = [(*heads, "of these marked", "of all others marked")]
+    for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
+        for quiet, name in ((0.0, "none"), (0.25, "a quarter"), (0.5, "half")):
+            found = marks_of_lopsided(shape, quiet, 10 * STUDIES, MARKED)
+            told = (found.wrong, found.wrong_marked, found.others_marked)
+            rows.append((shape, name, *map(percent, told)))
+    return rows
+
+
+TABLES = (flags_raised, lopsided_marks)

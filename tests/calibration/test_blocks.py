@@ -1,0 +1,48 @@
+"""How soon does a study know, and how often is it right?"""
+
+import math
+
+import numpy as np
+
+from iostudy.analysis.verdict import Verdict
+from tests.calibration.blocks_tables import FIXED, OF_A_PAIR, RULE, ratios, right
+from tests.calibration.simulation import Shape, carry_out, pairs
+from tests.calibration.test_calibration import each_shape, each_size
+
+MIRRORED = {
+    Verdict.BETTER: Verdict.WORSE,
+    Verdict.WORSE: Verdict.BETTER,
+    Verdict.EQUIVALENT: Verdict.EQUIVALENT,
+    Verdict.INCONCLUSIVE: Verdict.INCONCLUSIVE,
+}
+
+
+@each_size
+def test_five_percent_at_a_noise_of_six_is_known_in_half_the_blocks(studies: int):
+    drawn = ratios(OF_A_PAIR["a pair"], 0.05, studies)
+    outcomes = carry_out(drawn, RULE)
+    assert outcomes.blocks.mean() <= 15
+    assert right(outcomes, 0.05) >= 0.95
+    assert right(carry_out(drawn, FIXED), 0.05) - right(outcomes, 0.05) < 0.04
+
+
+@each_size
+def test_where_no_design_of_thirty_blocks_suffices_most_is_still_found(studies: int):
+    drawn = ratios(OF_A_PAIR["a trial"], 0.05, studies)
+    assert right(carry_out(drawn, FIXED), 0.05) < 0.9
+    assert right(carry_out(drawn, RULE), 0.05) > 0.68
+
+
+def test_what_counts_as_right():
+    outcomes = carry_out(np.full((1, 30), math.log1p(0.01)) + 1e-6 * np.arange(30), RULE)
+    assert outcomes.share(Verdict.EQUIVALENT) == 1
+    assert [right(outcomes, true) for true in (0.0, 0.01, 0.03)] == [1, 1, 0]
+
+
+@each_shape
+def test_swapping_the_configurations_mirrors_every_study(shape: Shape):
+    drawn = pairs(shape, RULE, 500, difference=0.03)
+    one, other = carry_out(drawn, RULE), carry_out(-drawn, RULE)
+    assert [MIRRORED[Verdict(str(word))] for word in one.verdicts] == list(other.verdicts)
+    assert (one.blocks == other.blocks).all()
+    assert (one.low == -other.high).all()

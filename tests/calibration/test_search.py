@@ -1,0 +1,42 @@
+"""Does a search with its confirmation claim what is not there, and find what is?"""
+
+import pytest
+
+from tests.calibration.searched import CANDIDATES, OPTIMUM, RULES, flat, parabola, simulate
+from tests.calibration.searched import response_rates as of_responses
+from tests.calibration.simulation import Shape
+from tests.calibration.test_calibration import RISK, allowed
+from tests.calibration.verdict_tables import OPEN_ENDED, REACHABLE
+
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("shape", "searches"),
+    [(Shape.NORMAL, 8), *(pytest.param(shape, 100, marks=slow) for shape in Shape)],
+)
+def test_where_nothing_differs_no_win_is_claimed_more_often_than_the_risk(
+    shape: Shape, searches: int
+) -> None:
+    rates = simulate(shape, flat, OPEN_ENDED, RULES, searches)
+    assert rates.claimed <= allowed(RISK, searches)
+    # The winner's curse, for which the search itself claims nothing.
+    assert rates.overstated > 0.01
+
+
+@pytest.mark.parametrize("searches", [8, pytest.param(100, marks=slow)])
+def test_an_optimum_is_found_and_the_race_saves_trials(searches: int) -> None:
+    rates = simulate(Shape.NORMAL, parabola, REACHABLE, RULES, searches)
+    assert rates.gained > 0.7 * OPTIMUM
+    assert rates.claimed > 0.8
+    assert rates.trials < 0.8 * CANDIDATES * RULES.rungs[-1]
+    assert rates.confirmed_off < rates.overstated
+
+
+@slow
+def test_intervals_of_response_curves_hold_the_truth_and_nothing_is_not_explained() -> None:
+    searches = 100
+    found = {surface: of_responses(surface, searches) for surface in (flat, parabola)}
+    assert max(missed for missed, _ in found.values()) < 0.1
+    assert found[flat][1] <= allowed(RISK, searches)
+    assert found[parabola][1] > 0.2

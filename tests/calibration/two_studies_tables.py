@@ -1,0 +1,27 @@
+"""Two studies that differ in nothing, held beside each other: a table of docs/method.md."""
+
+from __future__ import annotations
+
+from tests.calibration.rows import Row, percent
+from tests.calibration.simulation import Shape
+from tests.calibration.two_studies import Side, claims
+
+PAIRS = 2000
+SIDES = {
+    "equal": (Side(), Side()),
+    "opposed, 6 %": (Side(0.06), Side(-0.06)),
+    "one 3 x as noisy": (Side(), Side(noise=3.0)),
+}
+
+
+def two_studies() -> list[Row]:
+    """How often any of two comparisons claims a difference, as told and without flags."""
+    rows: list[Row] = [("noise", *SIDES, *(f"{name}, flags ignored" for name in SIDES))]
+    for shape in Shape:
+        found = [claims(shape, sides, PAIRS) for sides in SIDES.values()]
+        told = (*(each.told for each in found), *(each.any for each in found))
+        rows.append((shape, *map(percent, told)))
+    return rows
+
+
+TABLES = (two_studies,)

@@ -1,0 +1,100 @@
+"""What verdicts cost and keep: the tables of docs/method.md on one comparison."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from scipy import stats
+
+from iostudy.analysis.noise import reachable_margin
+from iostudy.analysis.sequential import repeated_alpha
+from iostudy.analysis.verdict import Rule, Verdict
+from tests.calibration.rows import Row, percent
+from tests.calibration.simulation import (
+    NOISE,
+    SEED,
+    Shape,
+    carry_out,
+    families,
+    lopsided,
+    noise,
+    pairs,
+)
+
+STUDIES = 40_000
+OPEN_ENDED = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
+REACHABLE = Rule(margin=0.05, risk=0.05, min_blocks=5, max_blocks=30)
+FAMILY = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30, comparisons=6)
+
+
+def usual_ways() -> list[Row]:
+    """How often the ways this program avoids name a winner between equal configurations."""
+    draw = np.random.default_rng([SEED, 4])
+    rows = [("way", "false winner")]
+    for shape in (Shape.NORMAL, Shape.AR1, Shape.DRIFT):
+        series = noise(shape, draw, STUDIES, 60)
+        found = stats.ttest_ind(series[:, :30], series[:, 30:], axis=1).pvalue < 0.05
+        rows.append((f"30 runs of A, then 30 of B; {shape}", percent(float(found.mean()))))
+    differences = noise(Shape.NORMAL, draw, STUDIES, 20)
+    looks = [stats.ttest_1samp(differences[:, :n], 0, axis=1).pvalue < 0.05 for n in range(5, 21)]
+    found = np.any(looks, axis=0)
+    rows.append(
+        ("5 to 20 pairs, stopping at the first p < 0.05; normal", percent(float(found.mean())))
+    )
+    return rows
+
+
+def levels() -> list[Row]:
+    """a* for common studies: alone, and as one of 6 and of 24 comparisons."""
+    rows = [("most blocks", "1 comparison", "6 comparisons", "24 comparisons")]
+    for most in (5, 10, 15, 20, 30, 40, 60):
+        shared = (repeated_alpha(5, most, 0.05 / m) for m in (1, 6, 24))
+        rows.append(
+            (str(most), *(f"{level:.2g}" if level < 1e-3 else f"{level:.4f}" for level in shared))
+        )
+    return rows
+
+
+def rates() -> list[Row]:
+    """Achieved rates under every shape of noise."""
+    rows = [("noise", "false winner", "false equivalent", "interval misses", "any of 6 wrong")]
+    for shape in Shape:
+        at_margin = pairs(shape, REACHABLE, STUDIES, difference=REACHABLE.delta)
+        family = families(shape, FAMILY, STUDIES // 4, configurations=4, workloads=2)
+        beyond = carry_out(pairs(shape, REACHABLE, STUDIES, difference=0.02), REACHABLE)
+        achieved = (
+            carry_out(pairs(shape, OPEN_ENDED, STUDIES), OPEN_ENDED).wrong,
+            carry_out(at_margin, REACHABLE).share(Verdict.EQUIVALENT),
+            1 - beyond.covering(0.02),
+            float(family.mean()),
+        )
+        rows.append((str(shape), *map(percent, achieved)))
+    return rows
+
+
+def power() -> list[Row]:
+    """How often the reachable difference is found, and after how many blocks on average."""
+    rows = [("most blocks", "reachable difference", "found", "blocks on average")]
+    for most in (10, 30, 60):
+        rule = Rule(margin=1e-9, risk=0.05, min_blocks=5, max_blocks=most)
+        margin = reachable_margin(NOISE * math.sqrt(2), rule)
+        ratios = pairs(Shape.NORMAL, rule, STUDIES, difference=math.log1p(margin))
+        outcomes = carry_out(ratios, rule)
+        found = percent(outcomes.share(Verdict.BETTER))
+        rows.append((str(most), percent(margin), found, f"{outcomes.blocks.mean():.1f}"))
+    return rows
+
+
+def lopsided_rates() -> list[Row]:
+    """False winners where one configuration is noisy, the other quiet, and their means equal."""
+    rows = [("noise of one side", "first look at 5 blocks", "first look at 10 blocks")]
+    rules = [replace(OPEN_ENDED, min_blocks=fewest) for fewest in (5, 10)]
+    for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
+        wrong = [carry_out(lopsided(shape, rule, STUDIES), rule).wrong for rule in rules]
+        rows.append((str(shape), *map(percent, wrong)))
+    return rows
+
+
+TABLES = (usual_ways, levels, rates, power, lopsided_rates)
