@@ -1,25 +1,23 @@
-"""iostat's figures by its formulae, and across counter wraps."""
+"""iostat's figures by its formulae."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from iostudy.telemetry.iostat import cpu_shares, device_figures, difference
+from iostudy.telemetry.iostat import EXTENDED, OLD, device_figures, old_figures
 
 COUNTERS = (
     *("reads", "reads_merged", "sectors_read", "read_ms"),
     *("writes", "writes_merged", "sectors_written", "write_ms"),
-    *("in_flight", "io_ms", "weighted_io_ms"),
+    *("io_ms", "weighted_io_ms"),
     *("discards", "discards_merged", "sectors_discarded", "discard_ms"),
     *("flushes", "flush_ms"),
 )
 ZERO = dict.fromkeys(COUNTERS, 0)
 
 
-def test_the_figures_of_a_known_second():
-    after = ZERO | {
+def test_the_figures_of_known_seconds():
+    moved = ZERO | {
         "reads": 100,
         "reads_merged": 300,
         "sectors_read": 8000,
@@ -29,8 +27,14 @@ def test_the_figures_of_a_known_second():
         "write_ms": 500,
         "io_ms": 600,
         "weighted_io_ms": 1500,
+        "discards": 4,
+        "discards_merged": 12,
+        "sectors_discarded": 8192,
+        "discard_ms": 6,
+        "flushes": 8,
+        "flush_ms": 20,
     }
-    figures = device_figures(ZERO, after, 2.0)
+    figures = device_figures(moved, 2.0)
     expected = {
         "r/s": 50,
         "rkB/s": 2000,
@@ -39,34 +43,52 @@ def test_the_figures_of_a_known_second():
         "r_await": 2.5,
         "rareq-sz": 40,
         "w/s": 25,
+        "wkB/s": 250,
+        "wrqm/s": 0,
+        "%wrqm": 0,
         "w_await": 10,
         "wareq-sz": 10,
+        "d/s": 2,
+        "dkB/s": 2048,
+        "drqm/s": 6,
+        "%drqm": 75,
+        "d_await": 1.5,
+        "dareq-sz": 1024,
+        "f/s": 4,
+        "f_await": 2.5,
         "aqu-sz": 0.75,
         "%util": 30,
         "kB_read": 4000,
+        "kB_wrtn": 500,
     }
-    assert {name: figures[name] for name in expected} == pytest.approx(expected)
+    assert figures == pytest.approx(expected)
+    assert set(EXTENDED) < set(figures)
+    old = {"avgrq-sz": 17192 / 154, "avgqu-sz": 0.75, "await": 756 / 154, "svctm": 600 / 154}
+    assert old_figures(figures) == pytest.approx(old)
 
 
 def test_an_idle_device_has_zeros_and_no_division_by_zero():
-    assert set(device_figures(ZERO, ZERO, 1.0).values()) == {0.0}
+    figures = device_figures(ZERO, 1.0)
+    assert set(figures.values()) == {0.0}
+    assert old_figures(figures) == dict.fromkeys(OLD, 0.0)
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(0, 2**31))
-def test_a_32_bit_counter_may_wrap_once(before, moved):
-    assert difference(before, (before + moved) % 2**32) == moved
+def test_more_time_than_there_was_is_told_as_iostat_does():
+    assert device_figures(ZERO | {"io_ms": 1040}, 1.0)["%util"] == pytest.approx(104)
 
 
-@given(st.integers(2**33, 2**64 - 1), st.integers(0, 2**40))
-def test_a_64_bit_counter_may_wrap_once(before, moved):
-    assert difference(before, (before + moved) % 2**64) == moved
-
-
-def test_cpu_shares_count_interrupts_as_system_and_add_up():
-    names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-    before = dict.fromkeys(names, 1000)
-    after = dict(zip(names, (1010, 1000, 1005, 1070, 1005, 1002, 1003, 1005), strict=True))
-    shares = cpu_shares(before, after)
-    assert shares["%system"] == pytest.approx(10)
-    assert shares["%steal"] == pytest.approx(5)
-    assert sum(shares.values()) == pytest.approx(100)
+@pytest.mark.parametrize(
+    ("printed", "old"),
+    [
+        (
+            {"r/s": 222, "w/s": 888, "rMB/s": 6.25, "wMB/s": 15.37, "%util": 94.30},
+            {"avgrq-sz": 39.90, "svctm": 0.85},
+        ),
+        ({"w/s": 481, "wMB/s": 118.58, "%util": 77.2}, {"avgrq-sz": 504.88}),
+    ],
+)
+def test_the_old_figures_are_those_that_the_iostat_of_report_r3_printed(printed, old):
+    sizes = {f"{letter}kB/s": 1024 * printed.get(f"{letter}MB/s", 0) for letter in "rw"}
+    figures = old_figures(dict.fromkeys(EXTENDED, 0.0) | printed | sizes)
+    for name, value in old.items():
+        assert figures[name] == pytest.approx(value, abs=0.015)

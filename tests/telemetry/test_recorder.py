@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from iostudy.telemetry.iostat import SECTOR_BYTES
+from iostudy.telemetry.processors import cpu_shares
 from iostudy.telemetry.recorder import ProcRecorder
+
+TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+ONE_TICK_EACH = dict.fromkeys(TICKS, 1)
 
 
 @pytest.fixture
@@ -27,30 +31,31 @@ def counters(disk):
 
 
 def test_totals_lie_between_what_the_kernel_counted_before_and_after(disk):
-    recorder = ProcRecorder([disk], 0.01)
+    recorder = ProcRecorder([disk], hz=100)
     outer = counters(disk)
     recorder.start()
     time.sleep(0.1)
     telemetry = recorder.stop()
     written = counters(disk)[6] - outer[6]
-    assert 0 <= telemetry.devices[disk]["kB_wrtn"] <= written * SECTOR_BYTES / 1024
-    assert telemetry.seconds >= 0.1
-    assert sum(v for n, v in telemetry.machine.items() if n.startswith("%")) == pytest.approx(100)
+    assert 0 <= telemetry.seen.devices[disk]["kB_wrtn"] <= written * SECTOR_BYTES / 1024
+    assert telemetry.seen.seconds >= 0.1
+    shares = [telemetry.seen.machine[name] for name in cpu_shares(ONE_TICK_EACH)]
+    assert sum(shares) == pytest.approx(100)
 
 
 def test_samples_are_a_table_with_one_row_a_sample(disk):
-    recorder = ProcRecorder([disk], 0.01)
+    recorder = ProcRecorder([disk], hz=100)
     recorder.start()
     time.sleep(0.1)
-    samples = recorder.stop().samples()
+    samples = recorder.stop().samples.table()
     assert samples.height >= 3
     assert samples["seconds"].is_sorted()
-    assert {f"{disk}.sectors_read", "cpu.steal"} <= set(samples.columns)
+    assert {f"disk.{disk}.sectors_read", "cpu.steal"} <= set(samples.columns)
 
 
 def test_a_device_that_is_not_there_has_no_figures():
-    recorder = ProcRecorder(["no-such-disk"], 0.01)
+    recorder = ProcRecorder(["no-such-disk"], hz=100)
     recorder.start()
     telemetry = recorder.stop()
-    assert telemetry.devices == {}
-    assert telemetry.samples()["no-such-disk.reads"].null_count() == telemetry.samples().height
+    assert telemetry.seen.devices == {}
+    assert not any(name.startswith("disk.") for name in telemetry.samples.columns)

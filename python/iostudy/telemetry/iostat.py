@@ -1,81 +1,108 @@
-"""iostat's device figures from two readings of the kernel's counters (pure).
+"""iostat's device figures from how far the kernel's counters moved (pure).
 
-Names and formulae are those of sysstat 12 (``iostat -dxk``; rd_stats.c and iostat.c describe them,
-and its manual page names the fields). Counters are those of the kernel's
+Names and formulae are those of sysstat 12 (``iostat -dxk``; iostat.c and rd_stats.c compute them,
+its manual page names the fields). Counters are those of the kernel's
 Documentation/admin-guide/iostats.rst; a sector there is always 512 bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+
+from iostudy.telemetry.seen import Figures
 
 SECTOR_BYTES = 512
 _KB_PER_SECTOR = SECTOR_BYTES / 1024
 
-# The kernel keeps times in milliseconds as 32-bit values, and other counters as unsigned long.
-_WRAP_32 = 1 << 32
-_WRAP_64 = 1 << 64
+
+@dataclass(frozen=True)
+class _Operation:
+    """What iostat tells of one kind of request: the letter of its figures, and its counters."""
+
+    letter: str
+    requests: str
+    merged: str
+    sectors: str
+    milliseconds: str
 
 
-def difference(before: int, after: int) -> int:
-    """How far a counter has moved, across one wrap of its 32- or 64-bit width."""
-    if after >= before:
-        return after - before
-    return after - before + (_WRAP_32 if before < _WRAP_32 else _WRAP_64)
+_OPERATIONS = (
+    _Operation("r", "reads", "reads_merged", "sectors_read", "read_ms"),
+    _Operation("w", "writes", "writes_merged", "sectors_written", "write_ms"),
+    _Operation("d", "discards", "discards_merged", "sectors_discarded", "discard_ms"),
+)
+
+EXTENDED = (
+    *("r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz"),
+    *("w/s", "wkB/s", "wrqm/s", "%wrqm", "w_await", "wareq-sz"),
+    *("d/s", "dkB/s", "drqm/s", "%drqm", "d_await", "dareq-sz"),
+    *("f/s", "f_await", "aqu-sz", "%util"),
+)
+"""The figures that ``iostat -dxk`` prints, in its order."""
+
+OLD = ("avgrq-sz", "avgqu-sz", "await", "svctm")
+"""The figures that sysstat has renamed, split or given up, in the order in which it had them."""
 
 
-def device_figures(
-    before: Mapping[str, int], after: Mapping[str, int], seconds: float
-) -> dict[str, float]:
-    """iostat's extended figures of one device over ``seconds``.
+def device_figures(moved: Mapping[str, float], seconds: float) -> dict[str, float]:
+    """iostat's extended figures of one device whose counters ``moved`` so far in ``seconds``.
 
-    Beside iostat's own, ``kB_read`` and ``kB_wrtn`` are the totals that ``iostat -dk`` calls so.
-    Rates are per second, sizes in kB of 1024 bytes, waits in milliseconds, %util in percent.
+    Beside ``EXTENDED``, ``kB_read`` and ``kB_wrtn`` are the totals that ``iostat -dk`` calls so.
+    Rates are per second, sizes in kB of 1024 bytes, waits in milliseconds, %util in percent; as in
+    iostat it may be above 100 where the kernel has counted more time than there was.
     """
-    moved = {name: difference(before[name], after[name]) for name in after if name != "in_flight"}
-    reads, writes = moved["reads"], moved["writes"]
-    read_kb = moved["sectors_read"] * _KB_PER_SECTOR
-    written_kb = moved["sectors_written"] * _KB_PER_SECTOR
-    return {
-        "r/s": reads / seconds,
-        "w/s": writes / seconds,
-        "d/s": moved["discards"] / seconds,
+    figures: dict[str, float] = {}
+    for operation in _OPERATIONS:
+        figures |= _of_operation(operation, moved, seconds)
+    return figures | {
         "f/s": moved["flushes"] / seconds,
-        "rkB/s": read_kb / seconds,
-        "wkB/s": written_kb / seconds,
-        "rrqm/s": moved["reads_merged"] / seconds,
-        "wrqm/s": moved["writes_merged"] / seconds,
-        "%rrqm": 100 * _share(moved["reads_merged"], reads + moved["reads_merged"]),
-        "%wrqm": 100 * _share(moved["writes_merged"], writes + moved["writes_merged"]),
-        "r_await": _share(moved["read_ms"], reads),
-        "w_await": _share(moved["write_ms"], writes),
         "f_await": _share(moved["flush_ms"], moved["flushes"]),
-        "rareq-sz": _share(read_kb, reads),
-        "wareq-sz": _share(written_kb, writes),
         "aqu-sz": moved["weighted_io_ms"] / (seconds * 1000),
-        "%util": min(100.0, 100 * moved["io_ms"] / (seconds * 1000)),
-        "kB_read": read_kb,
-        "kB_wrtn": written_kb,
+        "%util": 100 * moved["io_ms"] / (seconds * 1000),
+        "kB_read": moved["sectors_read"] * _KB_PER_SECTOR,
+        "kB_wrtn": moved["sectors_written"] * _KB_PER_SECTOR,
     }
 
 
-def cpu_shares(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, float]:
-    """Shares of all CPU time in percent by iostat's names: %user, %nice, %system, ..., %idle.
+def old_figures(figures: Figures) -> dict[str, float]:
+    """What iostat used to print of all requests together, from a device's ``EXTENDED`` figures.
 
-    As in iostat, %system includes interrupts.
+    ``avgrq-sz`` is in sectors of 512 bytes, ``await`` and ``svctm`` in milliseconds. Discards count
+    as in sysstat 12's ``areq-sz`` and ``await``; sysstat knew none while it had the old names.
+
+    ``svctm`` is not to be trusted: it is the time in which the device had any request, divided by
+    the requests, and so no time that any of them took once the device serves several at a time.
+    sysstat's manual calls it meaningless, as it is not known when a driver begins with a request,
+    and warns "Do not trust this field any more" since 9.1.3 (2010); 12.1.2 (2018) took it away.
     """
-    moved = {name: max(0, after[name] - before[name]) for name in after}
-    total = sum(moved.values())
-    system = moved["system"] + moved["irq"] + moved["softirq"]
-    ticks = {
-        "%user": moved["user"],
-        "%nice": moved["nice"],
-        "%system": system,
-        "%iowait": moved["iowait"],
-        "%steal": moved["steal"],
-        "%idle": moved["idle"],
+    letters = [operation.letter for operation in _OPERATIONS]
+    requests = sum(figures[f"{letter}/s"] for letter in letters)
+    kilobytes = sum(figures[f"{letter}kB/s"] for letter in letters)
+    waited = sum(figures[f"{letter}/s"] * figures[f"{letter}_await"] for letter in letters)
+    busy_ms = figures["%util"] / 100 * 1000
+    return {
+        "avgrq-sz": _share(kilobytes / _KB_PER_SECTOR, requests),
+        "avgqu-sz": figures["aqu-sz"],
+        "await": _share(waited, requests),
+        "svctm": _share(busy_ms, requests),
     }
-    return {name: 100 * _share(value, total) for name, value in ticks.items()}
+
+
+def _of_operation(
+    operation: _Operation, moved: Mapping[str, float], seconds: float
+) -> dict[str, float]:
+    letter = operation.letter
+    requests, merged = moved[operation.requests], moved[operation.merged]
+    kilobytes = moved[operation.sectors] * _KB_PER_SECTOR
+    return {
+        f"{letter}/s": requests / seconds,
+        f"{letter}kB/s": kilobytes / seconds,
+        f"{letter}rqm/s": merged / seconds,
+        f"%{letter}rqm": 100 * _share(merged, requests + merged),
+        f"{letter}_await": _share(moved[operation.milliseconds], requests),
+        f"{letter}areq-sz": _share(kilobytes, requests),
+    }
 
 
 def _share(part: float, whole: float) -> float:

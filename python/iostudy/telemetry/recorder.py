@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from iostudy import _native
-from iostudy.telemetry.iostat import cpu_shares, device_figures
+from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.telemetry.seen import Seen
 
 if TYPE_CHECKING:
-    import polars
-
-DEFAULT_INTERVAL_SECONDS = 0.1
+    from iostudy.telemetry.samples import Samples
 
 
 @dataclass(frozen=True)
 class Telemetry:
-    """What one recording tells.
+    """One recording: its figures, and the samples that they were told from."""
 
-    ``devices`` hold iostat's figures by device over the whole recording, ``machine`` CPU shares in
-    percent and pressure-stall shares in percent of the time (``io_some`` and so on, where the
-    kernel has them). ``samples`` has one row a sample: ``seconds`` since the first, then the raw
-    counters as ``DEVICE.counter``, ``cpu.counter`` and ``pressure.counter``.
-    """
-
-    seconds: float
-    devices: Mapping[str, Mapping[str, float]]
-    machine: Mapping[str, float]
-    columns: Mapping[str, Sequence[float | int | None]] = field(repr=False)
-
-    def samples(self) -> polars.DataFrame:
-        """The samples as a table, for a Parquet file."""
-        import polars  # not at the top: most commands never need it, and it is slow to load
-
-        return polars.DataFrame(self.columns, strict=False)
+    seen: Seen
+    samples: Samples = field(repr=False)
 
 
 class Recorder(Protocol):
@@ -48,13 +33,16 @@ class Recorder(Protocol):
 
 
 class ProcRecorder:
-    """The recorder that reads /proc through the Rust sampler."""
+    """The recorder that reads /proc and /sys through the Rust sampler.
+
+    ``devices`` are kernel names, None for all of them; ``workload`` the processes whose descendants
+    are the workload, with themselves; ``hz`` how often a second.
+    """
 
     def __init__(
-        self, devices: Sequence[str], interval_seconds: float = DEFAULT_INTERVAL_SECONDS
+        self, devices: Sequence[str] | None, workload: Sequence[int] = (), hz: float = DEFAULT_HZ
     ) -> None:
-        self._devices = tuple(devices)
-        self._sampler = _native.Sampler(self._devices, interval_seconds)
+        self._sampler = _native.Sampler(devices, workload, 1 / hz)
 
     def start(self) -> None:
         """Take the first sample now."""
@@ -62,44 +50,10 @@ class ProcRecorder:
 
     def stop(self) -> Telemetry:
         """Take the last sample now."""
-        return summarise(self._sampler.stop(), self._devices)
+        native = self._sampler.stop()
+        # Not at the top: most commands never record, and numpy is slow to load.
+        from iostudy.telemetry.figures import tell
+        from iostudy.telemetry.samples import Samples
 
-
-def summarise(samples: _native.Samples, devices: Sequence[str]) -> Telemetry:
-    """First against last sample; a device missing at either end has no figures."""
-    seconds = samples.seconds[-1] - samples.seconds[0]
-    disks = {device: samples.disk(device) for device in devices}
-    ends = {device: _ends(columns) for device, columns in disks.items()}
-    figures = {d: device_figures(*pair, seconds) for d, pair in ends.items() if pair is not None}
-    cpu, pressure = samples.cpu(), samples.pressure()
-    cpu_ends = _ends(cpu)
-    machine = cpu_shares(*cpu_ends) if cpu_ends else {}
-    machine |= _pressure_shares(pressure, seconds)
-    columns: dict[str, Sequence[float | int | None]] = {
-        "seconds": [at - samples.seconds[0] for at in samples.seconds]
-    }
-    tables: dict[str, Mapping[str, Sequence[int | None]]] = {**disks, "cpu": cpu}
-    for prefix, table in {**tables, "pressure": pressure}.items():
-        columns |= {f"{prefix}.{name}": values for name, values in table.items()}
-    return Telemetry(seconds, figures, machine, columns)
-
-
-def _ends(
-    columns: Mapping[str, Sequence[int | None]],
-) -> tuple[dict[str, int], dict[str, int]] | None:
-    first = {name: values[0] for name, values in columns.items()}
-    last = {name: values[-1] for name, values in columns.items()}
-    before = {name: value for name, value in first.items() if value is not None}
-    after = {name: value for name, value in last.items() if value is not None}
-    return (before, after) if len(before) == len(after) == len(columns) else None
-
-
-def _pressure_shares(
-    pressure: Mapping[str, Sequence[int | None]], seconds: float
-) -> dict[str, float]:
-    shares = {}
-    for name, values in pressure.items():
-        first, last = values[0], values[-1]
-        if first is not None and last is not None:
-            shares[name] = 100 * (last - first) / (seconds * 1e6)
-    return shares
+        samples = Samples.of(native)
+        return Telemetry(tell(samples), samples)

@@ -1,0 +1,89 @@
+"""Records the requests of block devices from the kernel's tracepoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from iostudy import _native
+from iostudy.errors import TrialError
+from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.telemetry.recorder import Recorder, Telemetry
+
+Compact = Callable[[_native.Latencies], tuple[tuple[float, int], ...]]
+
+
+class BlockEvents:
+    """Reads a trace instance that is set up for block requests.
+
+    ``names`` are kernel names of devices by their numbers (``8:16``); ``compact`` makes histograms
+    short enough to keep.
+    """
+
+    def __init__(self, instance: Path, names: Mapping[str, str], compact: Compact) -> None:
+        self._instance = instance
+        self._names = names
+        self._compact = compact
+        self._native = _native.BlockEvents(instance)
+
+    def start(self) -> None:
+        """Record from now on; TrialError if the kernel does not let it."""
+        try:
+            self._native.start()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def stop(self) -> BlockRequests:
+        """Record no more, and tell what was seen; TrialError if that cannot be read."""
+        try:
+            return self._told(self._native.stop())
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _told(self, native: _native.BlockRequests) -> BlockRequests:
+        devices: dict[str, dict[str, Requests]] = {}
+        for number, operation, latencies, sizes in native.operations():
+            devices.setdefault(self._names[number], {})[operation] = Requests(
+                count=latencies.count,
+                mean_us=latencies.mean_us,
+                max_us=latencies.max_us,
+                latencies_us=self._compact(latencies),
+                sizes=tuple(sizes),
+            )
+        return BlockRequests(
+            devices=devices,
+            events=native.events,
+            lost=native.lost,
+            unmatched=native.without_issue + native.without_completion,
+            reader_cpu_seconds=native.reader_cpu_seconds,
+        )
+
+    def _failed(self, error: OSError) -> TrialError:
+        return TrialError(
+            "to record the requests of block devices",
+            found=error.strerror or str(error),
+            where=str(self._instance),
+            remedy="see dmesg, or measure without the latencies of the block layer",
+        )
+
+
+class WithBlockEvents:
+    """A recorder that also records block requests."""
+
+    def __init__(self, recorder: Recorder, events: BlockEvents) -> None:
+        self._recorder = recorder
+        self._events = events
+
+    def start(self) -> None:
+        """Begin with both."""
+        self._recorder.start()
+        self._events.start()
+
+    def stop(self) -> Telemetry:
+        """End both: the requests first, for to tell of the rest may need a disk."""
+        try:
+            requests = self._events.stop()
+        finally:
+            telemetry = self._recorder.stop()
+        return replace(telemetry, seen=replace(telemetry.seen, requests=requests))

@@ -1,0 +1,26 @@
+"""All figures that follow from samples (pure)."""
+
+from __future__ import annotations
+
+from iostudy.telemetry.cgroup import caps_by_device
+from iostudy.telemetry.devices import figures_by_device
+from iostudy.telemetry.machine import machine_figures
+from iostudy.telemetry.network import figures_by_interface
+from iostudy.telemetry.nfs import figures_by_mount
+from iostudy.telemetry.processes import busiest_foreign, foreign_figures, workload_figures
+from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.seen import Seen
+
+
+def tell(samples: Samples) -> Seen:
+    """The figures of a recording."""
+    devices, caps = figures_by_device(samples), caps_by_device(samples)
+    return Seen(
+        seconds=float(samples.seconds[-1]),
+        devices={device: {**own, **caps.get(device, {})} for device, own in devices.items()},
+        network=figures_by_interface(samples),
+        nfs=figures_by_mount(samples),
+        machine={**machine_figures(samples), **foreign_figures(samples)},
+        workload=workload_figures(samples),
+        foreign=busiest_foreign(samples.processes),
+    )

@@ -1,0 +1,22 @@
+"""Temperatures, and processors that were slowed because of them (pure)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iostudy.telemetry.samples import Samples, known, moved, total
+from iostudy.telemetry.seen import Figures
+
+_MILLI = 1000
+
+
+def heat_figures(samples: Samples) -> Figures:
+    """``celsius_max`` of all zones, and ``throttles``: events of cores and of whole packages."""
+    figures = {}
+    zones = [zone["millicelsius"] for zone in samples.keyed("thermal").values()]
+    if zones:
+        figures["celsius_max"] = float(np.nanmax(zones)) / _MILLI
+    events = samples.group("thermal")
+    if events:
+        figures["throttles"] = sum(total(moved(known(values))) for values in events.values())
+    return figures

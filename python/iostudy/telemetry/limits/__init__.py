@@ -1,0 +1,1 @@
+"""What limited a run, told from the figures of its recording (pure)."""

@@ -1,0 +1,67 @@
+"""A workload that asks for too little at once: each of its threads waits for its own answer (pure).
+
+By Little's law the requests in the device's queue are the rate times the wait. Where they are about
+as many as the workload has under way in all, it waits for each of them, and the device could begin
+others meanwhile - unless it is saturated, which is `device`'s to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.demand import Demand, demand, queue
+from iostudy.telemetry.limits.device import DEEP, QUEUED, can_do_more
+from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, at_most, number
+from iostudy.telemetry.limits.ground import Ground, Point
+from iostudy.telemetry.seen import Seen
+
+WAITING = Steps(40, 50, 60)
+"""Percent of what the workload has under way that waited in the device, on average."""
+PAUSED = 10.0
+"""%throttled from which on what waits may be paused writers, and the queue the kernel's own."""
+SPARE = 80.0
+"""%util below which the device stood still while the workload could have asked for more."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """Concurrency, if the workload waited for each request and the device could do more."""
+    asked = demand(seen, ground)
+    if asked is None or not asked.concurrency or seen.machine.get("%throttled", 0.0) >= PAUSED:
+        return
+    inside = min(queue(seen, ground), asked.waiting)
+    share = min(100.0, 100 * inside / asked.concurrency)
+    waits, spare = WAITING.grade(share), _spare(seen, ground)
+    if waits and spare:
+        confidence, evidence = spare
+        yield Finding(
+            Limit.CONCURRENCY,
+            "",
+            share,
+            at_most(waits, confidence),
+            (_asked(asked, inside), *evidence),
+        )
+
+
+def _asked(asked: Demand, inside: float) -> Evidence:
+    says = f"{number(inside)} of {number(asked.concurrency)} at once waited for the device"
+    return Evidence("aqu-sz", "", inside, "requests", says)
+
+
+def _spare(seen: Seen, ground: Ground) -> tuple[Confidence, tuple[Evidence, ...]] | None:
+    """How sure it is that more could have been asked for, and why; None if it could not."""
+    figures = seen.devices.get(ground.device)
+    point = Point.of(figures) if figures else None
+    if point and (more := can_do_more(ground, point)):
+        says = f"the device did {number(point.per_second)} requests/s, and in another run"
+        says += f" with a queue of {number(more.queue)} {number(more.per_second)}"
+        evidence = Evidence("requests/s", ground.device, more.per_second, "1/s", says)
+        return Confidence.HIGH, (evidence,)
+    if (waiting := queue(seen, ground)) >= DEEP:
+        return None
+    if figures is None:
+        return Confidence.MEDIUM, ()
+    util = figures["%util"]
+    evidence = Evidence("%util", ground.device, util, "%", f"the device busy {number(util)} %")
+    sure = util < SPARE or waiting < QUEUED
+    return (Confidence.MEDIUM if sure else Confidence.LOW), (evidence,)

@@ -1,0 +1,105 @@
+"""The device as the limit: busy, and with no more to give (pure).
+
+Gregg's USE method asks of a resource its utilization and its saturation. The first alone says
+nothing of a device that serves several requests at once (iostat(1) on %util; the kernel's
+Documentation/admin-guide/iostats.rst, field 10): the second has to come from what the device has
+shown in other runs, from its make, or from its queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, at_most, number, told
+from iostudy.telemetry.limits.ground import Ground, Point
+from iostudy.telemetry.seen import Figures, Seen
+
+BUSY = Steps(80, 90, 95)
+"""%util of a device that could not have been used much longer: the rest is start and end."""
+DEEP = 4.0
+"""Requests at once from which on a queue speaks for saturation, though not with certainty: a disk
+with platters serves one at a time, a flash disk as many as its channels, which nobody tells."""
+QUEUED = 2.0
+"""Times as long as in a short queue: a request then waits as long as it is served."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """The device if it was busy all the time and could not have done more."""
+    figures = seen.devices.get(ground.device)
+    if figures is None:
+        return
+    yield from _busy(figures, ground)
+    yield from _flushing(figures, ground.device)
+
+
+def can_do_more(ground: Ground, here: Point) -> Point | None:
+    """Where the device has shown clearly more of like I/O with a longer queue, if it has."""
+    best = max(ground.deeper(here), key=lambda point: point.per_second, default=None)
+    return best if best and best.per_second >= MORE * here.per_second else None
+
+
+MORE = 1.25
+"""A rate this many times as high is more than the noise between runs."""
+
+
+def _busy(figures: Figures, ground: Ground) -> Iterator[Finding]:
+    point, busy = Point.of(figures), BUSY.grade(figures["%util"])
+    if point is None or busy is None or can_do_more(ground, point):
+        return
+    if saturated := _saturation(point, ground):
+        confidence, evidence = saturated
+        util = told(figures, "%util", ground.device, "%", "busy {} % of the time")
+        queue = told(figures, "aqu-sz", ground.device, "requests", "a queue of {}")
+        yield Finding(
+            Limit.DEVICE,
+            ground.device,
+            figures["%util"],
+            at_most(busy, confidence),
+            (util, queue, *evidence),
+            explains=(Limit.WRITEBACK, Limit.CONCURRENCY),
+        )
+
+
+def _saturation(point: Point, ground: Ground) -> tuple[Confidence, tuple[Evidence, ...]] | None:
+    """How sure it is that the device had no more to give, and why."""
+    if ground.device in ground.rotational:
+        alone = point.queue < QUEUED
+        return (Confidence.MEDIUM if alone else Confidence.HIGH), ()
+    if evidence := _flat(point, ground) or _queued(point, ground):
+        return Confidence.HIGH, (evidence,)
+    return (Confidence.MEDIUM, ()) if point.queue >= DEEP else None
+
+
+def _flat(point: Point, ground: Ground) -> Evidence | None:
+    """A longer queue gave no more: the curve of throughput over concurrency is past its knee."""
+    most = max(ground.deeper(point), key=lambda other: other.per_second, default=None)
+    if most is None or not point.per_second / MORE <= most.per_second <= _SAME * point.per_second:
+        return None
+    says = f"in another run with a queue of {number(most.queue)} no more"
+    says += f" than {number(most.per_second)}/s"
+    return Evidence("requests/s", ground.device, most.per_second, "1/s", says)
+
+
+_SAME = 1.1
+
+
+def _queued(point: Point, ground: Ground) -> Evidence | None:
+    """Requests that only wait for each other add no throughput, by Little's law."""
+    least = min(ground.shallow(point), key=lambda other: other.wait_ms, default=None)
+    if least is None or point.wait_ms < QUEUED * least.wait_ms:
+        return None
+    says = f"{number(point.wait_ms)} ms a request, {number(least.wait_ms)} in a short queue"
+    return Evidence("await", ground.device, point.wait_ms, "ms", says)
+
+
+def _flushing(figures: Figures, device: str) -> Iterator[Finding]:
+    """Flushes of the device's cache are done one after the other (block/blk-flush.c)."""
+    share = min(100.0, figures["f/s"] * figures["f_await"] / 10)
+    if confidence := BUSY.grade(share):
+        says = f"flushing its cache {number(share)} % of the time"
+        each = told(figures, "f_await", device, "ms", "{} ms each time")
+        evidence = (Evidence("f/s x f_await", device, share, "%", says), each)
+        yield Finding(
+            Limit.DEVICE, device, share, confidence, evidence, explains=(Limit.CONCURRENCY,)
+        )

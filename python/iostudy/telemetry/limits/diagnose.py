@@ -1,0 +1,91 @@
+"""What limited a run, of all that can (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from iostudy.telemetry.limits import (
+    cap,
+    concurrency,
+    device,
+    foreign,
+    heat,
+    member,
+    network,
+    nfs,
+    processor,
+    quota,
+    reclaim,
+    steal,
+    writeback,
+)
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Finding, Limit
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.limits.looked import looked_at, missing
+from iostudy.telemetry.seen import Seen
+
+Rule = Callable[[Seen, Ground], Iterator[Finding]]
+RULES: tuple[Rule, ...] = (
+    cap.find,
+    member.find,
+    device.find,
+    writeback.find,
+    processor.find,
+    quota.find,
+    reclaim.find,
+    network.find,
+    nfs.find,
+    steal.find,
+    heat.find,
+    foreign.find,
+    concurrency.find,
+)
+
+LITTLE = 5.0
+"""Percent of the time. By Amdahl's law a run gains hardly more from what held it up for less."""
+AS_LONG = 0.5
+"""Of the time of its consequence: what held up for less was there too, and is not its cause."""
+
+BRIEF = 0.5
+"""Seconds below which nothing is sure: CPU time comes in ticks of 10 ms, scans of processes once a
+second, and the start and the end are as long as what lies between."""
+
+
+def diagnose(seen: Seen, ground: Ground) -> Diagnosis:
+    """What held the run up, in order of how long, or that it is unclear."""
+    found = (finding for rule in RULES for finding in rule(seen, ground))
+    findings = [
+        replace(each, confidence=Confidence.LOW) if seen.seconds < BRIEF else each
+        for each in found
+        if each.held is None or each.held >= LITTLE
+    ]
+    return Diagnosis(
+        tuple(_in_order(findings)), tuple(looked_at(seen, ground)), tuple(missing(seen, ground))
+    )
+
+
+def _in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """Causes, then what they explain, then what is not sure; in each what held up longest first.
+
+    A lack of concurrency that is explained is none: more at once would only wait longer.
+    """
+    own = [each for each in findings if not _explained(each, findings)]
+    consequences = [each for each in findings if each not in own]
+    told = own + [each for each in consequences if each.limit is not Limit.CONCURRENCY]
+
+    def rank(finding: Finding) -> tuple[bool, bool, float]:
+        unsure = finding.confidence is Confidence.LOW
+        return unsure, finding in consequences, -(finding.held or 0.0)
+
+    return sorted(told, key=rank)
+
+
+def _explained(finding: Finding, findings: Iterable[Finding]) -> bool:
+    """Whether another one is its cause: one that is sure, and held up about as long."""
+    return any(
+        finding.limit in cause.explains
+        and cause.confidence is not Confidence.LOW
+        and (cause.held or 0.0) >= AS_LONG * (finding.held or 0.0)
+        for cause in findings
+    )

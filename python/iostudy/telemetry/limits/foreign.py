@@ -1,0 +1,88 @@
+"""Another process that used the target's device, or the CPU, meanwhile (pure).
+
+What the device did beyond the workload's own I/O is others' doing. A process that moved much is not
+enough: the kernel's own threads move the workload's data a second time, to what lies below a loop
+device or a volume. The CPU is only lost to others where the workload waited for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.demand import UNSERVED, demand
+from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, number, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Foreign, Seen
+
+SHARE = Steps(15, 30, 50)
+"""Percent of the device's traffic, or of all CPU time. The workload's own I/O has some beside it
+that no process is charged with: journals, metadata, pages that an earlier process left dirty."""
+USED = 50.0
+"""%util below which there was enough left for the workload."""
+FOREIGN_CPU = "foreign_%cpu"
+"""What all others used together, in percent of one core."""
+UNKNOWN = "not known which"
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """The busiest other process, if others used a good part of what the workload needed."""
+    yield from _of_the_device(seen, ground)
+    yield from _of_the_cpu(seen, ground)
+
+
+def _of_the_device(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    figures, own = seen.devices.get(ground.device), _moved_by(seen)
+    if figures is None or own is None or figures["%util"] < USED:
+        return
+    moved = figures["kB_read"] + figures["kB_wrtn"]
+    excess = max(0.0, moved - own)
+    confidence = SHARE.grade(100 * excess / moved) if moved else None
+    if confidence:
+        # Which device a process used is not told: whoever moved enough may have been it.
+        suspects = [_name(each) for each in seen.foreign if _traffic(each) >= excess / 2]
+        share = 100 * excess / moved
+        says = f"{number(share)} % of what {ground.device} moved was not the workload's"
+        util = told(figures, "%util", ground.device, "%", "the device busy {} % of the time")
+        yield Finding(
+            Limit.FOREIGN,
+            " or ".join(suspects) or UNKNOWN,
+            figures["%util"] * share / 100,
+            confidence if suspects else Confidence.LOW,
+            (Evidence("kB", ground.device, excess, "kB", says), util),
+            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
+        )
+
+
+def _of_the_cpu(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    machine, asked = seen.machine, demand(seen, ground)
+    if asked is None or asked.unserved < UNSERVED or not machine.keys() >= {FOREIGN_CPU, "cores"}:
+        return
+    share = min(100.0, machine[FOREIGN_CPU] / machine["cores"])
+    if confidence := SHARE.grade(share):
+        says = f"others used {number(share)} % of all CPU time"
+        busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
+        yield Finding(
+            Limit.FOREIGN,
+            _name(busiest) if busiest else UNKNOWN,
+            100 * asked.unserved,
+            confidence,
+            (Evidence(FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", says),),
+            explains=(Limit.CPU, Limit.CORE),
+        )
+
+
+def _moved_by(seen: Seen) -> float | None:
+    """What the workload itself moved from and to storage, in kB; None if that is not known."""
+    names = ("read_kB", "written_kB")
+    if not all(name in seen.workload for name in names):
+        return None
+    return sum(seen.workload[name] for name in names)
+
+
+def _traffic(process: Foreign) -> float:
+    return process.read_kB + process.written_kB
+
+
+def _name(process: Foreign) -> str:
+    return f"{process.name}, process {process.pid}"

@@ -1,0 +1,90 @@
+"""What has to be known beside a recording, to tell what limited the run (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from iostudy.telemetry.seen import Figures, Seen
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a device did in one run, on average.
+
+    ``queue`` requests were in it at once; each took ``wait_ms`` and moved ``request_kB``; a share
+    of ``reads`` (0 to 1) were reads; ``per_second`` were done in a second.
+    """
+
+    queue: float
+    per_second: float
+    wait_ms: float
+    request_kB: float  # noqa: N815 - as iostat writes it
+    reads: float
+
+    @classmethod
+    def of(cls, figures: Figures) -> Point | None:
+        """The point of iostat's figures of a device; None if it did nothing."""
+        reads, writes = figures["r/s"], figures["w/s"]
+        if not (done := reads + writes):
+            return None
+        waits = reads * figures["r_await"] + writes * figures["w_await"]
+        moved = figures["rkB/s"] + figures["wkB/s"]
+        return cls(figures["aqu-sz"], done, waits / done, moved / done, reads / done)
+
+    def is_like(self, other: Point) -> bool:
+        """Whether the rates of the two may be compared: like in size, and in what was asked."""
+        alike = other.request_kB / _SIZES <= self.request_kB <= other.request_kB * _SIZES
+        return alike and abs(self.reads - other.reads) <= _MIX
+
+
+_SIZES = 2.0
+"""Requests up to twice as large are alike."""
+_MIX = 0.25
+"""As are those of which a quarter more are reads."""
+_LONGER = 1.5
+"""A queue this many times as long is more than the noise between runs."""
+_ALONE = 1.5
+"""Requests at once up to which hardly one waits for another."""
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What is known of the machine and of the workload.
+
+    ``device`` is the target's block device by its kernel name ("" if it has none), ``members`` the
+    devices right below each stacked one, ``nfs_mount`` the NFS mount that is
+    the target where there is no device. ``rotational`` are real disks with platters, which serve
+    one request after the other; virtual and loop devices claim to be such, and must not be among
+    them. ``concurrency`` is how many requests or operations the workload has under way at once,
+    None if it does not say. ``shown`` is what each device has shown in all runs that are known,
+    this one included.
+    """
+
+    device: str = ""
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rotational: frozenset[str] = frozenset()
+    nfs_mount: str = ""
+    concurrency: int | None = None
+    shown: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
+
+    def deeper(self, here: Point) -> tuple[Point, ...]:
+        """What the target's device has shown of like I/O with a clearly longer queue."""
+        return tuple(each for each in self._like(here) if each.queue >= _LONGER * here.queue)
+
+    def shallow(self, here: Point) -> tuple[Point, ...]:
+        """What the target's device has shown of like I/O with hardly any queue."""
+        return tuple(each for each in self._like(here) if each.queue <= _ALONE)
+
+    def _like(self, here: Point) -> tuple[Point, ...]:
+        return tuple(each for each in self.shown.get(self.device, ()) if each.is_like(here))
+
+
+def shown(seens: Iterable[Seen]) -> dict[str, tuple[Point, ...]]:
+    """What each device did in each of the runs, for `Ground.shown`."""
+    points: dict[str, list[Point]] = {}
+    for seen in seens:
+        for device, figures in seen.devices.items():
+            if point := Point.of(figures):
+                points.setdefault(device, []).append(point)
+    return {device: tuple(each) for device, each in points.items()}

@@ -1,0 +1,33 @@
+"""A CPU that became too hot, and slowed itself (pure).
+
+Source: the kernel's Documentation/ABI/testing/sysfs-devices-system-cpu, thermal_throttle: how often
+the hardware throttled a core or package. For how long is not told:
+at most as long as the CPU was busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.diagnosis import Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, number, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.limits.processor import find as busy_processor
+from iostudy.telemetry.seen import Seen
+
+EVENTS = Steps(0.1, 1, 10)
+"""Events a second: a single one in a run may have been over at once."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """The heat, if the CPU was throttled while the workload wanted it."""
+    rate = seen.machine.get("throttles", 0.0) / seen.seconds
+    wanted = [finding.held or 0.0 for finding in busy_processor(seen, ground)]
+    confidence = EVENTS.grade(rate)
+    if confidence and wanted:
+        says = f"the CPU throttled itself {number(rate)} times a second"
+        evidence = [Evidence("throttles", "", rate, "1/s", says)]
+        if "celsius_max" in seen.machine:
+            evidence.append(told(seen.machine, "celsius_max", "", "degrees C", "at up to {} C"))
+        explains = (Limit.CPU, Limit.CORE)
+        yield Finding(Limit.HEAT, "", max(wanted), confidence, tuple(evidence), explains)

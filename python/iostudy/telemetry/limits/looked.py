@@ -1,0 +1,52 @@
+"""The main figures of a run, told whatever was found (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.demand import cpu_busy
+from iostudy.telemetry.limits.diagnosis import Evidence
+from iostudy.telemetry.limits.grade import number, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Seen
+
+
+def looked_at(seen: Seen, ground: Ground) -> Iterator[Evidence]:
+    """A figure of each resource that is known, the target's device first."""
+    if ground.device in seen.devices:
+        figures, device = seen.devices[ground.device], ground.device
+        yield told(figures, "%util", device, "%", f"{device} busy {{}} % of the time")
+        yield told(figures, "aqu-sz", device, "requests", f"{device} with a queue of {{}}")
+    if "%user" in seen.machine:
+        busy = cpu_busy(seen)
+        yield Evidence("%cpu", "", busy, "%", f"all cores busy {number(busy)} % of the time")
+    for figure, words in _WORKLOAD.items():
+        if figure in seen.workload:
+            yield told(seen.workload, figure, "", "", words)
+    for figure, words in _MACHINE.items():
+        if figure in seen.machine:
+            yield told(seen.machine, figure, "", "%", words)
+
+
+_WORKLOAD = {
+    "%thread": "the workload's busiest thread on a core {} % of the time",
+    "waiting": "{} of the workload's threads waiting for storage",
+}
+_MACHINE = {
+    "%throttled": "writers paused {} % of the time",
+    "memory_some": "work stood still for memory {} % of the time",
+    "io_some": "work stood still for storage {} % of the time",
+    "%steal": "{} % of all CPU time stolen",
+}
+
+
+def missing(seen: Seen, ground: Ground) -> Iterator[str]:
+    """What could not be looked at."""
+    if ground.device and ground.device not in seen.devices:
+        yield ground.device
+    if ground.nfs_mount and ground.nfs_mount not in seen.nfs:
+        yield f"the NFS mount {ground.nfs_mount}"
+    if not seen.workload:
+        yield "the workload's processes"
+    if "memory_some" not in seen.machine:
+        yield "memory pressure"

@@ -1,0 +1,55 @@
+"""One device of several that hold a volume together, slower than its peers (pure).
+
+Report R5's rejected data node: the volume waits for its slowest member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from statistics import median
+
+from iostudy.telemetry.limits.device import BUSY
+from iostudy.telemetry.limits.diagnosis import Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, at_most, number, told
+from iostudy.telemetry.limits.ground import Ground, Point
+from iostudy.telemetry.seen import Figures, Seen
+
+SLOWER = Steps(1.5, 2, 3)
+"""Times as long a wait as the median of the peers: more than good members differ."""
+UNEVEN = 1.5
+"""Times as many requests as the median of the peers: the load is uneven, not the member slow."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """The members of any volume that were busy and waited for far longer than their peers."""
+    for members in ground.members.values():
+        known = {name: seen.devices[name] for name in members if name in seen.devices}
+        for name, figures in known.items():
+            peers = {other: own for other, own in known.items() if other != name}
+            yield from _slower(name, figures, peers)
+
+
+def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterator[Finding]:
+    point, others = Point.of(figures), [Point.of(own) for own in peers.values()]
+    working = [other for other in others if other]
+    busy = BUSY.grade(figures["%util"])
+    if point is None or busy is None or not working:
+        return
+    usual = median(other.wait_ms for other in working)
+    even = point.per_second <= UNEVEN * median(other.per_second for other in working)
+    slower = SLOWER.grade(point.wait_ms / usual) if usual else None
+    if even and slower:
+        idle = median(own["%util"] for own in peers.values())
+        waits = f"{number(point.wait_ms)} ms a request, {number(usual)} at its peers"
+        evidence = (
+            Evidence("await", name, point.wait_ms, "ms", waits),
+            told(figures, "%util", name, "%", f"busy {{}} % of the time, they {number(idle)} %"),
+        )
+        yield Finding(
+            Limit.MEMBER,
+            name,
+            figures["%util"],
+            at_most(busy, slower),
+            evidence,
+            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
+        )

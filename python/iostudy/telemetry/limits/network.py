@@ -1,0 +1,43 @@
+"""The network as the limit: an interface that was full, or segments that were lost (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, at_most, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Seen
+
+FULL = Steps(70, 80, 90)
+"""%ifutil. Of a full Ethernet, TCP has 94 % for what it carries; other headers take theirs."""
+LOST = Steps(0.5, 1, 2)
+"""Percent of the TCP segments that were sent again. TCP's throughput goes with the square root of
+1 / loss (Mathis et al. 1997): at 1 % one connection hardly has 12 segments under way."""
+SEGMENTS = 10.0
+"""Segments sent again in a second, fewer of which are no rate."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """Each full interface, and losses, where the network may matter."""
+    for interface, figures in seen.network.items():
+        if confidence := FULL.grade(figures.get("%ifutil", 0.0)):
+            evidence = told(figures, "%ifutil", interface, "%", f"{interface} full to {{}} %")
+            confidence = at_most(confidence, _matters(ground))
+            yield _finding(interface, figures["%ifutil"], confidence, evidence)
+    machine = seen.machine
+    confidence = LOST.grade(machine.get("%retrans", 0.0))
+    if confidence and machine.get("retrans/s", 0.0) >= SEGMENTS:
+        evidence = told(machine, "%retrans", "", "%", "{} % of all TCP segments sent again")
+        yield _finding("", None, at_most(confidence, _matters(ground)), evidence)
+
+
+def _matters(ground: Ground) -> Confidence:
+    """Whose traffic it was is not known; a target on a local device need not care."""
+    return Confidence.LOW if ground.device else Confidence.HIGH
+
+
+def _finding(
+    interface: str, held: float | None, confidence: Confidence, evidence: Evidence
+) -> Finding:
+    return Finding(Limit.NETWORK, interface, held, confidence, (evidence,), explains=(Limit.NFS,))

@@ -1,0 +1,52 @@
+"""The NFS server, by how long it took to answer (pure).
+
+Source: nfsiostat(8): a request waits in the client's queue, then for the server (rtt); exe is both.
+By Little's law the rate times the time is how many were there at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.diagnosis import Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, number, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Figures, Seen
+
+OUTSTANDING = Steps(2, 4, 8)
+"""Requests that the server had at once or that waited to be sent. One alone is a client that waits
+for each answer: it lacks concurrency, however slow the server is."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """The server of the target's mount, if several requests waited for it all the time."""
+    figures = seen.nfs.get(ground.nfs_mount)
+    if figures is None or ground.device:
+        return
+    waiting = outstanding(figures)
+    if confidence := OUTSTANDING.grade(waiting):
+        says = f"{number(waiting)} requests waited for it at once"
+        at_once = Evidence("ops/s x exe", ground.nfs_mount, waiting, "requests", says)
+        yield Finding(
+            Limit.NFS,
+            ground.nfs_mount,
+            100.0,
+            confidence,
+            (at_once, *_waits(figures, ground.nfs_mount)),
+            explains=(Limit.CONCURRENCY,),
+        )
+
+
+def outstanding(figures: Figures) -> float:
+    """How many reads and writes were under way at once, on average."""
+    return (figures["r/s"] * figures["r_exe"] + figures["w/s"] * figures["w_exe"]) / 1000
+
+
+def _waits(figures: Figures, mount: str) -> Iterator[Evidence]:
+    for kind, words in (("r", "a read"), ("w", "a write")):
+        if figures[f"{kind}/s"]:
+            queue = number(figures[f"{kind}_queue"])
+            says = f"{words} {{}} ms at the server, {queue} ms in the queue before"
+            yield told(figures, f"{kind}_rtt", mount, "ms", says)
+    if figures.get("%retrans"):
+        yield told(figures, "%retrans", mount, "%", "{} % of the requests sent again")

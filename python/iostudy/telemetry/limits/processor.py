@@ -1,0 +1,59 @@
+"""The CPU as the limit: all of it, or the one core that a thread can use (pure).
+
+What other processes used of it is `foreign`'s to say, what the hypervisor took `steal`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.demand import UNSERVED, cpu_busy, demand
+from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, at_most, number, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Seen
+
+BUSY = Steps(80, 90, 95)
+"""Percent of the time in which all cores, or one of them, worked."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """All cores if they were busy, else the one that the busiest thread kept busy."""
+    busy = cpu_busy(seen)
+    confidence, held = BUSY.grade(busy), busy * _wanted(seen, ground)
+    if confidence and held:
+        says = f"all cores busy {number(busy)} % of the time"
+        evidence = (Evidence("%cpu", "", busy, "%", says),)
+        # Without the workload's own figures it is not known whose doing that was.
+        confidence = at_most(confidence, *([] if seen.workload else [Confidence.MEDIUM]))
+        yield Finding(Limit.CPU, "", held, confidence, evidence)
+    else:
+        yield from _one_core(seen)
+
+
+def _wanted(seen: Seen, ground: Ground) -> float:
+    """The share of the workload's work (0 to 1) that all cores were too few for; 1 if not known.
+
+    None of it, if others have the cores that it leaves, and its own threads are always served.
+    """
+    asked = demand(seen, ground)
+    if asked is None:
+        return 1.0
+    has_all = 100 * asked.on_cpu >= BUSY.low * seen.machine.get("cores", 1.0)
+    return asked.cpu if has_all or asked.unserved >= UNSERVED else 0.0
+
+
+def _one_core(seen: Seen) -> Iterator[Finding]:
+    """By the workload's busiest thread; without it, by the busiest core, whosesoever that was."""
+    if "%thread" in seen.workload:
+        words = "the busiest thread on it {} % of the time"
+        thread = told(seen.workload, "%thread", "", "%", words)
+        known = Confidence.HIGH
+    elif "%core" in seen.machine:
+        thread = told(seen.machine, "%core", "", "%", "busy {} % of the time")
+        known = Confidence.MEDIUM
+    else:
+        return
+    if confidence := BUSY.grade(thread.value):
+        confidence = at_most(confidence, known)
+        yield Finding(Limit.CORE, "", thread.value, confidence, (thread,))

@@ -1,0 +1,26 @@
+"""A control group's CPU quota (pure).
+
+Source: the kernel's Documentation/scheduler/sched-bwc.rst: a group that has used its quota stands
+still until the next period, whatever else is idle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.diagnosis import Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Seen
+
+HELD_BACK = Steps(5, 10, 25)
+"""Percent of the time. A group that never reaches its quota is never held back."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """The quota, if it held the workload's group back."""
+    del ground
+    if confidence := HELD_BACK.grade(seen.machine.get("%quota", 0.0)):
+        words = "the workload held back {} % of the time"
+        evidence = (told(seen.machine, "%quota", "", "%", words),)
+        yield Finding(Limit.QUOTA, "", seen.machine["%quota"], confidence, evidence)

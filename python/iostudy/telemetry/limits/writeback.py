@@ -1,0 +1,47 @@
+"""Writers paused, as too much was dirty (pure).
+
+Above the ceiling (limit + background limit) / 2 of dirty pages the kernel makes writers pause until
+they are as slow as the device. Source: mm/page-writeback.c, dirty_freerun_ceiling() and
+balance_dirty_pages().
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.telemetry.limits.diagnosis import Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, told
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Seen
+
+THROTTLED = Steps(25, 50, 75)
+"""Percent of the time above the ceiling. It stays there only while pages are dirtied as fast as
+they are written; a first burst that fills memory below it is free."""
+OWN = 10.0
+"""Percent of what the device wrote: from here on the workload is a writer."""
+
+
+def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """Writeback, if the workload wrote and there was too much dirty for most of the time."""
+    machine = seen.machine
+    confidence = THROTTLED.grade(machine.get("%throttled", 0.0))
+    if confidence is None or not _writes(seen, ground):
+        return
+    evidence = [told(machine, "%throttled", "", "%", "writers paused {} % of the time")]
+    if "dirty_limit_kB" in machine:
+        evidence.append(told(machine, "dirty_limit_kB", "", "kB", "above a limit of {} kB dirty"))
+    yield Finding(
+        Limit.WRITEBACK,
+        "",
+        machine["%throttled"],
+        confidence,
+        tuple(evidence),
+        explains=(Limit.CONCURRENCY,),
+    )
+
+
+def _writes(seen: Seen, ground: Ground) -> bool:
+    if "written_kB" not in seen.workload:
+        return True
+    below = seen.devices.get(ground.device, {}).get("kB_wrtn", 0.0)
+    return seen.workload["written_kB"] > OWN / 100 * below

@@ -1,0 +1,65 @@
+"""nfsiostat's figures of each NFS mount (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+from iostudy.telemetry.samples import Samples, Values, known, moved, total
+from iostudy.telemetry.seen import Figures
+
+_KINDS = ("read", "write", "commit", "other")
+_KB = 1024
+
+
+def figures_by_mount(samples: Samples) -> Mapping[str, Figures]:
+    """By path: of reads and writes, and of all operations; as nfsiostat (nfs-utils) counts them.
+
+    Sizes are kB that crossed the network, headers included; times are milliseconds an operation:
+    ``rtt`` until the server replied, ``queue`` until it was sent, ``exe`` all of it. ``retrans``
+    are transmissions beyond the first.
+    """
+    figures = {}
+    for mount, columns in samples.keyed("nfs").items():
+        counted = {name: total(moved(known(values))) for name, values in columns.items()}
+        seconds = _seconds(columns["read_operations"], samples.seconds)
+        # One that was mounted for one sample, or anew in between, moved by no known amount.
+        if seconds > 0 and isfinite(counted["read_operations"]):
+            figures[mount] = _figures(counted, seconds)
+    return figures
+
+
+def _seconds(values: Values, seconds: Values) -> float:
+    """From the first time that it was read to the last."""
+    at = known(seconds + 0 * values)
+    return float(at[-1] - at[0])
+
+
+def _figures(counted: Mapping[str, float], seconds: float) -> Figures:
+    operations = sum(counted[f"{kind}_operations"] for kind in _KINDS)
+    again = sum(_retransmitted(counted, kind) for kind in _KINDS)
+    return {
+        **_of(counted, "read", "r", seconds),
+        **_of(counted, "write", "w", seconds),
+        "ops/s": operations / seconds,
+        "%retrans": 100 * again / operations if operations else 0.0,
+    }
+
+
+def _of(counted: Mapping[str, float], kind: str, short: str, seconds: float) -> Figures:
+    operations = counted[f"{kind}_operations"]
+    moved_kb = (counted[f"{kind}_sent_bytes"] + counted[f"{kind}_received_bytes"]) / _KB
+    times = {"rtt": "rtt_ms", "exe": "execute_ms", "queue": "queue_ms"}
+    return {
+        f"{short}/s": operations / seconds,
+        f"{short}kB/s": moved_kb / seconds,
+        f"{short}_retrans": _retransmitted(counted, kind),
+        **{
+            f"{short}_{name}": counted[f"{kind}_{counter}"] / operations if operations else 0.0
+            for name, counter in times.items()
+        },
+    }
+
+
+def _retransmitted(counted: Mapping[str, float], kind: str) -> float:
+    return counted[f"{kind}_transmissions"] - counted[f"{kind}_operations"]

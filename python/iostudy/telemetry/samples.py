@@ -1,0 +1,168 @@
+"""Samples as columns, and how far each counter moved between them (pure).
+
+Columns are called ``group.counter`` or ``group.key.counter``; a key may hold dots itself
+(``disk.cciss/c0d0.reads``). docs/telemetry.md lists them all. Counters are those of the kernel,
+unchanged: what follows from them is this module's and its callers' to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars
+
+    from iostudy import _native
+
+Values = NDArray[np.float64]
+"""A value for each sample, or for each interval between two; NaN where it was missing."""
+
+_WRAP_32 = 2.0**32
+_NANOSECONDS = 1e9
+_MICROSECONDS = 1e6
+SECONDS = "seconds"
+
+
+@dataclass(frozen=True)
+class Process:
+    """What a process did over the samples, with children of its that were too short to be seen.
+
+    Bytes are those that it caused to be read from storage, or to be written there sooner or later.
+    """
+
+    pid: int
+    name: str
+    of_workload: bool
+    cpu_seconds: float
+    read_bytes: int
+    written_bytes: int
+
+
+@dataclass(frozen=True)
+class Samples:
+    """``seconds`` since the first sample, and a value of each column at each of them.
+
+    ``processes`` are the busiest of the workload and of others; they are not kept in a file.
+    """
+
+    seconds: Values
+    columns: Mapping[str, Values]
+    processes: tuple[Process, ...] = ()
+
+    @classmethod
+    def of(cls, native: _native.Samples) -> Samples:
+        """The sampler's own, as floating point numbers: exact up to 2**53."""
+        at = np.frombuffer(native.at(), np.uint64)
+        columns = {}
+        for index, name in enumerate(native.names):
+            values, there = native.column(index)
+            known = np.frombuffer(there, np.bool_)
+            if known.any():
+                counted = np.frombuffer(values, np.uint64).astype(np.float64)
+                columns[name] = np.where(known, counted, np.nan)
+        processes = tuple(
+            Process(pid, name, of_workload, cpu_us / _MICROSECONDS, read, written)
+            for pid, name, of_workload, cpu_us, read, written in native.processes()
+        )
+        return cls((at - at[0]) / _NANOSECONDS, columns, processes)
+
+    @classmethod
+    def read(cls, table: polars.DataFrame) -> Samples:
+        """What ``table`` has made, from the file that it was written to."""
+        columns = {
+            name: table[name].cast(float).fill_null(np.nan).to_numpy() for name in table.columns
+        }
+        return cls(columns.pop(SECONDS), columns)
+
+    def table(self) -> polars.DataFrame:
+        """A row a sample, for a Parquet file; what was missing is null."""
+        import polars  # not at the top: most commands never need it, and it is slow to load
+
+        columns = {name: _whole_numbers(values) for name, values in self.columns.items()}
+        return polars.DataFrame({SECONDS: polars.Series(self.seconds), **columns})
+
+    @cached_property
+    def _groups(self) -> Mapping[str, Mapping[str, Mapping[str, Values]]]:
+        groups: dict[str, dict[str, dict[str, Values]]] = {}
+        for name, values in self.columns.items():
+            group, _, rest = name.partition(".")
+            key, _, counter = rest.rpartition(".")
+            groups.setdefault(group, {}).setdefault(key, {})[counter] = values
+        return groups
+
+    def keyed(self, group: str) -> Mapping[str, Mapping[str, Values]]:
+        """The columns of each key of ``group``, by their counters; none if it was not sampled."""
+        return {key: own for key, own in self._groups.get(group, {}).items() if key}
+
+    def group(self, group: str) -> Mapping[str, Values]:
+        """The columns of ``group`` that have no key, by their counters."""
+        return self._groups.get(group, {}).get("", {})
+
+    @cached_property
+    def intervals(self) -> Values:
+        """Seconds between each sample and the next."""
+        return np.diff(self.seconds)
+
+
+def moved(values: Values) -> Values:
+    """How far a counter, or each row of several, moved in each interval; NaN where not known.
+
+    A counter that the kernel keeps in 32 bits, as times in milliseconds, may wrap: it was in the
+    upper half of its range then, and moved by less than half of it. One that goes back in any
+    other way began anew - its device was replaced - and has not moved by a known amount.
+    """
+    before, steps = values[..., :-1], np.diff(values)
+    wrapped = steps + _WRAP_32
+    fits = (before >= _WRAP_32 / 2) & (before < _WRAP_32) & (wrapped >= 0)
+    fits &= wrapped < _WRAP_32 / 2
+    backwards = np.where(fits, wrapped, np.nan)
+    return np.where(steps < 0, backwards, steps)
+
+
+def known(values: Values) -> Values:
+    """Those that are there: of what is read less often than the rest, what has been read."""
+    return values[np.isfinite(values)]
+
+
+def totals(columns: Mapping[str, Values]) -> dict[str, float]:
+    """How far each counter moved in all, over the intervals in which it is known; NaN if never."""
+    return {name: total(moved(values)) for name, values in columns.items()}
+
+
+def total(steps: Values) -> float:
+    """The sum of what is known; NaN if nothing is."""
+    return float(np.nansum(steps)) if np.isfinite(steps).any() else float("nan")
+
+
+def rate(values: Values, seconds: Values) -> float:
+    """How far a counter moved in a second, over the intervals in which it is known; NaN if never.
+
+    ``seconds`` are those between the samples.
+    """
+    steps = moved(values)
+    known = np.isfinite(steps)
+    return float(steps[known].sum() / seconds[known].sum()) if known.any() else float("nan")
+
+
+def held(values: Values, seconds: Values) -> float:
+    """The mean of a gauge over time, each value held until the next one; NaN if never known.
+
+    ``seconds`` are those between the samples, one fewer than ``values``.
+    """
+    known = np.isfinite(values[:-1]) & (seconds > 0)
+    if not known.any():
+        return float(values[-1]) if len(values) else float("nan")
+    return float(np.average(values[:-1][known], weights=seconds[known]))
+
+
+def _whole_numbers(values: Values) -> polars.Series:
+    import polars
+
+    counted = np.nan_to_num(values).astype(np.uint64)
+    return polars.Series(counted).set(polars.Series(np.isnan(values)), None)

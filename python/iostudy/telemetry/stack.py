@@ -1,0 +1,142 @@
+"""Requests on their way down a stack of devices: where they are merged, where split (pure).
+
+A volume counts what it is asked for, its members what they are asked for in turn; read side by side
+they say how many requests a disk really had to serve. iostat's r/s and w/s are requests that were
+completed, after merges; rrqm/s and wrqm/s those that were merged into another one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+from iostudy.telemetry.seen import Figures
+
+_SPLIT_FROM = 1.05
+"""Layers are not read at one instant: a few percent more below than above is no splitting."""
+
+
+class Direction(StrEnum):
+    """Which requests: discards and flushes are not followed down."""
+
+    READ = "reads"
+    WRITE = "writes"
+
+    @property
+    def figures(self) -> tuple[str, str]:
+        """iostat's names of those that were completed, and of those that were merged."""
+        return ("r/s", "rrqm/s") if self is Direction.READ else ("w/s", "wrqm/s")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Devices side by side, and the requests per second that they were given and that they served.
+
+    Those of all users of the devices: members that hold other volumes too are given theirs as well.
+    """
+
+    devices: tuple[str, ...]
+    requests_in: float
+    requests_out: float
+
+    @property
+    def merged(self) -> float:
+        """Requests per second that went on as a part of another one."""
+        return self.requests_in - self.requests_out
+
+    @property
+    def merge_factor(self) -> float:
+        """Requests in for each request out, 1 where nothing was merged."""
+        return self.requests_in / self.requests_out if self.requests_out else 1.0
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Requests of one direction through all layers, from the volume down; never empty."""
+
+    direction: Direction
+    layers: tuple[Layer, ...]
+
+    @property
+    def merging(self) -> Layer | None:
+        """The layer in which most requests were merged; None if none were."""
+        layer = max(self.layers, key=lambda layer: layer.merged)
+        return layer if layer.merged > 0 else None
+
+    @property
+    def splits(self) -> tuple[float, ...]:
+        """Between each layer and the next, requests in below for each request out above.
+
+        Above 1 they were split (at the edges of stripes), copied (to mirrors, parity) or came from
+        other users of the members; below 1 the upper layer served them itself, as a cache does.
+        """
+        return tuple(
+            lower.requests_in / upper.requests_out if upper.requests_out else 1.0
+            for upper, lower in pairwise(self.layers)
+        )
+
+    @property
+    def is_reshaped(self) -> bool:
+        """Whether the requests that the disks served are not those that the volume was given."""
+        return self.merging is not None or any(split >= _SPLIT_FROM for split in self.splits)
+
+    @property
+    def sentence(self) -> str:
+        """What became of the requests, from the top to the disks, with figures."""
+        first, *_ = self.layers
+        begin = f"{first.requests_in:,.0f} {self.direction}/s reached {_called(first)}"
+        return "; ".join((begin + _merges(first), *self._below())) + "."
+
+    def _below(self) -> Iterator[str]:
+        for split, layer in zip(self.splits, self.layers[1:], strict=True):
+            came = f"{layer.requests_in:,.0f}/s reached {_called(layer)}"
+            if split >= _SPLIT_FROM:
+                came += f", {split:.1f} for each one above"
+            yield came + _merges(layer)
+
+
+def flow(
+    direction: Direction,
+    volume: str,
+    members: Mapping[str, Sequence[str]],
+    devices: Mapping[str, Figures],
+) -> Flow | None:
+    """The requests of one direction that went through ``volume``; None without figures of it.
+
+    ``members`` are the devices right below each stacked one, ``devices`` iostat's figures. A device
+    that lies below others at several depths is in the lowest of their layers; one without figures
+    was not recorded, and is left out.
+    """
+    if volume not in devices:
+        return None
+    known = ([name for name in level if name in devices] for level in _levels(volume, members))
+    return Flow(direction, tuple(_layer(direction, level, devices) for level in known if level))
+
+
+def _levels(volume: str, members: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The devices of each layer from the top, each once."""
+    levels = [[volume]]
+    while lower := [name for device in levels[-1] for name in members.get(device, ())]:
+        levels.append(list(dict.fromkeys(lower)))
+    return [
+        [name for name in level if not any(name in lower for lower in levels[depth + 1 :])]
+        for depth, level in enumerate(levels)
+    ]
+
+
+def _layer(direction: Direction, level: Sequence[str], devices: Mapping[str, Figures]) -> Layer:
+    served, merged = direction.figures
+    out = sum(devices[name][served] for name in level)
+    return Layer(tuple(level), out + sum(devices[name][merged] for name in level), out)
+
+
+def _called(layer: Layer) -> str:
+    return layer.devices[0] if len(layer.devices) == 1 else f"{len(layer.devices)} devices below"
+
+
+def _merges(layer: Layer) -> str:
+    if not layer.merged:
+        return ""
+    return f", merged {layer.merge_factor:.1f}:1 into {layer.requests_out:,.0f}/s"

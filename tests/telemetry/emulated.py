@@ -1,0 +1,170 @@
+"""Work that is bound to be held up by one thing: disks, control groups and programs for it.
+
+A disk with a known speed is a loop device on another one, whose reads and writes a control group
+limits below it: to whoever looks at the upper one only, it is a slow disk. Who works in several
+such groups at once has a disk that serves as many at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.telemetry.seen import Seen
+from iostudy.units import KIB
+from tests.fixtures_loop import MIB, loop_disk
+
+GROUPS = Path("/sys/fs/cgroup")
+_V1 = {"io": "blkio", "cpu": "cpu", "memory": "memory"}
+_V1_FILES = {"riops": "read_iops_device", "wiops": "write_iops_device"}
+DISK_BYTES = 64 * MIB
+BEGUN = "begun"
+_LONG_SECONDS = 300.0
+
+
+def _is_v1(controller: str) -> bool:
+    return (GROUPS / _V1[controller] / "cgroup.procs").exists()
+
+
+@contextmanager
+def group(controller: str, *values: tuple[str, str]) -> Iterator[Path]:
+    """A control group in which values have been written to files, one after the other."""
+    top = GROUPS / _V1[controller] if _is_v1(controller) else GROUPS
+    if not _is_v1(controller):
+        (top / "cgroup.subtree_control").write_text(f"+{controller}")
+    made = top / f"iostudy-test-{uuid4().hex[:8]}"
+    made.mkdir()
+    try:
+        for file, value in values:
+            (made / file).write_text(value)
+        yield made
+    finally:
+        made.rmdir()
+
+
+@contextmanager
+def capped(device: str, **limits: int) -> Iterator[Path]:
+    """A control group whose ``riops`` or ``wiops`` on the device are limited."""
+    number = (Path("/sys/block") / device / "dev").read_text().strip()
+    if _is_v1("io"):
+        values = [
+            (f"blkio.throttle.{_V1_FILES[kind]}", f"{number} {limit}")
+            for kind, limit in limits.items()
+        ]
+    else:
+        together = " ".join(f"{kind}={limit}" for kind, limit in limits.items())
+        values = [("io.max", f"{number} {together}")]
+    with group("io", *values) as made:
+        yield made
+
+
+@contextmanager
+def favoured(cores: float = 1024) -> Iterator[Path]:
+    """A control group whose processes have a CPU before all others, up to so many cores' time."""
+    period = 100_000
+    quota = int(cores * period)
+    v1 = (("cpu.cfs_quota_us", str(quota)), ("cpu.shares", "262144"))
+    v2 = (("cpu.max", f"{quota} {period}"), ("cpu.weight", "10000"))
+    with group("cpu", *(v1 if _is_v1("cpu") else v2)) as made:
+        yield made
+
+
+@contextmanager
+def memory(limit_bytes: int) -> Iterator[Path]:
+    """A control group with so much memory, page cache included."""
+    file = "memory.limit_in_bytes" if _is_v1("memory") else "memory.max"
+    with group("memory", (file, str(limit_bytes))) as made:
+        yield made
+
+
+@contextmanager
+def filled_disk() -> Iterator[str]:
+    """A loop device whose every block has been written."""
+    with loop_disk(DISK_BYTES) as name:
+        with Path(f"/dev/{name}").open("wb") as device:
+            device.write(os.urandom(DISK_BYTES))
+            os.fsync(device.fileno())
+        yield name
+
+
+@contextmanager
+def upon(below: str) -> Iterator[str]:
+    """A loop device on another one."""
+    command = ["losetup", "--find", "--show", "--direct-io=on", f"/dev/{below}"]
+    name = Path(subprocess.check_output(command, text=True).strip()).name
+    try:
+        yield name
+    finally:
+        subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=True)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command that works until it is killed, in control groups, and says when it has begun."""
+
+    command: Sequence[str]
+    groups: Sequence[Path] = ()
+
+    @contextmanager
+    def running(self) -> Iterator[int]:
+        """Its process id, once it has begun."""
+        joining = "".join(f"echo $$ > {made}/cgroup.procs; " for made in self.groups)
+        command = ["sh", "-c", f'{joining}exec "$@"', "sh", *self.command]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                assert process.stdout.readline().strip() == BEGUN
+                yield process.pid
+            finally:
+                process.kill()
+
+
+def io(
+    disks: Sequence[str], operation: str, *groups: Path, threads: int = 1, **more: Any
+) -> Program:
+    """Random direct I/O of 4 KiB by so many threads, each one at a time; ``more`` changes that."""
+    job = {
+        "threads": [[f"/dev/{disk}" for disk in disks]] * threads,
+        "operation": operation,
+        "file_bytes": DISK_BYTES,
+        "record_bytes": 4 * KIB,
+        "seed": 1,
+        "order": "random",
+        "seconds": _LONG_SECONDS,
+        "direct": True,
+        "verify": False,
+    }
+    return Program([sys.executable, "-m", "tests.telemetry.worker", json.dumps(job | more)], groups)
+
+
+def spin(*groups: Path) -> Program:
+    """Computes on one core."""
+    return Program(["sh", "-c", f"echo {BEGUN}; while :; do :; done"], groups)
+
+
+def recorded(
+    devices: Sequence[str],
+    workload: Sequence[Program],
+    *,
+    beside: Sequence[Program] = (),
+    seconds: float = 1.0,
+) -> Seen:
+    """What is seen while the workload's programs run, and others beside it."""
+    with ExitStack() as stack:
+        pids = [stack.enter_context(program.running()) for program in workload]
+        for program in beside:
+            stack.enter_context(program.running())
+        recorder = ProcRecorder(devices, pids, hz=20)
+        recorder.start()
+        time.sleep(seconds)
+        return recorder.stop().seen

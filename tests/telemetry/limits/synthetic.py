@@ -1,0 +1,431 @@
+"""What a recording of each situation looks like: a quiet machine, and what is changed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from iostudy.telemetry.limits.diagnosis import Limit
+from iostudy.telemetry.limits.ground import Ground, Point
+from iostudy.telemetry.seen import Figures, Foreign, Seen
+
+DISK = "sda"
+SECONDS = 10.0
+
+
+def disk(
+    *, reads=0.0, writes=0.0, wait_ms=1.0, kb=4.0, queue: float | None = None, util=0.0, **more
+) -> Figures:
+    """iostat's figures of a device with so many requests a second of ``kb`` each."""
+    done = reads + writes
+    figures = {
+        "r/s": reads,
+        "w/s": writes,
+        "d/s": 0.0,
+        "f/s": 0.0,
+        "rkB/s": reads * kb,
+        "wkB/s": writes * kb,
+        "rrqm/s": 0.0,
+        "wrqm/s": 0.0,
+        "r_await": wait_ms if reads else 0.0,
+        "w_await": wait_ms if writes else 0.0,
+        "f_await": 0.0,
+        "aqu-sz": done * wait_ms / 1000 if queue is None else queue,
+        "%util": util,
+        "kB_read": reads * kb * SECONDS,
+        "kB_wrtn": writes * kb * SECONDS,
+    }
+    return figures | more
+
+
+MACHINE = {
+    "%user": 4.0,
+    "%nice": 0.0,
+    "%system": 3.0,
+    "%iowait": 10.0,
+    "%steal": 0.0,
+    "%idle": 83.0,
+    "cores": 4.0,
+    "%core": 12.0,
+    "%throttled": 0.0,
+    "dirty_limit_kB": 4e6,
+    "memory_some": 0.0,
+    "io_some": 20.0,
+    "cpu_some": 1.0,
+    "%quota": 0.0,
+    "retrans/s": 0.0,
+    "%retrans": 0.0,
+    "throttles": 0.0,
+}
+WORKLOAD = {
+    "%cpu": 6.0,
+    "%thread": 6.0,
+    "threads": 1.0,
+    "running": 0.06,
+    "waiting": 0.2,
+    "read_kB": 0.0,
+    "written_kB": 0.0,
+    "cancelled_kB": 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A situation: what is seen of it, what is known beside that, and what has to be told of it."""
+
+    name: str
+    limit: Limit
+    devices: Mapping[str, Figures] = field(default_factory=lambda: {DISK: disk()})
+    machine: Figures = field(default_factory=dict)
+    workload: Figures = field(default_factory=dict)
+    network: Mapping[str, Figures] = field(default_factory=dict)
+    nfs: Mapping[str, Figures] = field(default_factory=dict)
+    foreign: tuple[Foreign, ...] = ()
+    ground: Ground = field(default_factory=lambda: Ground(DISK))
+    consequences: frozenset[Limit] = frozenset()
+    """What else may be told of it with some confidence, as it follows from the limit."""
+
+    @property
+    def seen(self) -> Seen:
+        """The recording's figures; what the workload moved is all of the disk's, unless told."""
+        target = self.devices.get(self.ground.device, disk())
+        moved = {"read_kB": target["kB_read"], "written_kB": target["kB_wrtn"]}
+        return Seen(
+            seconds=SECONDS,
+            devices=self.devices,
+            machine=MACHINE | dict(self.machine),
+            network=self.network,
+            nfs=self.nfs,
+            workload=WORKLOAD | moved | dict(self.workload),
+            foreign=self.foreign,
+        )
+
+
+def ground(
+    *points: Point, concurrency: int | None = None, members=None, rotational: bool = False
+) -> Ground:
+    """What is known: of the disk, ``points`` that it has shown."""
+    return Ground(
+        DISK,
+        members=members or {},
+        rotational=frozenset({DISK} if rotational else ()),
+        concurrency=concurrency,
+        shown={DISK: points},
+    )
+
+
+def point(queue: float, per_second: float, *, kb: float = 4.0, reads: float = 1.0) -> Point:
+    """What Little's law makes of a queue and a rate."""
+    return Point(queue, per_second, 1000 * queue / per_second, kb, reads)
+
+
+def cpu(user: float, system: float = 2.0, steal: float = 0.0, iowait: float = 0.0) -> Figures:
+    """Shares of CPU time."""
+    idle = max(0.0, 100 - user - system - steal - iowait)
+    shares = {"%user": user, "%system": system, "%steal": steal, "%iowait": iowait}
+    return shares | {"%idle": idle}
+
+
+def spinning(threads: int) -> Figures:
+    """A workload whose threads compute and do nothing else."""
+    own = {"%cpu": 99.0 * threads, "%thread": 99.0, "threads": float(threads)}
+    return own | {"running": float(threads), "waiting": 0.0}
+
+
+def waiting(threads: int, running: float = 0.5) -> Figures:
+    """A workload whose threads wait for storage, but for a short while in between."""
+    own = {"%cpu": 100 * running, "%thread": 100 * running / threads, "threads": float(threads)}
+    return own | {"running": running, "waiting": threads - running}
+
+
+BUSY = disk(reads=10_000, wait_ms=3.2, util=99.5)
+"""32 reads at once."""
+_MEMBERS = {DISK: ("sdb", "sdc", "sdd", "sde")}
+_PEER = disk(writes=300, wait_ms=2, util=45, kb=64)
+_STRESS = Foreign(77, "stress", 36.0, 0.0, 0.0)
+
+SITUATIONS = (
+    Situation(
+        "random reads, 32 at once, as fast as with 64",
+        Limit.DEVICE,
+        {DISK: BUSY},
+        workload=waiting(32),
+        ground=ground(point(64, 10_200), point(1, 2000), concurrency=32),
+    ),
+    Situation(
+        "one read at a time from a disk with platters",
+        Limit.DEVICE,
+        {DISK: disk(reads=120, wait_ms=8.2, util=98)},
+        workload=waiting(1, 0.02),
+        ground=ground(concurrency=1, rotational=True),
+    ),
+    Situation(
+        "a writer that syncs each record",
+        Limit.DEVICE,
+        {DISK: disk(writes=400, wait_ms=0.1, util=20, **{"f/s": 400.0, "f_await": 2.45})},
+        workload=waiting(1, 0.02),
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "a volume below a control group's limit",
+        Limit.CAP,
+        {DISK: disk(reads=1000, wait_ms=0.2, util=15, **{"cap_r/s": 1000.0})},
+        workload=waiting(8, 0.1),
+        ground=ground(concurrency=8),
+    ),
+    Situation(
+        "a loop device on a disk below a control group's limit",
+        Limit.CAP,
+        {
+            DISK: disk(reads=2500, wait_ms=12, util=100),
+            "sdz": disk(reads=2500, wait_ms=0.2, util=20, **{"cap_rkB/s": 10_000.0}),
+        },
+        workload=waiting(32, 0.1),
+        ground=ground(concurrency=32),
+        consequences=frozenset({Limit.DEVICE}),
+    ),
+    Situation(
+        "four members, one of them slow",
+        Limit.MEMBER,
+        {
+            DISK: disk(writes=1200, wait_ms=20, util=100, kb=64),
+            "sdb": _PEER,
+            "sdc": disk(writes=295, wait_ms=40, util=99, kb=64),
+            "sdd": _PEER,
+            "sde": _PEER,
+        },
+        workload=waiting(24, 0.2),
+        ground=ground(concurrency=24, members=_MEMBERS),
+        consequences=frozenset({Limit.DEVICE}),
+    ),
+    Situation(
+        "a small dirty limit before a disk that could do more",
+        Limit.WRITEBACK,
+        {DISK: disk(writes=500, wait_ms=3, util=70, kb=128)},
+        machine={"%throttled": 96.0, "dirty_limit_kB": 16e3},
+        workload=waiting(1, 0.25),
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "all cores computing",
+        Limit.CPU,
+        machine=cpu(97) | {"cpu_some": 60.0, "%core": 99.0},
+        workload=spinning(4),
+    ),
+    Situation(
+        "one thread computing",
+        Limit.CORE,
+        {DISK: disk(reads=60, wait_ms=1, util=6)},
+        machine=cpu(25) | {"%core": 98.0},
+        workload=spinning(1),
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "buffered writes below the dirty limit, written back by the kernel meanwhile",
+        Limit.CORE,
+        {DISK: disk(writes=2000, wait_ms=4, util=70, kb=512)},
+        machine=cpu(4, 24) | {"%core": 98.0},
+        workload=spinning(1),
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "one thread computing, beside others that leave it its core",
+        Limit.CORE,
+        machine=cpu(97) | {"%core": 99.0, "cpu_some": 90.0, "foreign_%cpu": 290.0},
+        workload=spinning(1),
+        foreign=(_STRESS,),
+    ),
+    Situation(
+        "half a core of quota",
+        Limit.QUOTA,
+        machine=cpu(12) | {"%quota": 50.0, "%core": 40.0},
+        workload=spinning(1) | {"%thread": 50.0, "%cpu": 50.0},
+    ),
+    Situation(
+        "half a core of quota, beside others that compute on all cores",
+        Limit.QUOTA,
+        machine=cpu(97) | {"%quota": 50.0, "%core": 99.0, "foreign_%cpu": 340.0},
+        workload=spinning(1) | {"%thread": 50.0, "%cpu": 50.0},
+        foreign=(_STRESS,),
+    ),
+    Situation(
+        "memory that does not suffice",
+        Limit.RECLAIM,
+        {DISK: BUSY},
+        machine={"memory_some": 75.0, "allocstall/s": 300.0, "pswpin/s": 5000.0},
+        workload=waiting(4),
+        consequences=frozenset({Limit.DEVICE}),
+    ),
+    Situation(
+        "a full network",
+        Limit.NETWORK,
+        {},
+        network={"eth0": {"%ifutil": 96.0}},
+        ground=Ground(),
+    ),
+    Situation(
+        "a network that loses segments",
+        Limit.NETWORK,
+        {},
+        machine={"%retrans": 4.0, "retrans/s": 500.0},
+        ground=Ground(),
+    ),
+    Situation(
+        "an NFS server with a backlog",
+        Limit.NFS,
+        {},
+        nfs={
+            "/home": {
+                "r/s": 0.0,
+                "r_exe": 0.0,
+                "w/s": 900.0,
+                "w_exe": 30.0,
+                "w_rtt": 18.0,
+                "w_queue": 12.0,
+            }
+        },
+        workload=waiting(27, 0.2),
+        ground=Ground(nfs_mount="/home", concurrency=27),
+    ),
+    Situation(
+        "a virtual machine without its CPUs",
+        Limit.STEAL,
+        machine=cpu(55, steal=42) | {"%core": 60.0},
+        workload=spinning(4) | {"%thread": 56.0, "%cpu": 220.0},
+    ),
+    Situation(
+        "a CPU that is too hot",
+        Limit.HEAT,
+        machine=cpu(97) | {"%core": 99.0, "throttles": 400.0, "celsius_max": 99.0},
+        workload=spinning(4),
+        consequences=frozenset({Limit.CPU}),
+    ),
+    Situation(
+        "one read at a time from a device that does more with more",
+        Limit.CONCURRENCY,
+        {DISK: disk(reads=9000, wait_ms=0.1, util=92)},
+        workload=waiting(1, 0.08),
+        ground=ground(point(16, 90_000), concurrency=1),
+    ),
+    Situation(
+        "one thread that computes and reads in turn",
+        Limit.CONCURRENCY,
+        {DISK: disk(reads=600, wait_ms=1, util=60)},
+        workload=waiting(1, 0.38) | {"%thread": 38.0},
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "one request at a time to an NFS server",
+        Limit.CONCURRENCY,
+        {},
+        nfs={
+            "/home": {
+                "r/s": 900.0,
+                "r_exe": 1.0,
+                "r_rtt": 0.9,
+                "r_queue": 0.1,
+                "w/s": 0.0,
+                "w_exe": 0.0,
+            }
+        },
+        workload=waiting(1, 0.05),
+        ground=Ground(nfs_mount="/home", concurrency=1),
+    ),
+    Situation(
+        "another process that writes to the disk",
+        Limit.FOREIGN,
+        {DISK: disk(reads=2500, writes=7500, wait_ms=3.2, util=99.5)},
+        workload=waiting(8) | {"read_kB": 100_000.0, "written_kB": 0.0},
+        foreign=(Foreign(77, "dd", 1.0, 0.0, 300_000.0),),
+        ground=ground(concurrency=8),
+        consequences=frozenset({Limit.DEVICE}),
+    ),
+    Situation(
+        "another process that computes on all cores",
+        Limit.FOREIGN,
+        machine=cpu(97) | {"cpu_some": 90.0, "%core": 99.0, "foreign_%cpu": 300.0},
+        workload=spinning(2) | {"%thread": 40.0, "%cpu": 60.0},
+        foreign=(_STRESS,),
+        consequences=frozenset({Limit.CPU}),
+    ),
+    Situation("nothing is busy", Limit.UNCLEAR),
+    Situation(
+        "a writer that is paused now and then, while the kernel writes its pages back",
+        Limit.UNCLEAR,
+        {DISK: disk(writes=360, wait_ms=1.8, util=18, kb=400)},
+        machine={"%throttled": 22.0},
+        workload=waiting(1, 0.3),
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "tasks wait for storage, and no device is busy",
+        Limit.UNCLEAR,
+        {DISK: disk(reads=10, wait_ms=1, util=1)},
+        machine={"io_some": 95.0},
+        workload=waiting(1, 0.05),
+    ),
+    Situation(
+        "a flash disk that is busy, and nobody knows what more it can do",
+        Limit.UNCLEAR,
+        {DISK: disk(writes=9000, wait_ms=0.3, util=97)},
+        workload=waiting(16, 8),
+        ground=ground(concurrency=16),
+    ),
+    Situation(
+        "a device that is busy with nothing",
+        Limit.UNCLEAR,
+        {DISK: disk(util=99)},
+        workload=waiting(1, 0.0) | {"waiting": 0.0},
+    ),
+    Situation(
+        "a device-bound run beside a process that computes on all cores",
+        Limit.DEVICE,
+        {DISK: BUSY},
+        machine=cpu(90) | {"foreign_%cpu": 350.0},
+        workload=waiting(32),
+        foreign=(_STRESS,),
+        ground=ground(point(64, 10_200), concurrency=32),
+    ),
+    Situation(
+        "buffered writes faster than the disk",
+        Limit.DEVICE,
+        {DISK: disk(writes=500, wait_ms=120, util=100, kb=512)},
+        machine={"%throttled": 97.0, "dirty_limit_kB": 4e6},
+        workload=waiting(1, 0.1),
+        ground=ground(concurrency=1, rotational=True),
+        consequences=frozenset({Limit.WRITEBACK}),
+    ),
+    Situation(
+        "a stream through the page cache that wakes kswapd",
+        Limit.DEVICE,
+        {DISK: disk(reads=500, wait_ms=16, util=99, kb=1024)},
+        machine={"pgscan_kswapd/s": 1e6, "allocstall/s": 0.5, "memory_some": 2.0},
+        workload=waiting(8, 0.5),
+        ground=ground(rotational=True, concurrency=8),
+    ),
+    Situation(
+        "the kernel's own copy of the workload's writes, below a loop device",
+        Limit.DEVICE,
+        {DISK: disk(writes=3000, wait_ms=8, util=99)},
+        workload=waiting(24),
+        foreign=(Foreign(66, "kworker/u8:1-loop0", 3.0, 0.0, 120_000.0),),
+        ground=ground(concurrency=24),
+    ),
+    Situation(
+        "a linear volume whose first member does all the work",
+        Limit.DEVICE,
+        {
+            DISK: disk(reads=200, wait_ms=40, util=99),
+            "sdb": disk(reads=196, wait_ms=40, util=99),
+            "sdc": disk(reads=2, wait_ms=5, util=1),
+            "sdd": disk(reads=2, wait_ms=5, util=1),
+        },
+        workload=waiting(8, 0.1),
+        ground=ground(concurrency=8, members={DISK: ("sdb", "sdc", "sdd")}),
+    ),
+)
+
+
+def changed(situation: Situation, **changes: object) -> Situation:
+    """The situation with some of its parts changed."""
+    return replace(situation, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,52 @@
+"""A diagnosis says in plain words what was found, and what was looked at where nothing was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import pytest
+
+from iostudy.telemetry.limits.diagnose import diagnose
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
+from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.seen import Seen
+
+BUSY = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
+QUEUE = Evidence("aqu-sz", "sda", 31.0, "requests", "31 requests waiting")
+DEVICE = Finding(Limit.DEVICE, "sda", 99.0, Confidence.HIGH, (BUSY, QUEUE))
+
+
+def test_the_first_finding_is_the_limit_and_the_others_are_told_too():
+    steal = Finding(Limit.STEAL, "", 12.0, Confidence.LOW, (BUSY,))
+    diagnosis = Diagnosis((DEVICE, steal))
+    assert diagnosis.limit is Limit.DEVICE
+    assert diagnosis.sentence == (
+        "The device sda was the limit: busy 99 % of the time, 31 requests waiting (high confidence)"
+    )
+    assert len(diagnosis.also) == 1
+    assert "hypervisor" in diagnosis.also[0]
+
+
+def test_where_nothing_is_found_it_says_what_was_looked_at():
+    diagnosis = Diagnosis(looked_at=(BUSY,), missing=("the workload",))
+    assert diagnosis.limit is Limit.UNCLEAR
+    assert diagnosis.sentence == (
+        "What limited the run is unclear: busy 99 % of the time, no figures of the workload"
+    )
+    assert Diagnosis().sentence == "What limited the run is unclear"
+
+
+def test_a_device_without_figures_is_missing():
+    assert diagnose(Seen(1.0, {}, {}), Ground(device="sda")).missing[0] == "sda"
+
+
+@pytest.mark.parametrize("limit", Limit)
+def test_every_limit_is_told_in_words(limit):
+    sentence = Finding(limit, "sda", 99.0, Confidence.LOW, (BUSY,)).sentence
+    assert "was the limit: busy 99 %" in sentence
+    assert "{" not in sentence
+
+
+def test_a_diagnosis_is_json():
+    assert json.loads(json.dumps(asdict(Diagnosis((DEVICE,)))))["findings"][0]["limit"] == "device"

@@ -1,0 +1,262 @@
+"""Each situation is told rightly, and none is mistaken for another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iostudy.telemetry.limits import (
+    cap,
+    device,
+    foreign,
+    heat,
+    member,
+    network,
+    nfs,
+    processor,
+    quota,
+    reclaim,
+    steal,
+    writeback,
+)
+from iostudy.telemetry.limits.diagnose import BRIEF, diagnose
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Limit
+from iostudy.telemetry.limits.grade import Steps
+from iostudy.telemetry.seen import Seen
+from tests.telemetry.limits.synthetic import (
+    DISK,
+    MACHINE,
+    SECONDS,
+    SITUATIONS,
+    Situation,
+    cpu,
+    disk,
+    ground,
+    spinning,
+    waiting,
+)
+
+NOISE = 0.05
+BY_NAME = {situation.name: situation for situation in SITUATIONS}
+CONSTANT = {"cores", "dirty_limit_kB"}
+
+
+def told(diagnosis: Diagnosis) -> set[Limit]:
+    """What is said with more than low confidence."""
+    sure = (each for each in diagnosis.findings if each.confidence is not Confidence.LOW)
+    return {finding.limit for finding in sure}
+
+
+def check(situation: Situation, seen: Seen) -> None:
+    diagnosis = diagnose(seen, situation.ground)
+    assert diagnosis.limit is situation.limit, diagnosis.sentence
+    assert told(diagnosis) - {situation.limit} <= situation.consequences, diagnosis.also
+
+
+def test_every_limit_has_a_situation():
+    assert {situation.limit for situation in SITUATIONS} == set(Limit)
+    assert all(count == 1 for count in Counter(each.name for each in SITUATIONS).values())
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_it_is_told_and_nothing_else(name):
+    situation = BY_NAME[name]
+    check(situation, situation.seen)
+    expected = {situation.limit, *situation.consequences} - {Limit.UNCLEAR}
+    assert told(diagnose(situation.seen, situation.ground)) == expected
+
+
+@st.composite
+def noisy(draw: st.DrawFn, situation: Situation) -> Seen:
+    """The recording with every figure up to 5 % off, each for itself, and shares up to 100 %."""
+    seen, near = situation.seen, st.floats(1 - NOISE, 1 + NOISE)
+
+    def shaken(figures: Mapping[str, float]) -> dict[str, float]:
+        moved = {name: value * draw(near) for name, value in figures.items() if value}
+        moved = {n: min(100.0, v) if n.startswith("%") else v for n, v in moved.items()}
+        return {**figures, **moved, **{n: figures[n] for n in CONSTANT & figures.keys()}}
+
+    return replace(
+        seen,
+        devices={name: shaken(figures) for name, figures in seen.devices.items()},
+        machine=shaken(seen.machine),
+        network={name: shaken(figures) for name, figures in seen.network.items()},
+        nfs={name: shaken(figures) for name, figures in seen.nfs.items()},
+        workload=shaken(seen.workload),
+    )
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@settings(max_examples=20)
+@given(st.data())
+def test_noise_does_not_make_it_another(name, data):
+    check(BY_NAME[name], data.draw(noisy(BY_NAME[name])))
+
+
+def one_figure(limit: Limit, figure: str, value: float) -> Situation:
+    """A quiet machine but for one of its figures."""
+    return Situation("", limit, machine={figure: value})
+
+
+def _computing(percent: float) -> Situation:
+    return Situation("", Limit.CPU, machine=cpu(percent - 2), workload=spinning(4))
+
+
+def _paused(percent: float) -> Situation:
+    base = BY_NAME["a small dirty limit before a disk that could do more"]
+    return replace(base, machine={**base.machine, "%throttled": percent})
+
+
+def _slow_member(times: float) -> Situation:
+    base = BY_NAME["four members, one of them slow"]
+    slow = disk(writes=295, wait_ms=2 * times, util=99, kb=64)
+    return replace(base, devices={**base.devices, "sdc": slow})
+
+
+def _server(waits: float) -> Situation:
+    base = BY_NAME["an NFS server with a backlog"]
+    figures = {**base.nfs["/home"], "w_exe": waits / 0.9}
+    return replace(base, nfs={"/home": figures}, workload=waiting(100))
+
+
+def _reading_and_computing(percent: float) -> Situation:
+    return Situation(
+        "",
+        Limit.CONCURRENCY,
+        {DISK: disk(reads=10 * percent, wait_ms=1, util=percent)},
+        workload=waiting(1, 1 - percent / 100),
+        ground=ground(concurrency=1),
+    )
+
+
+def _foreign_cpu(percent: float) -> Situation:
+    base = BY_NAME["another process that computes on all cores"]
+    return replace(base, machine={**base.machine, "foreign_%cpu": percent * MACHINE["cores"]})
+
+
+def _device(util: float) -> Situation:
+    base = BY_NAME["random reads, 32 at once, as fast as with 64"]
+    return replace(base, devices={DISK: disk(reads=10_000, wait_ms=3.2, util=util)})
+
+
+def _capped(percent: float) -> Situation:
+    slow = disk(reads=10 * percent, wait_ms=0.2, util=15, **{"cap_r/s": 1000.0})
+    return Situation("", Limit.CAP, {DISK: slow}, workload=waiting(8, 0.1))
+
+
+def _lost(percent: float) -> Situation:
+    base = BY_NAME["a network that loses segments"]
+    return replace(base, machine={**base.machine, "%retrans": percent})
+
+
+def _full(percent: float) -> Situation:
+    base = BY_NAME["a full network"]
+    return replace(base, network={"eth0": {"%ifutil": percent}})
+
+
+def _throttled_cpu(events: float) -> Situation:
+    base = BY_NAME["a CPU that is too hot"]
+    return replace(base, machine={**base.machine, "throttles": events * SECONDS})
+
+
+RAMPS: tuple[tuple[Limit, Steps, Callable[[float], Situation]], ...] = (
+    (Limit.DEVICE, device.BUSY, _device),
+    (Limit.CAP, cap.NEAR, _capped),
+    (Limit.MEMBER, member.SLOWER, _slow_member),
+    (Limit.WRITEBACK, writeback.THROTTLED, _paused),
+    (
+        Limit.CPU,
+        processor.BUSY,
+        _computing,
+    ),
+    (
+        Limit.CORE,
+        processor.BUSY,
+        lambda x: Situation("", Limit.CORE, workload=spinning(1) | {"%thread": x}),
+    ),
+    (Limit.QUOTA, quota.HELD_BACK, lambda x: one_figure(Limit.QUOTA, "%quota", x)),
+    (Limit.RECLAIM, reclaim.STALLED, lambda x: one_figure(Limit.RECLAIM, "memory_some", x)),
+    (Limit.NETWORK, network.FULL, _full),
+    (Limit.NETWORK, network.LOST, _lost),
+    (Limit.NFS, nfs.OUTSTANDING, _server),
+    (Limit.STEAL, steal.STOLEN, lambda x: one_figure(Limit.STEAL, "%steal", x)),
+    (Limit.HEAT, heat.EVENTS, _throttled_cpu),
+    (Limit.FOREIGN, foreign.SHARE, _foreign_cpu),
+)
+
+
+@pytest.mark.parametrize(("limit", "steps", "ramp"), RAMPS, ids=lambda x: str(x)[:12])
+def test_the_nearer_to_a_threshold_the_lower_the_confidence(limit, steps, ramp):
+    def confidence(value):
+        situation = ramp(value)
+        findings = diagnose(situation.seen, situation.ground).findings
+        return next((each.confidence for each in findings if each.limit is limit), None)
+
+    just_below = 0.99
+    assert confidence(steps.low * just_below) is None
+    assert confidence(steps.low * 1.01) is Confidence.LOW
+    assert confidence(steps.medium * just_below) is Confidence.LOW
+    assert confidence(steps.medium * 1.01) is Confidence.MEDIUM
+    assert confidence(steps.high * just_below) is Confidence.MEDIUM
+    assert confidence(steps.high * 1.01) is Confidence.HIGH
+
+
+def test_concurrency_is_never_sure_without_a_run_that_had_more():
+    situation = _reading_and_computing(70)
+    (finding,) = diagnose(situation.seen, situation.ground).findings
+    assert finding.confidence is Confidence.MEDIUM
+    assert not diagnose(_reading_and_computing(30).seen, situation.ground).findings
+
+
+BESIDE = (
+    (Limit.STEAL, {"%steal": 15.0}),
+    (Limit.QUOTA, {"%quota": 15.0}),
+    (Limit.RECLAIM, {"memory_some": 30.0}),
+)
+
+
+@pytest.mark.parametrize(("beside", "figures"), BESIDE, ids=[each[0] for each in BESIDE])
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
+def test_of_two_limits_both_are_told(situation, beside, figures):
+    mixed = replace(situation, machine={**situation.machine, **figures})
+    diagnosis = diagnose(mixed.seen, mixed.ground)
+    assert told(diagnosis) >= {situation.limit, beside} - {Limit.UNCLEAR}
+    how_long_is_known = all(finding.held is not None for finding in diagnosis.findings)
+    if situation.limit is Limit.UNCLEAR:
+        assert diagnosis.limit is beside
+    elif how_long_is_known and situation.limit is not beside:
+        assert diagnosis.limit is situation.limit
+
+
+def test_without_memory_pressure_swapping_is_told_but_not_for_how_long():
+    machine = {name: value for name, value in MACHINE.items() if name != "memory_some"}
+    seen = replace(BY_NAME["nothing is busy"].seen, machine=machine | {"pswpin/s": 5000.0})
+    (finding,) = diagnose(seen, ground()).findings
+    assert finding.limit is Limit.RECLAIM
+    assert finding.held is None
+    assert "5000 pages a second from swap" in finding.sentence
+
+
+def test_without_the_workloads_figures_nothing_is_said_of_its_own_doing():
+    for situation in SITUATIONS:
+        seen = replace(situation.seen, workload={}, foreign=())
+        limits = {finding.limit for finding in diagnose(seen, situation.ground).findings}
+        assert not limits & {Limit.CONCURRENCY, Limit.FOREIGN}
+        assert "the workload's processes" in diagnose(seen, situation.ground).missing
+
+
+def test_nothing_recorded_is_unclear_and_says_what_is_missing():
+    diagnosis = diagnose(Seen(1.0, {}, {}), ground())
+    assert diagnosis.limit is Limit.UNCLEAR
+    assert diagnosis.missing == (DISK, "the workload's processes", "memory pressure")
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
+def test_nothing_is_sure_of_a_moment(situation: Situation) -> None:
+    moment = replace(situation.seen, seconds=0.9 * BRIEF)
+    assert not told(diagnose(moment, situation.ground))

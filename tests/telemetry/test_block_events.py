@@ -1,0 +1,148 @@
+"""What the tracepoints tell of a device's requests is what the kernel's own counters tell."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import TrialError
+from iostudy.host.devices import read_device
+from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.transaction import Transaction
+from iostudy.telemetry.block_events import BlockEvents
+from iostudy.telemetry.block_requests import BlockRequests
+from iostudy.telemetry.iostat import SECTOR_BYTES
+from iostudy.workloads.latency import compact
+
+NAMES = (
+    *("reads", "reads_merged", "sectors_read", "read_ms"),
+    *("writes", "writes_merged", "sectors_written", "write_ms"),
+    *("in_flight", "io_ms", "weighted_io_ms"),
+    *("discards", "discards_merged", "sectors_discarded", "discard_ms"),
+    *("flushes", "flush_ms"),
+)
+pytestmark = [pytest.mark.root, pytest.mark.usefixtures("tracing", "state_dir")]
+
+
+def counters(name: str) -> dict[str, int]:
+    if shutil.which("udevadm"):
+        subprocess.run(["udevadm", "settle"], check=False)  # it looks at what was written
+    values = map(int, (Path("/sys/block") / name / "stat").read_text().split())
+    return dict(zip(NAMES, values, strict=False))
+
+
+@dataclass
+class Both:
+    """What the tracepoints, and what the counters tell of the same time."""
+
+    requests: BlockRequests | None = None
+    moved: dict[str, int] | None = None
+
+
+@contextmanager
+def recorded(name: str, buffer_kib: int | None = None) -> Iterator[Both]:
+    device = read_device(name)
+    both = Both()
+    with Transaction() as transaction:
+        change = TraceInstance.prepare([device])
+        with transaction.applied(change):
+            if buffer_kib is not None:
+                (change.path / "buffer_size_kb").write_text(str(buffer_kib))
+            events = BlockEvents(change.path, {device.number: name}, compact)
+            before = counters(name)
+            events.start()
+            yield both
+            after = counters(name)
+            both.requests = events.stop()
+    both.moved = {key: after[key] - before[key] for key in after}
+
+
+def dd(*arguments: str) -> None:
+    subprocess.run(["dd", "status=none", *arguments], check=True)
+
+
+def write(name: str) -> None:
+    dd("if=/dev/zero", f"of=/dev/{name}", "bs=64k", "count=100", "oflag=direct", "conv=fsync")
+
+
+def read(name: str, count: int) -> None:
+    dd(f"if=/dev/{name}", "of=/dev/null", "bs=4k", f"count={count}", "iflag=direct")
+
+
+def test_counts_sizes_and_times_are_those_of_the_kernels_counters(loop):
+    write(loop)
+    with recorded(loop) as both:
+        write(loop)
+        read(loop, 1000)
+        subprocess.run(["blkdiscard", "--length", "1MiB", f"/dev/{loop}"], check=True)
+    moved, told = both.moved, both.requests.devices[loop]
+    assert both.requests.lost == both.requests.unmatched == 0
+    assert both.requests.notes() == ()
+    assert told["flush"].count == moved["flushes"] > 0
+    # A flush that is asked for alone counts as a write there, too.
+    assert told["write"].count == moved["writes"] - moved["flushes"]
+    for operation, reads, sectors in (
+        ("read", "reads", "sectors_read"),
+        ("discard", "discards", "sectors_discarded"),
+    ):
+        assert told[operation].count == moved[reads]
+        assert told[operation].moved_bytes == moved[sectors] * SECTOR_BYTES
+    assert told["write"].moved_bytes == moved["sectors_written"] * SECTOR_BYTES
+    assert dict(told["read"].sizes)[4096] >= 1000
+    assert dict(told["write"].sizes)[65536] == 100
+
+
+def test_the_mean_is_await_without_the_time_before_the_driver_had_it(loop):
+    write(loop)
+    with recorded(loop) as both:
+        read(loop, 1600)
+    own = both.requests.devices[loop]["read"]
+    total_ms = own.mean_us * own.count / 1000
+    assert 0.5 * both.moved["read_ms"] < total_ms < both.moved["read_ms"] + 2
+    assert sum(count for _, count in own.latencies_us) == own.count
+    assert own.latencies_us[0][0] <= own.mean_us <= own.max_us <= own.latencies_us[-1][0] * 1.001
+
+
+def test_events_that_were_overwritten_are_counted_and_told(loop):
+    write(loop)
+    with recorded(loop, buffer_kib=8) as both:
+        read(loop, 4000)
+    requests, reads = both.requests, both.moved["reads"]
+    assert requests.lost > 0
+    assert requests.events + requests.lost == 2 * reads
+    told = requests.devices[loop]["read"].count
+    assert told < reads
+    assert requests.unmatched == requests.events - 2 * told
+    assert f"{requests.lost} of {2 * reads} events" in requests.notes()[0]
+
+
+def test_a_recording_begins_with_nothing_of_the_one_before(loop):
+    device = read_device(loop)
+    with Transaction() as transaction:
+        change = TraceInstance.prepare([device])
+        with transaction.applied(change):
+            for count in (50, 20):
+                events = BlockEvents(change.path, {device.number: loop}, compact)
+                events.start()
+                read(loop, count)
+                assert events.stop().devices[loop]["read"].count == count
+                read(loop, 30)  # between two trials
+
+
+def test_a_device_without_requests_is_told(loop):
+    with recorded(loop) as both:
+        pass
+    assert both.requests.devices == {}
+    assert both.requests.notes() == ("no request was seen on any device below the target",)
+
+
+def test_an_instance_that_is_not_there_is_an_error_with_its_place(tmp_path):
+    with pytest.raises(TrialError) as caught:
+        BlockEvents(tmp_path, {}, compact).start()
+    assert str(tmp_path / "events/header_page") in caught.value.found

@@ -1,0 +1,42 @@
+"""A device that goes, comes back or is replaced in mid-recording."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from iostudy.telemetry.devices import figures_by_device
+from iostudy.telemetry.samples import Samples
+from tests.telemetry.test_iostat import COUNTERS
+
+NAN = math.nan
+
+
+def recorded(reads, number=(8.0, 8.0, 8.0, 8.0)):
+    columns = {f"disk.sda.{name}": np.zeros(4) for name in COUNTERS}
+    for values in columns.values():
+        values[np.isnan(reads)] = NAN
+    columns |= {"disk.sda.reads": np.array(reads), "disk.sda.number": np.array(number)}
+    return figures_by_device(Samples(np.array([0.0, 1.0, 2.0, 4.0]), columns))
+
+
+def test_rates_are_over_the_whole_recording():
+    assert recorded([0, 10, 20, 40])["sda"]["r/s"] == pytest.approx(10)
+
+
+def test_the_time_in_which_it_was_gone_does_not_count():
+    assert recorded([NAN, 10, 20, 40])["sda"]["r/s"] == pytest.approx(10)
+    assert recorded([0, 10, NAN, 40])["sda"]["r/s"] == pytest.approx(10)
+
+
+def test_what_was_counted_by_another_device_of_its_name_is_not_taken_for_its_own():
+    begun_anew = recorded([500, 510, 3, 43])
+    assert begun_anew["sda"]["r/s"] == pytest.approx(50 / 3)
+    another = recorded([500, 510, 900, 940], (8.0, 8.0, 9.0, 9.0))
+    assert another["sda"]["r/s"] == pytest.approx(50 / 3)
+
+
+def test_one_that_was_there_but_once_has_no_figures():
+    assert recorded([NAN, 10, NAN, NAN]) == {}

@@ -1,0 +1,81 @@
+"""sar's figures of interfaces, and segments that were sent again."""
+
+from __future__ import annotations
+
+import socket
+import threading
+
+import numpy as np
+import pytest
+
+from iostudy.telemetry.network import figures_by_interface, tcp_figures
+from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.telemetry.samples import Samples
+
+NAN = float("nan")
+SECONDS = np.array([0.0, 1.0, 2.0])
+COUNTERS = ("bytes", "packets", "errors", "dropped")
+
+
+def interface(name, **counted):
+    names = [f"{direction}_{counter}" for direction in ("rx", "tx") for counter in COUNTERS]
+    columns = dict.fromkeys(names, (0, 0, 0)) | counted
+    return {f"net.{name}.{key}": np.array(values, float) for key, values in columns.items()}
+
+
+def test_figures_are_sars():
+    columns = interface(
+        "eth0",
+        rx_bytes=(0, 1024, 4096),
+        tx_bytes=(0, 125_000, 250_000),
+        rx_packets=(5, 5, 25),
+        tx_dropped=(0, 1, 1),
+        speed_mbit=(10, NAN, 10),
+    )
+    told = figures_by_interface(Samples(SECONDS, columns))["eth0"]
+    assert (told["rxkB/s"], told["rxpck/s"], told["txdrop/s"]) == (2, 10, 0.5)
+    assert told["%ifutil"] == pytest.approx(10)
+
+
+def test_a_speed_that_is_not_known_gives_no_utilization():
+    assert "%ifutil" not in figures_by_interface(Samples(SECONDS, interface("lo")))["lo"]
+
+
+def test_an_interface_counts_while_it_is_there():
+    columns = interface("eth1")
+    for values in columns.values():
+        values[0] = NAN
+    columns["net.eth1.rx_packets"] = np.array([NAN, 100, 130])
+    columns |= {name.replace("eth1", "eth2"): np.full(3, NAN) for name in columns}
+    told = figures_by_interface(Samples(SECONDS, columns))
+    assert set(told) == {"eth1"}
+    assert told["eth1"]["rxpck/s"] == 30
+
+
+def test_segments_sent_again():
+    columns = {"tcp.retransmitted": [0, NAN, 4], "tcp.out_segments": [0, NAN, 200]}
+    samples = Samples(SECONDS, {name: np.array(v, float) for name, v in columns.items()})
+    assert tcp_figures(samples) == {"retrans/s": 2, "%retrans": 2}
+    assert tcp_figures(Samples(SECONDS, {})) == {}
+
+
+def test_what_goes_through_the_loopback_is_seen():
+    size = 4 << 20
+    recorder = ProcRecorder([], hz=100)
+    recorder.start()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        sender = threading.Thread(target=_send, args=(server.getsockname(), size))
+        sender.start()
+        with server.accept()[0] as connection:
+            while connection.recv(1 << 16):
+                pass
+        sender.join()
+    seen = recorder.stop().seen
+    assert seen.network["lo"]["rxkB/s"] * seen.seconds >= size / 1024
+    assert seen.network["lo"]["rxpck/s"] > 0
+    assert seen.machine["%retrans"] >= 0
+
+
+def _send(address, size):
+    with socket.create_connection(address) as connection:
+        connection.sendall(bytes(size))

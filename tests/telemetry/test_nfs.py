@@ -1,0 +1,51 @@
+"""nfsiostat's figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from iostudy.telemetry.nfs import figures_by_mount
+from iostudy.telemetry.samples import Samples
+
+NAN = float("nan")
+SECONDS = np.array([0.0, 1.0, 2.0, 4.0])
+COUNTERS = (
+    *("operations", "transmissions", "timeouts", "sent_bytes", "received_bytes"),
+    *("queue_ms", "rtt_ms", "execute_ms"),
+)
+
+
+def mounted(**counted):
+    names = [f"{kind}_{name}" for kind in ("read", "write", "commit", "other") for name in COUNTERS]
+    columns = dict.fromkeys(names, (7, NAN, 7, 7)) | counted
+    named = {f"nfs./mnt/a.b.{key}": np.array(values, float) for key, values in columns.items()}
+    return figures_by_mount(Samples(SECONDS, named))
+
+
+def test_figures_are_nfsiostats():
+    told = mounted(
+        read_operations=(0, NAN, 100, 400),
+        read_transmissions=(0, NAN, 100, 402),
+        read_sent_bytes=(0, NAN, 0, 1024),
+        read_received_bytes=(0, NAN, 0, 399 * 1024),
+        read_rtt_ms=(0, NAN, 0, 800),
+        read_execute_ms=(0, NAN, 0, 1200),
+        read_queue_ms=(0, NAN, 0, 200),
+        other_operations=(0, NAN, 0, 400),
+        other_transmissions=(0, NAN, 0, 406),
+    )["/mnt/a.b"]
+    expected = {"r/s": 100, "rkB/s": 100, "r_rtt": 2, "r_exe": 3, "r_queue": 0.5, "r_retrans": 2}
+    expected |= {"w/s": 0, "w_rtt": 0, "ops/s": 200, "%retrans": 1}
+    assert {name: told[name] for name in expected} == pytest.approx(expected)
+
+
+def test_rates_are_over_the_time_in_which_it_was_mounted():
+    missing = dict.fromkeys(f"read_{name}" for name in COUNTERS)
+    counted = dict.fromkeys(missing, (NAN, NAN, 7, 7)) | {"read_operations": (NAN, NAN, 10, 30)}
+    assert mounted(**counted)["/mnt/a.b"]["r/s"] == 10
+
+
+def test_one_that_was_read_but_once_has_no_figures():
+    counted = {f"read_{name}": (NAN, 7, NAN, NAN) for name in COUNTERS}
+    assert mounted(**counted) == {}

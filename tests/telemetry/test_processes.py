@@ -1,0 +1,231 @@
+"""Which processes did what: real ones, on a real disk."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from iostudy import _native
+from iostudy.telemetry.processes import busiest, busiest_foreign
+from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.telemetry.samples import Process
+
+MIB = 1 << 20
+KB = 1024
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """On a disk: what is written to a file system in memory is written to no storage."""
+    kind = subprocess.run(
+        ["stat", "--file-system", "--format=%T", tmp_path],
+        capture_output=True,
+        check=True,
+        text=True,
+    ).stdout
+    if kind.strip() in ("tmpfs", "ramfs"):
+        pytest.skip(f"{tmp_path} is in memory")
+    return tmp_path
+
+
+def dd(path: Path, mib: int) -> list[str]:
+    return [
+        "dd",
+        "if=/dev/zero",
+        f"of={path}",
+        "bs=1M",
+        f"count={mib}",
+        "conv=fsync",
+        "status=none",
+    ]
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-S", "-c", code]
+
+
+def watch(while_doing, roots=(), hz=20):
+    recorder = ProcRecorder([], roots or [os.getpid()], hz)
+    recorder.start()
+    while_doing()
+    return recorder.stop()
+
+
+class Beside:
+    """A shell that is no descendant of the workload; it is told what to do, line by line."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(["sh"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def do(self, line: str) -> None:
+        self.process.stdin.write(f"{line}; echo done\n".encode())
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == b"done\n"
+
+
+@pytest.fixture
+def beside():
+    shell = Beside()
+    yield shell
+    shell.process.stdin.close()
+    shell.process.stdout.close()
+    shell.process.wait()
+
+
+def test_what_a_child_writes_is_the_workloads_also_when_it_was_too_short_to_be_seen(folder):
+    telemetry = watch(lambda: subprocess.run(dd(folder / "file", 32), check=True))
+    assert 32 * KB <= telemetry.seen.workload["written_kB"] < 33 * KB
+
+
+def test_what_is_removed_before_it_is_written_out_is_told(folder):
+    path = str(folder / "file")
+    code = f"import os\nopen({path!r}, 'wb').write(bytes({8 * MIB}))\nos.unlink({path!r})"
+    workload = watch(lambda: subprocess.run(python(code), check=True)).seen.workload
+    assert workload["cancelled_kB"] >= 7 * KB
+
+
+def test_what_another_process_does_is_foreign_and_is_called_by_its_name(folder, beside):
+    own = subprocess.Popen(["sleep", "60"])
+    line = " ".join(dd(folder / "file", 48))
+    telemetry = watch(lambda: beside.do(f"{line}; sleep 1.1 & wait; {line}"), [own.pid])
+    own.kill()
+    own.wait()
+    assert telemetry.seen.workload["written_kB"] == 0
+    written = telemetry.samples.columns["foreign.written_bytes"]
+    assert written[-1] >= 96 * MIB
+    assert sum(each.written_kB for each in telemetry.seen.foreign) >= 96 * KB
+    shell = next(each for each in telemetry.seen.foreign if each.pid == beside.process.pid)
+    assert (shell.name, shell.written_kB >= 48 * KB) == ("sh", True)
+
+
+def test_a_thread_that_spins_is_the_busiest_and_runs():
+    stop = threading.Event()
+
+    def spin():
+        while not stop.is_set():
+            pass
+
+    spinner = threading.Thread(target=spin)
+
+    def work():
+        spinner.start()
+        time.sleep(2.5)
+        stop.set()
+        spinner.join()
+
+    before = time.process_time()
+    telemetry = watch(work)
+    spent = 100 * (time.process_time() - before) / telemetry.seen.seconds
+    figures = telemetry.seen.workload
+    assert figures["%cpu"] == pytest.approx(spent, abs=6)
+    # The rest is other threads of this process, and what a scan was late for.
+    assert 0.75 * figures["%cpu"] <= figures["%thread"] <= figures["%cpu"] + 8
+    assert figures["running"] > 0
+    assert figures["threads"] >= 2
+
+
+def test_a_daemon_that_its_parent_left_behind_stays_the_workloads(folder):
+    """It was seen while its parent was there."""
+    target, done = str(folder / "file"), folder / "done"
+    code = f"""
+import os, time
+if os.fork():
+    time.sleep(60)
+os.setsid()
+print(os.getpid(), flush=True)
+parent = os.getppid()
+while os.getppid() == parent:
+    time.sleep(0.01)
+with open({target!r}, "wb") as file:
+    file.write(bytes({16 * MIB}))
+    os.fsync(file.fileno())
+os.rename({target!r}, {str(done)!r})
+time.sleep(60)
+"""
+    parent = subprocess.Popen(python(code), stdout=subprocess.PIPE)
+    daemon = int(parent.stdout.readline())
+
+    def work():
+        parent.kill()
+        parent.wait()
+        while not done.exists():
+            time.sleep(0.01)
+
+    telemetry = watch(work, [parent.pid])
+    os.kill(daemon, signal.SIGKILL)
+    parent.stdout.close()
+    assert telemetry.seen.workload["written_kB"] >= 16 * KB
+
+
+def test_processes_that_come_and_are_killed_while_proc_is_read(folder):
+    """Sums never go back, and are as the kernel has them of all children together."""
+    reader = _native.Reader([], [os.getpid()])
+    reader.sample()
+    before = os.times()
+    until = time.monotonic() + 2
+    while time.monotonic() < until:
+        children = [
+            subprocess.Popen(python("while True: open('/dev/null', 'w').write('x')"))
+            for _ in range(3)
+        ]
+        time.sleep(0.15)
+        for child in children:
+            child.kill()
+            reader.sample()
+            child.wait()
+    after = os.times()
+    time.sleep(1)
+    reader.sample()
+    from iostudy.telemetry.samples import Samples
+
+    samples = Samples.of(reader.take())
+    counted = samples.columns["workload.cpu_us"]
+    known = counted[counted == counted]
+    assert (known[1:] >= known[:-1]).all()
+    spent = sum(after[:4]) - sum(before[:4])
+    assert known[-1] / 1e6 == pytest.approx(spent, rel=0.1, abs=0.1)
+
+
+def test_a_process_that_is_not_there_is_no_workload():
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    telemetry = watch(lambda: None, [gone.pid])
+    assert telemetry.seen.workload == {}
+    assert not any(name.startswith("workload.") for name in telemetry.samples.columns)
+
+
+def test_a_name_is_whatever_a_program_calls_itself():
+    name = "a) R 1 (\x1b["
+    code = f"import pathlib\npathlib.Path('/proc/self/comm').write_text({name!r})\nwhile True: pass"
+    child = subprocess.Popen(python(code))
+    other = subprocess.Popen(["sleep", "60"])
+    foreign = watch(lambda: time.sleep(2.2), [other.pid]).samples.processes
+    for each in (child, other):
+        each.kill()
+        each.wait()
+    assert "a) R 1 (\N{REPLACEMENT CHARACTER}[" in {
+        each.name for each in foreign if each.pid == child.pid
+    }
+
+
+def process(pid, seconds=0.0, written=0, *, of_workload=False):
+    return Process(pid, f"p{pid}", of_workload, seconds, 0, written)
+
+
+def test_of_the_busiest_some_moved_much_and_some_computed_much():
+    writers = [process(pid, 0.1, pid * MIB) for pid in range(1, 9)]
+    spinner = process(9, 5.0)
+    own = process(10, 9.0, 99 * MIB, of_workload=True)
+    told = busiest_foreign([*writers, spinner, own])
+    assert [each.pid for each in told][:2] == [8, 9]
+    assert len(told) == 5
+    assert busiest([*writers, spinner, own]) == own
+    assert busiest([process(1, 0.2), process(2, 0.3)]).pid == 2
+    assert busiest([]) is None

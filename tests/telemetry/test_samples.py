@@ -1,0 +1,75 @@
+"""Counters between samples: wraps, replaced devices, and what was missing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy._native import Reader
+from iostudy.telemetry.samples import Samples, held, moved, total, totals
+
+NAN = math.nan
+
+
+@given(st.integers(2**31, 2**32 - 1), st.integers(0, 2**31 - 1))
+def test_a_counter_of_32_bits_may_wrap_once(before, step):
+    assert moved(np.array([before, (before + step) % 2**32], float)).tolist() == [step]
+
+
+@given(st.integers(1, 2**31 - 1) | st.integers(2**32, 2**50), st.data())
+def test_a_counter_that_goes_back_in_any_other_way_began_anew(before, data):
+    after = data.draw(st.integers(0, min(before - 1, 2**31)))
+    assert np.isnan(moved(np.array([before, after], float))).all()
+
+
+def test_what_was_missing_at_either_end_of_an_interval_is_not_known():
+    steps = moved(np.array([1, 4, NAN, 10, 12]))
+    assert np.array_equal(steps, [3, NAN, NAN, 2], equal_nan=True)
+    assert total(steps) == 5
+    assert math.isnan(totals({"never": np.array([NAN, NAN])})["never"])
+
+
+def test_a_gauge_is_held_until_its_next_value():
+    assert held(np.array([1.0, 4.0, 100.0]), np.array([3.0, 1.0])) == pytest.approx(1.75)
+    assert held(np.array([NAN, 4.0, 100.0]), np.array([3.0, 1.0])) == 4.0
+    assert held(np.array([7.0]), np.array([])) == 7.0
+    assert math.isnan(held(np.array([NAN, NAN]), np.array([1.0])))
+
+
+def test_columns_are_found_by_group_and_key():
+    one = np.array([1.0])
+    names = ("cpu.user", "cpu.0.busy", "disk.cciss/c0d0.reads", "disk.a.b.reads")
+    samples = Samples(one, dict.fromkeys(names, one))
+    assert set(samples.group("cpu")) == {"user"}
+    assert set(samples.keyed("cpu")) == {"0"}
+    assert set(samples.keyed("disk")) == {"cciss/c0d0", "a.b"}
+    assert samples.keyed("nfs") == {}
+    assert samples.group("nfs") == {}
+
+
+def test_a_table_gives_the_same_samples_again():
+    columns = {"disk.loop0.reads": np.array([NAN, 2.0**53, 0.0]), "cpu.user": np.arange(3.0)}
+    samples = Samples(np.array([0.0, 0.1, 0.25]), columns)
+    table = samples.table()
+    assert table["disk.loop0.reads"].to_list() == [None, 2**53, 0]
+    again = Samples.read(table)
+    assert again.seconds.tolist() == samples.seconds.tolist()
+    for name, values in columns.items():
+        assert np.array_equal(again.columns[name], values, equal_nan=True)
+
+
+def test_the_reader_hands_over_what_it_has_sampled_since_the_last_time():
+    reader = Reader(None, [])
+    for _ in range(3):
+        reader.sample()
+    samples = Samples.of(reader.take())
+    assert len(samples.seconds) == 3
+    assert samples.seconds[0] == 0
+    assert np.all(samples.intervals > 0)
+    assert np.all(moved(samples.columns["clock.boottime_ns"]) > 0)
+    reader.sample()
+    assert len(Samples.of(reader.take()).seconds) == 2
