@@ -1,0 +1,81 @@
+"""Which block devices are watched, and what people call them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.errors import TargetError
+from iostudy.host import devices, stack, volumes
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import ROOT
+
+
+@dataclass(frozen=True)
+class Named:
+    """A device by its name in /proc/diskstats (``dm-2``, ``cciss/c0d0``).
+
+    ``called`` is what people call it: a volume's or an array's name (``vg0/home``, ``md/data``),
+    else its own. ``members`` are the devices that it consists of, by the kernel's names, ``disks``
+    the disk of each: a partition's, else itself.
+    """
+
+    name: str
+    called: str
+    members: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()
+    is_partition: bool = False
+
+
+def chosen(places: Sequence[str], root: Path = ROOT) -> tuple[str, ...]:
+    """The devices of those places, each volume followed by what it consists of, each once.
+
+    A place is a kernel name, a volume's or an array's name, a node or a link to one, or any file or
+    directory: the device that its file system lies on. TargetError if there is no such device; it
+    names those there are.
+    """
+    found = (device for place in places for device in _at(place, root))
+    whole = (each for device in found for each in _with_members(device, root))
+    return tuple(dict.fromkeys(_counted_as(device.name) for device in whole))
+
+
+def named(name: str, root: Path = ROOT) -> Named:
+    """What is known of the device of that name; of one that has gone, its name alone."""
+    try:
+        device = devices.read_device(name.replace("/", "!"), root)
+    except FileNotFoundError:
+        return Named(name, name)
+    called = next(iter(volumes.other_names(device, root)), name)
+    members = devices.present(device.slaves, root)
+    return Named(
+        name=name,
+        called=called,
+        members=tuple(_counted_as(member.name) for member in members),
+        disks=tuple(_counted_as(member.disk) for member in members),
+        is_partition=device.partition_of is not None,
+    )
+
+
+def _at(place: str, root: Path) -> tuple[BlockDevice, ...]:
+    try:
+        return stack.devices_of(place, root)
+    except TargetError as error:
+        if Path(place).exists():
+            raise
+        there = ", ".join(_counted_as(name) for name in devices.disk_names(root))
+        remedy = f"name a path, a partition, or one of {there or 'no device: none is here'}"
+        raise TargetError(
+            error.wanted, found=error.found, where=error.where, remedy=remedy
+        ) from error
+
+
+def _with_members(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
+    yield device
+    for member in devices.present(device.slaves, root):
+        yield from _with_members(member, root)
+
+
+def _counted_as(name: str) -> str:
+    """Sysfs writes the slash of a name as an exclamation mark, /proc/diskstats does not."""
+    return name.replace("!", "/")

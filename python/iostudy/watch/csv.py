@@ -1,0 +1,50 @@
+"""Readings as comma-separated values: a row for each device and interval (pure)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+
+from iostudy.telemetry.iostat import EXTENDED, OLD, old_figures
+from iostudy.watch.live import Reading
+
+_BEFORE = ("time", "seconds", "device", "called")
+
+
+@dataclass(frozen=True)
+class Csv:
+    """``time`` (ISO 8601) when the interval ended, its ``seconds``, the device, and its figures.
+
+    ``called`` is what people call the device. Figures have iostat's names and units. RFC 4180, but
+    for line ends, which are those of Unix.
+    """
+
+    old: bool = False
+
+    def begin(self) -> str:
+        """The names of the columns."""
+        return _lines([(*_BEFORE, *EXTENDED, *(OLD if self.old else ()))])
+
+    def reading(self, reading: Reading) -> str:
+        """A row for each device."""
+        time = reading.at.isoformat(timespec="milliseconds")
+        seconds = f"{reading.seen.seconds:.3f}"
+        rows = []
+        for name, figures in reading.seen.devices.items():
+            numbers = [figures[head] for head in EXTENDED]
+            if self.old:
+                numbers += old_figures(figures).values()
+            called = reading.devices[name].called
+            rows.append((time, seconds, name, called, *(f"{number:.2f}" for number in numbers)))
+        return _lines(rows)
+
+    def end(self) -> str:
+        """Nothing."""
+        return ""
+
+
+def _lines(rows: list[tuple[str, ...]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,118 @@
+"""Hands metrics to those who scrape them: over HTTP, or in a file for node_exporter."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socket import AF_INET6
+from socketserver import TCPServer
+from typing import Any
+
+from iostudy.errors import RecordError, UsageError
+from iostudy.watch.live import Live, next_due
+from iostudy.watch.openmetrics import Dialect, exposition
+
+LOOPBACK = "127.0.0.1"
+PATH = "/metrics"
+_SLOWEST_READER_SECONDS = 10
+
+
+def address(text: str) -> tuple[str, int]:
+    """Of ``PORT``, which is on the loopback interface, or ``HOST:PORT``; UsageError else."""
+    host, _, port = text.rpartition(":")
+    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+        raise UsageError(
+            "an address to listen on",
+            found=text,
+            where="--listen",
+            remedy=f"give a port (9150: {LOOPBACK}:9150), or HOST:PORT for another interface",
+        )
+    return host.removeprefix("[").removesuffix("]") or LOOPBACK, int(port)
+
+
+class Server(ThreadingHTTPServer):
+    """Answers ``GET /metrics`` with the counters as they are then, and all else with 404."""
+
+    daemon_threads = True
+
+    def __init__(self, live: Live, where: tuple[str, int]) -> None:
+        self._live, self._lock = live, threading.Lock()
+        if ":" in where[0]:
+            self.address_family = AF_INET6
+        try:
+            super().__init__(where, _Handler)
+        except OSError as error:
+            raise UsageError(
+                "to listen",
+                found=error.strerror or str(error),
+                where=f"--listen {where[0]}:{where[1]}",
+                remedy="give an address of this machine and a port that nobody uses",
+            ) from error
+
+    def metrics(self) -> bytes:
+        """The document; one reader at a time."""
+        with self._lock:
+            samples, devices = self._live.now()
+        return exposition(samples, devices, Dialect.OPENMETRICS).encode()
+
+    def server_bind(self) -> None:
+        """Without http.server's own, which asks the name service what this machine is called."""
+        TCPServer.server_bind(self)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+    timeout = _SLOWEST_READER_SECONDS
+
+    def do_GET(self) -> None:
+        if self.path.partition("?")[0] != PATH:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return
+        content = self.server.metrics()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", Dialect.OPENMETRICS)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Nothing: a scrape each second is no news."""
+
+
+def write_textfile(
+    live: Live,
+    path: Path,
+    interval: float,
+    count: int | None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Put the metrics into ``path`` at once whole, every ``interval`` seconds.
+
+    It is removed at the end, whatever that is, so that nobody scrapes what is long over.
+    RecordError if it cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    due = time.monotonic()
+    try:
+        while count is None or count > 0:
+            due = next_due(due, interval, time.monotonic())
+            sleep(max(0.0, due - time.monotonic()))
+            samples, devices = live.now()
+            beside.write_text(exposition(samples, devices, Dialect.PROMETHEUS), encoding="utf-8")
+            beside.replace(path)
+            count = None if count is None else count - 1
+    except OSError as error:
+        raise RecordError(
+            "to write metrics for node_exporter",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy="name a file in a folder that is there and can be written to, with room in it",
+        ) from error
+    finally:
+        beside.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)

@@ -1,0 +1,58 @@
+"""What the machine as a whole did, in a few words each (pure)."""
+
+from __future__ import annotations
+
+from iostudy.report.visible import visible
+from iostudy.telemetry.seen import Figures
+from iostudy.units import format_rounded_size
+from iostudy.watch.live import Busiest
+
+_STATES = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
+_STALLED = {"io": "io_some", "cpu": "cpu_some", "memory": "memory_some"}
+
+
+def processors(figures: Figures) -> str:
+    """Shares of all CPU time: ``CPU 3% user, 1% system, ...``."""
+    return _titled("CPU", {state[1:]: state for state in _STATES}, figures)
+
+
+def pressure(figures: Figures) -> str:
+    """In how much of the time some task stood still for want of what; empty if not known."""
+    return _titled("pressure", _STALLED, figures)
+
+
+def dirty(figures: Figures) -> str:
+    """Memory that is to be written, and whether writers are paused because of it."""
+    if "dirty_kB" not in figures:
+        return ""
+    limit = f" of {_size(figures['dirty_limit_kB'])}" if "dirty_limit_kB" in figures else ""
+    writeback = f"{_size(figures['writeback_kB'])} in writeback"
+    paused = figures.get("%throttled", 0.0)
+    told = f"dirty {_size(figures['dirty_kB'])}{limit}, {writeback}"
+    return told + (f", writers paused {_percent(paused)}" if paused else "")
+
+
+def busiest(last: Busiest | None) -> str:
+    """The process that did most, with what it moved and computed; empty if it is not known."""
+    if last is None:
+        return ""
+    first, seconds = last.process, last.seconds
+    read, written = (_size(moved / seconds) for moved in (first.read_kB, first.written_kB))
+    computed = _percent(100 * first.cpu_seconds / seconds)
+    told = f"{read}/s read, {written}/s written, {computed} of a core"
+    return f"busiest {visible(first.name)} ({first.pid}): {told}"
+
+
+def _titled(title: str, names: dict[str, str], figures: Figures) -> str:
+    """What of the names is known; nothing at all if nothing is."""
+    known = (f"{_percent(figures[name])} {at}" for at, name in names.items() if name in figures)
+    told = ", ".join(known)
+    return f"{title} {told}" if told else ""
+
+
+def _percent(value: float) -> str:
+    return f"{value:.0f}%"
+
+
+def _size(kilobytes: float) -> str:
+    return format_rounded_size(round(kilobytes * 1024))

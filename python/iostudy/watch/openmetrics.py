@@ -1,0 +1,154 @@
+"""The counters of the last sample as metrics, for Prometheus and what reads the same (pure).
+
+Source: the OpenMetrics specification 1.0, and Prometheus' text format 0.0.4 for node_exporter's
+textfile collector. They differ in the name that a counter's head has, the unit, and the last line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from iostudy.telemetry.samples import Samples, Values
+from iostudy.units import KIB
+from iostudy.watch.chosen import Named
+
+_SECTOR_BYTES = 512.0
+_MILLI, _MICRO = 1e-3, 1e-6
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class Dialect(StrEnum):
+    """A text format, by its media type."""
+
+    OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric family of values that the kernel counts as ``scale`` of its unit."""
+
+    name: str
+    help: str
+    scale: float = 1.0
+    is_counter: bool = True
+
+    @property
+    def unit(self) -> str:
+        """The base unit that the name ends in; empty for a plain number."""
+        last = self.name.rpartition("_")[2]
+        return last if last in ("seconds", "bytes") else ""
+
+
+_DISK = {
+    "reads": Metric("iostudy_disk_reads", "Reads completed, after merges."),
+    "sectors_read": Metric("iostudy_disk_read_bytes", "Bytes read.", _SECTOR_BYTES),
+    "reads_merged": Metric("iostudy_disk_reads_merged", "Reads merged into another one."),
+    "read_ms": Metric("iostudy_disk_read_time_seconds", "Time of all reads together.", _MILLI),
+    "writes": Metric("iostudy_disk_writes", "Writes completed, after merges."),
+    "sectors_written": Metric("iostudy_disk_written_bytes", "Bytes written.", _SECTOR_BYTES),
+    "writes_merged": Metric("iostudy_disk_writes_merged", "Writes merged into another one."),
+    "write_ms": Metric("iostudy_disk_write_time_seconds", "Time of all writes together.", _MILLI),
+    "discards": Metric("iostudy_disk_discards", "Discards completed, after merges."),
+    "sectors_discarded": Metric("iostudy_disk_discarded_bytes", "Bytes discarded.", _SECTOR_BYTES),
+    "discard_ms": Metric(
+        "iostudy_disk_discard_time_seconds", "Time of all discards together.", _MILLI
+    ),
+    "flushes": Metric("iostudy_disk_flushes", "Flushes completed."),
+    "flush_ms": Metric("iostudy_disk_flush_time_seconds", "Time of all flushes together.", _MILLI),
+    "io_ms": Metric("iostudy_disk_io_time_seconds", "Time with any request.", _MILLI),
+    "weighted_io_ms": Metric(
+        "iostudy_disk_weighted_io_time_seconds", "Time of all requests together.", _MILLI
+    ),
+    "in_flight": Metric("iostudy_disk_in_flight", "Requests under way.", is_counter=False),
+}
+_PRESSURE = {
+    "some": Metric(
+        "iostudy_pressure_some_seconds", "Time in which some task stood still for it.", _MICRO
+    ),
+    "full": Metric(
+        "iostudy_pressure_full_seconds", "Time in which all tasks stood still for it.", _MICRO
+    ),
+}
+_MEMORY = {
+    "total_kb": Metric("iostudy_memory_total_bytes", "Memory.", KIB, is_counter=False),
+    "available_kb": Metric(
+        "iostudy_memory_available_bytes", "Memory that is available.", KIB, is_counter=False
+    ),
+}
+_PAGES = {
+    "nr_dirty": Metric(
+        "iostudy_memory_dirty_bytes", "Memory that is to be written.", KIB, is_counter=False
+    ),
+    "nr_writeback": Metric(
+        "iostudy_memory_writeback_bytes", "Memory that is being written.", KIB, is_counter=False
+    ),
+}
+_NETWORK = {
+    f"{short}_{counter}": Metric(
+        f"iostudy_network_{verb}_{counter}", f"{counter.capitalize()} {verb}."
+    )
+    for short, verb in (("rx", "received"), ("tx", "transmitted"))
+    for counter in ("bytes", "packets", "errors", "dropped")
+}
+
+
+def exposition(samples: Samples, devices: Mapping[str, Named], dialect: Dialect) -> str:
+    """All metrics as they were at the last sample; what was missing in it is left out."""
+    families: dict[Metric, list[tuple[Labels, float]]] = {}
+    for metric, labels, value in _values(samples, devices):
+        families.setdefault(metric, []).append((labels, metric.scale * value))
+    lines = [line for metric, own in families.items() for line in _lines(metric, own, dialect)]
+    end = ["# EOF"] if dialect is Dialect.OPENMETRICS else []
+    return "\n".join((*lines, *end, ""))
+
+
+def _values(
+    samples: Samples, devices: Mapping[str, Named]
+) -> Iterator[tuple[Metric, Labels, float]]:
+    disks = samples.keyed("disk")
+    for name, device in devices.items():
+        labels = (("device", name), ("called", device.called))
+        yield from _of(_DISK, disks[name], labels)
+    pressure = samples.group("pressure")
+    for column, values in pressure.items():
+        resource, _, kind = column.rpartition("_")
+        yield from _of(_PRESSURE, {kind: values}, (("resource", resource),))
+    yield from _of(_MEMORY, samples.group("memory"), ())
+    pages = samples.group("vm")
+    if "page_kb" in pages:
+        size = float(pages["page_kb"][0])
+        in_kb = {name: size * pages[name] for name in _PAGES if name in pages}
+        yield from _of(_PAGES, in_kb, ())
+    for interface, columns in samples.keyed("net").items():
+        yield from _of(_NETWORK, columns, (("interface", interface),))
+
+
+def _of(
+    metrics: Mapping[str, Metric], columns: Mapping[str, Values], labels: Labels
+) -> Iterator[tuple[Metric, Labels, float]]:
+    for column, metric in metrics.items():
+        if column in columns and np.isfinite(last := float(columns[column][-1])):
+            yield metric, labels, last
+
+
+def _lines(metric: Metric, values: list[tuple[Labels, float]], dialect: Dialect) -> Iterator[str]:
+    sample = f"{metric.name}_total" if metric.is_counter else metric.name
+    family = metric.name if dialect is Dialect.OPENMETRICS else sample
+    yield f"# TYPE {family} {'counter' if metric.is_counter else 'gauge'}"
+    if metric.unit and dialect is Dialect.OPENMETRICS:
+        yield f"# UNIT {family} {metric.unit}"
+    yield f"# HELP {family} {metric.help}"
+    for labels, value in values:
+        told = ",".join(f'{name}="{escaped(text)}"' for name, text in labels)
+        yield f"{sample}{{{told}}} {value!r}" if told else f"{sample} {value!r}"
+
+
+def escaped(text: str) -> str:
+    """A label's value as it stands between quotes."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

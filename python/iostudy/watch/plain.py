@@ -1,0 +1,98 @@
+"""Readings as lines of text, as ``iostat -xt`` prints them (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from iostudy.telemetry.iostat import EXTENDED, OLD, old_figures
+from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.stack import Direction, flow
+from iostudy.watch.live import Host, Reading
+
+CPU = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
+_NAME_WIDTH = 13
+"""At least, as in iostat; the names of volumes are often longer."""
+_OF_OPERATION = (7, 9, 8, 6, 7, 8)
+_WIDTHS = dict(zip(EXTENDED + OLD, _OF_OPERATION * 3 + (7, 7, 7, 6) + (8, 8, 7, 6), strict=True))
+"""Of each figure in iostat, again at least: lines stay in place from one reading to the next."""
+_CPU_WIDTHS = dict.fromkeys(CPU, 7) | {CPU[0]: 6}
+
+
+@dataclass(frozen=True)
+class PlainText:
+    """Time, CPUs and a line for each device by the name that people call it; heads each time.
+
+    Below stands where the requests to a volume were merged or split, if they were.
+
+    With ``old`` the figures of sysstat's old names stand behind the others. Columns are as wide as
+    iostat's, or wider where a number would push the others aside.
+    """
+
+    host: Host
+    day: date
+    old: bool = False
+
+    def begin(self) -> str:
+        """The machine, as iostat's first line."""
+        host = self.host
+        return (
+            f"{host.system} {host.release} ({host.name}) \t{self.day.isoformat()} "
+            f"\t_{host.machine}_\t({host.cpus} CPU)\n\n"
+        )
+
+    def reading(self, reading: Reading) -> str:
+        """Its lines, with an empty one at the end."""
+        lines = [reading.at.isoformat(timespec="milliseconds"), *_cpus(reading.seen.machine)]
+        return "\n".join((*lines, *self._devices(reading), *_flows(reading), "", ""))
+
+    def end(self) -> str:
+        """Nothing."""
+        return ""
+
+    def _devices(self, reading: Reading) -> list[str]:
+        heads = EXTENDED + (OLD if self.old else ())
+        rows = [heads]
+        for figures in reading.seen.devices.values():
+            known = {**figures, **old_figures(figures)}
+            rows.append(tuple(f"{known[head]:.2f}" for head in heads))
+        names = ("Device", *(reading.devices[name].called for name in reading.seen.devices))
+        return list(aligned(names, rows, _WIDTHS, _NAME_WIDTH))
+
+
+def _cpus(machine: Figures) -> list[str]:
+    """iostat's part about CPUs; nothing where the shares are not known."""
+    if any(head not in machine for head in CPU):
+        return []
+    shares = [tuple(f"{machine[head]:.2f}" for head in CPU)]
+    return [*aligned(("avg-cpu:", ""), [CPU, *shares], _CPU_WIDTHS, len("avg-cpu:")), ""]
+
+
+def _flows(reading: Reading) -> Iterator[str]:
+    """What became of the requests to each volume whose members were given others than it was."""
+    called = {name: device.called for name, device in reading.devices.items()}
+    members = {
+        device.called: [called[name] for name in device.members if name in called]
+        for device in reading.devices.values()
+    }
+    figures = {called[name]: own for name, own in reading.seen.devices.items()}
+    inner = {name for below in members.values() for name in below}
+    for volume in (name for name, below in members.items() if below and name not in inner):
+        told = [flow(direction, volume, members, figures) for direction in Direction]
+        yield from (each.sentence for each in told if each and each.is_reshaped)
+
+
+def aligned(
+    names: Sequence[str], rows: Sequence[Sequence[str]], least: Mapping[str, int], name_width: int
+) -> Iterator[str]:
+    """Names to the left, numbers to the right; the first row are the heads."""
+    heads = rows[0]
+    columns = zip(*rows, strict=True)
+    widths = [
+        max(least[head], *map(len, column)) for head, column in zip(heads, columns, strict=True)
+    ]
+    name_width = max(name_width, *map(len, names))
+    for name, row in zip(names, rows, strict=True):
+        cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        yield " ".join((name.ljust(name_width), *cells))

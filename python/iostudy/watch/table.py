@@ -1,0 +1,170 @@
+"""The rows of the live view: their figures, their order, and what was before (pure)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from iostudy.telemetry.seen import Figures
+from iostudy.watch.chosen import Named
+from iostudy.watch.live import Reading
+
+DEVICE = "Device"
+"""The column that has the names; to sort by it is the order in which devices were read."""
+
+COLUMNS = (
+    *("%util", "r/s", "w/s", "rkB/s", "wkB/s", "r_await", "w_await", "aqu-sz"),
+    *("rareq-sz", "wareq-sz", "rrqm/s", "wrqm/s", "%rrqm", "%wrqm"),
+    *("f/s", "f_await", "d/s", "dkB/s", "drqm/s", "%drqm", "d_await", "dareq-sz"),
+)
+"""iostat's, with those first that are seen on a narrow terminal."""
+
+BARS = "▁▂▃▄▅▆▇█"
+_HISTORY = 240
+"""Readings kept: more than a terminal has columns."""
+_PERCENT = "%"
+_FULL_PERCENT = 100.0
+
+Path = tuple[str, ...]
+"""From a volume down to one of its members, by kernel names: a member may be in several."""
+
+
+@dataclass(frozen=True)
+class View:
+    """How somebody wants to see it.
+
+    ``sorted_by`` is one of COLUMNS or DEVICE; ``matching`` a part of the names to be shown, in any
+    case. ``as_tree`` has members below their volume, but for those that are ``folded``.
+    """
+
+    sorted_by: str = DEVICE
+    descending: bool = True
+    matching: str = ""
+    as_tree: bool = True
+    folded: frozenset[Path] = frozenset()
+    history_of: str = "%util"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A device in the place where it stands; ``figures`` are empty if it has only just come."""
+
+    path: Path
+    device: Named
+    figures: Figures
+    has_members: bool
+    is_folded: bool
+
+    @property
+    def depth(self) -> int:
+        """How many volumes stand above it."""
+        return len(self.path) - 1
+
+
+def rows(reading: Reading, view: View) -> tuple[Row, ...]:
+    """What is to be shown, from the top."""
+    return tuple(_Table(reading, view).rows())
+
+
+@dataclass
+class History:
+    """The figures of past readings."""
+
+    _past: deque[Mapping[str, Figures]] = field(default_factory=lambda: deque(maxlen=_HISTORY))
+
+    def add(self, reading: Reading) -> None:
+        """Keep one more, and give up the oldest if there are too many."""
+        self._past.append(reading.seen.devices)
+
+    def of(self, device: str, figure: str, length: int) -> list[float | None]:
+        """The last values of a figure, the newest last; None where the device was not there."""
+        recent = list(self._past)[max(0, len(self._past) - length) :]
+        return [past.get(device, {}).get(figure) for past in recent]
+
+    def scale(self, figure: str) -> float:
+        """What a full bar stands for: 100 of a percentage, else the most that any device had."""
+        if figure.startswith(_PERCENT):
+            return _FULL_PERCENT
+        values = (device.get(figure, 0.0) for past in self._past for device in past.values())
+        return max(values, default=0.0)
+
+
+def sparkline(values: Sequence[float | None], scale: float, width: int) -> str:
+    """A bar for each value, at the right of ``width`` places; a blank where there is none."""
+    bars = (_bar(value, scale) for value in values)
+    return "".join(bars).rjust(width)
+
+
+def next_sorting(view: View, column: str) -> tuple[str, bool]:
+    """By what and whether descending, after a column was chosen: again is the other way round."""
+    if view.sorted_by == column:
+        return column, not view.descending
+    return column, True
+
+
+def beside(column: str, steps: int) -> str:
+    """The column that many places to the right, round about."""
+    places = (DEVICE, *COLUMNS)
+    return places[(places.index(column) + steps) % len(places)]
+
+
+def _bar(value: float | None, scale: float) -> str:
+    if value is None:
+        return " "
+    share = min(1.0, value / scale) if scale > 0 else 0.0
+    return BARS[min(len(BARS) - 1, int(share * len(BARS)))]
+
+
+class _Table:
+    """One reading in the view that is wanted."""
+
+    def __init__(self, reading: Reading, view: View) -> None:
+        self._devices, self._view = reading.devices, view
+        self._figures = reading.seen.devices
+
+    def rows(self) -> Iterator[Row]:
+        if not self._view.as_tree:
+            flat = (self._row((name,), members=()) for name in self._sorted(self._devices))
+            yield from (row for row in flat if self._matches(row.device))
+            return
+        lower = {member for name in self._devices for member in self._members(name)}
+        for name in self._sorted(name for name in self._devices if name not in lower):
+            yield from self._tree((name,), wanted=False)
+
+    def _tree(self, path: Path, *, wanted: bool) -> Iterator[Row]:
+        """The device and all below it; without a match, only what leads down to one."""
+        members = self._sorted(self._members(path[-1]))
+        row = self._row(path, members)
+        wanted = wanted or self._matches(row.device)
+        below = [each for name in members for each in self._tree((*path, name), wanted=wanted)]
+        if wanted or below:
+            yield row
+            if not row.is_folded:
+                yield from below
+
+    def _row(self, path: Path, members: Sequence[str]) -> Row:
+        name = path[-1]
+        folded = bool(members) and path in self._view.folded
+        figures = self._figures.get(name, {})
+        return Row(path, self._devices[name], figures, bool(members), folded)
+
+    def _members(self, name: str) -> tuple[str, ...]:
+        """Those that are watched; for a partition that is not, its disk."""
+        device = self._devices[name]
+        pairs = zip(device.members, device.disks, strict=True)
+        shown = (part if part in self._devices else disk for part, disk in pairs)
+        return tuple(dict.fromkeys(each for each in shown if each in self._devices))
+
+    def _sorted(self, names: Iterable[str]) -> list[str]:
+        by = self._view.sorted_by
+        if by == DEVICE:
+            return list(names) if self._view.descending else list(names)[::-1]
+        sign = -1 if self._view.descending else 1
+        last = sign * inf
+        return sorted(names, key=lambda name: sign * self._figures.get(name, {}).get(by, last))
+
+    def _matches(self, device: Named) -> bool:
+        wanted = self._view.matching.lower()
+        return wanted in device.name.lower() or wanted in device.called.lower()

@@ -1,0 +1,80 @@
+"""Every way to name a device, on recorded hosts and on this one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import TargetError
+from iostudy.watch.chosen import Named, chosen, named
+from tests.host import recorded
+from tests.host.sysfs import add_disk
+
+
+def test_a_volume_comes_with_what_it_consists_of(tmp_path):
+    root = recorded.lvm_on_md(tmp_path)
+    members = ("dm-2", "dm-0", "md127", "sda", "sdb", "dm-1", "sdc1")
+    for name in ("vg0/home", "vg0-home", "mapper/vg0-home", "/dev/vg0/home", "dm-2"):
+        assert chosen([name], root) == members
+    assert chosen(["sdc1", "md/data", "sda"], root) == ("sdc1", "md127", "sda", "sdb")
+
+
+def test_a_loop_device_does_not_consist_of_the_disk_below_its_file(tmp_path):
+    assert chosen(["loop0"], recorded.lvm_on_md(tmp_path)) == ("loop0",)
+
+
+def test_what_people_call_a_device(tmp_path):
+    root = recorded.lvm_on_md(tmp_path)
+    inner = ("dm-0", "dm-1")
+    assert named("dm-2", root) == Named("dm-2", "vg0/home", inner, inner)
+    assert named("dm-1", root).members == ("sdc1",)
+    assert named("dm-1", root).disks == ("sdc",)
+    assert named("md127", root).called == "md/data"
+    assert named("sdc1", root) == Named("sdc1", "sdc1", is_partition=True)
+
+
+def test_a_device_that_has_gone_is_called_by_its_name(tmp_path):
+    assert named("sdz", tmp_path) == Named("sdz", "sdz")
+
+
+def test_a_slash_in_a_name_is_written_as_in_the_counters(tmp_path):
+    add_disk(tmp_path, "cciss!c0d0", "104:0", scheduler=None)
+    assert chosen(["cciss/c0d0"], tmp_path) == ("cciss/c0d0",)
+    assert named("cciss/c0d0", tmp_path).name == "cciss/c0d0"
+
+
+def test_an_unknown_name_is_told_with_what_is_there(tmp_path):
+    root = recorded.multipath(tmp_path)
+    with pytest.raises(TargetError) as refused:
+        chosen(["sda", "sdq"], root)
+    assert refused.value.where == "sdq"
+    assert "dm-3, sda, sdb" in refused.value.remedy
+
+
+def test_a_place_without_a_device_says_why():
+    with pytest.raises(TargetError) as refused:
+        chosen(["/proc"])
+    assert "no block device below" in refused.value.found
+
+
+@pytest.mark.root
+def test_a_node_a_link_to_it_and_its_name_are_the_same(loop, tmp_path):
+    link = tmp_path / "by-id"
+    link.symlink_to(f"/dev/{loop}")
+    assert chosen([loop, f"/dev/{loop}", str(link)]) == (loop,)
+
+
+@pytest.mark.root
+def test_a_directory_and_a_file_are_on_the_device_below(loop, tmp_path):
+    where = tmp_path / "mnt"
+    where.mkdir()
+    for command in (f"mkfs.ext4 -q /dev/{loop}", f"mount /dev/{loop} {where}"):
+        assert os.system(command) == 0
+    try:
+        (where / "file").write_text("x")
+        assert chosen([str(where)]) == chosen([str(where / "file")]) == (loop,)
+    finally:
+        assert os.system(f"umount {where}") == 0
+    assert Path(f"/dev/{loop}").exists()

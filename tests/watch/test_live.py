@@ -1,0 +1,173 @@
+"""Readings of real devices, and the moments at which they are due."""
+
+from __future__ import annotations
+
+import os
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.watch.live import Live, next_due, readings
+from tests.fixtures_loop import loop_disk, replace_loop
+
+MIB = 1 << 20
+
+
+def write(device: str, mebibytes: int = 4) -> None:
+    descriptor = os.open(f"/dev/{device}", os.O_WRONLY | os.O_DSYNC)
+    try:
+        for _ in range(mebibytes):
+            os.write(descriptor, bytes(MIB))
+    finally:
+        os.close(descriptor)
+
+
+def test_a_reading_has_time_host_and_machine():
+    live = Live()
+    before = datetime.now(UTC)
+    reading = live.read()
+    assert before - timedelta(seconds=1) < reading.at < datetime.now(UTC) + timedelta(seconds=1)
+    assert reading.at.utcoffset() is not None
+    assert reading.host.name == os.uname().nodename
+    assert reading.seen.seconds > 0
+
+
+class SeldomScanned:
+    """A native reader, a second a sample, that has the processes in every third of them."""
+
+    def __init__(self) -> None:
+        self._second = 0
+
+    def sample(self) -> None:
+        self._second += 1
+
+    def take(self) -> SeldomScanned:
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        return ["clock.realtime_ns", "foreign.cpu_us"]
+
+    def at(self) -> bytes:
+        return (np.array([self._second - 1, self._second], np.uint64) * 10**9).tobytes()
+
+    def column(self, index: int) -> tuple[bytes, bytes]:
+        there = [True, True] if index == 0 else [self._was_scanned(-1), self._was_scanned(0)]
+        return np.zeros(2, np.uint64).tobytes(), bytes(there)
+
+    def processes(self) -> list[tuple[int, str, bool, int, int, int]]:
+        return [(7, "dd", False, 3_000_000, 0, 0)] if self._was_scanned(0) else []
+
+    def _was_scanned(self, before: int) -> bool:
+        return (self._second + before) % 3 == 0
+
+
+def test_the_busiest_process_is_told_over_the_time_between_two_scans(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    live = Live()
+    monkeypatch.setattr(live, "_reader", SeldomScanned())
+    told = [live.read().busiest for _ in range(5)]
+    assert told[:2] == [None, None]
+    assert told[2] is not None
+    assert told[2] == told[3] == told[4]
+    assert (told[2].process.cpu_seconds, told[2].seconds) == (3.0, pytest.approx(3.0))
+
+
+@pytest.mark.root
+def test_no_reading_is_of_the_time_before_it(loop):
+    write(loop)
+    live = Live([loop])
+    idle = live.read()
+    assert idle.seen.devices[loop]["kB_wrtn"] == 0
+    write(loop, 8)
+    assert live.read().seen.devices[loop]["kB_wrtn"] == 8 * 1024
+    assert live.read().seen.devices[loop]["kB_wrtn"] == 0
+
+
+@pytest.mark.root
+def test_without_names_disks_that_have_done_anything_are_watched(loop):
+    replace_loop(loop)
+    live = Live()
+    statistics = Path(f"/sys/block/{loop}/stat")
+    untouched = not any(map(int, statistics.read_text().split()))
+    assert (loop in live.read().devices) != untouched
+    write(loop)
+    told = live.read()
+    assert told.seen.devices[loop]["kB_wrtn"] == 4 * 1024
+    assert set(told.seen.devices) <= set(told.devices)
+    assert not any((Path("/sys/class/block") / n / "partition").exists() for n in told.devices)
+
+
+@pytest.mark.root
+def test_a_device_that_goes_has_no_figures_and_one_that_comes_has_them_later(loop):
+    live = Live([loop])
+    live.read()
+    replace_loop(loop)
+    live.read()
+    write(loop, 2)
+    assert live.read().seen.devices[loop]["kB_wrtn"] == 2 * 1024
+
+
+@pytest.mark.root
+def test_devices_come_in_the_order_in_which_they_were_asked_for(loop):
+    with loop_disk() as second:
+        asked = [second, f"/dev/{loop}"]
+        told = Live(asked).read()
+    assert list(told.devices) == list(told.seen.devices) == [second, loop]
+
+
+def test_delays_do_not_add_up_and_what_is_missed_is_left_out():
+    clock = Clock()
+    asked = readings(FakeLive(clock, [0.3, 2.5, 0.0, 0.0]), 1.0, 4, clock.sleep, clock.now)
+    assert list(asked) == pytest.approx([101.0, 102.0, 105.0, 106.0])
+
+
+@given(
+    st.floats(0, 1e6),
+    st.floats(0.1, 1e4),
+    st.floats(-1e4, 1e6),
+)
+def test_the_next_one_is_after_now_and_by_at_most_an_interval(due, interval, late):
+    now = due + max(0.0, late)
+    following = next_due(due, interval, now)
+    assert now <= following + 1e-6
+    assert following <= now + interval + 1e-6
+
+
+def test_it_waits_for_real():
+    began = time.monotonic()
+    told = list(readings(Live(), 0.1, 2))
+    assert len(told) == 2
+    assert time.monotonic() - began >= 0.2
+
+
+class Clock:
+    """Time that passes by sleeping alone."""
+
+    def __init__(self) -> None:
+        self.at = 100.0
+
+    def now(self) -> float:
+        return self.at
+
+    def sleep(self, seconds: float) -> None:
+        assert seconds >= 0
+        self.at += seconds
+
+
+class FakeLive:
+    """Tells when it is read, and takes its time for it."""
+
+    def __init__(self, clock: Clock, costs: list[float]) -> None:
+        self.clock, self.costs = clock, costs
+
+    def read(self) -> float:
+        at = self.clock.at
+        self.clock.at += self.costs.pop(0)
+        return at

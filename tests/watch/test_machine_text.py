@@ -1,0 +1,31 @@
+"""What stands above the devices."""
+
+from __future__ import annotations
+
+from iostudy.telemetry.seen import Foreign
+from iostudy.watch.live import Busiest
+from iostudy.watch.machine_text import busiest, dirty, pressure, processors
+from tests.watch.of_devices import MACHINE
+
+
+def test_what_is_known_is_told_in_the_order_of_iostat():
+    assert processors(MACHINE).startswith("CPU 12% user, 0% nice, 3% system, 40% iowait, ")
+    assert pressure(MACHINE) == "pressure 30% io, 2% cpu, 0% memory"
+    assert dirty(MACHINE) == "dirty 2.00 MiB of 4.00 GiB, 512 KiB in writeback"
+
+
+def test_what_is_not_known_is_left_out():
+    assert processors({}) == pressure({}) == dirty({}) == ""
+    assert pressure({"cpu_some": 1.0}) == "pressure 1% cpu"
+    assert dirty({"dirty_kB": 0.0, "writeback_kB": 0.0}) == "dirty 0 B, 0 B in writeback"
+    assert busiest(None) == ""
+
+
+def test_writers_that_are_paused_are_told_of():
+    assert dirty(MACHINE | {"%throttled": 25.0}).endswith(", writers paused 25%")
+
+
+def test_the_busiest_process_is_told_by_what_it_did_in_a_second():
+    first = Foreign(4711, "dd", cpu_seconds=1.0, read_kB=0.0, written_kB=4096.0)
+    told = "busiest dd (4711): 0 B/s read, 2.00 MiB/s written, 50% of a core"
+    assert busiest(Busiest(first, seconds=2.0)) == told

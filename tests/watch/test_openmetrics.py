@@ -1,0 +1,64 @@
+"""Metrics by the OpenMetrics specification, and as node_exporter reads them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from iostudy.telemetry.samples import Samples
+from iostudy.watch.chosen import Named
+from iostudy.watch.openmetrics import Dialect, escaped, exposition
+
+SAMPLES = Samples(
+    np.array([0.0, 1.0]),
+    {
+        "disk.dm-2.reads": np.array([3.0, 4.0]),
+        "disk.dm-2.read_ms": np.array([0.0, 2500.0]),
+        "disk.dm-2.sectors_read": np.array([0.0, 2.0**53]),
+        "disk.dm-2.flushes": np.array([1.0, np.nan]),
+        "disk.dm-2.in_flight": np.array([0.0, 2.0]),
+        "disk.sdz.reads": np.array([0.0, 9.0]),
+        "vm.nr_dirty": np.array([1.0, 3.0]),
+        "vm.page_kb": np.array([4.0, np.nan]),
+        "pressure.io_some": np.array([0.0, 1_500_000.0]),
+    },
+)
+DEVICES = {"dm-2": Named("dm-2", 'vg0/ho"me')}
+
+
+def test_openmetrics_has_types_units_and_an_end():
+    text = exposition(SAMPLES, DEVICES, Dialect.OPENMETRICS)
+    assert text == (
+        "# TYPE iostudy_disk_reads counter\n"
+        "# HELP iostudy_disk_reads Reads completed, after merges.\n"
+        'iostudy_disk_reads_total{device="dm-2",called="vg0/ho\\"me"} 4.0\n'
+        "# TYPE iostudy_disk_read_bytes counter\n"
+        "# UNIT iostudy_disk_read_bytes bytes\n"
+        "# HELP iostudy_disk_read_bytes Bytes read.\n"
+        'iostudy_disk_read_bytes_total{device="dm-2",called="vg0/ho\\"me"} 4.611686018427388e+18\n'
+        "# TYPE iostudy_disk_read_time_seconds counter\n"
+        "# UNIT iostudy_disk_read_time_seconds seconds\n"
+        "# HELP iostudy_disk_read_time_seconds Time of all reads together.\n"
+        'iostudy_disk_read_time_seconds_total{device="dm-2",called="vg0/ho\\"me"} 2.5\n'
+        "# TYPE iostudy_disk_in_flight gauge\n"
+        "# HELP iostudy_disk_in_flight Requests under way.\n"
+        'iostudy_disk_in_flight{device="dm-2",called="vg0/ho\\"me"} 2.0\n'
+        "# TYPE iostudy_pressure_some_seconds counter\n"
+        "# UNIT iostudy_pressure_some_seconds seconds\n"
+        "# HELP iostudy_pressure_some_seconds Time in which some task stood still for it.\n"
+        'iostudy_pressure_some_seconds_total{resource="io"} 1.5\n'
+        "# TYPE iostudy_memory_dirty_bytes gauge\n"
+        "# UNIT iostudy_memory_dirty_bytes bytes\n"
+        "# HELP iostudy_memory_dirty_bytes Memory that is to be written.\n"
+        "iostudy_memory_dirty_bytes 12288.0\n"
+        "# EOF\n"
+    )
+
+
+def test_node_exporter_gets_counters_by_the_names_of_their_samples():
+    lines = exposition(SAMPLES, DEVICES, Dialect.PROMETHEUS).splitlines()
+    assert "# TYPE iostudy_disk_reads_total counter" in lines
+    assert not [line for line in lines if line.startswith(("# UNIT", "# EOF"))]
+
+
+def test_labels_are_escaped():
+    assert escaped('a\\b"c\nd') == 'a\\\\b\\"c\\nd'
