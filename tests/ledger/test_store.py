@@ -9,6 +9,8 @@ import pytest
 from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
+from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.workloads.definition import Part
 
 STUDY = StudyRow(
@@ -37,8 +39,20 @@ ENDED = replace(
     status=TrialStatus.FINISHED,
     figures={"aggregate": 1234.5},
     settings={"block.scheduler@loop0": "none"},
-    devices={"loop0": {"w/s": 10.0}},
-    machine={"%idle": 50.0},
+    seen=Seen(
+        seconds=2.0,
+        devices={"loop0": {"w/s": 10.0}},
+        machine={"%idle": 50.0},
+        network={"eth0": {"rxkB/s": 3.0}},
+        foreign=(Foreign(7, "updatedb", 0.5, 4096.0, 0.0),),
+        requests=BlockRequests(
+            {"loop0": {"read": Requests(3, 91.5, 99.0, ((100.0, 3),), ((4096, 2), (8192, 1)))}},
+            events=6,
+            lost=0,
+            unmatched=0,
+            reader_cpu_seconds=0.5,
+        ),
+    ),
     phases={"run": 1.0},
     notes=("page cache dropped",),
     telemetry="telemetry/000001.parquet",

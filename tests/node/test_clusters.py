@@ -20,7 +20,8 @@ from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.node.room import Room
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.study.model import Configuration, Factor, FactorKind, WorkloadRequest
+from iostudy.study.combinations import Configuration, Factor, FactorKind
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import request as request_of
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, Target
 from iostudy.units import MIB
@@ -387,7 +388,7 @@ def test_a_disk_of_this_machine_is_not_taken_for_that_of_a_cluster_elsewhere(ben
         with node.block(request(), seed=1) as session:
             result = session.trial(AS_IT_IS)
     assert (told["devices"], told["identity"]) == ([], [])
-    assert (result.device, dict(result.telemetry.devices)) == ("", {})
+    assert (result.device, dict(result.telemetry.seen.devices)) == ("", {})
     assert any("foreign I/O cannot be noticed" in note for note in result.notes)
 
 

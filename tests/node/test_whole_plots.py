@@ -14,7 +14,8 @@ from iostudy.host import devices, mounts
 from iostudy.node.local import LocalNode
 from iostudy.node.local_block import LocalBlock
 from iostudy.settings.scratch import new_filesystem
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import request as request_of
 from iostudy.study.targets import LoopbackTarget, ScratchTarget
 from iostudy.telemetry.recorder import ProcRecorder
@@ -160,7 +161,7 @@ def test_a_plot_that_cannot_be_made_ends_its_block_and_not_the_next(
     with node.block(request(), seed=1) as session:
         result = session.trial(EXT2_NONE)
         assert result.device == session.device != ""
-        assert result.telemetry.devices[session.device]["kB_wrtn"] >= 4 * 1024
+        assert result.telemetry.seen.devices[session.device]["kB_wrtn"] >= 4 * 1024
 
 
 def test_a_workload_that_fails_ends_on_a_file_system_that_is_left(node: LocalNode) -> None:

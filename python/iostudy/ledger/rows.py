@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from iostudy.telemetry.seen import Seen
 from iostudy.workloads.definition import Histogram, Part
 
 
@@ -24,9 +25,9 @@ class TrialRow:
     """One trial: one workload under one configuration in one attempt at one block.
 
     ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
-    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``devices`` hold iostat's
-    figures by device, of which ``device`` is the one under test; ``machine`` CPU shares and
-    pressure; ``phases`` seconds spent in each phase. ``started_at`` is Unix time. ``telemetry``
+    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``seen`` is what the
+    machine did meanwhile; ``device``, of its devices, the one under test; ``phases`` seconds spent
+    in each phase. ``started_at`` is Unix time. ``telemetry``
     names the Parquet file with the samples. ``counts`` tells that its whole block was finished and
     valid, so that verdicts use it. ``latencies`` and ``parts`` are the workload's, see
     `iostudy.workloads.definition.Measured`.
@@ -44,8 +45,7 @@ class TrialRow:
     figures: Mapping[str, float] | None = None
     settings: Mapping[str, str] | None = None
     device: str = ""
-    devices: Mapping[str, Mapping[str, float]] | None = None
-    machine: Mapping[str, float] | None = None
+    seen: Seen | None = None
     phases: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     telemetry: str = ""

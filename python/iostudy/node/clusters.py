@@ -19,7 +19,7 @@ from iostudy.settings.change import Change
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import HadoopDefinition, Scope
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.model import Configuration, Factor, FactorKind
+from iostudy.study.combinations import Configuration, Factor, FactorKind
 
 _PLACE = "@cluster"
 _NOT_SET = "not set"

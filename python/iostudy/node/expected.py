@@ -17,8 +17,9 @@ from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.settings.scratch.rehearsal import require_makeable
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
+from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.cross_check import with_offered
-from iostudy.study.model import Factor, FactorKind, Study
+from iostudy.study.model import Study
 from iostudy.study.targets import (
     DirectoryTarget,
     DiskTarget,

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from iostudy.errors import IostudyError
 from iostudy.node.protocol import TrialResult
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
+from iostudy.telemetry.iostat import device_figures
 from iostudy.telemetry.recorder import Telemetry
+from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.seen import Seen
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import BYTES
 
@@ -97,12 +104,12 @@ class FakeNode:
         moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
         known = catalog.get(request.name).figures(request.options)
         figures = {figure.name: value for figure in known} | {BYTES: _MOVED_KB * 1024}
-        telemetry = Telemetry(
+        seen = Seen(
             seconds=1.0,
-            devices={DEVICE: {"kB_read": 0.0, "kB_wrtn": moved_kb, "%util": 50.0}},
+            devices={DEVICE: device_figures(_moved(moved_kb), 1.0)},
             machine={"%steal": 100 * disturbance.steal, "%idle": 50.0},
-            columns={"seconds": [0.0, 1.0]},
         )
+        telemetry = Telemetry(seen, Samples(np.array([0.0, 1.0]), {}))
         settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
         return TrialResult(figures, settings, telemetry, DEVICE, {"run": 1.0}, ())
 
@@ -118,3 +125,8 @@ class _FakeSession:
             self.node.log.append(f"format {configuration.whole_plot}")
             self.whole_plot = configuration.whole_plot
         return self.node.run(self.request, configuration)
+
+
+def _moved(kb: float) -> Mapping[str, float]:
+    """The counters of a device that was written to, and busy, for half a second."""
+    return defaultdict(float, writes=kb, sectors_written=2 * kb, io_ms=500.0)

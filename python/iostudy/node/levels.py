@@ -13,7 +13,7 @@ from iostudy.settings.change import Setting
 from iostudy.settings.definition import Reach
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.model import Configuration, Factor, FactorKind
+from iostudy.study.combinations import Configuration, Factor, FactorKind
 
 
 @dataclass

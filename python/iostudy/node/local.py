@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, assert_never
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
-from iostudy.host import stack, usage
+from iostudy.host import devices, stack, usage
+from iostudy.host.devices import BlockDevice
 from iostudy.host.inventory import inventory
 from iostudy.node import below
 from iostudy.node.clusters import (
@@ -30,16 +31,21 @@ from iostudy.settings import places
 from iostudy.settings.locks import lock_directory
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
+from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.study.model import Configuration, Factor, WorkloadRequest, describe_target
+from iostudy.study.combinations import Configuration, Factor
+from iostudy.study.model import WorkloadRequest, describe_target
 from iostudy.study.plan import whole_plots
 from iostudy.study.requests import check_workloads
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget, Target
-from iostudy.telemetry.recorder import ProcRecorder
+from iostudy.telemetry.block_events import BlockEvents, WithBlockEvents
+from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Tick, go_on
+from iostudy.workloads.latency import compact
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
 
@@ -50,7 +56,9 @@ class LocalNode:
     Entering locks output folder and devices and makes the scratch disk; leaving puts back
     everything, also after an error. ``folder`` is the output folder; it must exist. ``factors`` are
     what varies, on the target or elsewhere; ``order`` is the cluster that a workload needs, if one
-    does: it is started on entering, too.
+    does: it is started on entering, too. With ``block_latency`` every trial tells of the requests
+    of the devices below the target as well. ``hz`` is how often a second
+    telemetry is sampled.
     """
 
     def __init__(
@@ -60,12 +68,18 @@ class LocalNode:
         factors: Sequence[Factor] = (),
         order: ClusterOrder | None = None,
         tick: Tick = go_on,
+        *,
+        block_latency: bool = False,
+        hz: float = DEFAULT_HZ,
     ) -> None:
         self._target = target
         self._folder = folder
         self._factors = factors
         self._order = order
         self._tick = tick
+        self._block_latency = block_latency
+        self._trace: TraceInstance | None = None
+        self._hz = hz
         self._held = ExitStack()
         self._notes: tuple[str, ...] = ()
 
@@ -83,6 +97,9 @@ class LocalNode:
             parent = ground.disk.mount_point if ground else self._place()
             self._site = Site(transaction, parent, ground, self._order)
             held.callback(self._site.close)
+            if self._block_latency:
+                self._trace = TraceInstance.prepare(self._whole_devices())
+                transaction.perform(self._trace)
             if self._order is not None:
                 self._begin_cluster(self._order)
             self._held = held.pop_all()
@@ -179,12 +196,27 @@ class LocalNode:
             site=self._site,
             seed=seed,
             devices=self._under_test(request),
-            make_recorder=partial(ProcRecorder, self._devices()),
+            make_recorder=self._recorder,
             tick=self._tick,
             restarts=needs_restarts(self._factors),
         )
         with session:
             yield session
+
+    def _recorder(self) -> Recorder:
+        """For a trial that begins now: the workload are this process and the cluster's."""
+        cluster = self._site.cluster
+        workload = (os.getpid(), *(cluster.pids() if cluster else ()))
+        recorder = ProcRecorder(self._devices(), workload, self._hz)
+        if self._trace is None:
+            return recorder
+        names = {device.number: device.name for device in self._whole_devices()}
+        return WithBlockEvents(recorder, BlockEvents(self._trace.path, names, compact))
+
+    def _whole_devices(self) -> tuple[BlockDevice, ...]:
+        """Those below the target that have a queue of their own: no partitions."""
+        found = devices.present(self._devices())
+        return tuple(device for device in found if device.name == device.disk)
 
     def _place(self) -> Path:
         """Where the target is, or will be made."""

@@ -15,7 +15,8 @@ from iostudy.node.levels import read_back
 from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
 from iostudy.node.stopwatch import Stopwatch
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import FORMAT_PHASE
 from iostudy.study.requests import configured
 from iostudy.telemetry.recorder import Recorder, Telemetry

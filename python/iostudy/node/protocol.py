@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from iostudy.errors import IostudyError
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.workloads.definition import Histogram, Part
 

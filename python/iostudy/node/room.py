@@ -13,7 +13,8 @@ from iostudy.errors import TargetError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import space_bytes
 from iostudy.units import format_rounded_size, parse_size
 from iostudy.workloads import catalog
@@ -22,7 +23,6 @@ from iostudy.workloads import catalog
 _ROOM_TO_SPARE = 1.02
 _REPLICATION: Final = "dfs.replication"
 _BLOCK_SIZE: Final = "dfs.blocksize"
-_MOST_REPLICAS: Final = 3
 _DEFAULT_BLOCK: Final = "128MiB"
 """Of a file where nobody asks for others: hdfs-default.xml (Apache Hadoop 3.4.2)."""
 
@@ -63,7 +63,7 @@ def require_room(
 def replication(spec: ClusterSpec, configuration: Configuration) -> int:
     """How many DataNodes hold each block that a trial writes."""
     replicas = _property(_REPLICATION, spec, configuration)
-    return int(replicas or min(_MOST_REPLICAS, spec.datanodes))
+    return int(replicas or spec.replication)
 
 
 def needed_bytes(

@@ -19,7 +19,7 @@ from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
-from iostudy.study.model import Configuration
+from iostudy.study.combinations import Configuration
 
 
 @dataclass(frozen=True)
