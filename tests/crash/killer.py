@@ -21,7 +21,8 @@ from types import FrameType
 from typing import Any
 
 import iostudy.settings
-from iostudy.host import mounts
+from iostudy.host import mounts, tracefs
+from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import catalog, journal, kinds
 from iostudy.settings.change import Setting
@@ -30,7 +31,10 @@ from iostudy.settings.scratch.disk import LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.state import state_directory
+from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction import Transaction
+from iostudy.telemetry.block_events import BlockEvents
+from iostudy.workloads.latency import compact
 from tests.fixtures_loop import MIB, queue_state
 
 SETTINGS = str(Path(iostudy.settings.__file__).parent)
@@ -65,6 +69,8 @@ KERNEL = (
 )
 """Files that VALUES concern, and that others may be disturbed with."""
 
+INSTANCES = ROOT / tracefs.USUAL / "instances"
+
 
 def change_scheduler(loop: str) -> None:
     """Two trials with the scheduler and what hangs on it."""
@@ -97,6 +103,18 @@ def use_scratch_disk(folder: Path) -> None:
                 wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
                 with transaction.applied(*kinds.changes(wanted)):
                     (disk.mount_point / "file").write_bytes(bytes(MIB))
+
+
+def trace_requests(loop: str) -> None:
+    """A recording of the requests of a device."""
+    device = read_device(loop)
+    with Transaction() as transaction:
+        instance = TraceInstance.prepare([device])
+        with transaction.applied(instance):
+            events = BlockEvents(instance.path, {device.number: loop}, compact)
+            events.start()
+            Path(device.path).read_bytes()
+            events.stop()
 
 
 def leave_settings(loop: str) -> None:
@@ -183,6 +201,7 @@ def host_state(loop: str, folder: Path) -> dict[str, Any]:
         "kernel": {str(p): read_attribute(p) for pattern in KERNEL for p in ROOT.glob(pattern)},
         "mounted": [m for m in mounts.read_mounts() if m.source == f"/dev/{loop}"],
         "groups": sorted(map(str, Path("/sys/fs/cgroup").glob("**/iostudy*"))),
+        "instances": sorted(map(str, INSTANCES.glob("iostudy*"))),
         "loops": [text for path in backing if (text := read_attribute(path) or "").startswith(own)],
         "mounts": [str(m.point) for m in mounts.read_mounts() if str(m.point).startswith(own)],
         "files": sorted(map(str, folder.rglob("*"))),
@@ -213,7 +232,7 @@ def duration_seconds(act: Act) -> float:
 def main() -> None:
     """Kill and rescue, point after point; the number of points on stdout."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("scenario", choices=("scheduler", "kinds", "scratch", "rescue"))
+    parser.add_argument("scenario", choices=("scheduler", "kinds", "scratch", "trace", "rescue"))
     parser.add_argument("loop")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--start", type=int, default=1)
@@ -227,6 +246,7 @@ def main() -> None:
         "scheduler": lambda: change_scheduler(loop),
         "kinds": lambda: change_every_kind(point),
         "scratch": lambda: use_scratch_disk(folder),
+        "trace": lambda: trace_requests(loop),
         "rescue": rescue,
     }
     before = host_state(loop, folder)

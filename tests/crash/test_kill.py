@@ -71,6 +71,11 @@ def test_killed_at_some_lines(
     assert kill(scenario, mounted, tmp_path, "--stride", str(stride), "--start", "7") >= at_least
 
 
+@pytest.mark.usefixtures("tracing")
+def test_killed_while_requests_are_recorded(loop: str, tmp_path: Path) -> None:
+    assert kill("trace", loop, tmp_path, "--stride", "23") >= 8
+
+
 def test_killed_at_every_step_of_the_journal(mounted: str, tmp_path: Path) -> None:
     assert kill("kinds", mounted, tmp_path, "--journal") > 50
 

@@ -10,9 +10,8 @@ from iostudy import units
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
+from iostudy.host.processes import start_ticks
 from iostudy.settings.change import Record
-
-_ENDED = ("Z", "X")
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class ProcessIdentity:
     def own(cls) -> ProcessIdentity:
         """Of the process that asks."""
         pid = os.getpid()
-        ticks = _start_ticks(pid)
+        ticks = start_ticks(pid)
         assert ticks is not None, "a process that asks is there"
         return cls(pid, ticks, boot_id())
 
@@ -95,7 +94,7 @@ class ProcessIdentity:
 
     def loss(self) -> str | None:
         """Why this process is not there any more, None as long as it is."""
-        alive = self.boot == boot_id() and _start_ticks(self.pid) == self.start_ticks
+        alive = self.boot == boot_id() and start_ticks(self.pid) == self.start_ticks
         return None if alive else "the process has ended"
 
 
@@ -139,19 +138,6 @@ class DiskIdentity:
 
 def _unique(device: BlockDevice) -> str:
     return device.wwid or device.serial or str(device.backing_file or "")
-
-
-def _start_ticks(pid: int) -> int | None:
-    """None where there is no such process, or only what is left for its parent to see."""
-    try:
-        text = read_attribute(ROOT / "proc" / str(pid) / "stat")
-    except ProcessLookupError:
-        return None
-    if text is None:
-        return None
-    # The name in brackets before may hold blanks and brackets.
-    state, *fields = text.rpartition(")")[2].split()
-    return None if state in _ENDED else int(fields[18])
 
 
 def boot_id() -> str:

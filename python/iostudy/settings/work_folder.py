@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 from iostudy import own_folder
-from iostudy.errors import RestoreError, TargetError
-from iostudy.host.mounts import read_mounts
+from iostudy.errors import TargetError
 from iostudy.settings.change import Foreign, Record
 
-PREFIX = "iostudy-work-"
+PREFIX = own_folder.WORK_PREFIX
 
 
 @dataclass(frozen=True)
@@ -67,20 +65,7 @@ class WorkFolder:
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
         """Remove it with its files; RestoreError where something is mounted in it."""
         del foreign
-        try:
-            if not self.path.exists():
-                return ()
-            self._require_nothing_mounted()
-            shutil.rmtree(self.path)
-        except OSError as error:
-            raise _not_removed(error.strerror or str(error), error.filename or self.path) from error
-        return (f"{self.describe()}: removed",)
-
-    def _require_nothing_mounted(self) -> None:
-        """The files of another file system are not the study's."""
-        for mount in read_mounts():
-            if mount.point.is_relative_to(self.path):
-                raise _not_removed(f"{mount.source} is mounted there", mount.point)
+        return (f"{self.describe()}: removed",) if own_folder.remove(self.path) else ()
 
 
 def _not_made(found: str, parent: Path) -> TargetError:
@@ -89,13 +74,4 @@ def _not_made(found: str, parent: Path) -> TargetError:
         found=found,
         where=str(parent),
         remedy="name a target that can be written to and has room",
-    )
-
-
-def _not_removed(found: str, where: Path) -> RestoreError:
-    return RestoreError(
-        "to remove the folder that the study worked in",
-        found=found,
-        where=str(where),
-        remedy="see what keeps it, then `iostudy restore`",
     )

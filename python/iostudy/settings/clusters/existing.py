@@ -9,7 +9,7 @@ from typing import ClassVar
 from iostudy import own_folder
 from iostudy.errors import ClusterError, RestoreError
 from iostudy.hadoop.existing import reach
-from iostudy.hadoop.existing.cluster import FOLDER_PREFIX, ExistingCluster
+from iostudy.hadoop.existing.cluster import ExistingCluster
 from iostudy.hadoop.shell import Shell
 from iostudy.settings.change import Foreign, Record
 
@@ -52,7 +52,7 @@ class HdfsFolder:
     @classmethod
     def from_record(cls, record: Record) -> HdfsFolder:
         """What the journal has kept; ValueError if that is no folder of iostudy's."""
-        own_folder.recorded(f"/{record['uri'].partition('://')[2]}", FOLDER_PREFIX)
+        own_folder.recorded(f"/{record['uri'].partition('://')[2]}", own_folder.WORK_PREFIX)
         return cls(
             uri=record["uri"],
             tag=record["tag"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
@@ -43,7 +43,7 @@ def start(spec: ClusterSpec, tell: Tell) -> LocalCluster:
         distribution = artifacts.distribution(spec.version, tell=tell)
         program = java.find(distribution.version)
         cluster = LocalCluster.prepare(
-            replace(spec, version=distribution.version),
+            spec,
             home=folder,
             storage=folder,
             java=program,

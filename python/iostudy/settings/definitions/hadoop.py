@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from iostudy.hadoop.conf.configuration import SIZE, size_bytes
 from iostudy.hadoop.conf.reserved import reserved
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.values import Choice, Line, Size, Values
@@ -43,8 +44,8 @@ class HadoopSize(Size):
 
     def parse(self, text: str) -> str:
         """The number of bytes."""
-        short = re.fullmatch(r"(\d+)([kmgt])", text.strip(), re.ASCII | re.IGNORECASE)
-        return super().parse(f"{short[1]}{short[2].upper()}iB" if short else text)
+        is_short = SIZE.fullmatch(text.strip())
+        return super().parse(str(size_bytes(text)) if is_short else text)
 
 
 @dataclass(frozen=True, kw_only=True)

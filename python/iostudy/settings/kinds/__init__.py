@@ -33,6 +33,7 @@ from iostudy.settings.kinds import (
 from iostudy.settings.mounting.owners import FileSystemOptions, MountFlags
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
+from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.work_folder import WorkFolder
 
 SETTINGS: tuple[SettingKind[Any, Any], ...] = (
@@ -64,6 +65,7 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
     ScratchDevice.kind: ScratchDevice.from_record,
     NewFilesystem.kind: NewFilesystem.from_record,
     cgroup.TrialGroup.kind: cgroup.TrialGroup.from_record,
+    TraceInstance.kind: TraceInstance.from_record,
     WorkFolder.kind: WorkFolder.from_record,
     StartedCluster.kind: StartedCluster.from_record,
     HdfsFolder.kind: HdfsFolder.from_record,

@@ -1,0 +1,154 @@
+"""A trace instance of iostudy's own: buffers in which the kernel notes what requests do.
+
+It is apart from the buffers of everybody else who traces. While it is there every request of the
+devices is noted, but only where ``tracing_on`` is set; that is done by who reads it.
+
+Source: Documentation/trace/ftrace.rst ("Instances"), Documentation/trace/events.rst.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from iostudy import own_folder
+from iostudy.errors import RestoreError, SettingError, UsageError
+from iostudy.host import tracefs
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import write_attribute
+from iostudy.host.tracefs import BLOCK_EVENTS
+from iostudy.settings.change import Foreign, Record
+from iostudy.settings.identity import boot_id
+
+PREFIX = "iostudy-trace-"
+
+_BUFFERS_KIB = 64 * 1024
+"""Of all processors together. A request takes about 140 bytes, and buffers are read 50 times a
+second: so many that none is lost while the reader waits for a busy processor."""
+
+_PATIENCE_SECONDS = 5.0
+"""How long it may be busy: its reader was killed, and the kernel has yet to close its files."""
+
+
+@dataclass(frozen=True)
+class TraceInstance:
+    """One for requests of some devices, whose ``numbers`` are major:minor."""
+
+    kind: ClassVar[str] = "trace-instance"
+
+    path: Path
+    numbers: tuple[str, ...]
+    boot: str
+
+    @classmethod
+    def prepare(cls, devices: Sequence[BlockDevice]) -> TraceInstance:
+        """An instance of a name that nobody else has; UsageError where none can be made."""
+        if os.geteuid() != 0:
+            raise _unavailable("iostudy runs as another user than root", "run it as root")
+        folder = tracefs.find()
+        if folder is None:
+            place = f"/{tracefs.USUAL}"
+            raise _unavailable("tracefs is not mounted", f"mount -t tracefs nodev {place}")
+        lacking = tracefs.lacks_block_events(folder)
+        if lacking:
+            found = f"no {', '.join(lacking)} in {folder}/events/block"
+            raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE")
+        if not devices:
+            raise _unavailable("no block device below the target", "name a target on a disk")
+        path = own_folder.new(folder / "instances", PREFIX)
+        return cls(path, tuple(device.number for device in devices), boot_id())
+
+    @classmethod
+    def from_record(cls, record: Record) -> TraceInstance:
+        """What the journal has kept; ValueError if that is no instance of iostudy's."""
+        path = own_folder.recorded(record["path"], PREFIX)
+        return cls(path, tuple(record["numbers"]), record["boot"])
+
+    def record(self) -> Record:
+        """Everything, as plain JSON values."""
+        return {**asdict(self), "path": str(self.path), "numbers": list(self.numbers)}
+
+    def describe(self) -> str:
+        """``trace instance iostudy-trace-0a1b2c3d of 7:0``."""
+        return f"trace instance {self.path.name} of {', '.join(self.numbers)}"
+
+    def touches(self) -> tuple[str, ...]:
+        """None: it is the study's own."""
+        return ()
+
+    def apply(self) -> None:
+        """Make it, and have requests noted; SettingError where the kernel refuses."""
+        path = self.path
+        try:
+            path.mkdir()
+            for name, value in self._values():
+                path = self.path / name
+                write_attribute(path, value)
+        except OSError as error:
+            raise SettingError(
+                self.describe(),
+                found=error.strerror or str(error),
+                where=str(path),
+                remedy="see dmesg, and /sys/kernel/security/lockdown: a kernel that is locked "
+                "down traces nothing; or measure without the latencies of the block layer",
+            ) from error
+
+    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+        """Remove it with its buffers."""
+        del foreign
+        if self.boot != boot_id():
+            return ()
+        if not self.path.parent.exists():
+            place = self.path.parent.parent
+            raise self._not_removed(
+                "tracefs is not mounted there", f"mount -t tracefs nodev {place}"
+            )
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return ()
+            except OSError as error:
+                if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                    found = error.strerror or str(error)
+                    raise self._not_removed(found, "see who reads in it") from error
+                time.sleep(0.01)
+            else:
+                return (f"{self.describe()}: removed",)
+
+    def _values(self) -> Iterator[tuple[str, str]]:
+        """What to write into its files, in this order."""
+        yield "tracing_on", "0"
+        yield "trace_clock", "mono"
+        yield "buffer_size_kb", str(_BUFFERS_KIB // (os.cpu_count() or 1))
+        for event in BLOCK_EVENTS:
+            yield f"events/block/{event}/filter", self._filter()
+            yield f"events/block/{event}/enable", "1"
+
+    def _filter(self) -> str:
+        """As the kernel numbers devices: 12 bits of major, 20 of minor number (kdev_t.h)."""
+        pairs = (map(int, number.split(":")) for number in self.numbers)
+        return " || ".join(f"dev == {major << 20 | minor}" for major, minor in pairs)
+
+    def _not_removed(self, found: str, remedy: str) -> RestoreError:
+        return RestoreError(
+            f"to remove the {self.describe()}",
+            found=found,
+            where=str(self.path),
+            remedy=f"{remedy}; then `iostudy restore` as root",
+        )
+
+
+def _unavailable(found: str, remedy: str) -> UsageError:
+    return UsageError(
+        "latencies and sizes of block requests",
+        found=found,
+        where="this host",
+        remedy=f"{remedy}; or measure without them",
+    )

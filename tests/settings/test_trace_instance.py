@@ -1,0 +1,122 @@
+"""A trace instance is made for some devices, and is gone when it is undone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import RestoreError, SettingError, UsageError
+from iostudy.host import tracefs
+from iostudy.host.devices import read_device
+from iostudy.settings import kinds
+from iostudy.settings.identity import boot_id
+from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.transaction import Transaction
+
+SOMEWHERE = Path("/sys/kernel/tracing/instances/iostudy-trace-0123456789abcdef")
+
+
+def text(path: Path) -> str:
+    return path.read_text().strip()
+
+
+@pytest.mark.root
+def test_requests_of_its_devices_alone_are_noted_once_it_is_read(tracing, loop, state_dir):
+    device = read_device(loop)
+    minor = int(device.number.partition(":")[2])
+    change = TraceInstance.prepare([device])
+    with Transaction() as transaction, transaction.applied(change):
+        assert change.path.parent == tracing / "instances"
+        assert text(change.path / "tracing_on") == "0"
+        assert "[mono]" in text(change.path / "trace_clock")
+        per_processor = int(text(change.path / "buffer_size_kb"))
+        assert per_processor * os.cpu_count() == pytest.approx(64 * 1024, rel=0.05)
+        for name in tracefs.BLOCK_EVENTS:
+            event = change.path / "events/block" / name
+            assert text(event / "enable") == "1"
+            assert text(event / "filter") == f"dev == {7 << 20 | minor}"
+        others = [p for p in (change.path / "events").glob("*/enable") if p.parent.name != "block"]
+        assert {text(path) for path in others} == {"0"}
+    assert not change.path.exists()
+    assert not list(state_dir.glob("*.journal"))
+
+
+@pytest.mark.root
+def test_another_process_undoes_it_by_its_record(tracing, loop):
+    made = TraceInstance.prepare([read_device(loop)])
+    made.apply()
+    change = kinds.rebuild(made.kind, made.record())
+    assert change == made
+    assert [str(told) for told in change.undo()] == [f"{made.describe()}: removed"]
+    assert not made.path.exists()
+    assert change.undo() == ()
+
+
+@pytest.mark.root
+def test_who_reads_in_it_is_waited_for_and_named(tracing, loop, monkeypatch):
+    monkeypatch.setattr("iostudy.settings.trace_instance._PATIENCE_SECONDS", 0.05)
+    made = TraceInstance.prepare([read_device(loop)])
+    made.apply()
+    with (made.path / "trace_pipe").open("rb"), pytest.raises(RestoreError) as caught:
+        made.undo()
+    assert "busy" in caught.value.found
+    made.undo()
+    assert not made.path.exists()
+
+
+@pytest.mark.root
+def test_what_the_kernel_refuses_is_an_error_and_undone(tracing, loop, state_dir):
+    too_many = ("7:0",) * 4000
+    wrong = replace(TraceInstance.prepare([read_device(loop)]), numbers=too_many)
+    with pytest.raises(SettingError) as caught, Transaction() as transaction:
+        transaction.perform(wrong)
+    assert caught.value.where == str(wrong.path / "events/block/block_rq_issue/filter")
+    assert not wrong.path.exists()
+
+
+def test_undoing_after_a_reboot_has_nothing_to_do():
+    assert TraceInstance(SOMEWHERE, ("7:0",), "another boot").undo() == ()
+
+
+def test_without_tracefs_what_was_made_cannot_be_removed(tmp_path):
+    path = tmp_path / "instances" / SOMEWHERE.name
+    with pytest.raises(RestoreError) as caught:
+        TraceInstance(path, ("7:0",), boot_id()).undo()
+    assert f"mount -t tracefs nodev {tmp_path}" in caught.value.remedy
+
+
+@pytest.mark.parametrize("path", ["/etc", f"{SOMEWHERE}/..", "iostudy-trace-0123456789abcdef"])
+def test_a_journal_can_name_no_other_folder(path):
+    record = {"path": path, "numbers": ["7:0"], "boot": boot_id()}
+    with pytest.raises(RestoreError):
+        kinds.rebuild(TraceInstance.kind, record)
+
+
+def test_what_is_lacking_is_told_with_its_remedy(monkeypatch, tmp_path):
+    def refused(*devices):
+        with pytest.raises(UsageError) as caught:
+            TraceInstance.prepare(devices)
+        return caught.value
+
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "another user than root" in refused().found
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(tracefs, "find", lambda: None)
+    assert "mount -t tracefs nodev /sys/kernel/tracing" in refused().remedy
+    monkeypatch.setattr(tracefs, "find", lambda: tmp_path)
+    assert "no block_rq_issue, block_rq_requeue, block_rq_complete" in refused().found
+    for name in tracefs.BLOCK_EVENTS:
+        (tmp_path / "events/block" / name).mkdir(parents=True)
+        (tmp_path / "events/block" / name / "format").touch()
+    assert "no block device" in refused().found
+
+
+def test_it_is_found_where_debugfs_shows_it(tmp_path):
+    assert tracefs.find(tmp_path) is None
+    (tmp_path / "sys/kernel/debug/tracing/instances").mkdir(parents=True)
+    assert tracefs.find(tmp_path) == tmp_path / "sys/kernel/debug/tracing"
+    (tmp_path / "sys/kernel/tracing/instances").mkdir(parents=True)
+    assert tracefs.find(tmp_path) == tmp_path / "sys/kernel/tracing"
