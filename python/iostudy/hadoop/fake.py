@@ -68,6 +68,10 @@ class FakeCluster:
         """Those that were given."""
         return self.dirs
 
+    def pids(self) -> tuple[int, ...]:
+        """As `iostudy.hadoop.protocol.Cluster`: none are known."""
+        return ()
+
     def facts(self) -> Mapping[str, Any]:
         """A version, and that it is none."""
         return {"description": "a fake", "hadoop": {"version": DEFAULT_VERSION}}

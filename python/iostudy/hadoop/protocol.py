@@ -39,5 +39,8 @@ class Cluster(Protocol):
     def data_dirs(self) -> tuple[Path, ...]:
         """Where on this machine its data lie; none if that cannot be told."""
 
+    def pids(self) -> tuple[int, ...]:
+        """Its processes on this machine, where they are known."""
+
     def facts(self) -> Mapping[str, Any]:
         """For the circumstances, as JSON values: versions, daemons, directories, properties."""

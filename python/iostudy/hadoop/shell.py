@@ -12,14 +12,11 @@ from iostudy.errors import ClusterError
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Limits, NotAnsweredError, Said, ask
 from iostudy.hadoop.complaints import Complaint, explain
+from iostudy.hadoop.software.java import NOT_SHARED
 from iostudy.hadoop.spec import Properties
 
 _LIMITS = Limits(seconds=60, silence_seconds=60)
-_QUICK_START = (
-    *("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"),
-    # jps would find it by a file in /tmp that outlives a SIGKILL.
-    "-XX:+PerfDisableSharedMem",
-)
+_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", NOT_SHARED)
 _WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
 """What is asked of HDFS does not go on behind the back of whoever mends after a kill -9."""
 

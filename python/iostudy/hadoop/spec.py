@@ -14,6 +14,13 @@ Properties = Mapping[str, str]
 """Hadoop's properties by their own names, as a site file has them: ``dfs.blocksize`` -> ``64m``."""
 
 
+VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){2}([.-][\w.-]{1,40})?", re.ASCII)
+"""Releases, and what vendors make of them: ``3.4.2``, ``3.1.1.7.1-551``."""
+
+_MOST_REPLICAS = 3
+"""Hadoop's own default of dfs.replication."""
+
+
 def numbers(version: str) -> tuple[int, ...]:
     """The first three of it, to compare versions: ``3.1.1.7.1-551`` -> (3, 1, 1)."""
     return tuple(map(int, re.findall(r"\d+", version)[:3]))
@@ -49,6 +56,11 @@ class ClusterSpec:
     def dirs(self) -> tuple[Path, ...]:
         """All directories of its own, each once."""
         return tuple(dict.fromkeys((*self.data_dirs, *self.name_dirs)))
+
+    @property
+    def replication(self) -> int:
+        """Replicas of a file, unless told: with fewer DataNodes every block would lack some."""
+        return min(_MOST_REPLICAS, self.datanodes)
 
     def dirs_of(self, datanode: int) -> tuple[Path, ...]:
         """The data directories of one DataNode, counted from 0; none: on the target."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import UsageError
+from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.reserved import reserved
 from iostudy.hadoop.local import defaults
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Daemon, Role
@@ -159,5 +160,5 @@ def test_a_spec_may_say_where_daemons_listen():
 
 
 def test_daemons_log_to_files_and_jobs_tell_what_they_do():
-    assert b"${hadoop.log.dir}/datanode0.log" in defaults.log4j(DATANODE)
-    assert b"ConsoleAppender" in defaults.log4j(None)
+    assert b"${hadoop.log.dir}/datanode0.log" in folder.logging("datanode0.log")
+    assert b"ConsoleAppender" in folder.logging(None)

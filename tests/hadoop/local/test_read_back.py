@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import ClusterError
+from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import Configuration
-from iostudy.hadoop.local import daemon, defaults, read_back
+from iostudy.hadoop.local import read_back
 from tests.hadoop.clusters import layout
 
 BUFFER, HANDLERS = "io.file.buffer.size", "dfs.datanode.handler.count"
@@ -22,7 +23,7 @@ def read(tmp_path, monkeypatch):
         cluster = layout(datanodes=2, properties={})
         cluster = replace(cluster, home=tmp_path, properties={BUFFER: "65536"})
         webs = {cluster.web(each): each.name for each in cluster.daemons()}
-        daemon.write_conf(cluster.job_conf, Configuration.of(jobs), defaults.log4j(None))
+        folder.write(cluster.job_conf, Configuration.of(jobs))
         monkeypatch.setattr(read_back.jmx, "configured", lambda web, _: told.get(webs[web]))
         return read_back.read(cluster, {}, "1g", (name,))
 

@@ -20,7 +20,8 @@ SITE_FILES = ("core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xm
 _INCLUDE = "{http://www.w3.org/2001/XInclude}include"
 _FALLBACK = "{http://www.w3.org/2001/XInclude}fallback"
 _MAX_INCLUDES = 16
-_SIZE = re.compile(r"([0-9]+)([kmgtpe]?)")
+SIZE = re.compile(r"([0-9]+)([kmgtpe]?)", re.IGNORECASE)
+"""A size as properties have it: ``64m``."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def size_bytes(text: str) -> int:
 
     UsageError for what is no size.
     """
-    found = _SIZE.fullmatch(text.strip().lower())
+    found = SIZE.fullmatch(text.strip().lower())
     if found is None:
         raise UsageError(
             "a size as Hadoop's properties have it, such as 134217728 or 128m",

@@ -15,12 +15,12 @@ from iostudy.errors import ClusterError, UsageError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.conf.heaps import CLIENT_HEAP, HEAPS
 from iostudy.hadoop.conf.variables import resolved
 from iostudy.hadoop.existing import overview, reach, resourcemanagers
 from iostudy.hadoop.existing.namenodes import Hdfs, locate
-from iostudy.hadoop.local import defaults
-from iostudy.hadoop.local.daemon import write_conf
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software import artifacts
 from iostudy.hadoop.software import java as java_
@@ -29,7 +29,6 @@ from iostudy.hadoop.software.java import Java
 from iostudy.hadoop.spec import DEFAULT_VERSION, Properties
 
 CONF_DIR = "HADOOP_CONF_DIR"
-FOLDER_PREFIX = "iostudy-work-"
 
 _RELEASED = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _TAGS = "mapreduce.job.tags"
@@ -114,7 +113,7 @@ class ExistingCluster:
     @property
     def folder(self) -> str:
         """The URI of the study's own folder, below the one that the user has named."""
-        return f"{self.access.hdfs.uri}/{FOLDER_PREFIX}{self.identity}"
+        return f"{self.access.hdfs.uri}/{own_folder.WORK_PREFIX}{self.identity}"
 
     @property
     def tag(self) -> str:
@@ -128,7 +127,7 @@ class ExistingCluster:
     def shell(self) -> Shell:
         """Hadoop's programs with the cluster's own properties; their conf folder is written."""
         conf = self.home / "conf" / "shell"
-        write_conf(conf, self.access.configuration, defaults.log4j(None))
+        folder.write(conf, self.access.configuration)
         return Shell(self.access.java.path, self.access.java_options, self.access.classpath, conf)
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
@@ -142,14 +141,14 @@ class ExistingCluster:
         self._properties = asked
         own = self.access.configuration.with_properties(self._of_jobs(asked))
         conf = self.home / "conf" / "jobs"
-        write_conf(conf, own, defaults.log4j(None))
+        folder.write(conf, own)
         return self._client(conf, resolved(own.effective(), os.environ))
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
         """What the jobs' site files say; what they do not say, as the NameNode has it."""
         jobs = resolved(Configuration.read(self.home / "conf" / "jobs").effective(), os.environ)
         # It is no property, but stands on the command line of each program.
-        heap = {defaults.CLIENT_HEAP: self._properties.get(defaults.CLIENT_HEAP)}
+        heap = {CLIENT_HEAP: self._properties.get(CLIENT_HEAP)}
         values = {name: {**jobs, **heap}.get(name) for name in names}
         if self.access.web is not None:
             for name in names:
@@ -185,6 +184,10 @@ class ExistingCluster:
 
     def data_dirs(self) -> tuple[Path, ...]:
         """None: they lie on other machines, or nobody has told where on this one."""
+        return ()
+
+    def pids(self) -> tuple[int, ...]:
+        """As `iostudy.hadoop.protocol.Cluster`: none are known."""
         return ()
 
     def facts(self) -> Mapping[str, Any]:
@@ -229,7 +232,7 @@ class ExistingCluster:
         """Hadoop's properties of a trial, and those by which its jobs leave nothing behind."""
         own = self.access.configuration.effective()
         tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
-        told = {name: value for name, value in asked.items() if name not in defaults.HEAPS}
+        told = {name: value for name, value in asked.items() if name not in HEAPS}
         if _runs_on_yarn(own | told):
             told |= self._staging(resolved(own, os.environ))
         else:
@@ -255,15 +258,10 @@ class ExistingCluster:
         temporary = self.home / "tmp"
         scratch = temporary / "jobs"
         scratch.mkdir(parents=True, exist_ok=True)
-        heap = self._properties.get(defaults.CLIENT_HEAP)
+        heap = self._properties.get(CLIENT_HEAP)
         return Client(
             java=self.access.java.path,
-            java_options=(
-                *self.access.java_options,
-                *([f"-Xmx{heap}"] if heap else []),
-                "-XX:+PerfDisableSharedMem",
-                f"-Djava.io.tmpdir={temporary}",
-            ),
+            java_options=(*self.access.java_options, *java_.process_options(heap, temporary)),
             classpath=self.access.classpath,
             conf=conf,
             folder=self.folder,
@@ -323,7 +321,7 @@ def _refuse_daemons(asked: Properties, *, restart: bool) -> None:
 
     Of the heaps only that of the client is not theirs.
     """
-    theirs = sorted(asked.keys() & (set(defaults.HEAPS) - {defaults.CLIENT_HEAP}))
+    theirs = sorted(asked.keys() & (set(HEAPS) - {CLIENT_HEAP}))
     if not theirs and not restart:
         return
     named = [f"{name} = {asked[name]}" for name in theirs or sorted(asked)]

@@ -13,12 +13,13 @@ from iostudy import own_folder
 from iostudy.errors import ClusterError
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import Configuration
 from iostudy.hadoop.local import addresses, daemon, defaults, kept, processes, read_back, standing
 from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Machine
 from iostudy.hadoop.local.processes import Process
 from iostudy.hadoop.software.artifacts import Distribution
-from iostudy.hadoop.software.java import Java
+from iostudy.hadoop.software.java import Java, process_options
 from iostudy.hadoop.spec import ClusterSpec, Properties
 
 _FOLDER = "/iostudy"
@@ -150,6 +151,10 @@ class LocalCluster:
         nodes = range(self._layout.spec.datanodes)
         return tuple(path for node in nodes for path in self._layout.data_dirs(node))
 
+    def pids(self) -> tuple[int, ...]:
+        """As `iostudy.hadoop.protocol.Cluster`."""
+        return tuple(process.pid for process in processes.find(self.layout.identity))
+
     def facts(self) -> Mapping[str, Any]:
         """Versions, directories, daemons with memory and properties, those of the jobs."""
         layout = self._layout
@@ -249,16 +254,14 @@ class LocalCluster:
     def _client(self) -> Client:
         layout = self._layout
         properties = defaults.of_jobs(layout, self._properties)
-        daemon.write_conf(layout.job_conf, Configuration.of(properties), defaults.log4j(None))
+        folder.write(layout.job_conf, Configuration.of(properties))
         scratch = layout.temporary / "jobs"
         scratch.mkdir(exist_ok=True)
         return Client(
             java=layout.java.path,
             java_options=(
                 *layout.java.options,
-                f"-Xmx{self._client_heap()}",
-                "-XX:+PerfDisableSharedMem",
-                f"-Djava.io.tmpdir={layout.temporary}",
+                *process_options(self._client_heap(), layout.temporary),
             ),
             classpath=layout.distribution.classpath,
             conf=layout.job_conf,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from iostudy.errors import ClusterError
+from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import Configuration
 from iostudy.hadoop.local import defaults, processes
 from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout
@@ -25,18 +26,8 @@ _NOISE = "RECEIVED SIGNAL"
 
 def configure(layout: Layout, daemon: Daemon) -> None:
     """Write its conf folder. OSError as it comes."""
-    write_conf(
-        layout.conf(daemon.name),
-        Configuration.of(defaults.of_daemon(layout, daemon)),
-        defaults.log4j(daemon),
-    )
-
-
-def write_conf(folder: Path, configuration: Configuration, log4j: bytes) -> None:
-    """Site files and how to log. OSError as it comes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    configuration.write(folder)
-    (folder / "log4j.properties").write_bytes(log4j)
+    told = Configuration.of(defaults.of_daemon(layout, daemon))
+    folder.write(layout.conf(daemon.name), told, f"{daemon.name}.log")
 
 
 def start(layout: Layout, daemon: Daemon) -> Process:

@@ -16,6 +16,7 @@ from typing import assert_never
 
 from iostudy.errors import UsageError
 from iostudy.hadoop.conf.configuration import require_plain
+from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, HEAPS, NAMENODE_HEAP
 from iostudy.hadoop.conf.reserved import reserved
 from iostudy.hadoop.local.layout import (
     ADDRESSES,
@@ -30,10 +31,6 @@ from iostudy.hadoop.local.ports import LOOPBACK
 from iostudy.hadoop.local.processes import CLUSTER
 from iostudy.hadoop.spec import Properties
 from iostudy.units import MIB
-
-NAMENODE_HEAP, DATANODE_HEAP, CLIENT_HEAP = "namenode.heap", "datanode.heap", "client.heap"
-HEAPS = (NAMENODE_HEAP, DATANODE_HEAP, CLIENT_HEAP)
-"""Not Hadoop's: the largest heap of a process, as java's -Xmx takes it."""
 
 _YARN_HEAP = "512m"
 _CONTAINER_MIB = 1024
@@ -116,28 +113,6 @@ def tag(layout: Layout) -> str:
     return f"iostudy-{layout.identity}"
 
 
-def log4j(daemon: Daemon | None) -> bytes:
-    """log4j.properties of a daemon, with its own file; or of jobs, who tell what they do.
-
-    As Hadoop's own: INFO, no audit log, files of bounded size.
-    """
-    kind, *options = ("ConsoleAppender", "target=System.err")
-    if daemon is not None:
-        file = f"File=${{hadoop.log.dir}}/{daemon.name}.log"
-        kind, *options = ("RollingFileAppender", file, "MaxFileSize=64MB", "MaxBackupIndex=4")
-    lines = [
-        "log4j.rootLogger=INFO,A",
-        "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN",
-        # Each request over HTTP: what is asked to see how the cluster stands would hide its end.
-        "log4j.logger.http.requests=WARN",
-        f"log4j.appender.A=org.apache.log4j.{kind}",
-        *(f"log4j.appender.A.{option}" for option in options),
-        "log4j.appender.A.layout=org.apache.log4j.PatternLayout",
-        "log4j.appender.A.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n",
-    ]
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
 def _with_given(own: dict[str, str], layout: Layout, properties: Properties) -> dict[str, str]:
     given = {**layout.spec.properties, **properties}
     # The port may be a fixed one; then the cluster's own entry says the same.
@@ -150,8 +125,7 @@ def _common(layout: Layout) -> dict[str, str]:
     return {
         "fs.defaultFS": layout.default_fs,
         "hadoop.tmp.dir": str(layout.hadoop_tmp()),
-        # Fewer DataNodes than replicas: every block would be short of some for ever.
-        "dfs.replication": str(min(3, layout.spec.datanodes)),
+        "dfs.replication": str(layout.spec.replication),
         # A dead DataNode is known as such after 2 * recheck + 10 * interval: 14 s, not 10 minutes.
         "dfs.heartbeat.interval": "1",
         "dfs.namenode.heartbeat.recheck-interval": "2000",

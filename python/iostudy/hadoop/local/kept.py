@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +17,8 @@ from pydantic import TypeAdapter
 
 from iostudy import own_folder
 from iostudy.durable import write_whole
-from iostudy.errors import ClusterError, RestoreError, TargetError, UsageError
+from iostudy.errors import ClusterError, TargetError, UsageError
 from iostudy.hadoop.local.layout import FOLDER_PREFIX, Layout
-from iostudy.host.mounts import read_mounts
 
 FILE = "cluster.json"
 
@@ -99,9 +97,9 @@ def stored_bytes(layout: Layout) -> int:
 def remove(layout: Layout) -> None:
     """Remove all that was made, but logs and conf. RestoreError where that cannot be."""
     for folder in layout.folders():
-        _remove(own_folder.recorded(str(folder), FOLDER_PREFIX))
+        own_folder.remove(own_folder.recorded(str(folder), FOLDER_PREFIX))
     if exists(layout.home) and not _is_of_another(layout):
-        _remove(layout.temporary)
+        own_folder.remove(layout.temporary)
         (layout.home / FILE).unlink(missing_ok=True)
 
 
@@ -111,21 +109,6 @@ def _is_of_another(layout: Layout) -> bool:
         return load(layout.home).identity != layout.identity
     except ClusterError:
         return False
-
-
-def _remove(folder: Path) -> None:
-    if not folder.parent.is_dir():
-        return  # it was never made, or has gone with the directory that it was in
-    mounts = [mount.point for mount in read_mounts() if mount.point.is_relative_to(folder)]
-    if mounts:
-        raise _not_removed("another file system is mounted there", mounts[0])
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        found = error.strerror or str(error)
-        raise _not_removed(found, Path(error.filename or folder)) from error
 
 
 def _require_plain(layout: Layout) -> None:
@@ -146,13 +129,4 @@ def _no_cluster(path: Path, found: str) -> ClusterError:
         found=found,
         where=str(path),
         remedy="name the folder that it was started with",
-    )
-
-
-def _not_removed(found: str, where: Path) -> RestoreError:
-    return RestoreError(
-        "to remove the folders of the cluster",
-        found=found,
-        where=str(where),
-        remedy="see what keeps it, and then end the cluster again",
     )

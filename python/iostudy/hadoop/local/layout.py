@@ -15,7 +15,7 @@ from typing import assert_never
 from iostudy import own_folder
 from iostudy.hadoop.local.ports import LOOPBACK
 from iostudy.hadoop.software.artifacts import Distribution
-from iostudy.hadoop.software.java import Java
+from iostudy.hadoop.software.java import Java, process_options
 from iostudy.hadoop.spec import ClusterSpec, Properties
 
 FOLDER_PREFIX = "iostudy-hadoop-"
@@ -209,10 +209,7 @@ class Layout:
         return (
             str(self.java.path),
             *self.java.options,
-            f"-Xmx{heap}",
-            # jps would find it by a file in /tmp that outlives a SIGKILL.
-            "-XX:+PerfDisableSharedMem",
-            f"-Djava.io.tmpdir={self.temporary}",
+            *process_options(heap, self.temporary),
             f"-Dhadoop.log.dir={self.logs}",
             f"-Dyarn.log.dir={self.logs}",
             *("-cp", classpath, daemon.main_class),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import ClusterError
+from iostudy.host.processes import start_ticks
 
 CLUSTER = "IOSTUDY_CLUSTER"
 """Names the cluster that a process belongs to."""
@@ -34,17 +35,16 @@ _children: list[subprocess.Popen[bytes]] = []
 class Process:
     """A process; pid and start time together are never used again.
 
-    ``started_ticks`` is field 22 of /proc/PID/stat (proc(5)).
+    ``started_ticks`` is as of `iostudy.host.processes`, None of one that has ended by then.
     """
 
     pid: int
-    started_ticks: int
+    started_ticks: int | None
     daemon: str = ""
 
     def runs(self) -> bool:
         """Whether it is there still, and no zombie."""
-        state, started_ticks = _state(self.pid)
-        return started_ticks == self.started_ticks and state not in ("Z", "X")
+        return self.started_ticks is not None and start_ticks(self.pid) == self.started_ticks
 
     def arguments(self) -> tuple[str, ...]:
         """Its command line; empty if it has ended."""
@@ -88,7 +88,7 @@ def reap() -> None:
 
 def identified(pid: int, daemon: str) -> Process:
     """A child that was just started."""
-    return Process(pid, _state(pid)[1], daemon)
+    return Process(pid, start_ticks(pid), daemon)
 
 
 def find(cluster: str) -> tuple[Process, ...]:
@@ -144,12 +144,6 @@ def _signal(process: Process, number: signal.Signals) -> None:
         os.kill(process.pid, number)
     except ProcessLookupError:
         return  # it has ended by itself
-
-
-def _state(pid: int) -> tuple[str, int]:
-    """State and start time; ``X`` of one that is gone."""
-    fields = _read(pid, "stat").rpartition(b")")[2].split()
-    return (fields[0].decode(), int(fields[19])) if fields else ("X", 0)
 
 
 def _daemon(variables: Sequence[bytes]) -> str:

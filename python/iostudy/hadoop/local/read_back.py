@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from iostudy.errors import ClusterError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.conf.configuration import Configuration
-from iostudy.hadoop.local import defaults
+from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
 from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Role
 from iostudy.hadoop.local.processes import Process
 from iostudy.hadoop.spec import Properties
@@ -23,8 +23,8 @@ _READERS: Mapping[str, Role] = {
 """Whose a property is, by the beginning of its name, as Hadoop names them."""
 
 _HEAP_OF = {
-    defaults.NAMENODE_HEAP: Role.NAMENODE,
-    defaults.DATANODE_HEAP: Role.DATANODE,
+    NAMENODE_HEAP: Role.NAMENODE,
+    DATANODE_HEAP: Role.DATANODE,
 }
 _MAX_HEAP = "-Xmx"
 
@@ -50,7 +50,7 @@ def _value(
     jobs: Properties,
     name: str,
 ) -> str | None:
-    if name == defaults.CLIENT_HEAP:
+    if name == CLIENT_HEAP:
         return client_heap
     if name in _HEAP_OF:
         heaps = {

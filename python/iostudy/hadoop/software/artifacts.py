@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +11,7 @@ from iostudy.errors import UsageError
 from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.software import installation, maven
 from iostudy.hadoop.software.cache import cache_directory, kept
-from iostudy.hadoop.spec import DEFAULT_VERSION
-
-_VERSION = re.compile(r"\d+\.\d+\.\d+(-[A-Za-z0-9]+)*", re.ASCII)
+from iostudy.hadoop.spec import DEFAULT_VERSION, VERSION
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ def distribution(
     jars, the first time that a version is wanted: that takes a minute, and ``tell`` hears of it.
     UsageError if there is no such version, or no way to get it.
     """
-    if version is not None and not _VERSION.fullmatch(version):
+    if version is not None and not VERSION.fullmatch(version):
         raise _no_version(version)
     home = environ.get("HADOOP_HOME")
     if home and (found := installation.read(home)).version == (version or found.version):

@@ -41,6 +41,16 @@ class Java:
         return self.path.parent.parent
 
 
+NOT_SHARED = "-XX:+PerfDisableSharedMem"
+"""jps would find a JVM by a file in /tmp that outlives a SIGKILL."""
+
+
+def process_options(heap: str | None, temporary: Path) -> tuple[str, ...]:
+    """What a process of a cluster is started with: its largest heap, and where it unpacks."""
+    largest = () if heap is None else (f"-Xmx{heap}",)
+    return (*largest, NOT_SHARED, f"-Djava.io.tmpdir={temporary}")
+
+
 @dataclass(frozen=True)
 class _Support:
     """What runs a Hadoop from some version on; ``newest`` is None if no limit is known."""

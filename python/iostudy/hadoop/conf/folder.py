@@ -1,0 +1,38 @@
+"""A conf folder: what HADOOP_CONF_DIR names, with site files and how to log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.hadoop.conf.configuration import Configuration
+
+LOGGING = "log4j.properties"
+
+
+def write(folder: Path, configuration: Configuration, log: str | None = None) -> None:
+    """Write all of it: of a daemon with its own ``log`` file, or of jobs, who tell what they do.
+
+    OSError as it comes.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    configuration.write(folder)
+    (folder / LOGGING).write_bytes(logging(log))
+
+
+def logging(log: str | None) -> bytes:
+    """As Hadoop's own: INFO, no audit log, files of bounded size; of jobs to stderr."""
+    kind, *options = ("ConsoleAppender", "target=System.err")
+    if log is not None:
+        file = f"File=${{hadoop.log.dir}}/{log}"
+        kind, *options = ("RollingFileAppender", file, "MaxFileSize=64MB", "MaxBackupIndex=4")
+    lines = [
+        "log4j.rootLogger=INFO,A",
+        "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN",
+        # Each request over HTTP: what is asked to see how the cluster stands would hide its end.
+        "log4j.logger.http.requests=WARN",
+        f"log4j.appender.A=org.apache.log4j.{kind}",
+        *(f"log4j.appender.A.{option}" for option in options),
+        "log4j.appender.A.layout=org.apache.log4j.PatternLayout",
+        "log4j.appender.A.layout.ConversionPattern=%d{ISO8601} %p %c: %m%n",
+    ]
+    return "".join(f"{line}\n" for line in lines).encode()
