@@ -141,8 +141,8 @@ def test_figures_and_parts_are_declared_with_their_units():
 
 
 def test_the_others_begin_again_and_only_whole_rounds_count(place):
-    measured = run(make(front={"steps": {"steps": 40}}, side={"steps": {"steps": 3}}), place)
-    assert measured.figures["front.steps"] == 40
+    measured = run(make(front={"steps": {"steps": 200}}, side={"steps": {"steps": 3}}), place)
+    assert measured.figures["front.steps"] == 200
     assert measured.figures["side.steps"] == 3
     assert measured.figures["side.rounds"] > 1
     assert measured.figures["overlap"] > 50

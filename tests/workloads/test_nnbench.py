@@ -112,7 +112,7 @@ def test_nnbench_itself_begins_with_nothing(place):
         workload.run(place)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     threads=st.integers(1, 3),
     count=st.integers(1, 30),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, Field
 
@@ -64,7 +64,6 @@ def test_every_option_is_told_with_what_is_allowed(name):
         assert (default == REQUIRED) is field.is_required()
 
 
-@settings(deadline=None)
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=3))
 def test_a_value_on_one_line_reads_back_as_itself(value):
     text = flow(value)

@@ -12,6 +12,7 @@ from iostudy.workloads import (
     mix,
     mrbench,
     nnbench,
+    nnthroughput,
     root_events,
     terasort,
     wordcount,
@@ -20,6 +21,7 @@ from iostudy.workloads.definition import WorkloadDefinition
 from iostudy.workloads.hadoop import dfsio as hadoop_dfsio
 from iostudy.workloads.hadoop import mrbench as hadoop_mrbench
 from iostudy.workloads.hadoop import nnbench as hadoop_nnbench
+from iostudy.workloads.hadoop import nnthroughput as hadoop_nnthroughput
 from iostudy.workloads.hadoop import terasort as hadoop_terasort
 from iostudy.workloads.hadoop import wordcount as hadoop_wordcount
 
@@ -33,6 +35,7 @@ _ALONE = {
         terasort.VALIDATE,
         wordcount.WORDCOUNT,
         nnbench.NNBENCH,
+        nnthroughput.NNTHROUGHPUT,
         iozone.IOZONE,
         command.COMMAND,
         fio.FIO,
@@ -43,6 +46,7 @@ _ALONE = {
         *hadoop_terasort.DEFINITIONS,
         hadoop_wordcount.WORDCOUNT,
         hadoop_nnbench.HADOOP_NNBENCH,
+        hadoop_nnthroughput.HADOOP_NNTHROUGHPUT,
         hadoop_mrbench.HADOOP_MRBENCH,
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -202,6 +203,7 @@ class WorkloadDefinition:
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
+    ``at_once`` names the options whose product is how many requests a run has under way at most.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -215,6 +217,7 @@ class WorkloadDefinition:
     make: Callable[[Any], Workload]
     example: Mapping[str, Any]
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
+    at_once: tuple[str, ...] = ()
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()
@@ -223,6 +226,12 @@ class WorkloadDefinition:
     def summary(self) -> str:
         """The first sentence of what it models."""
         return self.models.partition(". ")[0]
+
+    def concurrency(self, options: BaseModel) -> int | None:
+        """How many requests a run has under way at most; None where its options do not tell."""
+        if not self.at_once:
+            return None
+        return math.prod(int(getattr(options, name)) for name in self.at_once)
 
     def figure(self, name: str, options: BaseModel) -> Figure:
         """The figure of that name; KeyError if there is none."""

@@ -259,6 +259,7 @@ def _definition(
         figures=figures,
         example={"files": 2, "size": "64MiB"},
         make=make,
+        at_once=("files",),
         ticks_bytes=figures is _MOVING,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,6 +12,8 @@ from pydantic import AfterValidator
 
 from iostudy.errors import TargetError
 from iostudy.workloads.definition import Listed
+
+_NAME_BYTES = 8
 
 
 def absolute(path: Path) -> Path:
@@ -31,6 +34,12 @@ Directories = Annotated[
     Listed[Annotated[Path, AfterValidator(absolute)]], AfterValidator(_each_once)
 ]
 """Absolute paths, each once: ``[/disk1/scratch, /disk2/scratch]``."""
+
+
+def own_folders(directories: Iterable[Path], place: Path, prefix: str) -> list[Path]:
+    """A folder in each of them, of a name that a workload in no other ``place`` gives."""
+    digest = hashlib.blake2b(os.fsencode(place), digest_size=_NAME_BYTES)
+    return [directory / f"{prefix}{digest.hexdigest()}" for directory in directories]
 
 
 def refuse_unfit(directories: Iterable[Path], purpose: str) -> None:

@@ -236,4 +236,5 @@ EVENTS = WorkloadDefinition(
     ),
     example={"jobs": 4, "events": 5, "compute": "100ms"},
     make=Events,
+    at_once=("jobs",),
 )

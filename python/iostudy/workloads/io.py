@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
 )
-from iostudy.workloads.directories import refuse_unfit
+from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.folder import remove
 from iostudy.workloads.io_options import IoOptions
 from iostudy.workloads.job_files import carry_out, whole_files, write_out
@@ -34,7 +32,6 @@ from iostudy.workloads.rates import (
 )
 
 _FOLDER = "iostudy-io-"
-_NAME_BYTES = 8
 _SCATTERED = ("random", "zipf")
 
 
@@ -114,9 +111,8 @@ class Io(Workload):
 
     def folders(self, place: Place) -> list[Path]:
         """A folder of our own in every directory, of a name that no other place has."""
-        digest = hashlib.blake2b(os.fsencode(place.directory), digest_size=_NAME_BYTES)
         parents = self.options.directories or (place.directory,)
-        return [parent / f"{_FOLDER}{digest.hexdigest()}" for parent in parents]
+        return own_folders(parents, place.directory, _FOLDER)
 
     def threads(self, place: Place) -> tuple[tuple[str, ...], ...]:
         """The files of every job, dealt out over the folders in turn."""
@@ -230,5 +226,6 @@ IO = WorkloadDefinition(
         "duration": "1s",
     },
     make=Io,
+    at_once=("jobs", "depth"),
     ticks_bytes=True,
 )

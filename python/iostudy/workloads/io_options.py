@@ -103,6 +103,12 @@ class IoOptions(Options):
         None, description="records a second of each job: with closed the most, else as many"
     )
     think: Seconds = Field(0.0, description="with closed: pause of a job between two records")
+    slow_down: Percent = Field(
+        0.0,
+        description="a known slow-down, to try what a study finds: the job waits for as much of "
+        "its time as lowers its rates by exactly this; with one job, one record under way and "
+        "direct",
+    )
     duration: Seconds | None = Field(
         None, description="how long, after the ramp; without it and total, once over all files"
     )
@@ -167,6 +173,7 @@ class IoOptions(Options):
             allocate=self.allocate,
             advice=None if self.advice == "none" else self.advice,
             think_seconds=self.think,
+            slow_down=self.slow_down,
             rate=self.rate,
             arrival=self.arrival,
             compressible=self.compressible,

@@ -290,6 +290,7 @@ IOZONE = WorkloadDefinition(
     figures=_figures,
     part_figures=_part_figures,
     make=Iozone,
+    at_once=("threads",),
     example={"max_file_size": "256KiB"},
     ticks_bytes=True,
 )

@@ -160,16 +160,14 @@ def _measured(times: Sequence[JobTimes]) -> Measured:
     starts = [seconds for each in times for seconds in each.starts_seconds]
     operations = [operation for each in times for operation in each.operations]
     busy = sum(each.busy_seconds for each in times)
-    histograms = {"job": _histogram(walls)} | {
-        kind: _histogram([seconds for name, seconds in operations if name == kind])
+    histograms = {"job": histogram(walls)} | {
+        kind: histogram([seconds for name, seconds in operations if name == kind])
         for kind in (CREATE, COMMIT, READ)
     }
     commits = [seconds for name, seconds in operations if name == COMMIT]
     figures = {
         "job_time": statistics.fmean(walls),
-        "job_time_median": statistics.median(walls),
-        "job_time_min": min(walls),
-        "job_time_max": max(walls),
+        **spread(walls),
         "task_start": statistics.fmean(starts),
         "start_share": 100 * sum(starts) / busy,
         "storage_share": 100 * sum(seconds for _, seconds in operations) / busy,
@@ -178,9 +176,26 @@ def _measured(times: Sequence[JobTimes]) -> Measured:
     return Measured(figures, histograms)
 
 
-def _histogram(all_seconds: Sequence[float]) -> Histogram:
+def spread(all_seconds: Sequence[float]) -> dict[str, float]:
+    """Readings of SPREAD, of the seconds that each job took."""
+    return {
+        "job_time_median": statistics.median(all_seconds),
+        "job_time_min": min(all_seconds),
+        "job_time_max": max(all_seconds),
+    }
+
+
+def histogram(all_seconds: Sequence[float]) -> Histogram:
+    """Of times in seconds."""
     return merged((seconds * _US_PER_SECOND, 1) for seconds in all_seconds)
 
+
+SPREAD = (
+    Figure("job_time_median", "s", "median time of a job", False),
+    Figure("job_time_min", "s", "time of the fastest job", False),
+    Figure("job_time_max", "s", "time of the slowest job", False),
+)
+"""Of the jobs of a trial, beside their mean."""
 
 MRBENCH = WorkloadDefinition(
     name="mrbench",
@@ -196,9 +211,7 @@ MRBENCH = WorkloadDefinition(
     options=MrbenchOptions,
     figures=always(
         Figure("job_time", "s", "mean time of a job, as MRBench tells it", False),
-        Figure("job_time_median", "s", "median time of a job", False),
-        Figure("job_time_min", "s", "time of the fastest job", False),
-        Figure("job_time_max", "s", "time of the slowest job", False),
+        *SPREAD,
         Figure("task_start", "s", "mean time from starting a process to its first line", False),
         Figure("start_share", "%", "share of the tasks' time in starting their processes", False),
         Figure("storage_share", "%", "share of the tasks' time in files and renames", False),
@@ -206,4 +219,5 @@ MRBENCH = WorkloadDefinition(
     ),
     example={"jobs": 5},
     make=Mrbench,
+    at_once=("maps",),
 )

@@ -231,5 +231,6 @@ NNBENCH = WorkloadDefinition(
     options=NNBenchOptions,
     figures=_figures,
     make=NNBench,
+    at_once=("threads",),
     example={"threads": 2, "files": 2000},
 )

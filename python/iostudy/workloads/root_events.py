@@ -263,4 +263,5 @@ ROOT_EVENTS = WorkloadDefinition(
     ),
     example={"jobs": 2, "events": 20, "step": 2, "compute": "50ms"},
     make=RootEvents,
+    at_once=("jobs",),
 )

@@ -346,6 +346,7 @@ GEN = WorkloadDefinition(
     figures=_figures(operations=("write",)),
     example={"rows": "1M"},
     make=TeraGen,
+    at_once=("threads",),
     ticks_bytes=True,
 )
 SORT = WorkloadDefinition(
@@ -366,6 +367,7 @@ SORT = WorkloadDefinition(
     ),
     example={"rows": "1M", "memory": "64MiB"},
     make=TeraSort,
+    at_once=("threads",),
     ticks_bytes=True,
 )
 VALIDATE = WorkloadDefinition(
@@ -378,5 +380,6 @@ VALIDATE = WorkloadDefinition(
     figures=_figures(operations=("read",)),
     example={"rows": "1M"},
     make=TeraValidate,
+    at_once=("threads",),
     ticks_bytes=True,
 )

@@ -269,5 +269,6 @@ WORDCOUNT = WorkloadDefinition(
     figures=_figures,
     example={"size": "64MiB", "memory": "64MiB"},
     make=Wordcount,
+    at_once=("threads",),
     ticks_bytes=True,
 )

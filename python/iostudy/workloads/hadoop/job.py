@@ -16,6 +16,7 @@ from pydantic import Field
 
 from iostudy.errors import ClusterError, IostudyError, UsageError, WorkloadError
 from iostudy.hadoop.client import Client
+from iostudy.hadoop.conf.folder import LOGGING
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import counters
 from iostudy.hadoop.tools.counters import Job, NoCountersError
@@ -28,13 +29,6 @@ POLL = "mapreduce.client.progressmonitor.pollinterval"
 """How often a client asks whether its job has ended; that is the resolution of a job's time."""
 
 _POLL_MS = 100
-_LOGGING = """\
-log4j.rootLogger=INFO,stderr
-log4j.appender.stderr=org.apache.log4j.ConsoleAppender
-log4j.appender.stderr.target=System.err
-log4j.appender.stderr.layout=org.apache.log4j.PatternLayout
-log4j.appender.stderr.layout.ConversionPattern=%d{ISO8601} %p %c{2}: %m%n
-"""
 _ALIVE_EVERY_SECONDS = 1.0
 _EXCEPTION = re.compile(
     r"^(?:Exception in thread|Caused by: |Error: |[\w.$]+(?:Exception|Error)(?::|$)).*",
@@ -131,11 +125,9 @@ def _program(
 
     TestDFSIO writes its numbers as they are written where the user lives.
     """
-    logging = client.scratch / "log4j-job.properties"
-    logging.write_text(_LOGGING)
     options = (
         *client.java_options,
-        f"-Dlog4j.configuration={logging.as_uri()}",
+        f"-Dlog4j.configuration={(client.conf / LOGGING).as_uri()}",
         "-Duser.timezone=UTC",
     )
     command = replace(client, java_options=options).command(

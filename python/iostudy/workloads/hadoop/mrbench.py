@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,7 +16,6 @@ from iostudy.hadoop.tools.results import NoResultError
 from iostudy.workloads.definition import (
     Count,
     Figure,
-    Histogram,
     Measured,
     Place,
     WorkloadDefinition,
@@ -25,12 +23,10 @@ from iostudy.workloads.definition import (
 )
 from iostudy.workloads.hadoop import counted, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
-from iostudy.workloads.latency import merged
-from iostudy.workloads.mrbench import InputType
+from iostudy.workloads.mrbench import SPREAD, InputType, histogram, spread
 
 _DISK_BLOCK_BYTES = 4096
 _FILES_OF_A_JOB = 16
-_US_PER_MS = 1000.0
 
 
 class HadoopMRBenchOptions(HadoopOptions):
@@ -81,8 +77,13 @@ class HadoopMRBench(HadoopWorkload):
         arguments = wanted.arguments(_folder(client))
         ran = job.run(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
         result = _result(ran, asked.jobs)
-        figures = _readings(result) | counted.task_readings(ran)
-        return Measured(figures, {"job": _histogram(result)}, notes=_notes(ran, asked.maps))
+        seconds = [milliseconds / 1000 for milliseconds in result.job_milliseconds]
+        figures = {
+            "job_time": result.mean_milliseconds / 1000,
+            **spread(seconds),
+            **counted.task_readings(ran),
+        }
+        return Measured(figures, {"job": histogram(seconds)}, notes=_notes(ran, asked.maps))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder, in which a run that failed may have left something."""
@@ -114,20 +115,6 @@ def _notes(ran: Ran, maps: int) -> tuple[str, ...]:
     return (f"a job had {told} map tasks where {maps} were asked for: to Hadoop that is a hint",)
 
 
-def _readings(result: MRBenchResult) -> dict[str, float]:
-    seconds = [milliseconds / 1000 for milliseconds in result.job_milliseconds]
-    return {
-        "job_time": result.mean_milliseconds / 1000,
-        "job_time_median": statistics.median(seconds),
-        "job_time_min": min(seconds),
-        "job_time_max": max(seconds),
-    }
-
-
-def _histogram(result: MRBenchResult) -> Histogram:
-    return merged((milliseconds * _US_PER_MS, 1) for milliseconds in result.job_milliseconds)
-
-
 HADOOP_MRBENCH = WorkloadDefinition(
     name="hadoop.mrbench",
     models="MRBench: tiny jobs one after another, where starting and committing is all. "
@@ -142,9 +129,7 @@ HADOOP_MRBENCH = WorkloadDefinition(
     options=HadoopMRBenchOptions,
     figures=always(
         Figure("job_time", "s", "mean time of a job, as MRBench prints it (AvgTime)", False),
-        Figure("job_time_median", "s", "median time of a job", False),
-        Figure("job_time_min", "s", "time of the fastest job", False),
-        Figure("job_time_max", "s", "time of the slowest job", False),
+        *SPREAD,
         *counted.TASK_FIGURES,
     ),
     example={"jobs": 2},

@@ -1,0 +1,335 @@
+"""Hadoop's own NNThroughputBenchmark: a real name-node in the benchmark's process, without RPC."""
+
+from __future__ import annotations
+
+import functools
+import math
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.conf import folder
+from iostudy.hadoop.conf.configuration import Configuration
+from iostudy.hadoop.software import artifacts, java
+from iostudy.hadoop.software.artifacts import Distribution
+from iostudy.hadoop.software.java import Java, process_options
+from iostudy.hadoop.spec import DEFAULT_VERSION, VERSION
+from iostudy.hadoop.tools import nnthroughput
+from iostudy.hadoop.tools.nnthroughput import ALONE_IN_LOG, NNThroughputResult, NNThroughputRun
+from iostudy.hadoop.tools.results import NoResultError
+from iostudy.units import MIB
+from iostudy.workloads import program
+from iostudy.workloads.definition import (
+    Figure,
+    Measured,
+    Place,
+    Size,
+    Tick,
+    WorkloadDefinition,
+    go_on,
+)
+from iostudy.workloads.edit_logs import MEANINGS, NO_LOG, EditLogs, NamespaceOptions, Operation
+from iostudy.workloads.folder import empty, remove
+from iostudy.workloads.hadoop import job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload
+from iostudy.workloads.native import told_as_workload
+from iostudy.workloads.program import Ended, Program
+
+_FOLDER = "hadoop-nnthroughput"
+_LOG = "namenode.log"
+_FILE_BYTES = 640
+"""What the life of a file takes in a log: made, closed, renamed; and more."""
+_FREE_BYTES = 102 * MIB
+"""What a name-node wants free, or it goes into safe mode (dfs.namenode.resource.du.reserved), and
+what a log is lengthened by beforehand."""
+_MOST_CHARACTERS = 300
+_SHORT_RUN = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
+    """Options of hadoop.nnthroughput."""
+
+    sync: Literal["fdatasync", "dsync"] = Field(
+        "fdatasync",
+        description="what makes a batch durable before it is acknowledged: fdatasync; dsync: the "
+        "log is opened so that every write is (dfs.namenode.edits.noeditlogchannelflush)",
+    )
+    asynchronous: bool = Field(
+        default=True,
+        description="a thread of its own writes the log, and handlers do not wait for it "
+        "themselves (dfs.namenode.edits.asynclogging)",
+    )
+    version: str | None = Field(
+        None,
+        pattern=VERSION.pattern,
+        description=f"of Hadoop; by itself that of HADOOP_HOME, else {DEFAULT_VERSION}, by Maven",
+    )
+    heap: Size | None = Field(
+        None, description="the largest heap of the name-node; by itself Java's own choice"
+    )
+
+    @field_validator("logs")
+    @classmethod
+    def _has_a_log(cls, logs: tuple[str, ...]) -> tuple[str, ...]:
+        if NO_LOG in logs:
+            raise ValueError(
+                "a name-node does not start without an edit log; what it costs, open tells, which "
+                "needs none, and nnthroughput, which can do without"
+            )
+        return logs
+
+    @field_validator("operations")
+    @classmethod
+    def _each_once(cls, operations: tuple[Operation, ...]) -> tuple[Operation, ...]:
+        if not operations or len(set(operations)) < len(operations):
+            raise ValueError("name one operation or several, and each once")
+        return operations
+
+
+@dataclass(frozen=True)
+class HadoopNNThroughput(HadoopWorkload):
+    """Every operation has a name-node, a namespace and logs of its own, all of them new."""
+
+    options: HadoopNNThroughputOptions
+
+    def space_bytes(self) -> int:
+        """The logs of one operation: they are removed before the next one begins."""
+        return self._logs.in_target * (self.options.files * _FILE_BYTES + _FREE_BYTES)
+
+    def check(self) -> None:
+        """Refuse directories that cannot be written to; have Java and Hadoop at hand."""
+        self._logs.check()
+        _software(self.options.version)
+
+    def preparation(self) -> str:
+        """Trials of a Hadoop and with the same logs share a formatted, empty namespace."""
+        return f"{self.options.version} {self._logs.key}"
+
+    def prepare(self, place: Place) -> None:
+        """Format a namespace that every operation gets a copy of."""
+        self.clean(place)
+        namenode = self._namenode(place)
+        with told_as_workload("to make a folder for a name-node", place.directory):
+            namenode.template.mkdir(parents=True)
+        namenode.format()
+
+    def run(self, place: Place) -> Measured:
+        """Carry out all operations; an error in the log of one, or a count that is wrong, fails."""
+        namenode = self._namenode(place)
+        results = {each: namenode.benchmark(each, place.tick) for each in self.options.operations}
+        return Measured(_readings(results))
+
+    def clean(self, place: Place) -> None:
+        """Remove the logs, the folders that they are in, and the name-node's own."""
+        self._logs.remove(place)
+        remove(_home(place))
+
+    @property
+    def _logs(self) -> EditLogs:
+        return EditLogs.of(self.options, _FOLDER)
+
+    def _namenode(self, place: Place) -> _NameNode:
+        return _NameNode(self.options, _home(place), self._logs.folders(place))
+
+
+def _home(place: Place) -> Path:
+    """Apart from the logs, whatever their names are."""
+    return place.directory / f"{_FOLDER}-home"
+
+
+@dataclass(frozen=True)
+class _NameNode:
+    """The name-node of a place: what it is told, and how it is started."""
+
+    options: HadoopNNThroughputOptions
+    home: Path
+    logs: Sequence[Path]
+
+    @property
+    def template(self) -> Path:
+        """A formatted namespace: its image and one log."""
+        return self.home / "formatted"
+
+    def format(self) -> None:
+        """Make the template. WorkloadError with what Hadoop says."""
+        image, log = self.template / "image", self.template / "log"
+        arguments = (nnthroughput.NAMENODE_CLASS, "-format", "-nonInteractive")
+        self._run(_SHORT_RUN, arguments, image, [log], go_on).require_success()
+
+    def benchmark(self, operation: Operation, tick: Tick) -> NNThroughputResult:
+        """Carry out one operation on an empty namespace. WorkloadError if anything is amiss."""
+        asked = self._asked(operation)
+        image = self.home / "image"
+        with told_as_workload("to give a name-node an empty namespace", self.home):
+            for source, made in (("image", image), *(("log", log) for log in self.logs)):
+                made.mkdir(parents=True, exist_ok=True)
+                empty(made)
+                shutil.copytree(self.template / source, made, dirs_exist_ok=True)
+        arguments = (nnthroughput.MAIN_CLASS, *asked.arguments())
+        ended = self._run((), arguments, image, self.logs, tick)
+        log = self._log()
+        _require_sound(log, ended.program)
+        ended.require_success(job.exceptions(f"{log}{ended.stderr.text}"))
+        try:
+            return asked.result(log)
+        except NoResultError as error:
+            raise _unsound(str(error), ended.program) from error
+
+    def _asked(self, operation: Operation) -> NNThroughputRun:
+        options = self.options
+        name = "fileStatus" if operation == "file-status" else operation
+        return NNThroughputRun(name, options.files, options.threads, options.files_per_directory)
+
+    def _run(
+        self,
+        java_options: tuple[str, ...],
+        arguments: tuple[str, ...],
+        image: Path,
+        logs: Sequence[Path],
+        tick: Tick,
+    ) -> Ended:
+        """Run a class of Hadoop's with a conf folder of its own, and a log of its own."""
+        software = _software(self.options.version)
+        conf, temporary = self.home / "conf", self.home / "tmp"
+        with told_as_workload("to write the configuration of a name-node", self.home):
+            temporary.mkdir(exist_ok=True)
+            (self.home / _LOG).unlink(missing_ok=True)
+            folder.write(conf, self._configuration(image, logs), _LOG)
+        heap = None if self.options.heap is None else str(self.options.heap)
+        command = (
+            str(software.java.path),
+            *software.java.options,
+            *process_options(heap, temporary),
+            *java_options,
+            f"-Dhadoop.log.dir={self.home}",
+            "-Duser.timezone=UTC",
+            *("-cp", f"{conf}:{software.distribution.classpath}", *arguments),
+        )
+        asked = Program(command, self.home, self.options.limit)
+
+        def watch(done: int) -> bool:
+            # A thread that fails ends alone, and the benchmark would wait for it for ever.
+            _require_sound(self._log(), asked)
+            return tick(done)
+
+        return program.run(asked, watch)
+
+    def _configuration(self, image: Path, logs: Sequence[Path]) -> Configuration:
+        """All that is on disks lies in folders of the workload's; it listens on this host only."""
+        options = self.options
+        return Configuration.of(
+            {
+                "hadoop.tmp.dir": str(self.home / "tmp"),
+                "dfs.namenode.name.dir": image.as_uri(),
+                "dfs.namenode.edits.dir": ",".join(log.as_uri() for log in logs),
+                "dfs.namenode.edits.asynclogging": str(options.asynchronous).lower(),
+                "dfs.namenode.edits.noeditlogchannelflush": str(options.sync == "dsync").lower(),
+                # A new segment of the log would begin to count the transactions anew.
+                "dfs.namenode.edit.log.autoroll.multiplier.threshold": "1e6",
+                "dfs.namenode.rpc-bind-host": "127.0.0.1",
+                "dfs.namenode.http-bind-host": "127.0.0.1",
+            }
+        )
+
+    def _log(self) -> str:
+        path = self.home / _LOG
+        return path.read_text(errors="replace") if path.exists() else ""
+
+
+@dataclass(frozen=True)
+class _Software:
+    java: Java
+    distribution: Distribution
+
+
+@functools.cache
+def _software(version: str | None) -> _Software:
+    """Found once: whether 100 MB of jars are whole is not asked again in a measured time."""
+    distribution = artifacts.distribution(version)
+    return _Software(java.find(distribution.version), distribution)
+
+
+def _require_sound(log: str, asked: Program) -> None:
+    found = nnthroughput.errors(log)
+    if found:
+        first = f"{found[0][:_MOST_CHARACTERS]} {job.exceptions(log)}"
+        raise _unsound(f"{len(found)} errors in its log: {first}", asked)
+
+
+def _unsound(found: str, asked: Program) -> WorkloadError:
+    return WorkloadError(
+        "NNThroughputBenchmark without errors, with all that it was asked for",
+        found=found,
+        where=str(asked),
+        remedy="see whether the directories of the logs have room and can be written to; give a "
+        "larger heap if memory is short, and more files if they took no time",
+    )
+
+
+def _readings(results: dict[Operation, NNThroughputResult]) -> dict[str, float]:
+    operations = sum(result.operations for result in results.values())
+    seconds = math.fsum(result.milliseconds for result in results.values()) / 1000
+    readings = {"rate": operations / seconds, "exec_time": seconds}
+    for operation, result in results.items():
+        readings[f"{operation}_rate"] = 1000 * result.operations / result.milliseconds
+        readings[f"{operation}_time"] = float(result.mean_milliseconds)
+        if operation in ALONE_IN_LOG:
+            readings[f"{operation}_per_sync"] = result.transactions / result.syncs
+    return readings
+
+
+def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
+    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    operations = options.operations
+    return (
+        Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
+        *(Figure(f"{each}_rate", "op/s", MEANINGS[each], True) for each in operations),
+        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        *(
+            Figure(
+                f"{each}_time",
+                "ms",
+                f"mean time of one {each} (NNThroughputBenchmark: Average Time), without the "
+                "fraction",
+                False,
+            )
+            for each in operations
+        ),
+        *(
+            Figure(
+                f"{each}_per_sync",
+                "op",
+                "transactions that shared a sync, over the whole life of the name-node",
+                True,
+            )
+            for each in operations
+            if each in ALONE_IN_LOG
+        ),
+    )
+
+
+HADOOP_NNTHROUGHPUT = WorkloadDefinition(
+    name="hadoop.nnthroughput",
+    models="NNThroughputBenchmark with a real name-node in its own process: no RPC and no cluster. "
+    "One Java is started for each operation, on an empty namespace with logs of its own; Maven "
+    "fetches the jars where HADOOP_HOME names none. An error in the name-node's log is an error, "
+    "also that of a log directory that a name-node would go on without; and so is a log that has "
+    "fewer transactions than were asked for",
+    leaves_out="blockReport, and a name-node without a log, which there is none of; with "
+    f"{NO_LOG} see nnthroughput. How much a log is lengthened by is not to be chosen: 1 MiB each "
+    "time. Files that are opened, renamed or deleted are made and closed before, unmeasured, into "
+    "the same log. The benchmark's main thread waits by asking again and again, which takes one "
+    "CPU from the name-node; and its clock counts milliseconds, so that few files give coarse "
+    "rates. No limit on batches, no checkpoint",
+    source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark "
+    "(hadoop-hdfs, tests); HADOOP-3860",
+    options=HadoopNNThroughputOptions,
+    figures=_figures,
+    make=HadoopNNThroughput,
+    example={"files": 5000, "operations": "create, open"},
+)

@@ -1,0 +1,250 @@
+"""The write path of a name-node: a tree of files in memory, and an edit log on disks."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+
+from iostudy import _native, units
+from iostudy.workloads.definition import (
+    Figure,
+    Measured,
+    Place,
+    Seconds,
+    Workload,
+    WorkloadDefinition,
+)
+from iostudy.workloads.edit_logs import LOOKING, MEANINGS, NO_LOG, EditLogs, NamespaceOptions
+from iostudy.workloads.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native import told_as_workload
+
+_FOLDER = "nnthroughput"
+_RECORD_BYTES = 64
+"""What a record takes with paths of this length, and more."""
+_PAGE_BYTES = 4096
+
+
+class NNThroughputOptions(NamespaceOptions):
+    """Options of nnthroughput."""
+
+    workers: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None,
+        description="threads of the system that carry the operations under way; by itself as many "
+        "as there are CPUs. As many as threads: each operation has a thread of its own that sleeps "
+        "until it is acknowledged, and switching between them is measured as well",
+    )
+    order: Literal["in-turn", "parallel"] = Field(
+        "in-turn",
+        description="how several logs are written to: one after another, as a name-node does, or "
+        "all at once",
+    )
+    sync: Literal["fdatasync", "dsync", "none"] = Field(
+        "fdatasync",
+        description="what makes a batch durable before it is acknowledged: fdatasync; dsync: the "
+        "log is opened with O_DSYNC; none: nothing, a crash of the machine loses what was "
+        "acknowledged",
+    )
+    preallocate: Annotated[
+        int,
+        BeforeValidator(units.parse_size),
+        Field(ge=0, le=units.GIB),
+        PlainSerializer(units.format_size, return_type=str, when_used="json"),
+    ] = Field(
+        units.MIB,
+        description="the log is filled with zeros in pieces of this size before it is written to, "
+        "so that a sync need not change the size of the file (HADOOP-2330); 0: not",
+    )
+    record_bytes: Annotated[int, Field(ge=0, le=16384)] = Field(
+        0,
+        description="the least size of a record of the log, in bytes; the rest is zeros. 0: what "
+        "it needs, some 50 bytes",
+    )
+    batch_records: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        0, description="the most mutations that share a sync; 0: any number"
+    )
+    batch_wait: Annotated[Seconds, Field(le=1)] = Field(
+        0.0, description="so long the first mutation of a batch waits for others"
+    )
+    checkpoint_every: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="an image of the whole tree is written beside each log whenever so many "
+        "mutations have come (dfs.namenode.checkpoint.txns); 0: never",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> NNThroughputOptions:
+        _job(self, [])
+        return self
+
+
+@dataclass(frozen=True)
+class NNThroughput(Workload):
+    """A new, empty namespace for every trial."""
+
+    options: NNThroughputOptions
+
+    def space_bytes(self) -> int:
+        """Records of all logs in the target, images beside them, and what is filled beforehand."""
+        options = self.options
+        mutations = options.files * (1 + len(set(options.operations) - LOOKING))
+        record = max(_RECORD_BYTES, options.record_bytes)
+        images = 2 * options.files * _RECORD_BYTES if options.checkpoint_every else 0
+        return self._logs.in_target * (
+            mutations * record + images + options.preallocate + _PAGE_BYTES
+        )
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: syncs are no matter of bytes."""
+        return None
+
+    def check(self) -> None:
+        """Refuse directories that cannot be written to."""
+        self._logs.check()
+
+    def preparation(self) -> str:
+        """Nothing is made, but logs are to be removed before there are others."""
+        return self._logs.key
+
+    def reset(self, place: Place) -> None:
+        """Every trial begins without a log."""
+        self.clean(place)
+
+    def run(self, place: Place) -> Measured:
+        """Carry out all phases, and compare what each log tells with the tree that was served."""
+        with told_as_workload("to serve a namespace with its edit log", place.directory):
+            outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
+        phases = outcome.phases
+        return Measured(
+            _readings(phases, _workers(self.options)),
+            {phase.operation: compact(phase.latencies) for phase in phases},
+            notes=tuple(f"a log was given up: {dropped}" for dropped in outcome.dropped),
+        )
+
+    def clean(self, place: Place) -> None:
+        """Remove the logs, and the folders that they are in."""
+        self._logs.remove(place)
+
+    @property
+    def _logs(self) -> EditLogs:
+        return EditLogs.of(self.options, _FOLDER)
+
+
+def _workers(options: NNThroughputOptions) -> int:
+    return options.workers or min(options.threads, len(os.sched_getaffinity(0)))
+
+
+def _job(options: NNThroughputOptions, logs: Sequence[Path]) -> _native.NamespaceJob:
+    return _native.NamespaceJob(
+        [str(log) for log in logs],
+        order=options.order,
+        sync=options.sync,
+        preallocate=options.preallocate,
+        record_bytes=options.record_bytes,
+        batch_records=options.batch_records,
+        batch_wait_seconds=options.batch_wait,
+        operations=options.operations,
+        files=options.files,
+        files_per_directory=options.files_per_directory,
+        threads=options.threads,
+        workers=_workers(options),
+        checkpoint_every=options.checkpoint_every,
+    )
+
+
+def _readings(phases: Sequence[_native.NamespacePhase], workers: int) -> dict[str, float]:
+    seconds = math.fsum(phase.wall_seconds for phase in phases)
+    readings = {"rate": sum(phase.latencies.count for phase in phases) / seconds}
+    for phase in phases:
+        readings[f"{phase.operation}_rate"] = phase.latencies.count / phase.wall_seconds
+    readings["exec_time"] = seconds
+    for phase in phases:
+        readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
+        if phase.operation not in LOOKING:
+            readings |= _of_log(phase, workers)
+    return readings
+
+
+def _of_log(phase: _native.NamespacePhase, workers: int) -> dict[str, float]:
+    """What the log did; shares are of the workers' time, and of the time of the phase."""
+    own, wall = f"{phase.operation}_", phase.wall_seconds
+    waits = {
+        f"{own}lock_share": phase.lock_seconds,
+        f"{own}buffer_share": phase.buffer_seconds,
+        f"{own}sync_share": phase.sync_seconds,
+    }
+    readings = {name: 100 * waited / (workers * wall) for name, waited in waits.items()}
+    if phase.syncs:
+        readings |= {
+            f"{own}per_sync": phase.mutations / phase.syncs,
+            f"{own}bytes": phase.log_bytes / phase.mutations,
+            f"{own}syncs": phase.syncs / wall,
+            f"{own}writing_share": 100 * phase.writing_seconds / wall,
+        }
+    return readings
+
+
+def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
+    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    rates = [
+        Figure(f"{operation}_rate", "op/s", MEANINGS[operation], True)
+        for operation in options.operations
+    ]
+    of_each = [
+        figure
+        for operation in options.operations
+        for figure in (
+            *latency_figures(f"one {operation}, to its acknowledgement", f"{operation}_latency"),
+            *(() if operation in LOOKING else _log_figures(operation, options)),
+        )
+    ]
+    return (
+        Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
+        *rates,
+        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        *of_each,
+    )
+
+
+def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
+    waits = tuple(
+        Figure(f"{operation}_{name}_share", "%", f"of their time, workers waited {words}", False)
+        for name, words in {
+            "lock": "for the tree, which another one was changing",
+            "buffer": "for the log's buffer, or for room in it",
+            "sync": "for acknowledgements, with nothing else to begin",
+        }.items()
+    )
+    if options.logs == (NO_LOG,):
+        return waits
+    return (
+        Figure(f"{operation}_per_sync", "op", "mutations that shared a sync", True),
+        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
+        Figure(f"{operation}_syncs", "1/s", "syncs of each log", True),
+        *waits,
+        Figure(
+            f"{operation}_writing_share", "%", "of the time, the log was written and synced", False
+        ),
+    )
+
+
+NNTHROUGHPUT = WorkloadDefinition(
+    name="nnthroughput",
+    models="NNThroughputBenchmark: operations a name-node serves and makes durable in its edit log"
+    ". Also for a JournalNode, ZooKeeper, etcd or Kafka, which acknowledge what their log has "
+    "synced",
+    leaves_out="RPC, permissions, quotas, snapshots, leases, blocks and their reports; a tree that "
+    "is larger than memory. As many operations are under way as asked for, but a thread for each "
+    "CPU carries them, as a name-node's asynchronous edit log relieves its handlers of waiting",
+    source="Apache Hadoop, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark; "
+    "HADOOP-3860; HADOOP-2330",
+    options=NNThroughputOptions,
+    figures=_figures,
+    make=NNThroughput,
+    example={"files": 20000},
+)

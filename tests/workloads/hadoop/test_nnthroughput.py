@@ -1,0 +1,62 @@
+"""hadoop.nnthroughput: what is refused before a name-node is started, and what it is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from iostudy.errors import TargetError
+from iostudy.workloads.hadoop.nnthroughput import HADOOP_NNTHROUGHPUT, _NameNode
+from iostudy.workloads.written import as_written
+
+
+def make(**options):
+    return HADOOP_NNTHROUGHPUT.make(HADOOP_NNTHROUGHPUT.options.model_validate(options))
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"logs": "none"}, "does not start without an edit log"),
+        ({"logs": "a, a"}, "stands twice"),
+        ({"operations": "create, create"}, "each once"),
+        ({"operations": ""}, "one operation or several"),
+        ({"version": "new"}, "pattern"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_the_reason(options, why):
+    with pytest.raises(ValidationError, match=why):
+        make(**options)
+
+
+def test_a_directory_that_is_not_there_is_told_before_anything_is_done(tmp_path):
+    with pytest.raises(TargetError, match="nothing there"):
+        make(logs=str(tmp_path / "no")).check()
+
+
+def test_a_name_node_is_told_where_its_logs_lie_and_how_to_sync_them():
+    options = make(sync="dsync", asynchronous=False).options
+    logs = [Path("/a,b"), Path("/c d")]
+    told = _NameNode(options, Path("/home"), logs)._configuration(Path("/image"), logs).effective()
+    assert told["dfs.namenode.name.dir"] == "file:///image"
+    assert told["dfs.namenode.edits.dir"] == "file:///a%2Cb,file:///c%20d"
+    assert told["dfs.namenode.edits.noeditlogchannelflush"] == "true"
+    assert told["dfs.namenode.edits.asynclogging"] == "false"
+
+
+def test_it_needs_no_cluster_and_takes_the_options_of_the_native_one():
+    assert not HADOOP_NNTHROUGHPUT.needs_hadoop
+    options = make(logs=["log", "/disk2/journal"], operations="create").options
+    assert as_written(options)["logs"] == "log, /disk2/journal"
+
+
+def test_trials_with_other_logs_are_cleaned_apart():
+    assert make(logs="a").preparation() != make(logs="/disk2").preparation()
+    assert make(logs="a", threads=1).preparation() == make(logs="a", threads=2).preparation()
+
+
+def test_logs_elsewhere_take_no_room_in_the_target():
+    assert make(logs="/disk2").space_bytes() == 0
+    assert make(logs="a, b").space_bytes() == 2 * make(logs="a, /disk2").space_bytes() > 0

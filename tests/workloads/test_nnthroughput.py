@@ -1,0 +1,192 @@
+"""A namespace with its edit log: what is measured, where the log lies, and what is left."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+
+import pytest
+from pydantic import ValidationError
+
+from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
+from iostudy.workloads import nnthroughput
+from iostudy.workloads.definition import Place
+from iostudy.workloads.written import as_written
+from tests.fixtures_loop import loop_disk
+
+MIB = 1 << 20
+EVERYTHING = ("create", "open", "file-status", "mkdirs", "rename", "delete")
+
+
+@pytest.fixture
+def place(tmp_path):
+    target = tmp_path / "target"
+    target.mkdir()
+    return Place(target, seed=7)
+
+
+def make(**options):
+    small = {"files": 2000, "threads": 16}
+    return nnthroughput.NNThroughput(
+        nnthroughput.NNThroughputOptions.model_validate(small | options)
+    )
+
+
+def carried_out(workload, place):
+    workload.check()
+    workload.reset(place)
+    return workload.run(place)
+
+
+@pytest.mark.parametrize("logs", ["none", "log", "a, b"])
+def test_every_phase_has_its_figures_and_all_logs_are_removed(place, logs):
+    workload = make(operations=EVERYTHING, logs=logs)
+    measured = carried_out(workload, place)
+    assert set(measured.figures) == {f.name for f in nnthroughput._figures(workload.options)}
+    assert all(math.isfinite(value) for value in measured.figures.values())
+    counts = {name: sum(c for _, c in buckets) for name, buckets in measured.latencies.items()}
+    assert counts == dict.fromkeys(EVERYTHING, 2000)
+    assert measured.notes == ()
+    workload.clean(place)
+    assert not list(place.directory.iterdir())
+
+
+def test_no_more_mutations_share_a_sync_than_are_under_way_or_allowed(place):
+    few = carried_out(make(threads=4, workers=2, operations="create"), place).figures
+    assert 1 <= few["create_per_sync"] <= 4
+    one = carried_out(make(batch_records=1, operations="create", files=200), place).figures
+    assert one["create_per_sync"] == 1
+    assert one["create_buffer_share"] > 0
+
+
+def test_a_mutation_takes_the_bytes_that_it_needs_or_those_asked_for(place):
+    needed = carried_out(make(operations="create"), place).figures["create_bytes"]
+    assert 30 < needed < 60
+    padded = carried_out(make(operations="create", record_bytes=300), place).figures
+    assert padded["create_bytes"] == 300
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sync": "dsync"},
+        {"sync": "none"},
+        {"preallocate": 0},
+        {"preallocate": "16MiB"},
+        {"order": "parallel", "logs": "a, b, c"},
+        {"batch_wait": "200us", "batch_records": 100},
+        {"checkpoint_every": 700},
+        {"threads": 8, "workers": 8},
+    ],
+)
+def test_however_the_log_is_kept_it_tells_what_was_done(place, options):
+    # The run itself compares what every log tells with the tree that was served.
+    measured = carried_out(make(**options), place)
+    assert measured.figures["create_per_sync"] >= 1
+
+
+def test_logs_elsewhere_lie_in_folders_of_our_own_that_are_removed(place, tmp_path):
+    elsewhere = tmp_path / "disk2"
+    elsewhere.mkdir()
+    (elsewhere / "of somebody else").touch()
+    workload = make(logs=["log", str(elsewhere)], operations="create")
+    carried_out(workload, place)
+    assert len(list(elsewhere.iterdir())) == 2
+    workload.clean(place)
+    assert [path.name for path in elsewhere.iterdir()] == ["of somebody else"]
+
+
+def test_trials_with_other_logs_are_cleaned_apart():
+    assert make(logs="log").preparation() != make(logs="/disk2").preparation()
+    assert make(logs="log").preparation() == make(logs="log", threads=1).preparation()
+
+
+def test_a_directory_that_is_not_there_is_told_before_anything_is_done(place, tmp_path):
+    with pytest.raises(TargetError, match="nothing there"):
+        make(logs=str(tmp_path / "no")).check()
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"logs": "a, a"}, "stands twice"),
+        ({"logs": "none, a"}, "say it alone"),
+        ({"logs": "a/b"}, "neither the name"),
+        ({"logs": ".."}, "neither the name"),
+        ({"logs": []}, "at least 1"),
+        ({"operations": "rename, rename"}, "change the order"),
+        ({"operations": "delete, open"}, "change the order"),
+        ({"operations": "open, create"}, "change the order"),
+        ({"threads": 2, "workers": 3}, "at most as many"),
+        ({"record_bytes": 20_000}, "16384"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_the_reason(options, why):
+    with pytest.raises(ValidationError, match=why):
+        make(**options)
+
+
+def test_logs_can_be_a_level_of_a_factor():
+    options = make(logs=["log", "/disk2/journal"]).options
+    assert as_written(options)["logs"] == "log, /disk2/journal"
+    assert make(logs="log, /disk2/journal").options == options
+
+
+def test_a_tick_that_says_no_stops_it(place):
+    workload = make(files=1_000_000, operations="create")
+    stopped = Place(place.directory, place.seed, lambda _: False)
+    with pytest.raises(WorkloadStoppedError):
+        workload.run(stopped)
+    workload.clean(place)
+    assert not list(place.directory.iterdir())
+
+
+def test_a_log_of_somebody_else_is_not_written_to(place):
+    workload = make(operations="create")
+    workload.run(place)
+    with pytest.raises(WorkloadError, match="begin a log"):
+        workload.run(place)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 24 MiB, on a disk of its own."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    with loop_disk(24 * MIB) as device:
+        subprocess.run(["mkfs.ext4", "-q", f"/dev/{device}"], check=True)
+        subprocess.run(["mount", f"/dev/{device}", folder], check=True)
+        try:
+            yield folder
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+@pytest.mark.root
+def test_a_full_disk_is_named_and_the_run_goes_on_while_a_log_is_left(place, small_disk):
+    workload = make(
+        files=20_000, record_bytes=2000, operations="create", logs=["log", str(small_disk)]
+    )
+    measured = carried_out(workload, place)
+    assert len(measured.notes) == 1
+    assert str(small_disk) in measured.notes[0]
+    assert "No space left" in measured.notes[0]
+    assert "from transaction" in measured.notes[0]
+    workload.clean(place)
+    assert [path.name for path in small_disk.iterdir()] == ["lost+found"]
+
+
+@pytest.mark.root
+def test_without_a_log_that_is_left_the_run_fails_and_says_why(place, small_disk):
+    workload = make(files=20_000, record_bytes=2000, operations="create", logs=str(small_disk))
+    with pytest.raises(WorkloadError, match="no log directory is left"):
+        carried_out(workload, place)
+    workload.clean(place)
+    assert [path.name for path in small_disk.iterdir()] == ["lost+found"]
+
+
+def test_as_many_workers_as_cpus_carry_the_operations():
+    assert nnthroughput._workers(make(threads=1).options) == 1
+    assert nnthroughput._workers(make(threads=4096).options) == len(os.sched_getaffinity(0))
+    assert nnthroughput._workers(make(workers=3).options) == 3
