@@ -61,3 +61,9 @@ def test_an_unknown_key_of_a_named_section_is_compared_with_those_of_that_sectio
     problem = only_problem("- dfsio-read", f"- command: {{run: ls, figures: {{rate: {figure}}}}}")
     assert problem.path == "workloads.1.command.figures.rate.strem"
     assert problem.suggestion == "stream"
+
+
+def test_a_problem_is_one_line_whatever_the_name_it_is_of():
+    problem = only_problem("question:", '"a\\nb": 3\nquestion:')
+    assert "\n" not in str(problem)
+    assert r"a\nb" in str(problem)

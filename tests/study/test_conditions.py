@@ -11,8 +11,14 @@ from hypothesis import strategies as st
 from iostudy.errors import StudyError
 from iostudy.settings import catalog
 from iostudy.settings.definition import Condition
+from iostudy.study.combinations import (
+    Factor,
+    FactorKind,
+    Level,
+    combinations,
+    count_combinations,
+)
 from iostudy.study.cross_check import with_offered
-from iostudy.study.model import Factor, FactorKind, Level, combinations, count_combinations
 from tests.study.files import GOOD, problems, read
 
 BOTH = """\

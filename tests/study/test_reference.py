@@ -16,8 +16,14 @@ def test_every_publication_can_stand_beside_a_study(name: str) -> None:
     published = reference.get(name)
     assert published.caveats
     assert published.circumstances
-    seen = {(f.configuration, f.workload, f.figure) for f in published.figures}
+    seen = {(f.configuration, f.workload, f.figure, f.load) for f in published.figures}
     assert len(seen) == len(published.figures)
+    assert any(figure.configuration == published.baseline for figure in published.figures)
+
+
+@pytest.mark.parametrize("name", ["R1", "R4", "R5"])
+def test_the_workloads_and_figures_of_iostudys_own_are_called_so(name: str) -> None:
+    published = reference.get(name)
     for figure in published.figures:
         definition = catalog.get(figure.workload)
         example = definition.options.model_validate(definition.example)
@@ -34,13 +40,76 @@ def test_r1_as_it_was_published() -> None:
     assert {figure.runs for figure in published.figures} == {1}
 
 
+def test_r2_as_it_was_published() -> None:
+    published = reference.get("R2")
+    values = {(f.figure, f.configuration): f.value for f in published.figures}
+    assert values == {
+        ("open_rate", "no log"): 126_119,
+        ("create_rate", "1 local disk"): 5_710,
+        ("rename_rate", "1 local disk"): 8_400,
+        ("delete_rate", "1 local disk"): 20_690,
+        ("create_rate", "1 NFS disk"): 5_600,
+        ("rename_rate", "1 NFS disk"): 8_290,
+        ("delete_rate", "1 NFS disk"): 12_090,
+        ("create_rate", "1 NFS filer"): 5_676,
+        ("rename_rate", "1 NFS filer"): 8_134,
+        ("delete_rate", "1 NFS filer"): 21_100,
+        ("create_rate", "4 local disks"): 5_210,
+        ("create_rate", "3 local disks and 1 NFS"): 5_150,
+    }
+    assert {(f.workload, f.unit) for f in published.figures} == {("nnthroughput", "op/s")}
+    assert any("12,090" in caveat for caveat in published.caveats)
+
+
+def test_r3_as_it_was_published() -> None:
+    published = reference.get("R3")
+    values = {
+        name: {f.figure: f.value for f in published.figures if f.configuration == name}
+        for name in ("RAID0 of 2 disks", "RAID10 of 36 disks", "one SSD")
+    }
+    assert values["RAID0 of 2 disks"] == {
+        "rrqm/s": 49,
+        "wrqm/s": 3047,
+        "r/s": 222,
+        "w/s": 888,
+        "rMB/s": 6.25,
+        "wMB/s": 15.37,
+        "avgrq-sz": 39.90,
+        "avgqu-sz": 4.02,
+        "await": 3.50,
+        "svctm": 0.85,
+        "%util": 94.30,
+    }
+    assert values["RAID10 of 36 disks"] == {"w/s": 65_955, "wMB/s": 257.64, "%util": 60}
+    assert values["one SSD"] == {
+        "wrqm/s": 30_508,
+        "w/s": 481,
+        "wMB/s": 118.58,
+        "avgrq-sz": 504.88,
+        "await": 9.99,
+        "%util": 77.2,
+    }
+    assert sum(map(len, values.values())) == len(published.figures)
+
+
+def test_r4_as_it_was_published() -> None:
+    published = reference.get("R4")
+    assert {(f.configuration, f.value, f.unit) for f in published.figures} == {
+        ("noop", 113, "s"),
+        ("cfq", 112, "s"),
+        ("deadline", 117, "s"),
+        ("anticipatory", 123, "s"),
+    }
+
+
 def test_r5_as_it_was_published() -> None:
     published = reference.get("R5")
-    values = {(f.figure, f.configuration): f.value for f in published.figures}
+    values = {(f.figure, f.configuration, f.load): f.value for f in published.figures}
+    assert published.load == "jobs"
     assert len(values) == 2 * 4 * 5
-    assert values["events", "HDFS at 20 jobs"] == 161_103
-    assert values["read_rate", "Lustre at 60 jobs"] == 358
-    assert values["events", "AFS over XFS at 80 jobs"] == 214_410
+    assert values["events", "HDFS", 20] == 161_103
+    assert values["read_rate", "Lustre", 60] == 358
+    assert values["events", "AFS over XFS", 80] == 214_410
     assert {(f.figure, f.unit) for f in published.figures} == {
         ("events", "events"),
         ("read_rate", "MB/s"),

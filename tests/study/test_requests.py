@@ -8,7 +8,7 @@ import pytest
 
 from iostudy.conduct.standing import standings, verdict_values
 from iostudy.errors import UsageError
-from iostudy.study.model import Configuration
+from iostudy.study.combinations import Configuration
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_workloads, configured, request
 from iostudy.workloads import catalog, dfsio

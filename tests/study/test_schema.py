@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
 from iostudy.study.schema import load, parse
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.telemetry.rate import DEFAULT_HZ
 from tests.study.files import GOOD, only_problem, problems, read
 
 
@@ -153,7 +154,6 @@ def test_any_text_is_a_study_or_a_study_error(text):
 SECTIONS = ("target", "factors", "workloads", "hadoop", "decide", "validity", "without_root")
 
 
-@settings(deadline=None)  # eight studies each, on a machine that may have more to do
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -235,3 +235,21 @@ def test_weights_that_are_none(weights, path, message):
     assert problem.path == path
     assert message in problem.message
     assert problem.line == 8
+
+
+def test_how_often_telemetry_is_sampled_is_ten_a_second_or_as_written():
+    assert read(GOOD).telemetry_hz == DEFAULT_HZ
+    assert read(GOOD + "telemetry: {hz: 2.5}\n").telemetry_hz == 2.5
+
+
+@pytest.mark.parametrize("hz", ["0", "0.5", "101", "fast", "true", "[1]"])
+def test_a_rate_that_cannot_be_is_refused_at_its_line(hz):
+    text = GOOD + f"telemetry:\n  hz: {hz}\n"
+    assert only_problem(GOOD, text).line == len(text.splitlines())
+
+
+def test_limits_of_validity_are_fractions():
+    text = GOOD + "validity: {foreign_cpu: 25%, gap: 10%}\n"
+    limits = read(text).validity
+    assert (limits.foreign_cpu, limits.gap) == (0.25, 0.1)
+    assert read(GOOD).validity.foreign_cpu is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from iostudy.study.source import read, write
 from tests.study.files import GOOD, problems
 
 
@@ -37,3 +38,10 @@ def test_a_few_lines_cannot_stand_for_gigabytes():
 def test_lines_are_those_of_the_file():
     text = "# a comment\n\n" + GOOD.replace("  - dfsio-read\n", "\n  # and\n\n  - dfsio-red\n")
     assert [p.line for p in problems(text)] == [12]
+
+
+def test_what_is_written_reads_back_however_long_its_lines_are():
+    labels = ", ".join(f"level {number} of many: '{number}'" for number in range(40))
+    text = f"factors: {{workload.files: {{{labels}}}}}\nscheduler: none\n"
+    values = read(text, "study.yaml").values
+    assert read(write(values), "study.yaml").values == values

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 from iostudy.study.collector import Collector, Path, shown
+from iostudy.study.combinations import Chosen, Factor, combination
 from iostudy.study.labels import as_text, parse_label, repeated
-from iostudy.study.model import Chosen, Factor, combination
 from iostudy.study.names import UnknownNameError
 
 WAY: Path = ("configurations",)

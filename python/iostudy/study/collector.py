@@ -81,8 +81,8 @@ class Collector:
         self, path: Path, message: str, found: str = "", allowed: str = "", suggestion: str = ""
     ) -> None:
         """Keep a problem of the value at ``path``."""
-        way = ".".join(str(step) for step in path)
-        line = self.source.line(path)
+        way = _on_one_line(".".join(str(step) for step in path))
+        line, found = self.source.line(path), _on_one_line(found)
         self.problems.append(Problem(line, way, message, found, allowed, suggestion))
 
     def finish(self) -> None:
@@ -131,6 +131,11 @@ def reason(detail: ErrorDetails) -> str:
     if words is None:
         return detail["msg"].removeprefix("Value error, ")
     return words.format_map(detail.get("ctx", {}))
+
+
+def _on_one_line(text: str) -> str:
+    """What is found may have any characters; a problem is one line of the error."""
+    return text.replace("\n", r"\n")
 
 
 def shown(value: Any) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
+from iostudy.study.combinations import FactorKind, count_combinations
+from iostudy.study.design_check import is_sound
 from iostudy.study.hadoop_check import check_factors, check_section
 from iostudy.study.labels import repeated
-from iostudy.study.model import Configuration, FactorKind, Study, count_combinations
+from iostudy.study.model import Study
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
+from iostudy.study.search import Search
 from iostudy.study.source import read
 from iostudy.study.targets import DiskTarget
 
@@ -25,10 +28,16 @@ def cross_check(collector: Collector, study: Study) -> None:
     What depends on levels that the host has yet to offer waits for `with_offered`.
     """
     check_section(collector, study)
-    _check(collector, ("factors",), study)
+    _check(collector, way_of_factors(study.search), study)
     _check_weights(collector, study)
     if study.fallback is not None:
-        _check(collector, ("without_root", "factors"), study.without_root())
+        way = ("without_root", *way_of_factors(study.fallback.search))
+        _check(collector, way, study.without_root())
+
+
+def way_of_factors(search: Search | None) -> Path:
+    """Where in a file what varies stands."""
+    return ("factors",) if search is None else ("search", "parameters")
 
 
 def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
@@ -53,8 +62,10 @@ def _check(collector: Collector, way: Path, study: Study) -> None:
     _check_conditions(collector, way, study)
     _check_hard_to_change(collector, way, study)
     check_factors(collector, way, study)
+    if not is_sound(collector, way, study, MAX_CONFIGURATIONS):
+        return
     count = len(study.chosen) or count_combinations(study.known().factors)
-    if count > MAX_CONFIGURATIONS:
+    if study.design is None and count > MAX_CONFIGURATIONS:
         message = "the factors make too many configurations; leave out levels, or split the study"
         collector.add(way, message, found=str(count), allowed=f"up to {MAX_CONFIGURATIONS}")
         return
@@ -85,9 +96,9 @@ def _refuse_two_forms(collector: Collector, way: Path, study: Study) -> None:
     """Two kernel parameters that clear each other may both vary, but in no configuration meet."""
     met = dict.fromkeys(
         key
-        for configuration in study.known().configurations()
+        for names in _set_together(study)
         for key in RATIO_OF
-        if all(_is_set(configuration, f"{PREFIX}{name}") for name in (key, RATIO_OF[key]))
+        if {f"{PREFIX}{key}", f"{PREFIX}{RATIO_OF[key]}"} <= names
     )
     for key in met:
         message = (
@@ -98,8 +109,12 @@ def _refuse_two_forms(collector: Collector, way: Path, study: Study) -> None:
         collector.add((*way, f"{PREFIX}{key}"), message)
 
 
-def _is_set(configuration: Configuration, name: str) -> bool:
-    return configuration.settings.get(name, AS_FOUND) != AS_FOUND
+def _set_together(study: Study) -> Iterator[set[str]]:
+    """The settings that a configuration writes; each candidate of a search writes all of them."""
+    if study.search is not None:
+        yield {parameter.name for parameter in study.search.space.parameters}
+    for configuration in study.known().configurations():
+        yield {name for name, value in configuration.settings.items() if value != AS_FOUND}
 
 
 def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None:
@@ -129,7 +144,7 @@ def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:
 
 
 def _check_weights(collector: Collector, study: Study) -> None:
-    labels = [workload.label for workload in study.workloads]
+    labels = dict.fromkeys(workload.listed_as for workload in study.workloads)
     for label in study.decide.weights:
         if label not in labels:
             error = UnknownNameError("workload of this study", label, labels)

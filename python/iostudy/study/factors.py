@@ -13,8 +13,8 @@ from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import reason
+from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.labels import as_text, parse_label, repeated
-from iostudy.study.model import Factor, FactorKind, Level
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog as workloads
 
@@ -48,6 +48,11 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
         unknown = UnknownNameError("factor", name, factor_names())
         raise (ValueError(reason) if reason else unknown) from None
     return _setting(definition, levels, on)
+
+
+def canonical(name: str, text: str, models: Sequence[type[BaseModel]]) -> str:
+    """A single value in the form that equal ones share; ValueError as `parse_factor` raises it."""
+    return parse_factor(name, [text], models).levels[0].value
 
 
 def _option_names() -> tuple[str, ...]:

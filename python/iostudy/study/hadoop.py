@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from iostudy.hadoop.conf.reserved import reserved
-from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec, Properties
+from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, VERSION, ClusterSpec, Properties
 from iostudy.settings import catalog
 from iostudy.settings.definitions.hadoop import PREFIX, HadoopDefinition
 from iostudy.settings.values import AS_FOUND
@@ -42,7 +42,7 @@ def _directories(value: Any) -> tuple[File, ...]:
 
 def _version(value: Any) -> str:
     text = as_text(value)
-    if not re.fullmatch(r"\d{1,3}(\.\d{1,3}){2}([.-][\w.-]{1,40})?", text, re.ASCII):
+    if not VERSION.fullmatch(text):
         raise ValueError(f"write a release of Hadoop, such as {DEFAULT_VERSION}")
     return text
 

@@ -9,8 +9,9 @@ from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.collector import Collector, Path
+from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.hadoop import WAY
-from iostudy.study.model import Factor, FactorKind, Study
+from iostudy.study.model import Study
 from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 

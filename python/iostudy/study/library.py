@@ -22,5 +22,6 @@ def find(study: str) -> Path:
     path = Path(study)
     if path.is_file():
         return path
-    see = "or give the path of a study file"
-    return FOLDER / f"{known('study', study, names(), where='the command line', see=see)}.yaml"
+    ready = names()
+    see = f"give the path of a study file, or one of the ready-made: {', '.join(ready)}"
+    return FOLDER / f"{known('study', study, ready, where='the command line', see=see)}.yaml"

@@ -5,107 +5,66 @@ Nothing here touches the machine; a Study can be made, compared and planned with
 
 from __future__ import annotations
 
-import math
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import cached_property
 
 from pydantic import BaseModel
 
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.settings.definition import Condition
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
-from iostudy.study.labels import short_names
+from iostudy.study.combinations import (
+    Chosen,
+    Combination,
+    Configuration,
+    Factor,
+    Level,
+    combination,
+    combinations,
+    configuration,
+    labelled,
+)
+from iostudy.study.design import Design, varied
+from iostudy.study.search import DEFAULT_ALONE, Search
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
+from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
 
-class FactorKind(StrEnum):
-    """What a factor varies: a setting of the host, or an option of the workloads."""
-
-    SETTING = "setting"
-    WORKLOAD_OPTION = "workload option"
-
-
 @dataclass(frozen=True)
-class Level:
-    """One value of a factor, as text in the form that the kernel or the workload takes.
+class Load:
+    """The level of load at which a workload runs: one of several, which make a curve.
 
-    ``label`` is how it is called in the report; it differs from ``value`` only where the study
-    file labels its levels.
+    ``curve`` is the label of the workload that all levels share, ``option`` the one that varies,
+    ``level`` its number and ``text`` the same as the study file has it.
     """
 
-    label: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Factor:
-    """Something that varies. ``levels`` is empty as long as ``offered`` waits for the host's.
-
-    ``on`` are the places of a setting as the study file has them; without any it is the target.
-    ``condition`` is what a setting depends on: where the study varies that too, it varies only in
-    the configurations that meet it. A factor that is ``hard_to_change`` takes a new file system.
-    """
-
-    name: str
-    kind: FactorKind
-    levels: tuple[Level, ...]
-    offered: bool = False
-    on: tuple[str, ...] = ()
-    condition: Condition | None = None
-    hard_to_change: bool = False
-
-    @property
-    def option(self) -> str:
-        """The workload option's own name: ``workload.direct`` -> ``direct``."""
-        return self.name.removeprefix("workload.")
-
-
-Combination = Mapping[str, Level]
-"""The levels that go together, by the names of their factors."""
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """A combination that the study file names: the labels of its levels, by factor.
-
-    A factor that is left out takes its first level.
-    """
-
-    label: str
-    levels: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Configuration:
-    """One level per factor. ``label`` is unique in its study: ``bfq`` or ``direct=on, ...``.
-
-    ``places`` are those of the settings that are not looked for on the target. ``whole_plot`` names
-    the levels of the factors that are hard to change, by their labels; empty where there are none.
-    """
-
-    label: str
-    settings: Mapping[str, str]
-    options: Mapping[str, str]
-    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    whole_plot: str = ""
+    curve: str
+    option: str
+    level: float
+    text: str
 
 
 @dataclass(frozen=True)
 class WorkloadRequest:
     """A workload with its options, and the figure that verdicts use.
 
-    ``label`` is unique in its study and names the workload in the report.
+    ``label`` is unique in its study and names the workload in the report. ``load`` is there where
+    the study runs it at several.
     """
 
     label: str
     name: str
     options: BaseModel
     figure: Figure
+    load: Load | None = None
+
+    @property
+    def listed_as(self) -> str:
+        """Its label in the study file, which the levels of a load share."""
+        return self.load.curve if self.load else self.label
 
 
 def describe_target(target: Target, factors: Sequence[Factor]) -> str:
@@ -121,7 +80,7 @@ def describe_target(target: Target, factors: Sequence[Factor]) -> str:
 class Decision:
     """What decides. ``margin`` and ``risk`` are fractions; blocks are counted per comparison.
 
-    ``weights`` are those of workloads in the combined ranking, by their labels.
+    ``weights`` are those of workloads in the combined ranking, by their labels in the study file.
     """
 
     margin: float
@@ -130,9 +89,9 @@ class Decision:
     max_blocks: int
     weights: Mapping[str, float] = field(default_factory=dict)
 
-    def weight(self, workload: str) -> float:
-        """The weight of a workload; 1 where none is given. Only the ratios of weights matter."""
-        return self.weights.get(workload, 1.0)
+    def weight(self, listed: str) -> float:
+        """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""
+        return self.weights.get(listed, 1.0)
 
 
 @dataclass(frozen=True)
@@ -141,21 +100,28 @@ class Validity:
 
     ``foreign_io`` limits the bytes on the device that the workload did not cause, as a share of
     its own; ``steal`` the CPU time taken by the hypervisor; ``attempts`` how often a block is
-    tried before the study gives up.
+    tried before the study gives up; ``foreign_cpu`` the CPU time of other processes, as a share of
+    all (None: no limit); ``gap`` the longest time without a sample, as a share of the trial's.
     """
 
     foreign_io: float
     steal: float
     attempts: int
+    foreign_cpu: float | None = None
+    gap: float = 0.25
 
 
 @dataclass(frozen=True)
 class Fallback:
-    """What the same file asks where there is no root: factors, and perhaps question and target."""
+    """What the same file asks where there is no root: factors, and perhaps question and target.
+
+    ``search``: the factors are its parameters.
+    """
 
     factors: tuple[Factor, ...]
     target: Target | None
     question: str | None
+    search: Search | None = None
 
 
 @dataclass(frozen=True)
@@ -164,11 +130,16 @@ class Study:
 
     ``text`` is the study file as it was read, ``baseline`` the label of the configuration that
     others are compared with (None: the first), ``chosen`` the configurations that the file names
-    (none: every combination), ``seed`` the one the file fixes, if any. ``leave_out_refused``: what
+    (none: every combination), ``seed`` the one the file fixes, if any. With a ``design`` the study
+    is a screening: its configurations are the design's runs, and what it compares are the levels of
+    each factor. ``leave_out_refused``: what
     the host refuses before the first trial does not stop the study; ``left_out`` are the labels of
     what it refused, with the reason. ``reference`` names what others have published of the question
     (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
-    and the target is no cluster already. ``notes`` say what was replaced and why (no root, for
+    and the target is no cluster already. ``search``: the factors are its parameters, and the
+    configurations are its candidates as far as they are known; no verdict comes from it.
+    ``telemetry_hz`` is how often a second the machine is sampled while a trial runs. ``notes``
+    say what was replaced and why (no root, for
     instance).
     """
 
@@ -182,12 +153,15 @@ class Study:
     validity: Validity
     baseline_label: str | None = None
     chosen: tuple[Chosen, ...] = ()
+    design: Design | None = None
     seed: int | None = None
     fallback: Fallback | None = None
     leave_out_refused: bool = False
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
+    search: Search | None = None
+    telemetry_hz: float = DEFAULT_HZ
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:
@@ -201,16 +175,18 @@ class Study:
     def _configurations(self) -> tuple[Configuration, ...]:
         label = self.baseline_label
         found = [
-            _configuration(name, c, self.factors)
+            configuration(name, c, self.factors)
             for name, c in self._labelled()
             if name not in self.left_out
         ]
         return tuple(sorted(found, key=lambda c: c.label != label)) if label else tuple(found)
 
     def _labelled(self) -> Iterator[tuple[str, Combination]]:
+        if self.design is not None:
+            return labelled(self.design.combinations(self.factors), self.factors)
         if self.chosen:
             return ((each.label, combination(each, self.factors)) for each in self.chosen)
-        return _labelled(combinations(self.factors), self.factors)
+        return labelled(combinations(self.factors), self.factors)
 
     @property
     def needs_hadoop(self) -> bool:
@@ -229,8 +205,31 @@ class Study:
 
     @property
     def comparisons(self) -> int:
-        """How many verdicts the study gives at once: (configurations - 1) x workloads."""
-        return (len(self.configurations()) - 1) * len(self.workloads)
+        """How many verdicts the study gives at once: (configurations - 1) x workloads.
+
+        With a design, the levels of factors but for the first of each, x workloads. None where it
+        searches.
+        """
+        if self.search is not None:
+            return 0
+        if self.design is not None:
+            each = sum(len(factor.levels) - 1 for factor in varied(self.factors))
+        else:
+            each = len(self.configurations()) - 1
+        return each * len(self.workloads)
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """What each workload counts in the combined ranking; only their ratios matter.
+
+        The levels of a load share what their workload counts, so that a curve of four levels does
+        not outweigh another workload four times.
+        """
+        levels = Counter(request.listed_as for request in self.workloads)
+        return tuple(
+            self.decide.weight(request.listed_as) / levels[request.listed_as]
+            for request in self.workloads
+        )
 
     def describe_target(self) -> str:
         """What the target is, for a person, with every type of file system that is made on it."""
@@ -273,7 +272,9 @@ class Study:
             factors=self.fallback.factors,
             target=self.fallback.target or _target_without_root(self.target),
             baseline_label=None,
-            chosen=(),
+            chosen=DEFAULT_ALONE if self.fallback.search else (),
+            design=None if self.fallback.search else self.design,
+            search=self.fallback.search,
             notes=(*self.notes, note),
         )
 
@@ -281,95 +282,3 @@ class Study:
 def _target_without_root(target: Target) -> Target:
     """Disks cannot be made or formatted without root; the output folder takes their place."""
     return DirectoryTarget(None) if isinstance(target, DiskTarget) else target
-
-
-def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:
-    """Every combination of levels of the factors that are active in it, in the order of levels.
-
-    A factor is active where its condition is met, or where no other factor is about that.
-    """
-    found: list[dict[str, Level]] = [{}]
-    for factor in sorted(factors, key=lambda f: f.condition is not None):
-        found = [more for levels in found for more in _with(levels, factor, factors)]
-
-    def order(levels: Combination) -> list[int]:
-        return [f.levels.index(levels[f.name]) if f.name in levels else 0 for f in factors]
-
-    return tuple(sorted(found, key=order))
-
-
-def count_combinations(factors: Sequence[Factor]) -> int:
-    """How many there are, without making them; see `combinations`."""
-    governing = [f for f in factors if any(_hangs_on(other, f) for other in factors)]
-    others = [f for f in factors if f not in governing]
-    return sum(
-        math.prod(len(f.levels) for f in others if is_active(f, levels, factors))
-        for levels in combinations(governing)
-    )
-
-
-def combination(chosen: Chosen, factors: Sequence[Factor]) -> Combination:
-    """The levels of a combination that the file names, without factors that are not active."""
-    levels = {f.name: _level(f, chosen.levels.get(f.name)) for f in factors}
-    return {f.name: levels[f.name] for f in factors if is_active(f, levels, factors)}
-
-
-def is_active(factor: Factor, levels: Combination, factors: Sequence[Factor]) -> bool:
-    """Whether the factor varies beside these levels of the factors that others hang on."""
-    condition = factor.condition
-    if condition is None or not any(_hangs_on(factor, other) for other in factors):
-        return True
-    return condition.holds(levels[condition.name].value)
-
-
-def _hangs_on(factor: Factor, other: Factor) -> bool:
-    return factor.condition is not None and factor.condition.name == other.name
-
-
-def _with(
-    levels: dict[str, Level], factor: Factor, factors: Sequence[Factor]
-) -> list[dict[str, Level]]:
-    if not is_active(factor, levels, factors):
-        return [levels]
-    return [{**levels, factor.name: level} for level in factor.levels]
-
-
-def _level(factor: Factor, label: str | None) -> Level:
-    return next(level for level in factor.levels if label in (None, level.label))
-
-
-def _labelled(
-    found: Sequence[Combination], factors: Sequence[Factor]
-) -> Iterator[tuple[str, Combination]]:
-    """Each with a label: the levels of factors that have several, or of all where none has."""
-    active = [f for f in factors if any(f.name in levels for levels in found)]
-    telling = [f.name for f in active if len(f.levels) > 1] or [f.name for f in active]
-    short = short_names(telling)
-    for levels in found:
-        if len(telling) == 1:
-            yield levels[telling[0]].label, levels
-        else:
-            told = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
-            yield ", ".join(told), levels
-
-
-def _configuration(label: str, levels: Combination, factors: Sequence[Factor]) -> Configuration:
-    active = [factor for factor in factors if factor.name in levels]
-    settings = [factor for factor in active if factor.kind is FactorKind.SETTING]
-    options = [factor for factor in active if factor.kind is FactorKind.WORKLOAD_OPTION]
-    return Configuration(
-        label=label,
-        settings={factor.name: levels[factor.name].value for factor in settings},
-        options={factor.option: levels[factor.name].value for factor in options},
-        places={factor.name: factor.on for factor in settings if factor.on},
-        whole_plot=", ".join(
-            f"{factor.name}={_quoted(levels[factor.name].label)}"
-            for factor in active
-            if factor.hard_to_change
-        ),
-    )
-
-
-def _quoted(label: str) -> str:
-    """The label, in quotation marks where it could pass for several parts of a list."""
-    return label if re.fullmatch(r"[\w .%+-]+", label) else repr(label)

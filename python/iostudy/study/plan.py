@@ -15,12 +15,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iostudy.study.model import Configuration, Study
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Study
 
 FORMAT_PHASE = "format"
 """The phase of a trial in which the file system of its whole plot is made."""
 
-_SEED_BITS = 63
+SEED_BITS = 63
 """What fits a signed 64-bit integer, as the ledger keeps it."""
 
 
@@ -47,7 +48,7 @@ class Plan:
 
 def draw_seed() -> int:
     """A fresh seed, for those who give none."""
-    return secrets.randbits(_SEED_BITS)
+    return secrets.randbits(SEED_BITS)
 
 
 def make_plan(study: Study, seed: int) -> Plan:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from pydantic import Field, FiniteFloat, PositiveInt
+from pydantic import Field, FiniteFloat, PositiveFloat, PositiveInt
 
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.sections import Section
 from iostudy.study.source import read
@@ -21,7 +22,8 @@ FOLDER = Path(__file__).parent.parent / "references"
 class PublishedFigure(Section):
     """A figure of a workload, by iostudy's names, in the unit it was published in.
 
-    ``runs`` is how many runs it is of.
+    ``runs`` is how many runs it is of, ``load`` at which level of the publication's load they were,
+    if it has one.
     """
 
     configuration: str
@@ -30,6 +32,11 @@ class PublishedFigure(Section):
     value: FiniteFloat
     unit: str
     runs: PositiveInt = 1
+    load: PositiveFloat | None = None
+
+    def is_of(self, workload: WorkloadRequest) -> bool:
+        """Whether a study's workload is the one that it was published of, whatever the load."""
+        return self.workload in (workload.label, workload.listed_as, workload.name)
 
 
 class PublishedOrder(Section):
@@ -42,8 +49,9 @@ class PublishedOrder(Section):
 class Publication(Section):
     """A report that others have published, with what has to be known to read its figures.
 
-    ``baseline`` is the configuration that its others are compared with. ``counterparts`` are the
-    labels that a study of today may have for configurations that are called otherwise now.
+    ``baseline`` is the configuration that its others are compared with, each at its own load, and
+    ``load`` the option of the workloads whose levels these are, if there are any. ``counterparts``
+    are the labels that a study of today may have for configurations that are called otherwise now.
     """
 
     title: str
@@ -54,6 +62,7 @@ class Publication(Section):
     caveats: tuple[str, ...]
     open_questions: tuple[str, ...]
     baseline: str
+    load: str = ""
     counterparts: dict[str, str] = Field(default_factory=dict)
     orders: tuple[PublishedOrder, ...] = ()
     figures: tuple[PublishedFigure, ...]
@@ -64,8 +73,8 @@ class Publication(Section):
             (
                 other.value
                 for other in self.figures
-                if (other.configuration, other.workload, other.figure)
-                == (self.baseline, figure.workload, figure.figure)
+                if (other.configuration, other.workload, other.figure, other.load)
+                == (self.baseline, figure.workload, figure.figure, figure.load)
             ),
             None,
         )

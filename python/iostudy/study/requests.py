@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from iostudy.study.collector import Collector, Path, reason, shown
+from iostudy.study.combinations import Configuration
 from iostudy.study.labels import parse_label, repeated
-from iostudy.study.model import Configuration, Study, WorkloadRequest
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Workload
@@ -94,9 +95,12 @@ def configured(request: WorkloadRequest, configuration: Configuration) -> BaseMo
     """
     model = catalog.get(request.name).options
     varied = {k: v for k, v in configuration.options.items() if k in model.model_fields}
-    if not varied:
-        return request.options
-    return model.model_validate({**request.options.model_dump(mode="json"), **varied})
+    return with_options(request.options, varied) if varied else request.options
+
+
+def with_options(options: BaseModel, changed: Mapping[str, str]) -> BaseModel:
+    """The options with some of them changed; pydantic.ValidationError where these do not fit."""
+    return type(options).model_validate({**options.model_dump(mode="json"), **changed})
 
 
 def check_options(collector: Collector, path: Path, study: Study) -> None:
@@ -105,13 +109,13 @@ def check_options(collector: Collector, path: Path, study: Study) -> None:
     combinations = {tuple(c.options.items()): c for c in configurations}
     for options, configuration in combinations.items():
         for request in study.workloads:
-            refusal = _refusal(request, configuration)
-            if refusal:
+            refused = refusal(request, configuration)
+            if refused:
                 levels = ", ".join(f"{name}={value}" for name, value in options)
-                collector.add(path, f"{request.label} cannot run with {levels}: {refusal}")
+                collector.add(path, f"{request.label} cannot run with {levels}: {refused}")
 
 
-def _refusal(request: WorkloadRequest, configuration: Configuration) -> str:
+def refusal(request: WorkloadRequest, configuration: Configuration) -> str:
     """Why the workload gives no figure for verdicts under a configuration; empty if it does."""
     try:
         options = configured(request, configuration)

@@ -12,15 +12,26 @@ from iostudy.errors import UsageError
 from iostudy.study.chosen import parse_chosen
 from iostudy.study.collector import Collector, shown
 from iostudy.study.collector import Path as Way
-from iostudy.study.cross_check import cross_check
+from iostudy.study.combinations import Chosen, Factor
+from iostudy.study.cross_check import cross_check, way_of_factors
+from iostudy.study.design import parse_design
 from iostudy.study.factors import parse_factor
 from iostudy.study.hadoop import hdfs_target, parse_hadoop
 from iostudy.study.labels import as_text
-from iostudy.study.model import Chosen, Factor, Fallback, Study, WorkloadRequest
+from iostudy.study.load import parse_load
+from iostudy.study.model import Fallback, Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
 from iostudy.study.reference import known_name
 from iostudy.study.requests import parse_requests
-from iostudy.study.sections import DecideSection, TargetSection, ValiditySection, directory_target
+from iostudy.study.search import DEFAULT_ALONE, NOT_BESIDE, Search
+from iostudy.study.search_section import parse_search
+from iostudy.study.sections import (
+    DecideSection,
+    TargetSection,
+    TelemetrySection,
+    ValiditySection,
+    directory_target,
+)
 from iostudy.study.source import read
 from iostudy.study.targets import Target
 from iostudy.study.user import needs_root_to_change
@@ -29,18 +40,22 @@ KEYS = (
     "question",
     "target",
     "factors",
+    "search",
     "configurations",
+    "design",
     "baseline",
     "workloads",
+    "load",
     "hadoop",
     "decide",
     "validity",
+    "telemetry",
     "refused",
     "without_root",
     "seed",
     "reference",
 )
-_FALLBACK_KEYS = ("factors", "target", "question")
+_FALLBACK_KEYS = ("factors", "search", "target", "question")
 _MAX_SEED = 2**63
 _STOP, _LEAVE_OUT = "stop", "leave-out"
 
@@ -64,23 +79,32 @@ def parse(text: str, *, where: str, name: str) -> Study:
     """The Study that a text asks for; ``where`` names the file in errors."""
     source = read(text, where)
     collector = Collector(source, where)
-    values = source.values
+    study = _study(collector, source.values, text, name)
+    cross_check(collector, study)
+    collector.finish()
+    return study
+
+
+def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str) -> Study:
+    """All sections, each right on its own; StudyError with the problems of all of them."""
     _refuse_unknown_keys(collector, (), values, KEYS)
     question = _question(collector, ("question",), values.get("question"))
     target = _target(collector, ("target",), values.get("target"))
-    asked = parse_requests(collector, values.get("workloads"))
-    factors = _factors(collector, ("factors",), values.get("factors"), asked)
-    chosen = _chosen(collector, values, factors)
+    asked = parse_load(collector, values, parse_requests(collector, values.get("workloads")))
+    factors, search = _varied(collector, (), values, asked)
+    chosen = DEFAULT_ALONE if search else _chosen(collector, values, factors)
+    design = parse_design(collector, values)
     decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
     validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
+    telemetry = collector.model(("telemetry",), TelemetrySection, values.get("telemetry", {}))
     fallback = _fallback(collector, values, asked)
-    seed = _seed(collector, values)
-    baseline = _baseline(collector, values)
+    seed, baseline = _seed(collector, values), _baseline(collector, values)
     reference, leave_out = _reference(collector, values), _refused(collector, values)
     cluster = parse_hadoop(collector, values.get("hadoop", {}))
     collector.finish()
     assert target is not None and decide is not None and validity is not None
-    asked_for = Study(
+    assert telemetry is not None
+    return Study(
         name=name,
         question=question,
         text=text,
@@ -91,19 +115,15 @@ def parse(text: str, *, where: str, name: str) -> Study:
         validity=validity.validity(),
         baseline_label=baseline,
         chosen=chosen,
+        design=design,
         seed=seed,
         fallback=fallback,
         leave_out_refused=leave_out,
         reference=reference,
         hadoop=cluster,
+        search=search,
+        telemetry_hz=telemetry.hz,
     )
-    return _checked(collector, asked_for)
-
-
-def _checked(collector: Collector, study: Study) -> Study:
-    cross_check(collector, study)
-    collector.finish()
-    return study
 
 
 def _question(collector: Collector, way: Way, question: Any) -> str:
@@ -123,6 +143,21 @@ def _target(collector: Collector, way: Way, value: Any) -> Target | None:
     if str(value).strip().startswith("hdfs:"):
         return collector.attempt(way, hdfs_target, str(value))
     return collector.attempt(way, directory_target, value)
+
+
+def _varied(
+    collector: Collector,
+    way: Way,
+    section: Mapping[str, Any],
+    workloads: tuple[WorkloadRequest, ...],
+) -> tuple[tuple[Factor, ...], Search | None]:
+    """What varies: the factors, or the parameters of a search."""
+    if "search" not in section:
+        return _factors(collector, (*way, "factors"), section.get("factors"), workloads), None
+    for key in NOT_BESIDE:
+        if key in section:
+            collector.add((*way, key), "it does not go together with search; leave one of them out")
+    return parse_search(collector, (*way, "search"), section["search"], workloads)
 
 
 def _factors(
@@ -157,14 +192,15 @@ def _fallback(
         return None
     section = values["without_root"]
     if not isinstance(section, Mapping):
-        message = "without_root is a mapping of factors and, if need be, a target and a question"
-        collector.add(("without_root",), message, found=shown(section))
+        message = "without_root is a mapping of factors or a search and, if need be, more"
+        allowed = ", ".join(_FALLBACK_KEYS)
+        collector.add(("without_root",), message, found=shown(section), allowed=allowed)
         return None
     _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
-    factors = _factors(collector, ("without_root", "factors"), section.get("factors"), workloads)
+    factors, search = _varied(collector, ("without_root",), section, workloads)
     for factor in factors:
         if needs_root_to_change(factor):
-            way = ("without_root", "factors", factor.name)
+            way = ("without_root", *way_of_factors(search), factor.name)
             collector.add(way, "this needs root; vary a workload option here")
     target = None
     if "target" in section:
@@ -172,7 +208,7 @@ def _fallback(
     question = None
     if "question" in section:
         question = _question(collector, ("without_root", "question"), section["question"])
-    return Fallback(factors, target, question)
+    return Fallback(factors, target, question, search)
 
 
 def _baseline(collector: Collector, values: Mapping[str, Any]) -> str | None:

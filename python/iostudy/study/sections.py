@@ -12,6 +12,7 @@ from iostudy.settings.scratch.filesystem import FILESYSTEMS
 from iostudy.study.model import Decision, Validity
 from iostudy.study.names import UnknownNameError
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
+from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
@@ -91,13 +92,27 @@ class ValiditySection(Section):
     steal: Annotated[float, _share(0, 1)] = Field(
         0.05, description="CPU time taken by the hypervisor, as a share of all"
     )
+    foreign_cpu: Annotated[float, _share(0, 1)] | None = Field(
+        None, description="CPU time of processes that are not the workload's, as a share of all"
+    )
+    gap: Annotated[float, _share(0, 1)] = Field(
+        0.25, description="the longest time without a sample, as a share of the trial's"
+    )
     attempts: Annotated[int, Field(ge=1, le=20)] = Field(
         3, description="how often a block is tried before the study gives up"
     )
 
     def validity(self) -> Validity:
         """The section as the study's value."""
-        return Validity(self.foreign_io, self.steal, self.attempts)
+        return Validity(self.foreign_io, self.steal, self.attempts, self.foreign_cpu, self.gap)
+
+
+class TelemetrySection(Section):
+    """How the machine is watched while a trial runs."""
+
+    hz: Annotated[float, Field(strict=True, ge=MIN_HZ, le=MAX_HZ)] = Field(
+        DEFAULT_HZ, description="how often a second it is sampled"
+    )
 
 
 class LoopbackSection(Section):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -21,6 +22,7 @@ from ruamel.yaml.events import (
 from iostudy.errors import Problem, StudyError
 
 MAX_DEPTH = 20
+_UNFOLDED = 1_000_000
 
 Step = str | int
 
@@ -63,6 +65,32 @@ def read(text: str, where: str) -> Source:
         problem = Problem(1, "", "a study is a mapping of keys such as target and factors", found)
         raise StudyError(where, (problem,))
     return Source(values)
+
+
+def write(values: Mapping[str, Any]) -> str:
+    """The text of a study file with these values, as `read` gives them or plain ones."""
+    yaml, text = _yaml(), StringIO()
+    yaml.width = _UNFOLDED  # a key that is folded within braces cannot be read back
+    yaml.default_flow_style = None
+    yaml.dump(values, text)
+    return text.getvalue()
+
+
+def plain(value: Any) -> Any:
+    """A value that was read, without what YAML kept of its looks: comments on what is gone."""
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list():
+            return [plain(item) for item in value]
+        case bool() | None:
+            return value
+        case int():
+            return int(value)
+        case float():
+            return float(value)
+        case _:
+            return str(value)
 
 
 def _refuse_more_than_is_written(text: str, where: str) -> None:

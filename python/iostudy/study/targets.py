@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, assert_never
 
 from iostudy.units import format_size
 
@@ -66,3 +67,19 @@ DiskTarget = LoopbackTarget | ScratchTarget
 """A target that iostudy makes file systems on."""
 
 Target = DirectoryTarget | DiskTarget | HdfsTarget
+
+
+def section_of(target: Target, asked: Any, folder: str) -> Any:
+    """What another study file says to work where a study does, though that may not be root's.
+
+    ``asked`` is what the study's own file says, ``folder`` the output folder of the other one.
+    """
+    match target:
+        case DirectoryTarget(path):
+            return str(path or folder)
+        case HdfsTarget(uri):
+            return uri
+        case LoopbackTarget() | ScratchTarget():
+            return asked
+        case unreachable:
+            assert_never(unreachable)

@@ -7,7 +7,8 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Reach
 from iostudy.settings.definitions.limit import Bound, LimitSettingDefinition
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.model import Factor, FactorKind, Study
+from iostudy.study.combinations import Factor, FactorKind
+from iostudy.study.model import Study
 from iostudy.study.targets import DiskTarget, LoopbackTarget
 
 

@@ -1,0 +1,177 @@
+"""What varies: factors with their levels, and the configurations that these make."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from iostudy.settings.definition import Condition
+from iostudy.study.labels import short_names
+
+
+class FactorKind(StrEnum):
+    """What a factor varies: a setting of the host, or an option of the workloads."""
+
+    SETTING = "setting"
+    WORKLOAD_OPTION = "workload option"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of a factor, as text in the form that the kernel or the workload takes.
+
+    ``label`` is how it is called in the report; it differs from ``value`` only where the study
+    file labels its levels.
+    """
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Something that varies. ``levels`` is empty as long as ``offered`` waits for the host's.
+
+    ``on`` are the places of a setting as the study file has them; without any it is the target.
+    ``condition`` is what a setting depends on: where the study varies that too, it varies only in
+    the configurations that meet it. A factor that is ``hard_to_change`` takes a new file system.
+    """
+
+    name: str
+    kind: FactorKind
+    levels: tuple[Level, ...]
+    offered: bool = False
+    on: tuple[str, ...] = ()
+    condition: Condition | None = None
+    hard_to_change: bool = False
+
+    @property
+    def option(self) -> str:
+        """The workload option's own name: ``workload.direct`` -> ``direct``."""
+        return self.name.removeprefix("workload.")
+
+
+Combination = Mapping[str, Level]
+"""The levels that go together, by the names of their factors."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A combination that the study file names: the labels of its levels, by factor.
+
+    A factor that is left out takes its first level.
+    """
+
+    label: str
+    levels: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One level per factor. ``label`` is unique in its study: ``bfq`` or ``direct=on, ...``.
+
+    ``places`` are those of the settings that are not looked for on the target. ``whole_plot`` names
+    the levels of the factors that are hard to change, by their labels; empty where there are none.
+    """
+
+    label: str
+    settings: Mapping[str, str]
+    options: Mapping[str, str]
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    whole_plot: str = ""
+
+
+def combinations(factors: Sequence[Factor]) -> tuple[Combination, ...]:
+    """Every combination of levels of the factors that are active in it, in the order of levels.
+
+    A factor is active where its condition is met, or where no other factor is about that.
+    """
+    found: list[dict[str, Level]] = [{}]
+    for factor in sorted(factors, key=lambda f: f.condition is not None):
+        found = [more for levels in found for more in _with(levels, factor, factors)]
+
+    def order(levels: Combination) -> list[int]:
+        return [f.levels.index(levels[f.name]) if f.name in levels else 0 for f in factors]
+
+    return tuple(sorted(found, key=order))
+
+
+def count_combinations(factors: Sequence[Factor]) -> int:
+    """How many there are, without making them; see `combinations`."""
+    governing = [f for f in factors if any(_hangs_on(other, f) for other in factors)]
+    others = [f for f in factors if f not in governing]
+    return sum(
+        math.prod(len(f.levels) for f in others if is_active(f, levels, factors))
+        for levels in combinations(governing)
+    )
+
+
+def combination(chosen: Chosen, factors: Sequence[Factor]) -> Combination:
+    """The levels of a combination that the file names, without factors that are not active."""
+    levels = {f.name: _level(f, chosen.levels.get(f.name)) for f in factors}
+    return {f.name: levels[f.name] for f in factors if is_active(f, levels, factors)}
+
+
+def is_active(factor: Factor, levels: Combination, factors: Sequence[Factor]) -> bool:
+    """Whether the factor varies beside these levels of the factors that others hang on."""
+    condition = factor.condition
+    if condition is None or not any(_hangs_on(factor, other) for other in factors):
+        return True
+    return condition.holds(levels[condition.name].value)
+
+
+def _hangs_on(factor: Factor, other: Factor) -> bool:
+    return factor.condition is not None and factor.condition.name == other.name
+
+
+def _with(
+    levels: dict[str, Level], factor: Factor, factors: Sequence[Factor]
+) -> list[dict[str, Level]]:
+    if not is_active(factor, levels, factors):
+        return [levels]
+    return [{**levels, factor.name: level} for level in factor.levels]
+
+
+def _level(factor: Factor, label: str | None) -> Level:
+    return next(level for level in factor.levels if label in (None, level.label))
+
+
+def labelled(
+    found: Sequence[Combination], factors: Sequence[Factor]
+) -> Iterator[tuple[str, Combination]]:
+    """Each with a label: the levels of factors that have several, or of all where none has."""
+    active = [f for f in factors if any(f.name in levels for levels in found)]
+    telling = [f.name for f in active if len(f.levels) > 1] or [f.name for f in active]
+    short = short_names(telling)
+    for levels in found:
+        if len(telling) == 1:
+            yield levels[telling[0]].label, levels
+        else:
+            told = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
+            yield ", ".join(told), levels
+
+
+def configuration(label: str, levels: Combination, factors: Sequence[Factor]) -> Configuration:
+    """The configuration that a combination makes, under its label."""
+    active = [factor for factor in factors if factor.name in levels]
+    settings = [factor for factor in active if factor.kind is FactorKind.SETTING]
+    options = [factor for factor in active if factor.kind is FactorKind.WORKLOAD_OPTION]
+    return Configuration(
+        label=label,
+        settings={factor.name: levels[factor.name].value for factor in settings},
+        options={factor.option: levels[factor.name].value for factor in options},
+        places={factor.name: factor.on for factor in settings if factor.on},
+        whole_plot=", ".join(
+            f"{factor.name}={_quoted(levels[factor.name].label)}"
+            for factor in active
+            if factor.hard_to_change
+        ),
+    )
+
+
+def _quoted(label: str) -> str:
+    """The label, in quotation marks where it could pass for several parts of a list."""
+    return label if re.fullmatch(r"[\w .%+-]+", label) else repr(label)

@@ -1,0 +1,73 @@
+"""The study in which the winner of a search meets the default once more, as a study file."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from iostudy.study.combinations import Chosen
+from iostudy.study.model import Study
+from iostudy.study.plan import SEED_BITS
+from iostudy.study.search import DEFAULT, DEFAULT_ALONE, NOT_BESIDE
+from iostudy.study.source import plain, read, write
+from iostudy.study.targets import section_of
+
+_REPLACED = ("search", *NOT_BESIDE, "without_root", "seed")
+
+
+def confirming(study: Study, winner: str, seed: int, folder: Path) -> str:
+    """The text of the study that confirms the winner of a search, whole and on its own.
+
+    ``study`` is the search with its candidates, ``seed`` the one it began with, ``folder`` where
+    the confirmation writes to. What decides is what the search's file says; the seed is another
+    one, so that orders and data are fresh.
+    """
+    asked = plain(read(study.text, study.name).values)
+    values = {key: value for key, value in asked.items() if key not in _REPLACED}
+    values["question"] = study.question
+    values["target"] = section_of(study.target, asked["target"], str(folder.absolute()))
+    varied = _levels(study, winner)
+    values["factors"] = {name: _factor(study, name, levels) for name, levels in varied.items()}
+    searched = {name: levels[-1] for name, levels in varied.items() if len(levels) > 1}
+    values["configurations"] = {DEFAULT: {}, winner: searched}
+    values["seed"] = _fresh(seed)
+    return f"{_head(study, winner)}{write(values)}"
+
+
+def foreseen(study: Study) -> Study:
+    """A search as its confirmation, before anybody knows the winner; any other study as it is.
+
+    The winner stands for itself without values: what is told before is of numbers alone.
+    """
+    if study.search is None:
+        return study
+    return replace(study, search=None, chosen=(*DEFAULT_ALONE, Chosen("the winner", {})))
+
+
+def _levels(study: Study, winner: str) -> dict[str, list[str]]:
+    """The default's level and the winner's of each factor that the winner has; one where alike."""
+    configuration = next(each for each in study.configurations() if each.label == winner)
+    options = {f"workload.{name}": value for name, value in configuration.options.items()}
+    levels = {**configuration.settings, **options}
+    return {
+        factor.name: list(dict.fromkeys((factor.levels[0].value, levels[factor.name])))
+        for factor in study.factors
+        if factor.name in levels
+    }
+
+
+def _factor(study: Study, name: str, levels: list[str]) -> list[str] | dict[str, list[str]]:
+    factor = next(each for each in study.factors if each.name == name)
+    return {"levels": levels, "on": list(factor.on)} if factor.on else levels
+
+
+def _head(study: Study, winner: str) -> str:
+    told = f"# Made by iostudy: the winner of the search {study.name} against the default.\n"
+    return f"{told}# {winner} was chosen by what the search saw of it; here is what it is worth.\n"
+
+
+def _fresh(seed: int) -> int:
+    """Another seed, the same for the same search."""
+    digest = hashlib.sha256(f"confirmation of {seed}".encode()).digest()
+    return int.from_bytes(digest[:8], "little") >> (64 - SEED_BITS)

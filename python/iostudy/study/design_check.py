@@ -1,0 +1,72 @@
+"""What a design cannot be made of, in a study whose sections are right on their own."""
+
+from __future__ import annotations
+
+import math
+
+from iostudy.study.collector import Collector, Path
+from iostudy.study.combinations import Factor
+from iostudy.study.design import WAY, Design, varied
+from iostudy.study.model import Study
+
+
+def is_sound(collector: Collector, way: Path, study: Study, most_runs: int) -> bool:
+    """Whether the study has no design, or one that its factors make; else it is noted why not."""
+    design = study.design
+    if design is None:
+        return True
+    before = len(collector.problems)
+    for factor in study.factors:
+        _check_factor(collector, (*way, factor.name), factor, study)
+    _check_number(collector, way, study, design)
+    if len(collector.problems) == before:
+        _check_runs(collector, study, design, most_runs)
+    return len(collector.problems) == before
+
+
+def _check_factor(collector: Collector, way: Path, factor: Factor, study: Study) -> None:
+    assert study.design is not None
+    kind, number = study.design.kind, len(factor.levels)
+    if factor.offered:
+        collector.add(way, "a design needs levels that stand in the file; list them", "offered")
+    governing = {other.name for other in varied(study.factors)}
+    if factor.condition is not None and factor.condition.name in governing:
+        message = (
+            f"it is only there while {factor.condition}, so it cannot be beside every level; give "
+            f"{factor.condition.name} one level, or leave `design` out"
+        )
+        collector.add(way, message)
+    if kind.takes_two_levels and number > 2:
+        message = (
+            f"{kind} takes two levels of each factor; leave some out, or write "
+            "design: {kind: subset, reduction: 2}"
+        )
+        collector.add(way, message, found=f"{number} levels")
+
+
+def _check_number(collector: Collector, way: Path, study: Study, design: Design) -> None:
+    number = len([factor for factor in study.factors if factor.offered or len(factor.levels) > 1])
+    fewest = design.kind.fewest_factors
+    if number < fewest:
+        message = f"{design.kind} takes factors with several levels, {fewest} or more of them"
+        collector.add(way, f"{message}; leave `design` out to compare configurations", str(number))
+
+
+def _check_runs(collector: Collector, study: Study, design: Design, most: int) -> None:
+    # Here and not above: numpy takes long to load, and studies without a design need none of it.
+    from iostudy.analysis.design import main_effects
+
+    levels = [len(factor.levels) for factor in varied(study.factors)]
+    number = design.at_least(math.prod(levels))
+    if number <= most:
+        try:
+            runs = design.runs(study.factors)
+            main_effects(runs, levels)
+        except ValueError as error:
+            message = f"no such design can be made of these factors ({error}); choose another one"
+            collector.add(WAY, message, found=design.describe())
+            return
+        number = len(runs)
+    if number > most:
+        message = "the design has too many runs; leave out factors or levels, or choose another one"
+        collector.add(WAY, message, found=str(number), allowed=f"up to {most}")
