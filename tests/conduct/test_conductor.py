@@ -206,7 +206,7 @@ def test_listeners_hear_of_every_step(tmp_path):
         def checking_began(self, study):
             self.steps.append(f"checking {len(study.configurations())}")
 
-        def study_began(self, study, plan, recorded):
+        def study_began(self, study, seed, recorded):
             self.steps.append("began")
 
         def trial_began(self, row, trials):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from iostudy.conduct.validity import disturbance
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
 from iostudy.telemetry.recorder import Telemetry
+from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.units import MIB
 from iostudy.workloads.definition import BYTES
 
@@ -15,7 +19,7 @@ LIMITS = Validity(foreign_io=0.10, steal=1.0, attempts=3)
 def result(beside: tuple[str, ...] = (), **written_mib: int) -> TrialResult:
     """A workload of 100 MiB on the device ``first``, and on those beside it."""
     devices = {name: {"kB_read": 0.0, "kB_wrtn": mib * 1024.0} for name, mib in written_mib.items()}
-    telemetry = Telemetry(seconds=1.0, devices=devices, machine={}, columns={"seconds": [0.0, 1.0]})
+    telemetry = Telemetry(Seen(1.0, devices, {}), Samples(np.array([0.0, 1.0]), {}))
     return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, "first", {}, (), beside=beside)
 
 
@@ -30,3 +34,52 @@ def test_what_devices_do_together_is_not_foreign() -> None:
 
 def test_devices_below_each_other_are_not_added_up() -> None:
     assert disturbance(result(first=100, disk=100), LIMITS) == ""
+
+
+def seen(machine: dict[str, float], *foreign: Foreign, seconds: float = 60.0) -> TrialResult:
+    """A workload of 100 MiB on one device, on which 145 MiB moved."""
+    devices = {"sda": {"kB_read": 0.0, "kB_wrtn": 145 * 1024.0}} if foreign else {}
+    told = Seen(seconds, devices, machine, foreign=foreign)
+    telemetry = Telemetry(told, Samples(np.array([0.0, 1.0]), {}))
+    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, "sda", {}, ())
+
+
+def test_foreign_io_names_who_moved_most_of_it() -> None:
+    updatedb = Foreign(812, "updatedb", 1.0, 41 * 1024.0, 0.0)
+    small = Foreign(7, "spinner", 50.0, 0.0, 0.0)
+    told = disturbance(seen({}, small, updatedb), LIMITS)
+    assert told == (
+        "foreign I/O on sda: 45 % of the workload's own bytes, limit 10 %; "
+        "most of it by updatedb (pid 812), 41.0 MiB"
+    )
+    part = Foreign(812, "updatedb", 1.0, 20 * 1024.0, 0.0)
+    told = disturbance(seen({}, part), LIMITS)
+    assert told.endswith("; some of it by updatedb (pid 812), 20.0 MiB")
+    assert disturbance(seen({}, small), LIMITS).endswith("limit 10 %")
+
+
+def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:
+    limits = Validity(foreign_io=9.0, steal=1.0, attempts=3, foreign_cpu=0.25)
+    spinner = Foreign(7, "spinner", 72.0, 0.0, 0.0)
+    busy = {"foreign_%cpu": 120.0, "cores": 4.0}
+    assert disturbance(seen(busy, spinner), limits) == (
+        "other processes took 30 % of the CPU time, limit 25 %; "
+        "most of it by spinner (pid 7), 72.0 s"
+    )
+    assert disturbance(seen(busy | {"cores": 8.0}, spinner), limits) == ""
+    several = seen(busy, Foreign(7, "spinner", 5.0, 0.0, 0.0))
+    assert disturbance(several, limits).endswith("; some of it by spinner (pid 7), 5.0 s")
+    assert disturbance(seen(busy), LIMITS) == ""
+
+
+def test_a_machine_that_slept_has_measured_nothing() -> None:
+    told = disturbance(seen({"suspended_s": 12.0}), LIMITS)
+    assert told == "the machine was suspended for 12.0 s while the workload ran"
+    assert disturbance(seen({"suspended_s": 0.01}), LIMITS) == ""
+
+
+def test_a_long_time_without_a_sample_says_nothing() -> None:
+    told = disturbance(seen({"longest_gap_s": 20.0}), LIMITS)
+    assert told.startswith("no sample for 20.0 s of 60.0 s, limit 25 %")
+    assert disturbance(seen({"longest_gap_s": 14.0}), LIMITS) == ""
+    assert disturbance(seen({"longest_gap_s": 4.0}, seconds=6.0), LIMITS) == ""

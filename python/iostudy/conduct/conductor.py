@@ -1,8 +1,4 @@
-"""Carries a study out: block after block, until every comparison has its verdict.
-
-What comes next follows from the plan and the ledger's rows alone, so a resumed study goes on, and
-decides, exactly as if it had never stopped.
-"""
+"""Carries a study out: the blocks that its agenda names, each repeated until it counts."""
 
 from __future__ import annotations
 
@@ -11,16 +7,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from iostudy.conduct.agenda import Agenda
 from iostudy.conduct.listeners import Listener
-from iostudy.conduct.progress import Progress, is_whole, open_order, outlook, trials_left
-from iostudy.conduct.standing import Standing, standings
+from iostudy.conduct.standing import Standing
 from iostudy.conduct.trial import carry_out
 from iostudy.errors import TrialError
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import Node
-from iostudy.study.model import Configuration, Study
-from iostudy.study.plan import Block, Plan
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Study
+from iostudy.study.plan import Block
 
 INTERRUPTED = "iostudy ended before this trial did"
 
@@ -31,17 +28,16 @@ class Conductor:
     def __init__(
         self,
         study: Study,
-        plan: Plan,
+        agenda: Agenda,
         node: Node,
         ledger: Ledger,
         listeners: Sequence[Listener] = (),
     ) -> None:
         self._study = study
-        self._plan = plan
+        self._agenda = agenda
         self._node = node
         self._ledger = ledger
         self._listeners = listeners
-        self._configurations = {c.label: c for c in study.configurations()}
         self._requests = {w.label: w for w in study.workloads}
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
@@ -56,31 +52,22 @@ class Conductor:
         self._ledger.interrupt(INTERRUPTED)
         self._rows = list(self._ledger.rows())
         for listener in self._listeners:
-            listener.study_began(self._study, self._plan, len(self._rows))
-        for block in self._plan.blocks:
-            order = self._order(block)
-            if order:
-                self._complete(block, order)
-        final = standings(self._study, self._rows)
+            listener.study_began(self._study, self._agenda.seed, len(self._rows))
+        while (block := self._agenda.next(self._rows)) is not None:
+            self._complete(block)
+        final = self._agenda.standings(self._rows)
         for listener in self._listeners:
             listener.study_ended(final)
         return final
 
-    def _order(self, block: Block) -> tuple[Configuration, ...]:
-        """What the block still has to run, in its order; nothing if it is whole or all decided."""
-        if is_whole(block, self._rows):
-            return ()
-        labels = open_order(self._study, block, standings(self._study, self._rows))
-        return tuple(self._configurations[label] for label in labels)
-
-    def _complete(self, block: Block, order: Sequence[Configuration]) -> None:
+    def _complete(self, block: Block) -> None:
         """Attempt the block until an attempt counts; TrialError after the last one allowed."""
         allowed = self._study.validity.attempts
         before = max((row.attempt for row in self._rows_of(block)), default=0)
-        reason = ""
+        reason, failed = "", set[str]()
         for attempt in range(before + 1, before + allowed + 1):
             began = time.monotonic()
-            rows, reason = self._attempt(block, order, attempt)
+            rows, reason = self._attempt(block, attempt)
             self._seconds += time.monotonic() - began
             self._trials += len(rows)
             if not reason:
@@ -88,24 +75,26 @@ class Conductor:
                 self._rows += [replace(row, counts=True) for row in rows]
                 return self._tell(block)
             self._rows += rows
+            failed.add(_failed_by_itself(rows))
             for listener in self._listeners:
                 listener.block_repeated(block, attempt, reason)
+        if len(failed) == 1 and self._agenda.drop(failed.pop(), reason):
+            return None
         raise _given_up(block, allowed, reason, self._ledger)
 
-    def _attempt(
-        self, block: Block, order: Sequence[Configuration], attempt: int
-    ) -> tuple[list[TrialRow], str]:
+    def _attempt(self, block: Block, attempt: int) -> tuple[list[TrialRow], str]:
         """Run the block once; its rows, and why they do not count (empty if they do)."""
         rows: list[TrialRow] = []
-        seed = _data_seed(self._plan.seed, block, attempt)
+        seed = _data_seed(self._agenda.seed, block, attempt)
         request, limits = self._requests[block.workload], self._study.validity
         figure = request.figure
         try:
             with self._node.block(request, seed) as session:
-                for configuration in order:
+                for label in block.order:
+                    configuration = self._agenda.configuration(label)
                     row = _begun(block, attempt, len(rows) + 1, configuration)
                     for listener in self._listeners:
-                        listener.trial_began(row, len(order))
+                        listener.trial_began(row, len(block.order))
                     row = carry_out(self._ledger, session, limits, row, configuration, figure)
                     rows.append(row)
                     for listener in self._listeners:
@@ -117,16 +106,7 @@ class Conductor:
         return rows, ""
 
     def _tell(self, block: Block) -> None:
-        current = standings(self._study, self._rows)
-        left = trials_left(self._study, self._plan, block, current)
-        first_look = block.index == self._study.decide.min_blocks
-        progress = Progress(
-            block=block,
-            blocks=self._study.decide.max_blocks,
-            seconds_left=left * self._seconds / self._trials,
-            standings=current,
-            outlook=outlook(self._study, block.workload, current) if first_look else "",
-        )
+        progress = self._agenda.progress(block, self._rows, self._seconds / self._trials)
         for listener in self._listeners:
             listener.block_ended(progress)
 
@@ -146,6 +126,11 @@ def _begun(block: Block, attempt: int, position: int, configuration: Configurati
         status=TrialStatus.STARTED,
         started_at=time.time(),
     )
+
+
+def _failed_by_itself(rows: Sequence[TrialRow]) -> str:
+    """The configuration that an attempt ended with, if it gave no figures; empty otherwise."""
+    return rows[-1].configuration if rows and rows[-1].figures is None else ""
 
 
 def _data_seed(seed: int, block: Block, attempt: int) -> int:

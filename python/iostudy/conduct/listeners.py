@@ -8,7 +8,8 @@ from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing
 from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
-from iostudy.study.plan import Block, Plan
+from iostudy.study.plan import Block
+from iostudy.study.search import Candidate
 
 
 class Listener:
@@ -17,8 +18,8 @@ class Listener:
     def checking_began(self, study: Study) -> None:
         """Every configuration is tried once on the node, before the first trial."""
 
-    def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
-        """The plan stands; ``recorded`` trials are in the ledger already (a resumed study)."""
+    def study_began(self, study: Study, seed: int, recorded: int) -> None:
+        """``recorded`` trials are in the ledger already (a resumed study)."""
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
         """A trial begins, one of ``trials`` in its attempt at the block; not recorded yet."""
@@ -28,6 +29,12 @@ class Listener:
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """An attempt does not count, for that reason; the block is run again."""
+
+    def candidate_entered(self, candidate: Candidate) -> None:
+        """A search tries a candidate from now on."""
+
+    def candidate_refused(self, label: str, reason: str) -> None:
+        """A search does without a candidate, for that reason."""
 
     def block_ended(self, progress: Progress) -> None:
         """A block is whole and counts."""

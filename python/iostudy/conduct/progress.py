@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iostudy.analysis.noise import pooled_sd, reachable_margin
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing, rule_of
-from iostudy.ledger.rows import TrialRow
+from iostudy.conduct.standing import Standing
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
-from iostudy.units import format_percent
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search is.
+
+    ``incumbent`` is the candidate that is ahead of the default, empty where none is; it was in
+    ``blocks`` of every workload, and ``log_ratio`` is what it gained there. ``spent`` says how much
+    of the budget has been used.
+    """
+
+    candidates: int
+    incumbent: str
+    log_ratio: float
+    blocks: int
+    spent: str
 
 
 @dataclass(frozen=True)
@@ -20,35 +33,34 @@ class Progress:
 
     ``seconds_left`` is an upper bound: the time that the comparisons still open would take if
     each of them needed every block that is allowed. Most are decided sooner. ``outlook`` says, once
-    a workload, what its noise lets the study decide; empty otherwise.
+    a workload, what its noise lets the study decide and how long that takes; empty otherwise.
+    ``search``: how far a search is, which has neither a number of blocks nor comparisons.
     """
 
     block: Block
-    blocks: int
     seconds_left: float
-    standings: tuple[Standing, ...]
-    outlook: str
+    blocks: int = 0
+    standings: tuple[Standing, ...] = ()
+    outlook: str = ""
+    search: SearchProgress | None = None
 
 
 def open_configurations(study: Study, workload: str, current: Sequence[Standing]) -> frozenset[str]:
     """Labels that a further block of the workload must run, the baseline among them.
 
     Empty when every comparison of the workload is decided. A study of a single configuration has
-    nothing to decide and runs all its blocks.
+    nothing to decide and runs all its blocks; a screening runs its whole design until every effect
+    is decided.
     """
     undecided = {
         standing.configuration
         for standing in current
         if standing.workload == workload and standing.comparison.verdict is Verdict.INCONCLUSIVE
     }
+    if undecided and study.design is not None:
+        return frozenset(each.label for each in study.configurations())
     alone = len(study.configurations()) == 1
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
-
-
-def is_whole(block: Block, rows: Iterable[TrialRow]) -> bool:
-    """Whether an attempt at the block counts."""
-    own = (block.workload, block.index)
-    return any(row.counts for row in rows if (row.workload, row.block) == own)
 
 
 def open_order(study: Study, block: Block, current: Sequence[Standing]) -> tuple[str, ...]:
@@ -63,21 +75,7 @@ def trials_left(study: Study, plan: Plan, after: Block, current: Sequence[Standi
         workload.label: len(open_configurations(study, workload.label, current))
         for workload in study.workloads
     }
-    rest = plan.blocks[plan.blocks.index(after) + 1 :]
+    here = (after.workload, after.index)
+    at = next(n for n, b in enumerate(plan.blocks) if (b.workload, b.index) == here)
+    rest = plan.blocks[at + 1 :]
     return sum(still_open[block.workload] for block in rest)
-
-
-def outlook(study: Study, workload: str, current: Sequence[Standing]) -> str:
-    """What the noise so far lets the study decide, in words; empty where that is the margin."""
-    own = [s.comparison for s in current if s.workload == workload]
-    noise = pooled_sd((comparison.sd, comparison.blocks) for comparison in own)
-    reachable = reachable_margin(noise, rule_of(study))
-    if not reachable > study.decide.margin:
-        return ""
-    if reachable > 1:
-        return f"{workload}: paired runs differ so much that hardly anything can be decided"
-    return (
-        f"{workload}: paired runs differ by {format_percent(noise)} (standard deviation), so "
-        f"differences under {format_percent(reachable)} will probably stay inconclusive in "
-        f"{study.decide.max_blocks} blocks; longer runs or more blocks tell finer ones"
-    )

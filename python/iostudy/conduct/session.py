@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from iostudy.conduct.agenda import Agenda, PlannedAgenda
 from iostudy.conduct.conductor import Conductor
 from iostudy.conduct.listeners import Listener
-from iostudy.conduct.progress import is_whole, open_order
-from iostudy.conduct.standing import Standing, standings
+from iostudy.conduct.search_agenda import SearchAgenda
+from iostudy.conduct.standing import Standing
 from iostudy.errors import LedgerError, UsageError
-from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_occupied
 from iostudy.node.protocol import Node
+from iostudy.study.candidates import with_candidates
 from iostudy.study.cross_check import with_offered
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
@@ -48,11 +52,12 @@ class Assignment:
         """Where every comparison stands if nothing is left to be run; None where something is."""
         if self.recorded is None:
             return None
-        study, rows = recorded_study(self.recorded), _rows(self.folder)
-        current = standings(study, rows)
-        blocks = make_plan(study, self.recorded.seed).blocks
-        left = any(not is_whole(b, rows) and open_order(study, b, current) for b in blocks)
-        return None if left else current
+        study = recorded_study(self.recorded)
+        with opened(self.folder) as ledger:
+            if study.search is not None:
+                return () if SearchRecord(ledger).outcome() else None
+            agenda, rows = _planned(study, self.recorded.seed), ledger.rows()
+        return None if agenda.next(rows) else agenda.standings(rows)
 
     def carry_out(
         self, node: Node, *, root: bool, seed: int | None, listeners: Sequence[Listener]
@@ -67,8 +72,8 @@ class Assignment:
         study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
-            plan = make_plan(study, ledger.study().seed)
-            return Conductor(study, plan, node, ledger, listeners).run()
+            agenda = _agenda(study, ledger, node, listeners)
+            return Conductor(study, agenda, node, ledger, listeners).run()
         finally:
             ledger.close()
 
@@ -112,6 +117,21 @@ def recorded_study(row: StudyRow) -> Study:
     return for_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
 
 
+def study_in(ledger: Ledger) -> Study:
+    """The Study that a ledger holds, with all candidates if it is a search."""
+    return with_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Ledger]:
+    """The ledger of an output folder, to read it."""
+    ledger = Ledger.open(folder, read_only=True)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """UsageError where a resumed study would mix what cannot be compared."""
     for way in MUST_AGREE:
@@ -125,24 +145,24 @@ def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any])
             )
 
 
+def _agenda(study: Study, ledger: Ledger, node: Node, listeners: Sequence[Listener]) -> Agenda:
+    seed = ledger.study().seed
+    if study.search is not None:
+        return SearchAgenda(study, seed, SearchRecord(ledger), node, listeners)
+    return _planned(study, seed)
+
+
+def _planned(study: Study, seed: int) -> PlannedAgenda:
+    return PlannedAgenda(study, make_plan(study, seed))
+
+
 def _inner(told: Any, key: str) -> Any:
     return told.get(key) if isinstance(told, Mapping) else None
 
 
-def _rows(folder: Path) -> tuple[TrialRow, ...]:
-    ledger = Ledger.open(folder, read_only=True)
-    try:
-        return ledger.rows()
-    finally:
-        ledger.close()
-
-
 def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
-    ledger = Ledger.open(folder, read_only=True)
-    try:
+    with opened(folder) as ledger:
         row = ledger.study()
-    finally:
-        ledger.close()
     if row.text != study.text:
         raise LedgerError(
             f"the output folder of this study ({study.name})",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,17 +11,22 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.ranking import Ranking, is_rankable, rank
 from iostudy.analysis.verdict import Comparison, Rule, compare
+from iostudy.conduct.screening import Screened, main_effects
 from iostudy.ledger.rows import TrialRow
-from iostudy.study.model import Study
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
 
 Values = dict[int, float]
+
+FIRST_LEVELS = "first levels"
+"""What the levels of a screening are compared with."""
 
 
 @dataclass(frozen=True)
 class Standing:
     """One configuration against the baseline on one workload, over the blocks both have run.
 
+    In a screening it is one level of a factor, called ``atime=noatime``, against the first levels.
     ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same blocks,
     so that their ratio is the comparison's estimate; NaN before the first common block.
     """
@@ -59,41 +64,92 @@ def verdict_values(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, st
 
 
 def standings(study: Study, rows: Iterable[TrialRow]) -> tuple[Standing, ...]:
-    """Every comparison of the study as the finished blocks leave it, in the study's order."""
+    """Every comparison of the study as the finished blocks leave it, in the study's order.
+
+    A search compares nothing: what won it was chosen for its luck, too.
+    """
+    if study.search is not None:
+        return ()
+    if study.design is not None:
+        return tuple(map(_of_effect, screened(study, rows)))
     values = verdict_values(study, rows)
     return tuple(
-        _standing(study, workload.label, configuration.label, values)
+        standing
         for workload in study.workloads
+        for standing in of_workload(study, workload.label, values)
+    )
+
+
+def of_workload(
+    study: Study, workload: str, values: Mapping[tuple[str, str], Values]
+) -> tuple[Standing, ...]:
+    """The comparisons on one workload, from `verdict_values`; not of a screening."""
+    return tuple(
+        _standing(study, workload, configuration.label, values)
         for configuration in study.configurations()[1:]
+    )
+
+
+def screened(study: Study, rows: Iterable[TrialRow]) -> tuple[Screened, ...]:
+    """Every effect of a screening, workload by workload."""
+    return main_effects(study, tuple(log_figures(study, rows)), rule_of(study))
+
+
+def _of_effect(found: Screened) -> Standing:
+    return Standing(
+        workload=found.workload.label,
+        configuration=found.label,
+        baseline=FIRST_LEVELS,
+        figure=found.workload.figure,
+        mean=found.mean,
+        baseline_mean=found.reference,
+        comparison=found.effect.comparison,
     )
 
 
 def ranked(study: Study, rows: Iterable[TrialRow]) -> Ranking | None:
     """All configurations, in the study's order, over all workloads with their weights.
 
-    None where verdicts tell all, or too few blocks are there for a ranking.
+    None where verdicts tell all, too few blocks are there for a ranking, or where configurations
+    are not compared: in a screening and in a search.
     """
-    figures, rule = list(_figures(study, rows)), rule_of(study)
+    if study.design is not None or study.search is not None:
+        return None
+    figures, rule = list(log_figures(study, rows)), rule_of(study)
     if not is_rankable(figures, rule):
         return None
-    weights = [study.decide.weight(workload.label) for workload in study.workloads]
-    return rank(figures, weights, rule)
+    return rank(figures, study.weights, rule)
 
 
-def _figures(study: Study, rows: Iterable[TrialRow]) -> Iterator[NDArray[np.float64]]:
+def log_figures(study: Study, rows: Iterable[TrialRow]) -> Iterator[NDArray[np.float64]]:
     """For each workload s ln y by block and configuration, NaN where there is no trial."""
     values = verdict_values(study, rows)
-    labels = [configuration.label for configuration in study.configurations()]
     for workload in study.workloads:
-        sign = 1 if workload.figure.higher_is_better else -1
-        columns = [values.get((workload.label, label), {}) for label in labels]
-        blocks = sorted({block for column in columns for block in column})
-        y = [[column.get(block, np.nan) for column in columns] for block in blocks]
-        yield sign * np.log(np.array(y, dtype=np.float64).reshape(len(blocks), len(labels)))
+        yield figures_of(study, workload, values, rounds(values, {workload.label}))
+
+
+def rounds(values: Mapping[tuple[str, str], Values], workloads: Collection[str]) -> tuple[int, ...]:
+    """The blocks that any of the workloads has under any configuration."""
+    found = (own for (workload, _), own in values.items() if workload in workloads)
+    return tuple(sorted({block for own in found for block in own}))
+
+
+def figures_of(
+    study: Study,
+    workload: WorkloadRequest,
+    values: Mapping[tuple[str, str], Values],
+    blocks: Sequence[int],
+) -> NDArray[np.float64]:
+    """s ln y of a workload by block and configuration, NaN where there is no trial."""
+    labels = [configuration.label for configuration in study.configurations()]
+    columns = [values.get((workload.label, label), {}) for label in labels]
+    y = [[column.get(block, np.nan) for column in columns] for block in blocks]
+    sign = 1 if workload.figure.higher_is_better else -1
+    return sign * np.log(np.array(y, dtype=np.float64).reshape(len(blocks), len(labels)))
 
 
 def _standing(
-    study: Study, workload: str, configuration: str, values: dict[tuple[str, str], Values]
+    study: Study, workload: str, configuration: str, values: Mapping[tuple[str, str], Values]
 ) -> Standing:
     figure = next(w.figure for w in study.workloads if w.label == workload)
     base = values.get((workload, study.baseline.label), {})

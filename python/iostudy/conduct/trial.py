@@ -11,7 +11,8 @@ from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, TrialResult
-from iostudy.study.model import Configuration, Validity
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Validity
 from iostudy.workloads.definition import Figure
 
 
@@ -50,6 +51,7 @@ def carry_out(
 def _ended(
     row: TrialRow, result: TrialResult, limits: Validity, figure: Figure, ledger: Ledger
 ) -> TrialRow:
+    seen = result.telemetry.seen
     reason = undecidable(result.figures, figure) or disturbance(result, limits)
     return replace(
         row,
@@ -58,13 +60,12 @@ def _ended(
         figures=dict(result.figures),
         settings=dict(result.settings),
         device=result.device,
-        devices=dict(result.telemetry.devices),
-        machine={**result.telemetry.machine, "%foreign": 100 * foreign_share(result)},
+        seen=replace(seen, machine={**seen.machine, "%foreign": 100 * foreign_share(result)}),
         phases=dict(result.phases),
         notes=result.notes,
         latencies=dict(result.latencies),
         parts=result.parts,
-        telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples()),
+        telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples),
     )
 
 

@@ -11,11 +11,16 @@ from collections.abc import Mapping
 
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
-from iostudy.units import KIB, MIB, format_percent
+from iostudy.telemetry.seen import Foreign
+from iostudy.units import KIB, MIB, format_percent, format_rounded_size
 from iostudy.workloads.definition import BYTES, Figure
 
 FLOOR_BYTES = MIB
 """So much a file system may write for itself in a trial: inodes, bitmaps, its journal."""
+FLOOR_SUSPENDED_SECONDS = 0.5
+"""The two clocks that tell it are read one after the other; no machine sleeps that shortly."""
+FLOOR_GAP_SECONDS = 5.0
+"""So long a machine under load may keep a thread from running."""
 
 
 def undecidable(figures: Mapping[str, float], figure: Figure) -> str:
@@ -33,7 +38,13 @@ def undecidable(figures: Mapping[str, float], figure: Figure) -> str:
 
 def disturbance(result: TrialResult, limits: Validity) -> str:
     """Why the trial is invalid, in words with figures; empty if it is valid."""
-    reasons = (_foreign_io(result, limits.foreign_io), _steal(result, limits.steal))
+    reasons = (
+        _foreign_io(result, limits.foreign_io),
+        _foreign_cpu(result, limits.foreign_cpu),
+        _steal(result, limits.steal),
+        _suspended(result),
+        _gap(result, limits.gap),
+    )
     return "; ".join(reason for reason in reasons if reason)
 
 
@@ -53,7 +64,60 @@ def _foreign_io(result: TrialResult, limit: float) -> str:
         return ""
     return (
         f"foreign I/O on {device}: {format_percent(share)} of the workload's own bytes, "
-        f"limit {format_percent(limit)}"
+        f"limit {format_percent(limit)}{_blamed(result, share)}"
+    )
+
+
+def _blamed(result: TrialResult, share: float) -> str:
+    """The process that moved most of what is foreign, in words; empty where none is known."""
+    foreign_bytes = share * result.figures[BYTES]
+    busiest = max(result.telemetry.seen.foreign, key=_moved, default=None)
+    if busiest is None or _moved(busiest) * KIB <= FLOOR_BYTES:
+        return ""
+    moved = round(_moved(busiest) * KIB)
+    size = format_rounded_size(moved)
+    return f"; {_much(moved, foreign_bytes)} of it by {busiest.name} (pid {busiest.pid}), {size}"
+
+
+def _moved(process: Foreign) -> float:
+    return process.read_kB + process.written_kB
+
+
+def _foreign_cpu(result: TrialResult, limit: float | None) -> str:
+    seen = result.telemetry.seen
+    used, cores = (seen.machine.get(name, 0.0) for name in ("foreign_%cpu", "cores"))
+    if limit is None or not cores or used / 100 / cores <= limit:
+        return ""
+    busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
+    taken, named = used / 100 * seen.seconds, ""
+    if busiest is not None:
+        much = _much(busiest.cpu_seconds, taken)
+        named = f"; {much} of it by {busiest.name} (pid {busiest.pid}), {busiest.cpu_seconds:.1f} s"
+    return (
+        f"other processes took {format_percent(used / 100 / cores)} of the CPU time, "
+        f"limit {format_percent(limit)}{named}"
+    )
+
+
+def _much(part: float, whole: float) -> str:
+    return "most" if 2 * part >= whole else "some"
+
+
+def _suspended(result: TrialResult) -> str:
+    seconds = result.telemetry.seen.machine.get("suspended_s", 0.0)
+    if seconds < FLOOR_SUSPENDED_SECONDS:
+        return ""
+    return f"the machine was suspended for {seconds:.1f} s while the workload ran"
+
+
+def _gap(result: TrialResult, limit: float) -> str:
+    seen = result.telemetry.seen
+    gap = seen.machine.get("longest_gap_s", 0.0)
+    if gap <= max(limit * seen.seconds, FLOOR_GAP_SECONDS):
+        return ""
+    return (
+        f"no sample for {gap:.1f} s of {seen.seconds:.1f} s, limit {format_percent(limit)}: "
+        "what the machine did meanwhile is not known"
     )
 
 
@@ -67,7 +131,7 @@ def _shares(result: TrialResult) -> list[tuple[str, float]]:
         return []
     moved = {
         device: (figures["kB_read"] + figures["kB_wrtn"]) * KIB
-        for device, figures in result.telemetry.devices.items()
+        for device, figures in result.telemetry.seen.devices.items()
     }
     if result.beside:
         together = (result.device, *result.beside)
@@ -79,7 +143,7 @@ def _shares(result: TrialResult) -> list[tuple[str, float]]:
 
 
 def _steal(result: TrialResult, limit: float) -> str:
-    share = result.telemetry.machine.get("%steal", 0.0) / 100
+    share = result.telemetry.seen.machine.get("%steal", 0.0) / 100
     if share <= limit:
         return ""
     taken = format_percent(share)

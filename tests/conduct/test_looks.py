@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from iostudy.conduct import looks
+from iostudy.conduct.looks import Looks
+from iostudy.conduct.standing import standings
+from tests.report.factory import disturbed, rows, study
+
+
+def test_every_look_is_what_all_rows_give() -> None:
+    asked, kept = study(), Looks(study())
+    trials = disturbed(rows(asked))
+    for end in (0, 4, 8, 8, 40, len(trials)):
+        assert repr(kept.at(trials[:end])) == repr(standings(asked, trials[:end]))
+
+
+def test_rows_of_another_ledger_begin_anew() -> None:
+    asked, kept = study(), Looks(study())
+    kept.at(rows(asked, noise=0.05))
+    for others in (rows(asked, blocks=3), rows(asked, noise=0.02)):
+        assert repr(kept.at(others)) == repr(standings(asked, others))
+
+
+def test_only_the_workload_of_a_block_is_judged_again() -> None:
+    asked, kept = study(), Looks(study())
+    trials = rows(asked)
+    (workload,) = {row.workload for row in trials[-4:]}
+    kept.at(trials[:-4])
+    with patch.object(looks, "of_workload", wraps=looks.of_workload) as judged:
+        kept.at(trials)
+        kept.at(trials)
+    assert [call.args[1] for call in judged.call_args_list] == [workload]
