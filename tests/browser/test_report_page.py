@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from iostudy.report.model import build
-from iostudy.report.values import Report
+from iostudy.report.values.report import Report
+from iostudy.report.visible import visible
 from iostudy.report.write import write_all
+from iostudy.telemetry import seen
+from iostudy.telemetry.iostat import device_figures
 from tests.report.factory import (
     disturbed,
     factor,
@@ -39,7 +46,10 @@ FLAGS = (
     "--disable-sync",
 )
 DRAWN = "html[data-charts=drawn]"
-HOSTILE = "</script><script>window.ran=1</script><img src=x onerror='window.ran=1'>\"'`${1}{{7*7}}"
+HOSTILE = (
+    "</script><script>window.ran=1</script><img src=x onerror='window.ran=1'>\"'`${1}{{7*7}}"
+    "\u202egnp.txt\x1b[31m\x07" + "word" * 40
+)
 
 _MEASURE = """(charts) => charts.map((chart) => [
   chart.getBoundingClientRect().width,
@@ -76,17 +86,19 @@ def hostile_report() -> Report:
     """Hostile strings wherever a string of others can come in."""
     asked = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
     circumstances = {HOSTILE: {HOSTILE: [HOSTILE], "host_name": HOSTILE}}
-    trials = [
-        replace(row, reason=HOSTILE, notes=(HOSTILE,), devices={HOSTILE: {"%util": 50.0}})
-        for row in rows(asked)
-    ]
+    figures = device_figures(Counter(reads=1, io_ms=500), 1.0)
+    hostile = seen.Seen(1.0, {HOSTILE: figures}, {})
+    trials = [replace(row, reason=HOSTILE, notes=(HOSTILE,), seen=hostile) for row in rows(asked)]
     trials[0] = replace(trials[0], counts=False)
     return build(asked, study_row(asked, circumstances), trials)
 
 
-def opened(browser: Browser, told: Report, folder: Path, width: int = 1280) -> tuple[Page, Seen]:
+def opened(
+    browser: Browser, told: Report, folder: Path, width: int = 1280, **options: Any
+) -> tuple[Page, Seen]:
+    """The page of a report; ``options`` as of a browser's page."""
     write_all(told, folder)
-    page = browser.new_page(viewport={"width": width, "height": 900})
+    page = browser.new_page(viewport={"width": width, "height": 900}, **options)
     seen = Seen()
     page.on("console", lambda message: seen.errors.append(message.text))
     page.on("pageerror", lambda error: seen.errors.append(str(error)))
@@ -185,8 +197,8 @@ def long_labels(
 
 
 def test_verdicts_on_long_labels_fit_the_page(long_labels: Page) -> None:
-    places = long_labels.locator(".scroll:has(.verdicts)")
-    ranking, *verdicts = places.all()
+    ranking = long_labels.locator("section[aria-labelledby=ranking] .scroll").first
+    verdicts = long_labels.locator(".scroll:has(.verdicts):has(th:text-is('verdict'))").all()
     assert len(verdicts) == 2
     assert "from the mean" in (ranking.text_content() or "")
     for place in (ranking, *verdicts):
@@ -222,7 +234,8 @@ def test_hostile_strings_are_shown_and_do_not_run(browser: Browser, tmp_path: Pa
     page, seen = opened(browser, hostile_report(), tmp_path)
     page.locator(".chart .mark-symbol path").first.hover(force=True)
     assert page.evaluate("window.ran") is None
-    assert page.locator("h1").inner_text() == HOSTILE
+    assert page.locator("h1").inner_text() == visible(HOSTILE)
+    assert not set("\u202e\x1b\x07") & set(page.locator("body").inner_text())
     assert page.locator("img").count() == 0
     assert seen.errors == []
     assert seen.requests == [page.url]
@@ -246,6 +259,74 @@ def test_the_download_is_the_json_report(browser: Browser, tmp_path: Path) -> No
         page.click("#download")
     got = json.loads(Path(download.value.path()).read_text("utf-8"))
     assert got == json.loads((tmp_path / "report.json").read_text("utf-8"))
+    page.close()
+
+
+def trials_csv(browser: Browser, told: Report, folder: Path) -> list[dict[str, str]]:
+    page, seen = opened(browser, told, folder)
+    with page.expect_download() as download:
+        page.click("#csv")
+    text = Path(download.value.path()).read_text("utf-8")
+    assert seen.errors == []
+    page.close()
+    return list(csv.DictReader(text.splitlines(keepends=True), strict=True))
+
+
+def test_the_trials_can_be_had_as_csv(browser: Browser, tmp_path: Path) -> None:
+    told = full_report()
+    got = trials_csv(browser, told, tmp_path)
+    assert [row["configuration"] for row in got] == [t.configuration for t in told.trials]
+    assert float(got[0]["value"]) == told.trials[0].value
+    assert float(got[0]["device.%util"]) == told.trials[0].devices["loop0"]["%util"]
+    assert got[-1]["value"] == ""
+    assert got[0]["settings.block.scheduler@loop0"] == told.trials[0].configuration
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(1)", "\t=1", '=1,"a"\n=2'])
+def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path, text: str) -> None:
+    asked = study()
+    trials = [replace(row, reason=text, counts=False) for row in rows(asked, blocks=2)]
+    trials[0] = replace(trials[0], settings={text: "x"}, figures={"aggregate": -5.0})
+    first, *_ = trials_csv(browser, build(asked, study_row(asked), trials), tmp_path)
+    assert first["reason"] == f"'{text}"
+    assert first["value"] == "-5"
+
+
+@pytest.mark.parametrize("told", [full_report(), parted_report(), hostile_report()])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light")])
+def test_axe_finds_nothing_serious(
+    browser: Browser, tmp_path: Path, told: Report, width: int, scheme: str
+) -> None:
+    page, _ = opened(browser, told, tmp_path, width, color_scheme=scheme, bypass_csp=True)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    # One example of what each rule finds right: to describe them all takes most of the time.
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response
+    assert found["passes"]
+    assert [(own["id"], own["impact"]) for own in found["violations"]] == []
+    page.close()
+
+
+def test_the_first_key_leads_to_the_answer(full: tuple[Page, Seen]) -> None:
+    page, _ = full
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the answer"
+    assert page.locator(".skip").evaluate("(link) => link.getBoundingClientRect().left") >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_what_is_folded_is_printed_unless_it_is_long(browser: Browser, tmp_path: Path) -> None:
+    asked = study()
+    told = build(asked, study_row(asked), rows(asked, blocks=20) * 4)
+    page, _ = opened(browser, told, tmp_path, color_scheme="dark")
+    folded = page.locator("details:not([open])").count()
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 2
+    assert not page.locator("details.long").first.is_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details:not([open])").count() == folded
     page.close()
 
 

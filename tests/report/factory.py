@@ -10,19 +10,15 @@ from dataclasses import replace
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.report.model import build
-from iostudy.report.values import Report, Result, Span
-from iostudy.study.model import (
-    Decision,
-    Factor,
-    FactorKind,
-    Level,
-    Study,
-    Validity,
-    WorkloadRequest,
-)
+from iostudy.report.values.base import Span
+from iostudy.report.values.report import Report
+from iostudy.report.values.results import Result
+from iostudy.study.combinations import Factor, FactorKind, Level
+from iostudy.study.model import Decision, Study, Validity, WorkloadRequest
 from iostudy.study.plan import make_plan
 from iostudy.study.requests import request as request_of
 from iostudy.study.targets import LoopbackTarget
+from iostudy.telemetry.seen import Figures, Seen
 from iostudy.workloads import catalog
 
 QUESTION = "Does the I/O scheduler matter for our streaming writes and reads?"
@@ -128,12 +124,12 @@ def rows(
             base = BASE.get(block.workload, 500.0)
             value = base * (1 + effect) * math.exp(draw.gauss(0.0, noise))
             found.append(
-                _row(len(found) + 1, block.index, position, block.workload, configuration, value)
+                row(len(found) + 1, block.index, position, block.workload, configuration, value)
             )
     return found
 
 
-def _row(
+def row(
     number: int, block: int, position: int, workload: str, configuration: str, value: float
 ) -> TrialRow:
     return TrialRow(
@@ -148,14 +144,17 @@ def _row(
         figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
         settings={"block.scheduler@loop0": configuration},
         device="loop0",
-        devices=_devices(value, reads="read" in workload),
-        machine={
-            "%user": 1.5,
-            "%system": 2e4 / value,
-            "%iowait": 12.0,
-            "%idle": 60.0,
-            "io_some": 3.0,
-        },
+        seen=Seen(
+            seconds=30.0,
+            devices=_devices(value, reads="read" in workload),
+            machine={
+                "%user": 1.5,
+                "%system": 2e4 / value,
+                "%iowait": 12.0,
+                "%idle": 60.0,
+                "io_some": 3.0,
+            },
+        ),
         phases={"settings": 0.01, "caches": 0.12, "workload": 512 / value},
         notes=("page cache dropped before the trial",),
         telemetry=f"telemetry/{number:06d}.parquet",
@@ -167,7 +166,7 @@ def _devices(value: float, *, reads: bool) -> dict[str, dict[str, float]]:
     rates = {"rkB/s": 1024 * value if reads else 0.0, "wkB/s": 0.0 if reads else 1024 * value}
     waits = {"r_await": 900 / value if reads else 0.0, "w_await": 0.0 if reads else 900 / value}
     loop = {"r/s": rates["rkB/s"] / 128, "w/s": rates["wkB/s"] / 128, **rates, **waits}
-    loop |= {"aqu-sz": 2.4, "%util": 96.0 - value / 100}
+    loop |= {"f/s": 0.0, "f_await": 0.0, "aqu-sz": 4.4, "%util": 96.0 - value / 100}
     return {"loop0": loop, "sda": {**loop, "%util": 40.0}}
 
 
@@ -186,8 +185,7 @@ def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
         status=TrialStatus.INTERRUPTED,
         reason="iostudy ended before this trial did",
         figures=None,
-        devices=None,
-        machine=None,
+        seen=None,
         counts=False,
     )
     return [*trials, invalid, interrupted]
@@ -196,13 +194,15 @@ def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
 def renamed(trials: Sequence[TrialRow]) -> list[TrialRow]:
     """The same trials, of which the first half saw the disk as loop1."""
     before = [
-        replace(
-            row, device="loop1", devices={"loop1": row.devices["loop0"], "sda": row.devices["sda"]}
-        )
+        replace(row, device="loop1", seen=replace(row.seen, devices=_renamed(row.seen.devices)))
         for row in trials[: len(trials) // 2]
-        if row.devices is not None
+        if row.seen is not None
     ]
     return [*before, *trials[len(before) :]]
+
+
+def _renamed(devices: Mapping[str, Figures]) -> Mapping[str, Figures]:
+    return {"loop1": devices["loop0"], "sda": devices["sda"]}
 
 
 def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) -> list[TrialRow]:

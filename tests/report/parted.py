@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.model import build
-from iostudy.report.values import Report
+from iostudy.report.values.report import Report
 from iostudy.study.model import Study
 from iostudy.units import KIB, format_size
 from iostudy.workloads import catalog, dfsio

@@ -6,7 +6,8 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.answer import Topic, noun_of, predicate, sentences
-from iostudy.report.values import FigureTold, Result
+from iostudy.report.values.base import FigureTold
+from iostudy.report.values.results import Result
 from tests.report.factory import factor, result, span
 
 TOPIC = Topic(noun="scheduler", margin=0.03, max_blocks=20)
@@ -26,20 +27,20 @@ def said(*others: Result, figure: FigureTold = RATE) -> str:
 
 
 def test_no_configuration_differs() -> None:
-    assert said(DEADLINE_SAME, KYBER_SAME) == "no scheduler differs from none by more than 3 %"
+    assert said(DEADLINE_SAME, KYBER_SAME) == "no scheduler differs from “none” by more than 3 %"
 
 
 def test_a_single_other_configuration_is_named() -> None:
-    assert said(KYBER_SAME) == "kyber does not differ from none by more than 3 %"
+    assert said(KYBER_SAME) == "kyber does not differ from “none” by more than 3 %"
 
 
 def test_a_cost_is_told_as_a_positive_percentage_with_its_interval() -> None:
-    assert said(BFQ_COSTS) == "compared with none: bfq costs 12.0 % [9.0, 15.0]"
+    assert said(BFQ_COSTS) == "compared with “none”: bfq costs 12.0 % [9.0, 15.0]"
 
 
 def test_gains_come_before_costs_and_costs_before_the_rest() -> None:
     assert said(DEADLINE_SAME, BFQ_COSTS, KYBER_GAINS) == (
-        "compared with none: kyber gains 8.0 % [6.0, 10.0]; bfq costs 12.0 % [9.0, 15.0]; "
+        "compared with “none”: kyber gains 8.0 % [6.0, 10.0]; bfq costs 12.0 % [9.0, 15.0]; "
         "mq-deadline does not differ by more than 3 %"
     )
 
@@ -48,14 +49,14 @@ def test_where_less_is_better_a_lower_figure_saves_and_a_higher_one_costs() -> N
     faster = result("bfq", Verdict.BETTER, change=-0.1, interval=span(-0.13, -0.07), by_margin=True)
     slower = result("kyber", Verdict.WORSE, change=0.2, interval=span(0.1, 0.31), by_margin=True)
     assert said(faster, slower, figure=TIME) == (
-        "compared with none: bfq saves 10.0 % [7.0, 13.0]; kyber costs 20.0 % [10.0, 31.0]"
+        "compared with “none”: bfq saves 10.0 % [7.0, 13.0]; kyber costs 20.0 % [10.0, 31.0]"
     )
 
 
 def test_an_effect_that_may_lie_within_the_margin_says_so() -> None:
     small = result("bfq", Verdict.WORSE, change=-0.035, interval=span(-0.06, -0.01))
     assert said(small) == (
-        "compared with none: bfq costs 3.5 % [1.0, 6.0], perhaps less than the margin of 3 %"
+        "compared with “none”: bfq costs 3.5 % [1.0, 6.0], perhaps less than the margin of 3 %"
     )
 
 
@@ -69,7 +70,7 @@ def test_an_inconclusive_comparison_says_what_would_be_needed() -> None:
         blocks_needed=55,
     )
     assert said(undecided) == (
-        "compared with none: kyber at -1.2 % [-4.5, +2.2] is undecided after 20 blocks "
+        "compared with “none”: kyber at -1.2 % [-4.5, +2.2] is undecided after 20 blocks "
         "(about 55 would probably decide)"
     )
 
@@ -81,7 +82,7 @@ def test_more_blocks_than_anybody_will_run_are_not_counted_out() -> None:
 
 def test_before_the_last_block_an_inconclusive_comparison_is_not_told_yet() -> None:
     undecided = result("kyber", Verdict.INCONCLUSIVE, blocks=1)
-    assert said(undecided) == "compared with none: kyber is not decided yet, after 1 block"
+    assert said(undecided) == "compared with “none”: kyber is not decided yet, after 1 block"
 
 
 def test_a_configuration_without_blocks_beside_others_with_some() -> None:
@@ -99,18 +100,18 @@ def undecided(*names: str, blocks: int = 20, needed: Sequence[int | None] = ()) 
 
 def test_where_nothing_was_decided_that_is_all_there_is_to_say() -> None:
     assert said(*undecided("bfq", "kyber", needed=(55, 5000))) == (
-        "nothing could be decided against none in 20 blocks "
+        "nothing could be decided against “none” in 20 blocks "
         "(about 55 to more than 1000 would probably decide)"
     )
     assert said(*undecided("bfq", "kyber", blocks=6, needed=(9, 9))) == (
-        "nothing is decided yet against none, after 6 blocks (about 9 will probably decide)"
+        "nothing is decided yet against “none”, after 6 blocks (about 9 will probably decide)"
     )
 
 
 def test_what_is_decided_comes_first_and_the_rest_in_a_clause() -> None:
     rest = undecided("a", "b", "c", needed=(155, 5, 55))
     assert said(*rest, BFQ_COSTS) == (
-        "compared with none: bfq costs 12.0 % [9.0, 15.0]; a, b and c are undecided after "
+        "compared with “none”: bfq costs 12.0 % [9.0, 15.0]; a, b and c are undecided after "
         "20 blocks (about 5 to 155 would probably decide)"
     )
     more = undecided("a", "b", "c", "d", needed=(5, 55, None, 7))
@@ -120,7 +121,7 @@ def test_what_is_decided_comes_first_and_the_rest_in_a_clause() -> None:
 def test_undecided_after_different_numbers_of_blocks() -> None:
     rest = [*undecided("a", needed=(9,)), *undecided("b", blocks=6, needed=(90,))]
     assert said(*rest) == (
-        "nothing is decided yet against none, after 6 to 20 blocks "
+        "nothing is decided yet against “none”, after 6 to 20 blocks "
         "(about 9 to 90 will probably decide)"
     )
 
@@ -145,7 +146,7 @@ def test_nothing_finished() -> None:
 
 def test_a_single_configuration_is_told_without_a_verdict() -> None:
     assert said() == (
-        "none gives 400 MiB/s (geometric mean of 8 blocks); "
+        "“none” gives 400 MiB/s (geometric mean of 8 blocks); "
         "there is no other scheduler to compare it with"
     )
 

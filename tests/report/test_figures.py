@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import altair as alt
 import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import figures, palette
 from iostudy.report.model import build
-from iostudy.report.values import Report
+from iostudy.report.section import Drawn
+from iostudy.report.values.report import Report
 from tests.report.factory import (
     disturbed,
     outlying,
@@ -23,8 +25,9 @@ from tests.report.factory import (
 PAGES = ("#ffffff", "#14171c")
 
 
-def points(spec: dict[str, Any]) -> list[list[dict[str, Any]]]:
+def points(drawn: Drawn) -> list[list[dict[str, Any]]]:
     """The rows of every layer's data."""
+    spec = drawn.spec
     data = spec.get("datasets", {})
     layers = (layer["data"] for layer in spec["layer"])
     return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
@@ -37,18 +40,18 @@ def told() -> Report:
 
 def test_the_interval_plot_shows_every_comparison_in_percent() -> None:
     made = report()
-    spec = figures.intervals(made.workloads[0], made)
-    assert spec is not None
-    rows_shown = points(spec)[-1]
+    drawn = figures.intervals(made.workloads[0], made)
+    assert drawn is not None
+    rows_shown = points(drawn)[-1]
     assert [row["configuration"] for row in rows_shown] == ["mq-deadline", "kyber", "bfq"]
     assert rows_shown[-1]["change"] == pytest.approx(-12, abs=1.5)
 
 
 def test_the_shaded_zone_is_the_margin_as_a_ratio() -> None:
     made = report()
-    spec = figures.intervals(made.workloads[0], made)
-    assert spec is not None
-    assert points(spec)[0] == [{"low": pytest.approx(100 / 1.03 - 100), "high": 3.0}]
+    drawn = figures.intervals(made.workloads[0], made)
+    assert drawn is not None
+    assert points(drawn)[0] == [{"low": pytest.approx(100 / 1.03 - 100), "high": 3.0}]
 
 
 def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
@@ -60,9 +63,9 @@ def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
 def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() -> None:
     made = told()
     for workload in made.workloads:
-        spec = figures.run_order(workload, made)
-        assert spec is not None
-        shown = {row["number"] for layer in points(spec) for row in layer}
+        drawn = figures.run_order(workload, made)
+        assert drawn is not None
+        shown = {row["number"] for layer in points(drawn) for row in layer}
         assert shown == {t.number for t in made.trials if t.workload == workload.label}
 
 
@@ -72,20 +75,20 @@ def test_an_interval_that_tells_nothing_is_cut_and_not_left_out() -> None:
     first, wide, *others = workload.results
     wide = wide.model_copy(update={"change": 0.5, "interval": span(-0.99, 1e6)})
     workload = workload.model_copy(update={"results": (first, wide, *others)})
-    spec = figures.intervals(workload, made)
-    assert spec is not None
-    row = next(r for r in points(spec)[-1] if r["configuration"] == wide.configuration)
+    drawn = figures.intervals(workload, made)
+    assert drawn is not None
+    row = next(r for r in points(drawn)[-1] if r["configuration"] == wide.configuration)
     assert (row["low_cut"], row["high_cut"], row["change"]) == (True, True, None)
     assert -30 < row["low"] < 0 < row["high"] < 30
-    arrows = {layer["mark"].get("shape") for layer in spec["layer"]}
+    arrows = {layer["mark"].get("shape") for layer in drawn.spec["layer"]}
     assert {"triangle-left", "triangle-right"} <= arrows
 
 
 def test_levels_of_a_long_label_have_a_line_each() -> None:
     made = two_factors()
-    spec = figures.intervals(made.workloads[0], made)
-    assert spec is not None
-    axis = spec["layer"][-1]["encoding"]["y"]["axis"]
+    drawn = figures.intervals(made.workloads[0], made)
+    assert drawn is not None
+    axis = drawn.spec["layer"][-1]["encoding"]["y"]["axis"]
     assert axis["labelExpr"] == "split(datum.label, ', ')"
     assert axis["labelOffset"] == -7
 
@@ -98,9 +101,9 @@ def test_there_is_no_run_order_plot_without_a_figure() -> None:
 def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
     made = report()
     write, read = (figures.telemetry(workload, made) for workload in made.workloads)
-    assert "written, MiB/s" in [spec["title"] for spec in write]
-    assert "r_await, ms" in [spec["title"] for spec in read]
-    assert "r_await, ms" not in [spec["title"] for spec in write]
+    assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
+    assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
+    assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
 
 
 def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
@@ -108,17 +111,27 @@ def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
     made = build(asked, study_row(asked), renamed(rows(asked)))
     counted = [t for t in made.trials if t.workload == "dfsio-write"]
     chart = figures.telemetry(made.workloads[0], made)[0]
-    (shown,) = chart["datasets"].values() if "datasets" in chart else [chart["data"]["values"]]
+    spec = chart.spec
+    (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
     assert len(shown) == len(counted)
+
+
+def test_every_chart_is_one_of_vega_lite() -> None:
+    made = told()
+    for workload in made.workloads:
+        charts = [figures.intervals(workload, made), figures.run_order(workload, made)]
+        for drawn in (*charts, *figures.telemetry(workload, made)):
+            assert drawn is not None
+            alt.LayerChart.from_dict(drawn.spec, validate=True)
 
 
 def test_charts_take_the_width_they_are_given() -> None:
     made = told()
     for workload in made.workloads:
-        specs = [figures.intervals(workload, made), figures.run_order(workload, made)]
-        for spec in (*specs, *figures.telemetry(workload, made)):
-            assert spec is not None
-            assert spec["width"] == "container"
+        charts = [figures.intervals(workload, made), figures.run_order(workload, made)]
+        for drawn in (*charts, *figures.telemetry(workload, made)):
+            assert drawn is not None
+            assert drawn.spec["width"] == "container"
 
 
 def test_every_verdict_has_a_colour_and_a_shape_of_its_own() -> None:

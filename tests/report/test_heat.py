@@ -5,7 +5,7 @@ import re
 import pytest
 
 from iostudy.report import heat, palette
-from iostudy.report.values import PartsTold
+from iostudy.report.values.results import PartsTold
 from tests.report.parted import JOBS, cells, parted_report
 from tests.report.test_figures import luminance
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import itertools
 import json
@@ -10,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from iostudy.report import html, json_
-from iostudy.report.values import Report
+from iostudy.report.values.report import Report
 from tests.report.factory import report, two_factors
 from tests.report.parted import JOBS, cells, parted_report
 
@@ -24,6 +25,10 @@ class Page(HTMLParser):
         self.scripts: dict[str, str] = {}
         self._script: str | None = None
         self.feed(text)
+
+    def unpacked(self, name: str) -> str:
+        """The text that is packed in a script element."""
+        return gzip.decompress(base64.b64decode(self.scripts[name])).decode()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
@@ -53,7 +58,7 @@ def page(text: str) -> Page:
 
 
 def test_it_is_small_enough_to_send(text: str) -> None:
-    assert len(text.encode()) < 1_500_000
+    assert len(text.encode()) < 500_000
 
 
 def test_it_asks_for_nothing_from_elsewhere(page: Page) -> None:
@@ -71,14 +76,15 @@ def test_only_its_own_script_may_run(page: Page) -> None:
         for tag, attributes in page.elements
         if tag == "meta" and attributes.get("http-equiv") == "Content-Security-Policy"
     )
-    digest = base64.b64encode(hashlib.sha256(page.scripts["main"].encode()).digest()).decode()
-    assert f"script-src 'sha256-{digest}';" in policy
+    scripts = (page.scripts["main"], page.unpacked("library"))
+    digests = [base64.b64encode(hashlib.sha256(own.encode()).digest()).decode() for own in scripts]
+    assert f"script-src 'sha256-{digests[0]}' 'sha256-{digests[1]}';" in policy
     assert "default-src 'none'" in policy
     assert "unsafe-eval" not in policy
 
 
 def test_the_raw_data_are_the_json_report(page: Page, told: Report) -> None:
-    assert json.loads(page.scripts["data"]) == json.loads(json_.render(told))
+    assert json.loads(page.unpacked("data")) == json.loads(json_.render(told))
 
 
 def test_every_chart_has_its_place_and_a_text_for_those_who_cannot_see_it(page: Page) -> None:
@@ -87,7 +93,7 @@ def test_every_chart_has_its_place_and_a_text_for_those_who_cannot_see_it(page: 
         for _, attributes in page.elements
         if attributes.get("class") == "chart"
     }
-    assert set(places) == set(json.loads(page.scripts["charts"]))
+    assert set(places) == set(json.loads(page.unpacked("charts"))["charts"])
     assert all(places.values())
     assert "worse" in (places["intervals-1"] or "")
 
@@ -115,15 +121,15 @@ def test_every_header_cell_has_a_scope(page: Page) -> None:
 def test_markup_in_the_texts_of_others_stays_text(told: Report, field: str) -> None:
     hostile = "\"'></script></style><script>alert(1)</script><img src=x onerror=alert(1)>"
     made = Page(html.render(told.model_copy(update={field: hostile})))
-    assert [tag for tag, _ in made.elements].count("script") == 3
+    assert [tag for tag, _ in made.elements].count("script") == 4
     assert "img" not in [tag for tag, _ in made.elements]
-    assert hostile in json.loads(made.scripts["data"])[field]
+    assert hostile in json.loads(made.unpacked("data"))[field]
 
 
 def test_how_many_blocks_would_decide_is_explained_by_an_entry_of_the_table() -> None:
     made = html.render(report(blocks=6))
     assert "Under blocks: 6 of ≈7 means 6 run" in made
-    assert "Under blocks: 6 of ≈8 means 6 run" in made
+    assert made.count(" means 6 run") == 1
 
 
 def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
@@ -136,13 +142,13 @@ def test_a_baseline_of_several_levels_is_quoted_in_sentences() -> None:
 
 def test_a_study_without_trials_makes_a_page_too() -> None:
     page = Page(html.render(report(blocks=0)))
-    assert json.loads(page.scripts["charts"]) == {}
+    assert json.loads(page.unpacked("charts"))["charts"] == {}
 
 
 def test_latencies_have_charts_and_parts_heat_maps() -> None:
     made = html.render(parted_report(cells(["write", "read"])))
     page = Page(made)
-    charts = json.loads(page.scripts["charts"])
+    charts = json.loads(page.unpacked("charts"))["charts"]
     assert {"latency-1-1", "latency-1-2", "latency-1-3"} <= set(charts)
     heats = [a for tag, a in page.elements if tag == "table" and a.get("class") == "heat"]
     assert len(heats) == 2 * 7
@@ -153,7 +159,7 @@ def test_latencies_have_charts_and_parts_heat_maps() -> None:
 def test_parts_that_are_no_matrix_have_a_table() -> None:
     page = Page(html.render(parted_report(JOBS)))
     labels = [attributes.get("aria-label") for _, attributes in page.elements]
-    assert "Parts of dfsio-read" in labels
+    assert "Table: rate of each part, KiB/s on dfsio-read" in labels
     assert not [a for _, a in page.elements if a.get("class") == "heat"]
 
 
@@ -166,6 +172,6 @@ def test_labels_of_parts_and_operations_stay_text() -> None:
     ]
     workload = told.workloads[0].model_copy(update={"latencies": tuple(latencies)})
     made = Page(html.render(told.model_copy(update={"workloads": (workload,)})))
-    assert [tag for tag, _ in made.elements].count("script") == 3
+    assert [tag for tag, _ in made.elements].count("script") == 4
     assert "img" not in [tag for tag, _ in made.elements]
-    assert json.loads(made.scripts["charts"])["latency-1-1"]["title"] == hostile
+    assert json.loads(made.unpacked("charts"))["charts"]["latency-1-1"]["title"] == hostile

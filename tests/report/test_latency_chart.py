@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import altair as alt
+
 from iostudy.report import latency_chart
 from tests.report.factory import report
 from tests.report.parted import OPERATIONS, parted_report
@@ -8,8 +10,10 @@ from tests.report.test_figures import points
 
 def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
     told = parted_report([])
-    found = dict(latency_chart.charts(told.workloads[0], told))
+    found = {own.spec["title"]: own for own in latency_chart.charts(told.workloads[0], told)}
     assert tuple(found) == OPERATIONS
+    for own in found.values():
+        alt.LayerChart.from_dict(own.spec, validate=True)
     curve, marks = points(found["read"])
     labels = [configuration.label for configuration in told.configurations]
     assert list(dict.fromkeys(row["configuration"] for row in curve)) == labels
@@ -18,8 +22,8 @@ def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
 
 def test_a_curve_rises_to_the_longest_latency():
     told = parted_report([])
-    (_, spec), *_ = latency_chart.charts(told.workloads[0], told)
-    curve = [row for row in points(spec)[0] if row["configuration"] == "none"]
+    drawn, *_ = latency_chart.charts(told.workloads[0], told)
+    curve = [row for row in points(drawn)[0] if row["configuration"] == "none"]
     own = told.workloads[0].latencies[0]
     assert [row["us"] for row in curve] == list(own.upper_us)
     shares = [row["slower"] for row in curve]
@@ -34,9 +38,9 @@ def test_few_latencies_have_no_mark_at_percentiles_that_they_cannot_have():
         for one in told.workloads[0].latencies[:1]
     ]
     workload = told.workloads[0].model_copy(update={"latencies": tuple(few)})
-    ((_, spec),) = latency_chart.charts(workload, told)
-    assert [row["percentile"] for row in points(spec)[1]] == ["p50", "p95", "max"]
-    assert max(spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == 10
+    (drawn,) = latency_chart.charts(workload, told)
+    assert [row["percentile"] for row in points(drawn)[1]] == ["p50", "p95", "max"]
+    assert max(drawn.spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == 10
 
 
 def test_a_workload_without_latencies_has_no_chart():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.report.model import build
-from iostudy.study.model import Factor
+from iostudy.study.combinations import Factor
 from iostudy.study.plan import FORMAT_PHASE
 from tests.report.factory import factor, report, rows, study, study_row
 
@@ -43,7 +43,7 @@ def test_how_often_file_systems_were_made_is_told() -> None:
             "All others are across two file systems: their error holds that of making them, too.",
         ),
         ((varied("ext4", "xfs"),), "", "All comparisons are across two file systems"),
-        ((SCHEDULER, varied("ext4")), "On the file system of none also run bfq", ""),
+        ((SCHEDULER, varied("ext4")), "On the file system of “none” also run bfq", ""),
     ],
 )
 def test_each_comparison_is_told_its_error(

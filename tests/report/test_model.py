@@ -9,7 +9,8 @@ import pytest
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialStatus
 from iostudy.report.model import build
-from iostudy.report.values import Report, State
+from iostudy.report.values.report import Report, State
+from iostudy.telemetry.seen import Seen
 from tests.report.factory import (
     disturbed,
     factor,
@@ -107,7 +108,7 @@ def test_telemetry_means_leave_out_what_does_not_count() -> None:
     asked = study()
     trials = rows(asked)
     spoilt = replace(
-        trials[0], id=len(trials) + 1, counts=False, machine={"%user": 1e6}, devices=None
+        trials[0], id=len(trials) + 1, counts=False, seen=Seen(1.0, {}, {"%user": 1e6})
     )
     told = build(asked, study_row(asked), [*trials, spoilt])
     assert told.telemetry == report().telemetry
@@ -130,7 +131,7 @@ def test_a_disk_that_was_renamed_is_one_device_under_test() -> None:
 def test_what_is_not_a_number_is_told_as_unknown() -> None:
     asked = study()
     trials = rows(asked)
-    spoilt = replace(trials[0], machine={"%user": math.nan, "%idle": math.inf})
+    spoilt = replace(trials[0], seen=Seen(1.0, {}, {"%user": math.nan, "%idle": math.inf}))
     circumstances = {"host": {"load": math.nan, "names": ("a", math.inf)}}
     told = build(asked, study_row(asked, circumstances), [spoilt, *trials[1:]])
     assert told.trials[0].machine == {"%user": None, "%idle": None}

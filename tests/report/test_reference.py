@@ -12,12 +12,16 @@ from rich.console import Console
 
 from iostudy.conduct.standing import standings
 from iostudy.ledger.rows import TrialRow
-from iostudy.report import html, json_, markdown, terminal, wording
+from iostudy.report import html, json_, markdown, reference_sections, terminal, wording
 from iostudy.report.model import build
-from iostudy.report.values import PublishedTold, Report
+from iostudy.report.reference import alone
+from iostudy.report.values.reference import PublicationTold, PublishedTold
+from iostudy.report.values.report import Report
 from iostudy.study import reference
-from iostudy.study.model import Chosen, Study
+from iostudy.study.combinations import Chosen
+from iostudy.study.model import Study
 from iostudy.study.reference import Publication
+from tests.json_schema import assert_conforms
 from tests.report.factory import factor, rows, study, study_row
 
 
@@ -162,7 +166,7 @@ def forms_of(report: Report) -> dict[str, str]:
     return {
         "terminal": file.getvalue(),
         "markdown": markdown.render(report).partition("## Study file")[0],
-        "html": html.render(report).partition('<script type="application/json"')[0],
+        "html": html.render(report).partition('<script type="application/gzip"')[0],
     }
 
 
@@ -250,3 +254,22 @@ def test_a_published_order_stands_beside_those_that_it_ranks(
     assert alone is not None
     assert [ranked.where for ranked in beside.orders] == ["here"]
     assert alone.orders == ()
+
+
+@pytest.mark.parametrize("name", reference.names())
+def test_a_publication_alone_is_told_whole_in_every_form(name: str) -> None:
+    published, told = reference.get(name), alone(name)
+    document, file = reference_sections.document(told), io.StringIO()
+    Console(file=file, width=100).print(terminal.document(document))
+    plain = markdown.document(document).replace("\\", "")
+    for text in (" ".join(file.getvalue().split()), " ".join(plain.split())):
+        about = (*published.circumstances, *published.caveats, *published.open_questions)
+        for told_there in (published.title, *about):
+            assert " ".join(told_there.split()) in text
+        assert all(f"{figure.value:g} {figure.unit}" in text for figure in published.figures)
+        assert all(" > ".join(ranked.order) in text for ranked in published.orders)
+    document_as_json = json.loads(json_.render(PublicationTold(published=told)))
+    assert document_as_json["schema"] == "iostudy.reference/1"
+    assert_conforms(document_as_json, json_.schema(PublicationTold))
+    assert len(document_as_json["published"]["figures"]) == len(published.figures)
+    assert all(figure["own"] is None for figure in document_as_json["published"]["figures"])

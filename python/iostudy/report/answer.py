@@ -9,11 +9,16 @@ from typing import assert_never
 from iostudy import units
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import wording
-from iostudy.report.values import CrossingTold, FigureTold, Result
-from iostudy.study.model import Factor
+from iostudy.report.values.base import FigureTold
+from iostudy.report.values.ranking import CrossingTold
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.study.combinations import Factor
 
 _NOUNS = {"block.scheduler": "scheduler"}
 _ORDER = (Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
+
+_WORDS = ("none", "all", "on", "off", "true", "false")
+"""Labels that a sentence has as words of its own: nothing is better than none."""
 
 _MOST_NAMED = 3
 """More configurations, or pairs of them, than these are counted."""
@@ -45,7 +50,7 @@ def predicate(results: Sequence[Result], figure: FigureTold, topic: Topic) -> st
         return _alone(baseline, figure, topic)
     if all(result.verdict is Verdict.EQUIVALENT for result in others):
         return _all_equivalent(baseline, others, topic)
-    if len(others) > 1 and all(map(_is_open, others)):
+    if len(others) > 1 and _is_all_open(results):
         return _nothing_decided(baseline, others, topic)
     clauses = [clause for verdict in _ORDER for clause in _clauses(verdict, others, figure, topic)]
     return f"compared with {_called(baseline)}: {'; '.join(clauses)}"
@@ -91,12 +96,34 @@ def _crossed(crossing: CrossingTold) -> str:
     return f"{first} is better than {second} on {better}, and worse on {worse}"
 
 
+def of_workloads(workloads: Sequence[WorkloadTold], topic: Topic) -> tuple[str, ...]:
+    """A sentence for each workload; those of which the same holds, or nothing yet, share one."""
+    open_ = [told for told in workloads if len(told.results) > 1 and _is_all_open(told.results)]
+    said = {
+        told.label: predicate(told.results, told.figure, topic)
+        for told in workloads
+        if len(open_) < 2 or told not in open_
+    }
+    if len(open_) < 2:
+        return sentences(said)
+    others = [result for told in open_ for result in told.results[1:]]
+    undecided = _nothing_decided(open_[0].results[0], others, topic)
+    return (*sentences(said), *sentences({told.label: undecided for told in open_}))
+
+
 def sentences(predicates: Mapping[str, str]) -> tuple[str, ...]:
     """Workload -> predicate as sentences; workloads of which the same holds share one."""
     sharing: dict[str, list[str]] = {}
     for workload, said in predicates.items():
         sharing.setdefault(said, []).append(workload)
-    return tuple(f"On {wording.joined(names)}, {said}." for said, names in sharing.items())
+    return tuple(f"On {_places(names)}, {said}." for said, names in sharing.items())
+
+
+def _places(names: Sequence[str]) -> str:
+    """Workloads by name, or counted where so many names would hide what is said of them."""
+    if len(names) <= 2 * _MOST_NAMED:
+        return wording.joined(names)
+    return f"{', '.join(names[:_MOST_NAMED])} and {len(names) - _MOST_NAMED} others"
 
 
 def _alone(baseline: Result, figure: FigureTold, topic: Topic) -> str:
@@ -149,6 +176,10 @@ def _equivalent(chosen: Sequence[Result], topic: Topic) -> str:
     verb = "does" if len(chosen) == 1 else "do"
     margin = units.format_percent(topic.margin)
     return f"{names} {verb} not differ by more than {margin}{_fragile_among(chosen)}"
+
+
+def _is_all_open(results: Sequence[Result]) -> bool:
+    return all(map(_is_open, results[1:]))
 
 
 def _is_open(result: Result) -> bool:
@@ -220,4 +251,5 @@ def _called(result: Result) -> str:
 
 def quoted(label: str) -> str:
     """A label, in quotation marks where it would fall apart in a sentence."""
-    return f"“{label}”" if " " in label or "," in label else label
+    apart = " " in label or "," in label or label in _WORDS
+    return f"“{label}”" if apart else label

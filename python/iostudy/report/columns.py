@@ -11,6 +11,8 @@ from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+_WORDS = 16
+"""The least width of a column of words."""
 _GAP = 2
 """Between two columns, and before the first."""
 
@@ -19,13 +21,19 @@ _GAP = 2
 class TextTable:
     """Heads and rows; the first ``names`` columns say what a row is of, the others are numbers.
 
-    The title tells it from the other tables of its section.
+    Of these, the last ``words`` are none: they are told in words, and may wrap. The title tells the
+    table from the others of its section.
     """
 
     title: str
     heads: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     names: int
+    words: int = 0
+
+    def is_number(self, place: int) -> bool:
+        """Whether the column holds numbers."""
+        return self.names <= place < len(self.heads) - self.words
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,9 @@ class FittingTable:
         yield group
 
     def _width(self, place: int) -> int:
+        """The least that a column takes; words may wrap."""
+        if not self.shown.is_number(place) and place >= self.shown.names:
+            return _WORDS
         return max(cell_len(row[place]) for row in (self.shown.heads, *self.shown.rows))
 
 
@@ -68,10 +79,10 @@ def _text_table(title: str, shown: TextTable, places: Sequence[int]) -> Table:
         collapse_padding=True,
     )
     for place in places:
-        is_name = place < shown.names
-        justify: JustifyMethod = "left" if is_name else "right"
+        is_number = shown.is_number(place)
+        justify: JustifyMethod = "right" if is_number else "left"
         head = Text(shown.heads[place])
-        table.add_column(head, justify=justify, no_wrap=not is_name, overflow="fold")
+        table.add_column(head, justify=justify, no_wrap=is_number, overflow="fold")
     for row in shown.rows:
         table.add_row(*(Text(row[place]) for place in places))
     return table

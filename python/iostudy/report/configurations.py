@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.values import ConfigurationTold
+from iostudy.report.values.results import ConfigurationTold
 from iostudy.study.model import Study
 
 HEADS = ("level", "asked for", "read back")

@@ -6,33 +6,58 @@ specification serves light, dark and print.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import altair as alt
 
 from iostudy.report import palette
-from iostudy.report.values import Report
+from iostudy.report.values.report import Report
 
 Spec = dict[str, Any]
+Rows = Sequence[Mapping[str, Any]]
 
 SCHEMA_VERSION = alt.SCHEMA_VERSION.rpartition(".")[0]
 """The Vega-Lite version that the specifications are written for: ``v6.4``."""
+
+INK = "currentColor"
+ROOM = "containerSize()[0]"
+"""The width of the chart's place in the page, in expressions of Vega."""
 
 _LABEL_PIXELS = 150
 _LINE_PIXELS = 14
 _LETTER_PIXELS = 7
 _LEGEND_PIXELS = 300
 _SYMBOL_PIXELS = 30
+_APART_PIXELS = 6
 
 
-def make(layers: Iterable[alt.Chart], *, height: int, title: str = "") -> Spec:
-    """The layers as one chart, as wide as its place and ``height`` pixels high."""
+def make(
+    layers: Iterable[alt.Chart],
+    *,
+    height: int,
+    title: str = "",
+    rows: Mapping[str, Rows] | None = None,
+) -> Spec:
+    """The layers as one chart, as wide as its place and ``height`` pixels high.
+
+    ``rows`` are the data of the layers that have `alt.NamedData`, by that name. Altair never sees
+    them: it would check each row against Vega-Lite's schema, which takes minutes for thousands.
+    Charts are checked against it by tests, and not whenever one is made.
+    """
     sized = alt.LayerChart(layer=list(layers), width="container", height=height)
     if title:
         sized = sized.properties(title=title)
-    spec: Spec = sized.properties(background="transparent").configure(**_CONFIG).to_dict()
+    whole = sized.properties(background="transparent").configure(**_CONFIG)
+    spec: Spec = whole.to_dict(validate=False)
+    if rows:
+        spec.setdefault("datasets", {}).update({name: list(own) for name, own in rows.items()})
     return spec
+
+
+def drawn_value(value: float | None) -> float | None:
+    """To six digits: more than any screen or print can show."""
+    return None if value is None else float(f"{value:.6g}")
 
 
 def by_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
@@ -53,8 +78,7 @@ def legend_of(labels: Sequence[str]) -> alt.Legend:
     They follow the container and not ``width``, which changes while room is made for the legend.
     """
     wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
-    room = "containerSize()[0]"
-    columns: Any = alt.ExprRef(f"{room} < {2.5 * wide} ? 1 : {room} < {4.5 * wide} ? 2 : 4")
+    columns: Any = alt.ExprRef(f"{ROOM} < {2.5 * wide} ? 1 : {ROOM} < {4.5 * wide} ? 2 : 4")
     return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LEGEND_PIXELS)
 
 
@@ -78,15 +102,15 @@ def _lines(labels: Sequence[str]) -> int:
 
 
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
-_INK = "currentColor"
 _CONFIG: dict[str, Any] = {
     "font": _FONT,
     "axis": {
-        "labelColor": _INK,
-        "titleColor": _INK,
-        "tickColor": _INK,
-        "domainColor": _INK,
-        "gridColor": _INK,
+        "labelSeparation": _APART_PIXELS,
+        "labelColor": INK,
+        "titleColor": INK,
+        "tickColor": INK,
+        "domainColor": INK,
+        "gridColor": INK,
         "gridOpacity": 0.12,
         "tickOpacity": 0.4,
         "domainOpacity": 0.4,
@@ -96,12 +120,12 @@ _CONFIG: dict[str, Any] = {
         "titlePadding": 8,
     },
     "legend": {
-        "labelColor": _INK,
+        "labelColor": INK,
         "labelFontSize": 12,
         "symbolSize": 90,
         "symbolOpacity": 1,
         "rowPadding": 4,
     },
-    "title": {"color": _INK, "fontSize": 12, "fontWeight": "bold", "anchor": "start", "offset": 6},
+    "title": {"color": INK, "fontSize": 12, "fontWeight": "bold", "anchor": "start", "offset": 6},
     "view": {"stroke": None},
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,26 @@ import altair as alt
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import palette, wording
+from iostudy.report.answer import quoted
 from iostudy.report.drawing import (
     Spec,
     by_configuration,
+    drawn_value,
     label_axis,
     legend_of,
     make,
     row_pixels,
 )
+from iostudy.report.section import Drawn
 from iostudy.report.telemetry import shown_value
-from iostudy.report.values import Report, Result, TrialTold, WorkloadTold
+from iostudy.report.values.report import Report
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.report.values.trials import TrialTold
+from iostudy.units import format_percent
 
 _ROW_PIXELS = 34
 _SMALL_ROW_PIXELS = 22
+_METERED = "trials"
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ METERS = (
 )
 
 
-def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
+def intervals(workload: WorkloadTold, report: Report) -> Drawn | None:
     """Change against the baseline with its interval, and the zone within the margin shaded.
 
     Every comparison keeps its row: what reaches beyond the axis ends in an arrow. None while no
@@ -83,10 +90,24 @@ def intervals(workload: WorkloadTold, report: Report) -> Spec | None:
             tooltip=_INTERVAL_TOOLTIP,
         ),
     )
-    return make(layers, height=row_pixels(labels, _ROW_PIXELS) * len(rows))
+    spec = make(layers, height=row_pixels(labels, _ROW_PIXELS) * len(rows))
+    return Drawn(spec, _results_told(told), _intervals_legend(report))
 
 
-def run_order(workload: WorkloadTold, report: Report) -> Spec | None:
+def _results_told(results: Sequence[Result]) -> str:
+    told = (f"{r.configuration} {wording.change(r)}, {wording.verdict(r)}" for r in results)
+    return "; ".join(told)
+
+
+def _intervals_legend(report: Report) -> str:
+    margin = f"{format_percent(report.method.margin)} of {quoted(report.baseline)}"
+    return (
+        "Point: mean change. Bar: its interval; an arrow: it goes on beyond the axis. Shaded: "
+        f"within the margin of {margin}."
+    )
+
+
+def run_order(workload: WorkloadTold, report: Report) -> Drawn | None:
     """Every trial of the workload in run order; None while none has a figure.
 
     A trial that does not count is hollow and crossed out; without a figure it is a cross at the
@@ -98,49 +119,69 @@ def run_order(workload: WorkloadTold, report: Report) -> Spec | None:
         return None
     y = alt.Y("value:Q", title=f"{workload.figure.name}, {workload.figure.unit}").scale(zero=False)
     colour, shape = by_configuration(report)
-    counted = [trial for trial in measured if trial.counts]
-    left_out = [trial for trial in measured if not trial.counts]
+    coded: dict[str, Any] = {"y": y, "color": colour, "shape": shape}
+    shown = {
+        "counted": [trial for trial in measured if trial.counts],
+        "left out": [trial for trial in measured if not trial.counts],
+        "outlying": [trial for trial in measured if trial.counts and trial.outlier],
+        "without a figure": [trial for trial in trials if trial.value is None],
+    }
     layers = (
-        _points(counted, filled=True, size=55, opacity=0.9).encode(y=y, color=colour, shape=shape),
-        _points(left_out, filled=False, size=55).encode(y=y, color=colour, shape=shape),
-        _points(left_out, **_CROSS).encode(y=y),
-        _points([trial for trial in counted if trial.outlier], **_RING).encode(y=y),
-        _points([trial for trial in trials if trial.value is None], **_CROSS).encode(
-            y=alt.value("height")
-        ),
+        _points("counted", filled=True, size=55, opacity=0.9).encode(**coded),
+        _points("left out", filled=False, size=55).encode(**coded),
+        _points("left out", **_CROSS).encode(y=y),
+        _points("outlying", **_RING).encode(y=y),
+        _points("without a figure", **_CROSS).encode(y=alt.value("height")),
     )
-    return make((layer for layer in layers if layer.data.values), height=230)
+    spec = make(
+        (layer for layer in layers if shown[layer.data.name]),
+        height=230,
+        rows={name: list(map(_trial_row, own)) for name, own in shown.items() if own},
+    )
+    said = f"{workload.figure.name} of every trial in run order; the table below lists them"
+    return Drawn(spec, said, _RUN_ORDER_LEGEND)
 
 
-def _points(trials: Sequence[TrialTold], **mark: Any) -> alt.Chart:
+def _points(data: str, **mark: Any) -> alt.Chart:
     x = alt.X("number:Q", title="trial, in run order").scale(nice=False, padding=8)
-    data = alt.InlineData(values=[_trial_row(trial) for trial in trials])
     axis = alt.Axis(tickMinStep=1, tickCount=8, format="d", grid=False)
-    points = alt.Chart(data).mark_point(**mark)
+    points = alt.Chart(alt.NamedData(data)).mark_point(**mark)
     encoded: alt.Chart = points.encode(x=x.axis(axis), tooltip=_TRIAL_TOOLTIP)
     return encoded
 
 
-def telemetry(workload: WorkloadTold, report: Report) -> tuple[Spec, ...]:
+def telemetry(workload: WorkloadTold, report: Report) -> tuple[Drawn, ...]:
     """One small chart for each meter that moved: every counted trial, and the mean."""
     trials = [t for t in report.trials if t.workload == workload.label and t.counts]
-    charts = (_meter(meter, trials, report) for meter in METERS)
-    return tuple(chart for chart in charts if chart is not None)
+    moved = {meter: own for meter in METERS if (own := _meter_rows(meter, trials))}
+    # They differ in title and data alone, and Altair takes long to make one.
+    common = _meter(report) if moved else {}
+    return tuple(
+        Drawn(
+            {**common, "title": meter.title, "datasets": {_METERED: own}, **_high(own, report)},
+            f"{meter.title} of every configuration",
+            "",
+        )
+        for meter, own in moved.items()
+    )
 
 
-def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | None:
+def _meter_rows(meter: Meter, trials: Sequence[TrialTold]) -> list[dict[str, Any]]:
+    """None where the meter did not move."""
     rows = [
-        {"configuration": trial.configuration, "number": trial.number, "value": value}
+        {"configuration": trial.configuration, "number": trial.number, "value": drawn_value(value)}
         for trial in trials
         if (value := _reading(meter, trial)) is not None
     ]
-    if not any(row["value"] for row in rows):
-        return None
+    return rows if any(row["value"] for row in rows) else []
+
+
+def _meter(report: Report) -> Spec:
     order = [configuration.label for configuration in report.configurations]
     y = alt.Y("configuration:N", title=None, sort=order, axis=label_axis(order))
     colour, shape = by_configuration(report, legend=False)
     x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(y=y)
+    base = alt.Chart(alt.NamedData(_METERED)).encode(y=y)
     layers = (
         base.mark_tick(opacity=0.55, size=12, thickness=1.5).encode(
             x=x, color=colour, tooltip=["configuration:N", "number:Q", _rounded("value")]
@@ -152,8 +193,14 @@ def _meter(meter: Meter, trials: Sequence[TrialTold], report: Report) -> Spec | 
             tooltip=["configuration:N", _rounded("value", "mean")],
         ),
     )
-    height = row_pixels(order, _SMALL_ROW_PIXELS) * len({row["configuration"] for row in rows})
-    return make(layers, height=height, title=meter.title)
+    return make(layers, height=0)
+
+
+def _high(rows: Sequence[Mapping[str, Any]], report: Report) -> dict[str, int]:
+    """A row for each configuration that has a reading."""
+    labels = [configuration.label for configuration in report.configurations]
+    shown = {row["configuration"] for row in rows}
+    return {"height": row_pixels(labels, _SMALL_ROW_PIXELS) * len(shown)}
 
 
 def _reading(meter: Meter, trial: TrialTold) -> float | None:
@@ -214,7 +261,7 @@ def _within(end: float | None, reach: float) -> float | None:
 def _trial_row(trial: TrialTold) -> dict[str, Any]:
     return {
         "number": trial.number,
-        "value": trial.value,
+        "value": drawn_value(trial.value),
         "configuration": trial.configuration,
         "block": trial.block,
         "status": trial.status.value,
@@ -249,6 +296,10 @@ def _tooltips(*fields: str) -> list[alt.Tooltip]:
     return [alt.Tooltip(field) for field in fields]
 
 
+_RUN_ORDER_LEGEND = (
+    "Hollow and crossed out: does not count. A cross at the foot: ended without a figure. Ringed: "
+    "stands apart from the other trials of its configuration, and stays in."
+)
 _VERDICTS = [verdict.value for verdict in Verdict]
 _INTERVAL_TOOLTIP = _tooltips("configuration:N", "told:N", "verdict:N", "blocks:N")
 _TRIAL_TOOLTIP = [

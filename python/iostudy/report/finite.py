@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from iostudy.report.values import Span
+from iostudy.report.values.base import Span
 
 
 def finite(value: float | None) -> float | None:
@@ -16,6 +16,17 @@ def finite(value: float | None) -> float | None:
 def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
     """A mapping of numbers, each finite or None."""
     return {name: finite(value) for name, value in (values or {}).items()}
+
+
+def readings(values: Mapping[str, float] | None) -> dict[str, float | None]:
+    """As `finite_values`, to six digits: what the kernel counted over a time is not known better.
+
+    The other ten would be more than half of a report of thousands of trials.
+    """
+    return {
+        name: float(f"{value:.6g}") if math.isfinite(value) else None
+        for name, value in (values or {}).items()
+    }
 
 
 def span(interval: tuple[float, float]) -> Span | None:

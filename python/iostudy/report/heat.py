@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from iostudy.report import palette, tables, wording
 from iostudy.report.matrix import CORNER, Matrix
-from iostudy.report.values import PartsTold, PartTold
+from iostudy.report.values.results import PartsTold, PartTold
 
 _STRONGEST = 0.62
 """Of a shade; ink on it keeps a contrast of 4.5:1 on the light page and on the dark one."""

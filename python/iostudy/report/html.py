@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
+import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import jinja2
 import vl_convert
@@ -22,102 +24,132 @@ from iostudy.report import (
     heat,
     json_,
     latency_chart,
-    rank_tables,
+    limits_section,
+    packed,
+    sections,
     tables,
+    timeline_chart,
     wording,
 )
-from iostudy.report.drawing import Spec
-from iostudy.report.telemetry import meter_groups
-from iostudy.report.values import Report, WorkloadTold
+from iostudy.report.section import Drawn, Section
+from iostudy.report.values.report import Report
+from iostudy.report.values.results import WorkloadTold
+from iostudy.report.visible import visible
 
+_LAYOUT = "\n\r\t"
+"""Of a text that is shown line by line."""
 _WHOLE = re.compile(r"([+-]?[\d.]+ %(?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart's place in the page, and what it says to those who cannot see it."""
+    """A chart at its place in the page."""
 
     id: str
-    spec: Spec
-    alternative: str
+    drawn: Drawn
 
 
 @dataclass(frozen=True)
-class WorkloadCharts:
-    """A workload with the charts there are of it."""
+class Placed:
+    """A section at its place in the page, with the charts there; ``about`` tells its tables."""
+
+    id: str
+    about: str
+    section: Section
+    charts: tuple[Chart, ...]
+
+
+@dataclass(frozen=True)
+class WorkloadPart:
+    """A workload with the charts and sections there are of it.
+
+    ``heats`` are the heat maps that stand for a section's tables, by its name.
+    """
 
     workload: WorkloadTold
     intervals: Chart | None
     run_order: Chart | None
-    latency: tuple[Chart, ...]
-    telemetry: tuple[Chart, ...]
+    sections: tuple[Placed, ...]
+    heats: Mapping[str, tuple[heat.Operation, ...]]
 
     @property
-    def all(self) -> tuple[Chart, ...]:
+    def charts(self) -> tuple[Chart, ...]:
         """Every chart of the workload."""
-        charts = (self.intervals, self.run_order, *self.latency, *self.telemetry)
-        return tuple(chart for chart in charts if chart is not None)
+        alone = (chart for chart in (self.intervals, self.run_order) if chart is not None)
+        return (*alone, *(c for own in self.sections for c in own.charts))
 
 
 def render(report: Report) -> str:
     """The whole page."""
-    workloads = [_charts(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    script = _script()
+    beside = [_placed(own, own.name, own.title) for own in sections.beside(report)]
+    workloads = [_workload(told, report, n) for n, told in enumerate(report.workloads, 1)]
+    charts = [*(c for own in beside for c in own.charts), *(c for w in workloads for c in w.charts)]
+    library = _library()
     return (
         _environment()
         .get_template("report.html")
         .render(
             report=report,
+            beside=beside,
             workloads=workloads,
-            charts={chart.id: chart.spec for told in workloads for chart in told.all},
-            data=_embedded(json_.render(report)),
+            charts=_packed_charts(charts),
+            data=Markup(packed.gzipped(json_.compact(report))),
             style=Markup(_source("report.css")),
-            script=Markup(script),
-            script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+            script=Markup(_source("page.js")),
+            library=Markup(packed.gzipped(library)),
+            scripts=[_digest(script) for script in (_source("page.js"), library)],
         )
     )
 
 
-def _charts(workload: WorkloadTold, report: Report, number: int) -> WorkloadCharts:
-    return WorkloadCharts(
+def _placed(section: Section, name: str, about: str) -> Placed:
+    return Placed(name, about, section, _charts(name, section.drawn))
+
+
+def _charts(name: str, drawn: Iterable[Drawn]) -> tuple[Chart, ...]:
+    return tuple(Chart(f"{name}-{n}", own) for n, own in enumerate(drawn, 1))
+
+
+def _workload(workload: WorkloadTold, report: Report, number: int) -> WorkloadPart:
+    return WorkloadPart(
         workload=workload,
-        intervals=_chart(
-            f"intervals-{number}", figures.intervals(workload, report), _results_told(workload)
+        intervals=_chart(f"intervals-{number}", figures.intervals(workload, report)),
+        run_order=_chart(f"run-order-{number}", figures.run_order(workload, report)),
+        sections=tuple(
+            _placed(own, f"{own.name}-{number}", f"{own.title} on {workload.label}")
+            for own in _sections(workload, report)
         ),
-        run_order=_chart(
-            f"run-order-{number}",
-            figures.run_order(workload, report),
-            f"{workload.figure.name} of every trial in run order; the table below lists them",
-        ),
-        latency=tuple(
-            Chart(f"latency-{number}-{n}", spec, f"latency of {operation}; the table has figures")
-            for n, (operation, spec) in enumerate(latency_chart.charts(workload, report), 1)
-        ),
-        telemetry=tuple(
-            Chart(f"telemetry-{number}-{n}", spec, f"{spec['title']} of every configuration")
-            for n, spec in enumerate(figures.telemetry(workload, report), 1)
-        ),
+        heats={f"parts-{n}": heat.maps(told) for n, told in enumerate(workload.parts, 1)},
     )
 
 
-def _chart(name: str, spec: Spec | None, alternative: str) -> Chart | None:
-    return None if spec is None else Chart(name, spec, alternative)
+def _sections(workload: WorkloadTold, report: Report) -> Iterator[Section]:
+    """Those of the workload, with the charts that only a page has."""
+    for section in sections.of_workload(workload, report):
+        yield replace(section, drawn=_drawn(section.name, workload, report))
 
 
-def _results_told(workload: WorkloadTold) -> str:
-    told = [
-        f"{result.configuration} {wording.change(result)}, {wording.verdict(result)}"
-        for result in workload.results
-        if not result.baseline
-    ]
-    return "; ".join(told)
+def _drawn(name: str, workload: WorkloadTold, report: Report) -> tuple[Drawn, ...]:
+    if name == tables.LATENCY:
+        return tuple(latency_chart.charts(workload, report))
+    if name == limits_section.LIMITS:
+        return timeline_chart.charts(workload, report)
+    return figures.telemetry(workload, report) if name == limits_section.BUSY else ()
 
 
-def _embedded(json_text: str) -> Markup:
-    """JSON inside a script element: without <, > and & nothing in it can end the element."""
-    for character in "<>&":
-        json_text = json_text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(json_text)
+def _chart(name: str, drawn: Drawn | None) -> Chart | None:
+    return None if drawn is None else Chart(name, drawn)
+
+
+def _packed_charts(charts: Iterable[Chart]) -> Markup:
+    # Packed first: what many trials have in common is made readable once.
+    made = packed.charts({chart.id: chart.drawn.spec for chart in charts})
+    return Markup(packed.gzipped(json.dumps(_readable(made))))
+
+
+def _digest(script: str) -> str:
+    """What the page's policy knows a script by (Content Security Policy 3, hash-source)."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _code(text: str) -> Markup:
@@ -133,19 +165,21 @@ def _unbroken(text: str) -> Markup:
 def _alternating(parts: Sequence[str], element: Markup) -> Markup:
     """Text, with every second part inside an element of its own."""
     return Markup("").join(
-        element.format(part) if index % 2 else escape(part) for index, part in enumerate(parts)
+        element.format(visible(part)) if index % 2 else escape(visible(part))
+        for index, part in enumerate(parts)
     )
 
 
 def _levels(label: str) -> Markup:
     """A configuration that may wrap between its levels, and nowhere else."""
-    levels = (Markup('<span class="whole">{}</span>').format(level) for level in label.split(", "))
+    element = Markup('<span class="whole">{}</span>')
+    levels = (element.format(level) for level in visible(label).split(", "))
     return Markup(", ").join(levels)
 
 
 @functools.cache
-def _script() -> str:
-    """Vega, Vega-Lite and vega-embed with the page's own few lines, as one script."""
+def _library() -> str:
+    """Vega, Vega-Lite and vega-embed with the few lines that draw the page's charts, as one."""
     return vl_convert.javascript_bundle(_source("charts.js"), vl_version=drawing.SCHEMA_VERSION)
 
 
@@ -158,29 +192,19 @@ def _source(name: str) -> str:
 _FILTERS = {
     "against": wording.against,
     "blocks": wording.blocks,
-    "blocks_legend": wording.blocks_legend,
+    "blocks_legend": wording.first_blocks_legend,
     "code": _code,
     "fact_name": wording.fact_name,
     "fact_text": wording.fact_text,
-    "heat_maps": heat.maps,
-    "latency_table": tables.latencies,
     "levels": _levels,
-    "meter_groups": meter_groups,
     "moment": wording.moment,
-    "others_table": tables.others,
     "own_change": wording.own_change,
     "own_value": wording.own_value,
-    "parts_tables": tables.parts,
     "percent": units.format_percent,
     "published_change": wording.published_change,
     "published_name": wording.published_name,
     "published_value": wording.published_value,
     "quoted": answer.quoted,
-    "ranked_alone": rank_tables.alone,
-    "ranked_known": rank_tables.known,
-    "ranked_pairs": rank_tables.pairs,
-    "ranked_remarks": rank_tables.remarks,
-    "ranked_together": rank_tables.combined,
     "reference_alone": wording.reference_alone,
     "reference_intro": wording.reference_intro,
     "remark": wording.remark,
@@ -194,10 +218,24 @@ _FILTERS = {
 }
 _GLOBALS = {
     "level_heads": configurations.HEADS,
-    "no_verdict": tables.NO_VERDICT,
-    "pooled": tables.POOLED,
-    "ranked_title": rank_tables.TITLE,
+    "most_printed": 200,
 }
+
+
+def _readable(value: Any) -> Any:
+    """A specification whose texts are as they are read."""
+    if isinstance(value, dict):
+        return {name: _readable(own) for name, own in value.items()}
+    if isinstance(value, list):
+        return [_readable(own) for own in value]
+    return visible(value, keep=_LAYOUT) if isinstance(value, str) else value
+
+
+def _shown(value: object) -> object:
+    """What is put into the page: text as it is read, and markup that was made of such text."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return visible(value, keep=_LAYOUT)
+    return value
 
 
 @functools.cache
@@ -206,6 +244,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("iostudy.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_shown,
     )
     environment.filters |= _FILTERS
     environment.globals |= _GLOBALS

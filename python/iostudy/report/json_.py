@@ -5,22 +5,32 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from iostudy.report.values import Report
+from iostudy.report.values.base import Value
+from iostudy.report.values.report import Report
 
 
-def render(report: Report) -> str:
-    """``report.json``: UTF-8 text; what is not known is null."""
-    return report.model_dump_json(indent=2) + "\n"
+def render(told: Value) -> str:
+    """``report.json``, or another document of values: UTF-8 text; what is not known is null."""
+    return told.model_dump_json(indent=2) + "\n"
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema (2020-12) of ``report.json``; ``schema.json`` in this package is its copy."""
+def compact(told: Value) -> str:
+    """The same values without the spaces that people read by."""
+    return told.model_dump_json()
+
+
+def schema(of: type[Value] = Report) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a document.
+
+    Copies in this package: ``schema.json`` of report.json, and ``comparison``, ``power`` and
+    ``selftest.schema.json``.
+    """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Report.model_json_schema(mode="serialization"),
+        **of.model_json_schema(mode="serialization"),
     }
 
 
-def schema_text() -> str:
-    """The content of ``schema.json``."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+def schema_text(of: type[Value] = Report) -> str:
+    """The content of the file with the schema."""
+    return json.dumps(schema(of), indent=2, ensure_ascii=False) + "\n"

@@ -10,14 +10,16 @@ import altair as alt
 
 from iostudy.report import wording
 from iostudy.report.drawing import Spec, by_configuration, make
-from iostudy.report.values import LatencyTold, Report, WorkloadTold
+from iostudy.report.section import Drawn
+from iostudy.report.values.report import Report
+from iostudy.report.values.results import LatencyTold, WorkloadTold
 from iostudy.workloads.latency import PERCENTILES
 
 _SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 """One in so many is slower: where the axis has its marks (50 %, 90 %, 99 % and so on)."""
 
 
-def charts(workload: WorkloadTold, report: Report) -> Iterator[tuple[str, Spec]]:
+def charts(workload: WorkloadTold, report: Report) -> Iterator[Drawn]:
     """A chart for each operation that has latencies, a line for each configuration.
 
     The axis of shares is stretched towards 100 %, as HdrHistogram plots it: each further nine takes
@@ -25,7 +27,8 @@ def charts(workload: WorkloadTold, report: Report) -> Iterator[tuple[str, Spec]]
     """
     for operation in dict.fromkeys(told.operation for told in workload.latencies):
         own = [told for told in workload.latencies if told.operation == operation]
-        yield operation, _chart(operation, own, report)
+        spec = _chart(operation, own, report)
+        yield Drawn(spec, f"latency of {operation}; the table has figures", "")
 
 
 def _chart(operation: str, told: Sequence[LatencyTold], report: Report) -> Spec:
@@ -36,18 +39,19 @@ def _chart(operation: str, told: Sequence[LatencyTold], report: Report) -> Spec:
     x = x.scale(type="log", nice=False)
     y = alt.Y("us:Q", title="latency, us", axis=alt.Axis(format=",.3~r", tickCount=6))
     y = y.scale(type="log", nice=False)
-    curve, points = (
-        alt.InlineData(values=[row for t in told for row in rows(t)]) for rows in (_curve, _points)
-    )
     layers = (
-        alt.Chart(curve)
+        alt.Chart(alt.NamedData("curve"))
         .mark_line(strokeWidth=1.8, interpolate="step-before", opacity=0.9)
         .encode(x=x, y=y, color=colour),
-        alt.Chart(points)
+        alt.Chart(alt.NamedData("percentiles"))
         .mark_point(filled=True, size=60, opacity=1)
         .encode(x=x, y=y, color=colour, shape=shape, tooltip=_TOOLTIP),
     )
-    return make(layers, height=240, title=operation)
+    rows = {
+        "curve": [row for own in told for row in _curve(own)],
+        "percentiles": [row for own in told for row in _points(own)],
+    }
+    return make(layers, height=240, title=operation, rows=rows)
 
 
 def _curve(told: LatencyTold) -> Iterator[dict[str, Any]]:

@@ -7,41 +7,54 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from iostudy.report import configurations, rank_tables, tables, wording
+from iostudy.report import configurations, sections, wording
 from iostudy.report.columns import TextTable
-from iostudy.report.telemetry import MACHINE, MeterGroup, meter_groups
-from iostudy.report.values import (
-    RankingTold,
-    ReferenceTold,
-    Report,
-    Result,
-    TrialTold,
-    WorkloadTold,
-)
+from iostudy.report.section import Document, Listing, Section
+from iostudy.report.values.reference import ReferenceTold
+from iostudy.report.values.report import Report
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.report.values.trials import TrialTold
+from iostudy.report.visible import visible
 
+_LAYOUT = "\n\r\t"
+"""Of a text that is shown line by line."""
 _SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
-
-_MOST_ROWS = 24
-"""As many rows as are read in passing; tables with more are kept shut."""
 
 
 def render(report: Report) -> str:
     """``report.md``: the answer first, then what it rests on."""
-    sections = (
+    parts = (
         f"# {_text(report.question)}",
-        "\n\n".join(_text(sentence) for sentence in report.answer),
+        f"**{_text(report.headline)}**",
+        _list(*report.answer),
+        _todo(report),
         _list(*report.notes),
-        _ranking(report.ranking, report) if report.ranking else "",
+        *(_section(section, "##") for section in sections.beside(report)),
         *(_workload(workload, report) for workload in report.workloads),
         _reference(report.reference) if report.reference else "",
         _configurations(report),
         f"## Method\n\n{_text(report.method.text)}",
         f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
         f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
-        "## Reproduce\n\n" + "\n".join(f"{n}. {s}" for n, s in enumerate(report.reproduce, 1)),
+        f"## Reproduce\n\n{_numbered(map(_with_code, report.reproduce))}",
         _origin(report),
     )
-    return "\n\n".join(section for section in sections if section) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def document(told: Document) -> str:
+    """What is told on its own, as Markdown."""
+    parts = (
+        f"# {_text(told.title)}",
+        *map(_text, told.known),
+        *(_section(section, "##") for section in told.sections),
+        *(_listed(told.listing) if told.listing else ()),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(listing: Listing) -> tuple[str, str]:
+    return f"## {_text(listing.title)}", _fenced(listing.text, listing.language)
 
 
 def _origin(report: Report) -> str:
@@ -50,18 +63,42 @@ def _origin(report: Report) -> str:
     return f"{_text(report.name)}, begun {begun}, iostudy {version}, seed {seed}."
 
 
-def _ranking(told: RankingTold, report: Report) -> str:
-    """All workloads together; each alone where they contradict each other."""
-    alone = rank_tables.alone(told, report)
-    parts = (
-        f"## {rank_tables.TITLE}",
-        _text_table(rank_tables.combined(told, report)),
-        _text(rank_tables.known(told, report)),
-        _list(*rank_tables.remarks(told, report)),
-        _text_table(alone) if alone else "",
-        _shut("every pair", _text_table(rank_tables.pairs(told, report))),
+def _todo(report: Report) -> str:
+    told = (f"{_text(step.text)}{_command(step.command)}" for step in report.todo)
+    return f"## What to do\n\n{_numbered(told)}"
+
+
+def _numbered(items: Iterable[str]) -> str:
+    return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))
+
+
+def _with_code(text: str) -> str:
+    """Text, with what stands between backticks as code."""
+    return "".join(
+        _code(part) if index % 2 else _escaped(visible(part))
+        for index, part in enumerate(text.split("`"))
     )
-    return "\n\n".join(part for part in parts if part)
+
+
+def _command(command: str) -> str:
+    return f" {_code(command)}" if command else ""
+
+
+def _code(text: str) -> str:
+    """As code in a line, between more backticks than it has itself."""
+    ticks = "`" * (_longest_run(text) + 1)
+    return f"{ticks}{_one_line(text)}{ticks}"
+
+
+def _section(section: Section, heading: str) -> str:
+    """Its tables and what is known; charts are left to the page."""
+    parts = (
+        f"{heading} {_text(section.title)}",
+        *map(_text, section.known),
+        *map(_text_table, (*section.first, *section.tables)),
+        *(_shut(table.title or section.title, _table_of(table)) for table in section.shut),
+    )
+    return "\n\n".join(parts)
 
 
 def _workload(workload: WorkloadTold, report: Report) -> str:
@@ -69,28 +106,22 @@ def _workload(workload: WorkloadTold, report: Report) -> str:
     parts = (
         f"## {_text(workload.label)}",
         _verdicts(workload, report),
-        _text(wording.blocks_legend(workload.results)),
-        _telemetry(workload, report),
+        _text(wording.first_blocks_legend(workload, report.workloads)),
         "\n".join(f"- {line}" for line in _remarks(left_out)),
-        *_details(workload),
+        *(_section(section, "###") for section in sections.of_workload(workload, report)),
     )
     return "\n\n".join(part for part in parts if part)
 
 
-def _details(workload: WorkloadTold) -> Iterator[str]:
-    """What was measured beside the figure of the verdicts; many rows are kept shut."""
-    for section in tables.sections(workload):
-        text = "\n\n".join((_text(section.known), *map(_text_table, section.tables)))
-        if sum(len(table.rows) for table in section.tables) > _MOST_ROWS:
-            yield _shut(f"{workload.label}: {section.title}", text)
-        else:
-            yield f"### {_text(section.title)}\n\n{text}"
-
-
 def _text_table(table: TextTable) -> str:
-    alignment = "l" * table.names + "r" * (len(table.heads) - table.names)
     title = f"{_text(table.title)}:\n\n" if table.title else ""
-    return title + _table(table.heads, table.rows, alignment)
+    return title + _table_of(table)
+
+
+def _table_of(table: TextTable) -> str:
+    places = range(len(table.heads))
+    alignment = "".join("r" if table.is_number(place) else "l" for place in places)
+    return _table(table.heads, table.rows, alignment)
 
 
 def _verdicts(workload: WorkloadTold, report: Report) -> str:
@@ -117,20 +148,6 @@ def _verdict_row(result: Result) -> tuple[str, ...]:
     )
 
 
-def _telemetry(workload: WorkloadTold, report: Report) -> str:
-    told = [own for own in report.telemetry if own.workload == workload.label]
-    groups = [g for g in meter_groups(told) if g.title in (report.device, MACHINE)]
-    tables = (_meters(group, [own.configuration for own in told]) for group in groups)
-    return "\n\n".join(filter(None, tables))
-
-
-def _meters(group: MeterGroup, configurations: Sequence[str]) -> str:
-    heads = (f"telemetry of {group.title}", *configurations)
-    moved = [(name, values) for name, values in group.rows if any(values)]
-    rows = [(name, *map(wording.significant, values)) for name, values in moved]
-    return _table(heads, rows, "l" + "r" * len(configurations)) if rows else ""
-
-
 def _reference(reference: ReferenceTold) -> str:
     title = f"## Beside {_text(reference.name)}"
     if not reference.compared:
@@ -139,7 +156,7 @@ def _reference(reference: ReferenceTold) -> str:
     rows = [
         (
             wording.published_name(published),
-            published.configuration,
+            published.called,
             wording.published_value(published),
             wording.published_change(published),
             wording.own_value(published),
@@ -190,7 +207,15 @@ def _line(cells: Iterable[str]) -> str:
 
 def _text(text: str) -> str:
     """Text of others as text: nothing in it is markup, or ends a line."""
-    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+    return _escaped(_one_line(text))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
 
 
 def _folded(summary: str, text: str, language: str) -> str:
@@ -200,11 +225,17 @@ def _folded(summary: str, text: str, language: str) -> str:
 
 def _shut(summary: str, markdown: str) -> str:
     """What GitHub and others keep shut until it is asked for."""
-    return f"<details><summary>{html.escape(summary)}</summary>\n\n{markdown}\n\n</details>"
+    return (
+        f"<details><summary>{html.escape(_one_line(summary))}</summary>\n\n{markdown}\n\n</details>"
+    )
 
 
 def _fenced(text: str, language: str) -> str:
     """A code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text.rstrip()}\n{fence}"
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{visible(text.rstrip(), keep=_LAYOUT)}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    """Of backticks."""
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)

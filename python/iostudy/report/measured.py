@@ -9,8 +9,8 @@ from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import finite, span
 from iostudy.report.means import Values, paired
-from iostudy.report.values import (
-    FigureTold,
+from iostudy.report.values.base import FigureTold
+from iostudy.report.values.results import (
     LatencyTold,
     MeanTold,
     OtherFigure,
@@ -31,7 +31,7 @@ def told(study: Study, request: WorkloadRequest, rows: Iterable[TrialRow]) -> di
     """Other figures, latencies and parts of a workload, as fields of its WorkloadTold."""
     counted: dict[str, list[TrialRow]] = {c.label: [] for c in study.configurations()}
     for row in rows:
-        if row.counts and row.workload == request.label:
+        if row.counts and row.workload == request.label and row.configuration in counted:
             counted[row.configuration].append(row)
     alpha = rule_of(study).repeated_alpha
     definition = catalog.get(request.name)

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iostudy import units
+from iostudy.conduct.course import rules_of
+from iostudy.conduct.finding import Searched
 from iostudy.ledger.rows import StudyRow
 from iostudy.report import wording
 from iostudy.report.answer import quoted
-from iostudy.report.values import Method, TrialTold
+from iostudy.report.values.report import Method
+from iostudy.report.values.trials import TrialTold
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
+from iostudy.study.search import SLOTS
 
 
 def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
@@ -30,8 +34,24 @@ def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[str, ...]:
     design = (_design(study, seed), *_split_plot(study, trials))
     verdicts = (_verdicts(study),) if study.comparisons else ()
-    ranking = (_ranking(study),) if study.comparisons > 1 else ()
+    ranking = (_ranking(study),) if study.comparisons > 1 and study.design is None else ()
     return (*design, _decision(study), *verdicts, *ranking, _validity(study), _left_in(trials))
+
+
+def of_search(found: Searched) -> str:
+    """How a search came to its winner, and why that is no verdict."""
+    search = found.study.search
+    assert search is not None
+    *but, last = (str(rung) for rung in rules_of(search).rungs)
+    return (
+        f"Every round of the search runs each workload under the default and up to {SLOTS} "
+        f"candidates, in an order drawn afresh from seed {found.row.seed}, for {search.budget} at "
+        "most. Known points come first, then a Latin hypercube, then what a tree-structured Parzen "
+        f"estimator makes of all that was seen. After {', '.join(but)} and {last} rounds a "
+        "candidate that is clearly worse than the one ahead is dropped. Nothing here gives a "
+        "verdict, for what is chosen out of many was lucky, too: the winner meets the default "
+        "again, in fresh blocks with another seed."
+    )
 
 
 def reproduce(study: Study, row: StudyRow) -> tuple[str, ...]:
@@ -63,6 +83,8 @@ def _split_plot(study: Study, trials: Sequence[TrialTold]) -> tuple[str, ...]:
         "The design is a split plot: configurations that share a file system run one after another "
         f"on one that is made anew in every block, in an order drawn first; {made} in all."
     )
+    if study.design is not None:
+        return (design, "The error of each effect is that of its own estimates over the blocks.")
     baseline, *beside = (quoted(configuration.label) for configuration in own)
     within = (
         f"On the file system of {baseline} also run {wording.joined(beside)}: the error of these "
@@ -84,9 +106,17 @@ def _decision(study: Study) -> str:
         return "There is nothing to compare."
     decide = study.decide
     comparisons = wording.counted(study.comparisons, "comparison")
-    return (
+    compared = (
         f"A configuration is compared with {quoted(study.baseline.label)} by the mean of "
-        "ln(own / baseline) over the blocks that both have run, with Student's t and a level that "
+        "ln(own / baseline) over the blocks that both have run"
+    )
+    if study.design is not None:
+        compared = (
+            f"Each block gives one estimate of each effect, by least squares on its runs (a "
+            f"{study.design.describe()} design); an effect is judged by the mean of these"
+        )
+    return (
+        f"{compared}, with Student's t and a level that "
         f"allows a look after every block from {decide.min_blocks} to {decide.max_blocks} "
         f"(repeated confidence intervals): with {comparisons}, the risk that any interval ever "
         f"misses the truth is {units.format_percent(decide.risk)}."
@@ -106,10 +136,12 @@ def _verdicts(study: Study) -> str:
 def _ranking(study: Study) -> str:
     if len(study.workloads) == 1:
         return "The ranking reads the verdicts of all pairs of configurations, at no further risk."
-    weights = [(own.label, study.decide.weight(own.label)) for own in study.workloads]
-    told = wording.joined([f"{quoted(label)} {weight:g}" for label, weight in weights])
-    alike = len({weight for _, weight in weights}) == 1
+    weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
+    told = wording.joined([f"{quoted(label)} {weight:g}" for label, weight in weights.items()])
+    alike = len(set(weights.values())) == 1
     shares = "all workloads count alike" if alike else f"workloads count as {told}"
+    if any(own.load for own in study.workloads):
+        shares += ", each one's loads in equal parts"
     return (
         "The combined ranking reads the same verdicts of all pairs of configurations, over all "
         f"workloads together ({shares}), and has the same risk once more."
@@ -119,11 +151,20 @@ def _ranking(study: Study) -> str:
 def _validity(study: Study) -> str:
     limits = study.validity
     attempts = wording.counted(limits.attempts, "attempt")
+    foreign_cpu = (
+        "if other processes take more than "
+        f"{units.format_percent(limits.foreign_cpu)} of the CPU time, "
+        if limits.foreign_cpu is not None
+        else ""
+    )
     return (
         "A trial is invalid if a setting is not read back as written, if the workload fails, if "
         f"foreign I/O on the device exceeds {units.format_percent(limits.foreign_io)} of its own, "
-        f"or if the hypervisor takes more than {units.format_percent(limits.steal)} of the CPU "
-        f"time; its block is then repeated as a whole, up to {attempts}."
+        f"if the hypervisor takes more than {units.format_percent(limits.steal)} of the CPU "
+        "time, "
+        f"{foreign_cpu}if the machine was suspended, or if there was no sample for more than "
+        f"{units.format_percent(limits.gap)} of its time; "
+        f"its block is then repeated as a whole, up to {attempts}."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import JsonValue
@@ -11,47 +11,92 @@ from pydantic import JsonValue
 from iostudy.analysis.outliers import OutlierRule, flag_outliers
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing, standings, verdict_values
+from iostudy.conduct.standing import FIRST_LEVELS, Standing, standings, verdict_values
+from iostudy.conduct.winner import winner
 from iostudy.ledger.rows import StudyRow, TrialRow
-from iostudy.report import answer, configurations, measured, method, ranking, reference, telemetry
-from iostudy.report.finite import finite, finite_values, span
-from iostudy.report.values import (
-    FigureTold,
-    Report,
-    Result,
-    State,
-    TrialTold,
-    WorkloadTold,
+from iostudy.ledger.samples import ReadSamples
+from iostudy.report import (
+    answer,
+    because,
+    configurations,
+    curves,
+    curves_wording,
+    flags,
+    headline,
+    heavier,
+    limits,
+    measured,
+    method,
+    noise,
+    ranking,
+    reference,
+    screening,
+    telemetry,
+    todo,
 )
+from iostudy.report.finite import finite, finite_values, readings, span
+from iostudy.report.values.curves import CurvesTold
+from iostudy.report.values.limits import LimitedTold
+from iostudy.report.values.ranking import RankingTold
+from iostudy.report.values.report import Report, State
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.report.values.trials import TelemetryTold, TrialTold
 from iostudy.study.model import Study, WorkloadRequest
+from iostudy.telemetry.seen import Seen
 from iostudy.workloads import catalog
 from iostudy.workloads.written import as_written
 
+_NOTHING = Seen(0.0, {}, {})
+"""What was seen of a trial that did not come to its end."""
 
-def build(study: Study, study_row: StudyRow, rows: Iterable[TrialRow]) -> Report:
+
+def build(
+    study: Study,
+    study_row: StudyRow,
+    rows: Iterable[TrialRow],
+    folder: str = "DIR",
+    samples: ReadSamples | None = None,
+) -> Report:
     """All that is told of a study, from what was fixed before it and what the ledger holds.
 
     ``study`` is the one that was carried out: with the host's levels, and without root where
-    ``study_row`` says so.
+    ``study_row`` says so. ``folder`` is the output folder, as commands will name it;
+    ``samples`` reads what was sampled during a trial, for timelines.
     """
     in_order = sorted(rows, key=lambda row: row.id)
-    workloads = _workloads(study, standings(study, in_order), in_order)
-    trials = _trials(study, in_order)
-    state = _state(study, workloads)
-    ranked = ranking.told(study, in_order)
+    compared = standings(study, in_order)
+    diagnoses = limits.diagnoses(study, study_row.circumstances, in_order)
+    limited = limits.told(study, in_order, diagnoses, samples)
+    disturbed = limits.disturbed(study, in_order, diagnoses)
+    meters, device = telemetry.means(study, in_order), telemetry.device_under_test(in_order)
+    workloads = tuple(
+        _explained(told, limited, meters, device) for told in _workloads(study, compared, in_order)
+    )
+    trials = _trials(study, in_order, diagnoses)
+    ranked, screened = ranking.told(study, in_order), screening.told(study, in_order)
+    scaled = curves.told(study, in_order)
     return Report(
         name=study.name,
         question=study.question,
-        state=state,
-        answer=(*_answer(study, workloads), *([ranked.answer] if ranked else ()), *_ending(state)),
-        noun=answer.noun_of(study.factors),
-        baseline=study.baseline.label,
+        state=_state(study, workloads),
+        headline=screened.answer if screened else _headline(study, workloads, compared, limited),
+        todo=(
+            *todo.steps(study, compared, folder),
+            *heavier.steps(study, workloads, limited, disturbed),
+        ),
+        answer=tuple(_answer(study, workloads, scaled, ranked)),
+        noun=_noun(study),
+        baseline=_baseline_label(study),
         configurations=configurations.told(study, in_order),
         ranking=ranked,
+        screening=screened,
+        curves=scaled,
         workloads=workloads,
         trials=trials,
-        telemetry=telemetry.means(study, in_order),
-        device=telemetry.device_under_test(in_order),
+        telemetry=meters,
+        limits=limited,
+        disturbed=disturbed,
+        device=device,
         notes=(*study.notes, *_trial_notes(in_order)),
         reference=reference.told(study, in_order),
         method=method.told(study, study_row.seed, trials),
@@ -79,7 +124,7 @@ def _workloads(
         for request in study.workloads
     )
     return tuple(
-        workload.model_copy(update=measured.told(study, request, rows))
+        flags.flagged(workload.model_copy(update=measured.told(study, request, rows)), study, rows)
         for request, workload in zip(study.workloads, told, strict=True)
     )
 
@@ -89,7 +134,9 @@ def _workload(
 ) -> WorkloadTold:
     definition = catalog.get(request.name)
     figure = measured.figure_told(request.figure)
-    baseline = _baseline(study.baseline.label, compared, alone)
+    baseline = _baseline(_baseline_label(study), compared, alone)
+    if study.design is not None:
+        compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
     results = (baseline, *(_result(standing) for standing in compared))
     return WorkloadTold(
         label=request.label,
@@ -99,8 +146,43 @@ def _workload(
         options=as_written(request.options),
         figure=figure,
         results=results,
-        answer=answer.sentences({request.label: _predicate(study, results, figure)})[0],
+        noise=noise.of_workload(study, request.label, compared),
+        answer=answer.sentences({request.label: answer.predicate(results, figure, _topic(study))})[
+            0
+        ],
     )
+
+
+def _explained(
+    workload: WorkloadTold,
+    limited: Sequence[LimitedTold],
+    meters: Sequence[TelemetryTold],
+    device: str,
+) -> WorkloadTold:
+    """With the reason why what is equivalent is so, where there is one to be told."""
+    own = {told.configuration: told for told in limited if told.workload == workload.label}
+    metered = [told for told in meters if told.workload == workload.label]
+    why = because.told(workload.results, own, metered, device)
+    return workload.model_copy(update={"because": why})
+
+
+def _headline(
+    study: Study,
+    workloads: Sequence[WorkloadTold],
+    compared: Sequence[Standing],
+    limited: Sequence[LimitedTold],
+) -> str:
+    why = because.throughout(workloads, limited)
+    return headline.sentence(workloads, _topic(study), winner(study, compared), why)
+
+
+def _noun(study: Study) -> str:
+    return answer.noun_of(study.factors) if study.design is None else "level"
+
+
+def _baseline_label(study: Study) -> str:
+    """What all others are compared with: in a screening the first level of each factor."""
+    return study.baseline.label if study.design is None else FIRST_LEVELS
 
 
 def _baseline(label: str, compared: Sequence[Standing], alone: Sequence[float]) -> Result:
@@ -113,23 +195,28 @@ def _baseline(label: str, compared: Sequence[Standing], alone: Sequence[float]) 
     return Result(configuration=label, baseline=True, blocks=blocks, value=value)
 
 
-def _predicate(study: Study, results: Sequence[Result], figure: FigureTold) -> str:
-    topic = answer.Topic(
-        noun=answer.noun_of(study.factors),
+def _topic(study: Study) -> answer.Topic:
+    return answer.Topic(
+        noun=_noun(study),
         margin=study.decide.margin,
         max_blocks=study.decide.max_blocks,
     )
-    return answer.predicate(results, figure, topic)
 
 
-def _answer(study: Study, workloads: Sequence[WorkloadTold]) -> tuple[str, ...]:
-    return answer.sentences({w.label: _predicate(study, w.results, w.figure) for w in workloads})
-
-
-def _ending(state: State) -> tuple[str, ...]:
-    if state is State.COMPLETE:
-        return ()
-    return ("The study stopped before every comparison was settled; --resume goes on with it.",)
+def _answer(
+    study: Study,
+    workloads: Sequence[WorkloadTold],
+    scaled: Sequence[CurvesTold],
+    ranked: RankingTold | None,
+) -> Iterator[str]:
+    yield from answer.of_workloads(workloads, _topic(study))
+    yield from answer.sentences({told.label: told.because for told in workloads if told.because})
+    for own in scaled:
+        yield from curves_wording.shown_crossings(own)
+    if ranked:
+        yield ranked.answer
+    if _state(study, workloads) is not State.COMPLETE:
+        yield "The study stopped before every comparison was settled; --resume goes on with it."
 
 
 def _result(standing: Standing) -> Result:
@@ -153,9 +240,12 @@ def _result(standing: Standing) -> Result:
     )
 
 
-def _trials(study: Study, rows: Sequence[TrialRow]) -> tuple[TrialTold, ...]:
+def _trials(
+    study: Study, rows: Sequence[TrialRow], found: limits.Diagnoses
+) -> tuple[TrialTold, ...]:
     outlying = _outlying(study, rows)
     figures = {workload.label: workload.figure.name for workload in study.workloads}
+    seen = [row.seen or _NOTHING for row in rows]
     return tuple(
         TrialTold(
             number=number,
@@ -173,13 +263,14 @@ def _trials(study: Study, rows: Sequence[TrialRow]) -> tuple[TrialTold, ...]:
             figures=finite_values(row.figures),
             settings=dict(row.settings or {}),
             device=row.device,
-            devices={name: finite_values(own) for name, own in (row.devices or {}).items()},
-            machine=finite_values(row.machine),
-            phases=finite_values(row.phases),
+            devices={name: readings(figures) for name, figures in own.devices.items()},
+            machine=readings(own.machine),
+            phases=readings(row.phases),
+            limit=found[row.id].limit if row.id in found else None,
             notes=row.notes,
             telemetry=row.telemetry,
         )
-        for number, row in enumerate(rows, start=1)
+        for number, (row, own) in enumerate(zip(rows, seen, strict=True), start=1)
     )
 
 

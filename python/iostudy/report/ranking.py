@@ -13,13 +13,13 @@ from iostudy.conduct.standing import ranked
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import answer
 from iostudy.report.finite import span
-from iostudy.report.values import (
+from iostudy.report.values.base import Span
+from iostudy.report.values.ranking import (
     CrossingTold,
     PairTold,
     RankedTold,
     RankingTold,
     RanksTold,
-    Span,
     WorkloadRanksTold,
 )
 from iostudy.study.model import Study
@@ -30,7 +30,7 @@ def told(study: Study, rows: Sequence[TrialRow]) -> RankingTold | None:
     ranking = ranked(study, rows)
     if ranking is None:
         return None
-    weights = [study.decide.weight(workload.label) for workload in study.workloads]
+    weights = study.weights
     labels = [configuration.label for configuration in study.configurations()]
     workloads = [workload.label for workload in study.workloads]
     crossings = tuple(_crossing(each, labels, workloads) for each in ranking.crossings)

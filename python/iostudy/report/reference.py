@@ -8,11 +8,34 @@ from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import span
 from iostudy.report.means import paired
-from iostudy.report.values import OrderTold, OwnTold, PublishedTold, ReferenceTold
+from iostudy.report.values.reference import (
+    OrderTold,
+    OwnTold,
+    PublishedTold,
+    ReferenceTold,
+)
 from iostudy.study import reference
-from iostudy.study.model import Study
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder
 from iostudy.workloads import catalog
+
+
+def alone(name: str) -> ReferenceTold:
+    """A publication by itself, with none of a study's own figures."""
+    published = reference.get(name)
+    return ReferenceTold(
+        name=name,
+        title=published.title,
+        kind=published.kind,
+        year=published.year,
+        source=published.source,
+        circumstances=published.circumstances,
+        caveats=published.caveats,
+        open_questions=published.open_questions,
+        baseline=published.baseline,
+        orders=tuple(OrderTold(where=own.where, order=own.order) for own in published.orders),
+        figures=tuple(_figure(figure, published) for figure in published.figures),
+    )
 
 
 def told(study: Study, rows: Sequence[TrialRow]) -> ReferenceTold | None:
@@ -23,29 +46,21 @@ def told(study: Study, rows: Sequence[TrialRow]) -> ReferenceTold | None:
     """
     if study.reference is None:
         return None
-    published = reference.get(study.reference)
-    return ReferenceTold(
-        name=study.reference,
-        title=published.title,
-        kind=published.kind,
-        year=published.year,
-        source=published.source,
-        circumstances=published.circumstances,
-        caveats=published.caveats,
-        open_questions=published.open_questions,
-        baseline=published.baseline,
-        orders=tuple(
-            OrderTold(where=ranked.where, order=ranked.order)
-            for ranked in published.orders
-            if _has_several(study, published, ranked)
-        ),
-        figures=tuple(_figure(figure, published, study, rows) for figure in published.figures),
+    published, whole = reference.get(study.reference), alone(study.reference)
+    own = (_own(figure, published, study, rows) for figure in published.figures)
+    orders = zip(whole.orders, published.orders, strict=True)
+    return whole.model_copy(
+        update={
+            "orders": tuple(each for each, o in orders if _has_several(study, published, o)),
+            "figures": tuple(
+                figure.model_copy(update={"own": each})
+                for figure, each in zip(whole.figures, own, strict=True)
+            ),
+        }
     )
 
 
-def _figure(
-    figure: PublishedFigure, published: Publication, study: Study, rows: Sequence[TrialRow]
-) -> PublishedTold:
+def _figure(figure: PublishedFigure, published: Publication) -> PublishedTold:
     base = published.baseline_value(figure)
     is_baseline = figure.configuration == published.baseline
     return PublishedTold(
@@ -56,8 +71,9 @@ def _figure(
         unit=figure.unit,
         value=figure.value,
         runs=figure.runs,
+        load="" if figure.load is None else f"{figure.load:g} {published.load}",
         change=None if is_baseline or not base else figure.value / base - 1,
-        own=_own(figure, published, study, rows),
+        own=None,
     )
 
 
@@ -68,7 +84,10 @@ def _own(
     label, base_label = (
         _label(study, published, name) for name in (figure.configuration, published.baseline)
     )
-    own, base = (_values(study, rows, figure, each) for each in (label, base_label))
+    request = _request(study, published, figure)
+    if request is None:
+        return None
+    own, base = (_values(rows, request, figure.figure, each) for each in (label, base_label))
     found = paired(base, own, rule_of(study).repeated_alpha)
     if found is None:
         return None
@@ -76,7 +95,7 @@ def _own(
     interval = None if is_baseline else found.interval
     return OwnTold(
         configuration=label,
-        unit=_unit(study, figure),
+        unit=catalog.get(request.name).figure(figure.figure, request.options).unit,
         value=found.mean,
         blocks=found.blocks,
         change=None if is_baseline else found.change,
@@ -97,19 +116,28 @@ def _label(study: Study, published: Publication, name: str) -> str:
     return published.counterparts.get(name, name)
 
 
-def _unit(study: Study, figure: PublishedFigure) -> str:
-    request = next(w for w in study.workloads if figure.workload in (w.label, w.name))
-    return catalog.get(request.name).figure(figure.figure, request.options).unit
+def _request(
+    study: Study, published: Publication, figure: PublishedFigure
+) -> WorkloadRequest | None:
+    """The study's workload that a figure is of, at the same load; None where there is none."""
+    return next(
+        (
+            own
+            for own in study.workloads
+            if figure.is_of(own)
+            and figure.load in (None, getattr(own.options, published.load, None))
+        ),
+        None,
+    )
 
 
 def _values(
-    study: Study, rows: Sequence[TrialRow], figure: PublishedFigure, configuration: str
+    rows: Sequence[TrialRow], request: WorkloadRequest, figure: str, configuration: str
 ) -> dict[int, float]:
     """Block -> the figure of the trials that count, where it has a logarithm."""
-    labels = [w.label for w in study.workloads if figure.workload in (w.label, w.name)][:1]
     found = {
-        row.block: (row.figures or {}).get(figure.figure, 0.0)
+        row.block: (row.figures or {}).get(figure, 0.0)
         for row in rows
-        if row.counts and row.workload in labels and row.configuration == configuration
+        if row.counts and row.workload == request.label and row.configuration == configuration
     }
     return {block: value for block, value in found.items() if value > 0}

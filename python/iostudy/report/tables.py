@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from iostudy.report import wording
 from iostudy.report.columns import TextTable
 from iostudy.report.matrix import Matrix, matrices
-from iostudy.report.values import LatencyTold, MeanTold, PartsTold, PartTold, WorkloadTold
+from iostudy.report.section import Section
+from iostudy.report.values.results import (
+    LatencyTold,
+    MeanTold,
+    PartsTold,
+    PartTold,
+    WorkloadTold,
+)
 from iostudy.units import format_reading
 
 NO_VERDICT = (
@@ -20,14 +26,11 @@ POOLED = (
     "Latencies in microseconds, of all counted trials together, to 4.4 %; no verdict rests on them."
 )
 
+LATENCY = "latency"
+"""The name of the section of latencies, which has charts in the page."""
 
-@dataclass(frozen=True)
-class Section:
-    """Tables that belong together, and what has to be known to read them."""
-
-    title: str
-    known: str
-    tables: tuple[TextTable, ...]
+_MOST_ROWS = 24
+"""As many rows as are read in passing; tables with more are kept shut."""
 
 
 def latencies(workload: WorkloadTold) -> TextTable | None:
@@ -65,7 +68,7 @@ def others(workload: WorkloadTold) -> TextTable | None:
         return None
     against = wording.against(workload.results[0].configuration)
     heads = ("figure", "configuration", "mean", f"{against}, %")
-    return TextTable("", heads, rows, names=2)
+    return TextTable("every figure but the one that decides", heads, rows, names=2)
 
 
 def _own(mean: MeanTold) -> str:
@@ -120,10 +123,22 @@ def sections(workload: WorkloadTold) -> Iterator[Section]:
     """Every table of a workload, in the order in which it is told."""
     latency, other = latencies(workload), others(workload)
     if latency is not None:
-        yield Section("latency, us", POOLED, (latency,))
-    for told in workload.parts:
-        title = f"{told.figure.name} of each part, {told.figure.unit}"
-        known = f"{told.figure.name} is {told.figure.documentation}. {NO_VERDICT}"
-        yield Section(title, known, parts(told))
+        yield Section(LATENCY, "Latency", (POOLED,), tables=(latency,))
+    for number, told in enumerate(workload.parts, 1):
+        yield _parts(told, number)
     if other is not None:
-        yield Section("other figures", NO_VERDICT, (other,))
+        yield Section("others", "Other figures", (NO_VERDICT,), shut=(other,))
+
+
+def _parts(told: PartsTold, number: int) -> Section:
+    better = "higher" if told.figure.higher_is_better else "lower"
+    what = f"{told.figure.name} is {told.figure.documentation}; {better} is better. {NO_VERDICT}"
+    found = parts(told)
+    is_long = sum(len(table.rows) for table in found) > _MOST_ROWS
+    return Section(
+        name=f"parts-{number}",
+        title=f"{told.figure.name} of each part, {told.figure.unit}",
+        known=(what,),
+        tables=() if is_long else found,
+        shut=found if is_long else (),
+    )

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.finite import finite
-from iostudy.report.values import TelemetryTold
+from iostudy.report.values.trials import TelemetryTold
 from iostudy.study.model import Study
 
 Figures = Mapping[str, float]
@@ -30,10 +29,10 @@ _KIB = "kB"
 def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
     """One for each workload and configuration with a trial that counts, in the study's order."""
     pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
-    counted = {
-        pair: [row for row in rows if row.counts and (row.workload, row.configuration) == pair]
-        for pair in pairs
-    }
+    counted: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
+    for row in rows:
+        if row.counts and (own := counted.get((row.workload, row.configuration))) is not None:
+            own.append(row)
     tested = device_under_test(rows)
     return tuple(_told(*pair, own, tested) for pair, own in counted.items() if own)
 
@@ -56,25 +55,26 @@ def _told(
         configuration=configuration,
         trials=len(rows),
         devices={name: _mean(own.get(name, {}) for own in by_name) for name in devices},
-        machine=_mean(row.machine or {} for row in rows),
+        machine=_mean(row.seen.machine for row in rows if row.seen),
     )
 
 
 def _by_name(row: TrialRow, tested: str) -> dict[str, Figures]:
     """The row's figures by device, with ``tested`` as the name of the one under test."""
-    devices = row.devices or {}
+    devices = row.seen.devices if row.seen else {}
     return {tested if name == row.device else name: own for name, own in devices.items()}
 
 
 def _mean(figures: Iterable[Figures]) -> dict[str, float | None]:
     """Arithmetic means by name, each over the trials that have the figure."""
-    columns: dict[str, list[float]] = {}
-    for own in figures:
-        for name, value in own.items():
-            known = columns.setdefault(name, [])
-            if finite(value) is not None:
-                known.append(value)
-    return {name: math.fsum(c) / len(c) if c else None for name, c in columns.items()}
+    rows = list(figures)
+    names = dict.fromkeys(name for own in rows for name in own)
+    return {name: _mean_of(own[name] for own in rows if name in own) for name in names}
+
+
+def _mean_of(values: Iterable[float]) -> float | None:
+    known = list(filter(math.isfinite, values))
+    return math.fsum(known) / len(known) if known else None
 
 
 @dataclass(frozen=True)

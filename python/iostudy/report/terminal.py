@@ -6,27 +6,31 @@ Colour only repeats what a symbol and a word say already; rich leaves it out whe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    Group,
+    JustifyMethod,
+    OverflowMethod,
+    RenderableType,
+)
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report import rank_tables, tables, wording
-from iostudy.report.columns import FittingTable
-from iostudy.report.values import (
-    PublishedTold,
-    RankingTold,
-    ReferenceTold,
-    Report,
-    Result,
-    WorkloadTold,
-)
+from iostudy.report import sections, wording
+from iostudy.report.columns import FittingTable, TextTable
+from iostudy.report.section import Document, Section
+from iostudy.report.values.reference import PublishedTold, ReferenceTold
+from iostudy.report.values.report import Report, Step
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.report.visible import visible
 
 _STYLES = {
     Verdict.BETTER: "green",
@@ -41,30 +45,68 @@ _SHARED = "{unit}: mean of its own blocks; {against}: paired, in the blocks both
 
 def render(report: Report) -> RenderableType:
     """All that is told: the summary, and what was measured beside the figures of the verdicts."""
-    details = [_details(workload) for workload in report.workloads]
-    return Group(summary(report), *details)
+    shut = (_told(own.title, own.shut, ()) for own in sections.beside(report) if own.shut)
+    details = (_details(workload, report) for workload in report.workloads)
+    return Group(summary(report), Text(), *shut, *details)
+
+
+def document(told: Document) -> RenderableType:
+    """What is told on its own."""
+    known = (Padding(Text(text), (0, 1)) for text in told.known)
+    listing = told.listing
+    listed = (Text(listing.title, style="bold"), Text(listing.text)) if listing else ()
+    sections = (_told(own.title, (*own.first, *own.tables), own.known) for own in told.sections)
+    return Group(Text(told.title, style="bold"), *known, Text(), *sections, *listed)
 
 
 def summary(report: Report) -> RenderableType:
-    """A table per workload, the sentences that answer the question, and what others published."""
+    """The answer, a table per workload, what it means, what to do, and what others published."""
     verdicts = [workload_table(workload) for workload in report.workloads]
     legend = wording.blocks_legend(r for workload in report.workloads for r in workload.results)
-    legends = [Padding(Text(legend, style="dim"), (0, 1, 1, 1))] if legend else []
-    ranking = [_ranking(report.ranking, report)] if report.ranking else []
-    sentences = [Padding(Text(sentence), (0, 1)) for sentence in report.answer]
-    notes = [Padding(Text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
+    legends = [Padding(_text(legend, style="dim"), (0, 1, 1, 1))] if legend else []
+    beside = map(_section, sections.beside(report))
+    sentences = [Padding(_text(sentence), (0, 1)) for sentence in report.answer]
+    todo = (line for step in report.todo for line in _step(step))
+    notes = [Padding(_text(f"note: {note}", style="dim"), (0, 1)) for note in report.notes]
     published = [_reference(report.reference)] if report.reference else []
-    return Group(*verdicts, *legends, *ranking, *sentences, *notes, *published)
+    return Group(
+        _text(report.headline, style="bold"),
+        Text(),
+        *verdicts,
+        *legends,
+        *beside,
+        *sentences,
+        *todo,
+        *notes,
+        *published,
+    )
 
 
-def _ranking(told: RankingTold, report: Report) -> RenderableType:
-    """All workloads together; each alone where they contradict each other."""
-    together, alone = rank_tables.combined(told, report), rank_tables.alone(told, report)
-    tables = [FittingTable(rank_tables.TITLE.lower(), together)]
-    tables += [FittingTable("", alone)] if alone else []
-    about = (*rank_tables.remarks(told, report), rank_tables.known(told, report))
-    texts = (Padding(Text(text, style="dim"), (0, 1)) for text in about)
-    return Group(*tables, *texts, Text())
+def _step(step: Step) -> Iterator[RenderableType]:
+    yield Padding(_text(step.text), (0, 1))
+    if step.command:
+        yield Padding(_text(step.command, overflow="fold"), (0, 3))
+
+
+def _section(section: Section) -> RenderableType:
+    """What is read in passing, and where the rest is."""
+    more = [*_counted_charts(section), *(_title_of(section, table) for table in section.shut)]
+    hint = (f"Also in report.html: {wording.joined(more)}.",) if more else ()
+    return _told(section.title, (*section.first, *section.tables), (*section.known, *hint))
+
+
+def _counted_charts(section: Section) -> list[str]:
+    return [wording.counted(len(section.drawn), "chart")] if section.drawn else []
+
+
+def _title_of(section: Section, table: TextTable) -> str:
+    return table.title or section.title
+
+
+def _told(title: str, shown: Iterable[TextTable], about: Iterable[str]) -> RenderableType:
+    told = (FittingTable("", _visible(table)) for table in shown)
+    texts = (Padding(_text(text, style="dim"), (0, 1)) for text in about)
+    return Group(_text(title, style="bold"), *told, *texts, Text())
 
 
 def workload_table(workload: WorkloadTold) -> RenderableType:
@@ -90,18 +132,18 @@ class _Fitting:
 def _table(workload: WorkloadTold) -> Table:
     """Only a configuration may wrap, between its levels."""
     table = Table(
-        title=Text(_title(workload), style="bold"),
+        title=_text(_title(workload), style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
         collapse_padding=True,
-        caption=Text("\n".join(_captions(workload))) if _captions(workload) else None,
+        caption=_text("\n".join(_captions(workload))) if _captions(workload) else None,
         caption_justify="left",
     )
     rows = [_cells(result) for result in workload.results]
     table.add_column("configuration")
     heads = (workload.figure.unit, _against(workload), "verdict", "blocks")
-    for place, head in enumerate(map(Text, heads), start=1):
+    for place, head in enumerate(map(_text, heads), start=1):
         whole = max(text.cell_len for text in (head, *(row[place] for row in rows)))
         justify: JustifyMethod = "left" if head.plain == "verdict" else "right"
         table.add_column(head, justify=justify, min_width=whole, no_wrap=True)
@@ -112,20 +154,19 @@ def _table(workload: WorkloadTold) -> Table:
 
 def _cells(result: Result) -> tuple[Text, ...]:
     return (
-        Text(result.configuration),
-        Text(wording.significant(result.value)),
-        Text("" if result.baseline else wording.change(result)),
+        _text(result.configuration),
+        _text(wording.significant(result.value)),
+        _text("" if result.baseline else wording.change(result)),
         _verdict(result),
-        Text(wording.blocks(result)),
+        _text(wording.blocks(result)),
     )
 
 
-def _details(workload: WorkloadTold) -> RenderableType:
-    told: list[RenderableType] = []
-    for section in tables.sections(workload):
-        title = f"{workload.label}: {section.title}"
-        told += [Text(), *(FittingTable(title, table) for table in section.tables)]
-        told.append(Padding(Text(section.known, style="dim"), (0, 1)))
+def _details(workload: WorkloadTold, report: Report) -> RenderableType:
+    told = (
+        _told(f"{workload.label}: {own.title}", (*own.first, *own.tables, *own.shut), own.known)
+        for own in sections.of_workload(workload, report)
+    )
     return Group(*told)
 
 
@@ -133,18 +174,18 @@ def _reference(reference: ReferenceTold) -> RenderableType:
     """Published figures beside the user's own, and what has to be known to read them."""
     if not reference.compared:
         alone = f"{reference.name}: {wording.reference_alone(reference)}"
-        return Padding(Text(alone, style="dim"), (0, 1))
+        return Padding(_text(alone, style="dim"), (0, 1))
     by_workload = groupby(reference.compared, key=lambda published: published.workload)
     tables = [_published(f"{name} beside {reference.name}", own) for name, own in by_workload]
     known = [f"- {text}" for text in (*reference.circumstances, *reference.caveats)]
     about = (wording.reference_intro(reference), *known)
-    return Group(Text(), *tables, *(Padding(Text(text, style="dim"), (0, 1)) for text in about))
+    return Group(Text(), *tables, *(Padding(_text(text, style="dim"), (0, 1)) for text in about))
 
 
 def _published(title: str, told: Iterable[PublishedTold]) -> Table:
     """A line for each figure, and one below it for each configuration."""
     table = Table(
-        title=Text(title, style="bold"),
+        title=_text(title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,
         pad_edge=False,
@@ -155,15 +196,15 @@ def _published(title: str, told: Iterable[PublishedTold]) -> Table:
         table.add_column(head, justify="right", no_wrap=True)
     table.add_column("own change", justify="right")
     for figure, group in groupby(told, key=lambda published: published.figure):
-        table.add_row(Text(figure))
+        table.add_row(_text(figure))
         for published in group:
-            table.add_row(*map(Text, _published_cells(published)))
+            table.add_row(*map(_text, _published_cells(published)))
     return table
 
 
 def _published_cells(published: PublishedTold) -> tuple[str, ...]:
     return (
-        f"  {published.configuration}",
+        f"  {published.called}",
         wording.published_value(published),
         "" if published.baseline else wording.signed_percent(published.change),
         wording.own_value(published),
@@ -173,16 +214,16 @@ def _published_cells(published: PublishedTold) -> tuple[str, ...]:
 
 def _paragraphs(workload: WorkloadTold) -> RenderableType:
     told = [paragraph for result in workload.results for paragraph in _paragraph(result, workload)]
-    captions = [Text(caption, style="dim") for caption in _captions(workload)]
-    return Group(Text(_title(workload), style="bold"), *told, *captions, Text())
+    captions = [_text(caption, style="dim") for caption in _captions(workload)]
+    return Group(_text(_title(workload), style="bold"), *told, *captions, Text())
 
 
 def _paragraph(result: Result, workload: WorkloadTold) -> Iterator[RenderableType]:
     value = f"{wording.significant(result.value)} {workload.figure.unit}"
-    yield Text(result.configuration)
-    yield _indented(Text(f"{value}, blocks: {wording.blocks(result)}"))
+    yield _text(result.configuration)
+    yield _indented(_text(f"{value}, blocks: {wording.blocks(result)}"))
     if not result.baseline:
-        yield _indented(Text(f"{wording.change(result)} {_against(workload)}"))
+        yield _indented(_text(f"{wording.change(result)} {_against(workload)}"))
     yield _indented(_verdict(result))
 
 
@@ -202,9 +243,19 @@ def _against(workload: WorkloadTold) -> str:
 def _verdict(result: Result) -> Text:
     style = _STYLES[result.verdict] if result.verdict is not None else "dim"
     words = wording.verdict(result, by_margin="by ≥ margin")
-    return Text(f"{wording.verdict_symbol(result)} {words}".strip(), style=style)
+    return _text(f"{wording.verdict_symbol(result)} {words}".strip(), style=style)
 
 
 def _title(workload: WorkloadTold) -> str:
     better = "higher" if workload.figure.higher_is_better else "lower"
     return f"{workload.label}: {workload.figure.name}, {better} is better"
+
+
+def _visible(table: TextTable) -> TextTable:
+    rows = [tuple(map(visible, row)) for row in table.rows]
+    heads = tuple(map(visible, table.heads))
+    return replace(table, title=visible(table.title), heads=heads, rows=rows)
+
+
+def _text(text: str, style: str = "", overflow: OverflowMethod | None = None) -> Text:
+    return Text(visible(text, keep="\n"), style=style, overflow=overflow)

@@ -9,7 +9,10 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.report.values import PublishedTold, ReferenceTold, Result, Span, TrialTold
+from iostudy.report.values.base import Span
+from iostudy.report.values.reference import PublishedTold, ReferenceTold
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.report.values.trials import TrialTold
 from iostudy.units import format_rounded_size, format_significant
 
 UNKNOWN = "–"
@@ -17,6 +20,9 @@ _BYTES = "_bytes"
 
 BEYOND_TELLING = 10.0
 """A change of 1000 %. Intervals of the first few blocks reach further; digits say nothing there."""
+_WORTH_WAITING = 4
+"""Times as many blocks; more of them are not the first thing to try."""
+
 MOST_BLOCKS = 1000
 """More than these nobody will run, and the estimate of how many more is a guess."""
 _LONGEST_IN_HEAD = 12
@@ -107,7 +113,8 @@ def reference_alone(reference: ReferenceTold) -> str:
     )
     return (
         f"{reference.title} ({reference.kind}, {reference.source}) has figures of {labels} on "
-        f"{workloads}. No finished block of this study is of those, so nothing stands beside them."
+        f"{workloads}. No finished block of this study is of those, so no own figure stands beside "
+        "them."
     )
 
 
@@ -130,7 +137,11 @@ def verdict(result: Result, by_margin: str = "by at least the margin") -> str:
     words = result.verdict.value
     if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
         words += f" {by_margin}"
-    return f"{words} (fragile)" if result.fragile else words
+    marks = [
+        *(["fragile"] if result.fragile else []),
+        *(["flagged"] if result.flags else []),
+    ]
+    return f"{words} ({', '.join(marks)})" if marks else words
 
 
 def verdict_symbol(result: Result) -> str:
@@ -169,9 +180,20 @@ def blocks_legend(results: Iterable[Result]) -> str:
     return ""
 
 
+def first_blocks_legend(workload: WorkloadTold, workloads: Iterable[WorkloadTold]) -> str:
+    """The legend, under the first of the tables that has such an entry."""
+    first = next((told for told in workloads if blocks_legend(told.results)), None)
+    return blocks_legend(workload.results) if workload is first else ""
+
+
 def blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:
     """How many blocks would probably decide: ``about 124``, ``>1000`` where it is beyond doing."""
     return f"{more}{MOST_BLOCKS}" if number > MOST_BLOCKS else f"{about}{number}"
+
+
+def is_worth_waiting(needed: int, max_blocks: int) -> bool:
+    """Whether a study of so many blocks is the first thing to try, after one of ``max_blocks``."""
+    return needed <= _WORTH_WAITING * max_blocks
 
 
 def remark(trial: TrialTold) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from iostudy.durable import write_whole
 from iostudy.report import html, json_, markdown
-from iostudy.report.values import Report
+from iostudy.report.values.report import Report
 
 RENDERERS = {
     "report.html": html.render,
@@ -17,7 +17,7 @@ RENDERERS = {
 
 def write_all(report: Report, folder: Path) -> tuple[Path, ...]:
     """Write report.html, report.md and report.json; their paths. OSError as it comes."""
-    texts = {folder / name: render(report) for name, render in RENDERERS.items()}
-    for path, text in texts.items():
-        write_whole(path, text.encode())
-    return tuple(texts)
+    # One after the other: of thousands of trials each is of tens of megabytes.
+    for name, render in RENDERERS.items():
+        write_whole(folder / name, render(report).encode())
+    return tuple(folder / name for name in RENDERERS)

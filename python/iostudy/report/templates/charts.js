@@ -1,7 +1,5 @@
-// Bundled with Vega, Vega-Lite and vegaEmbed. Expressions are interpreted, not compiled (ast), so
-// that the page needs no eval and its content security policy can forbid it.
-const parsed = (id) => JSON.parse(document.getElementById(id).textContent);
-
+// Bundled with Vega, Vega-Lite and vegaEmbed, and run by page.js. Expressions are interpreted, not
+// compiled (ast), so that the page needs no eval and its content security policy can forbid it.
 const options = {
   mode: "vega-lite",
   renderer: "svg",
@@ -11,34 +9,35 @@ const options = {
   tooltip: { disableDefaultStyle: true },
 };
 
-const draw = async ([id, spec]) => {
+const valuesOf = (column) =>
+  Array.isArray(column) ? column : column.at.map((place) => column.of[place]);
+
+// Columns as report/packed.py writes them, as the rows that Vega takes.
+const rowsOf = (places, columns) => {
+  const own = Object.entries(places).map(([name, place]) => [name, columns[place]]);
+  const length = own.length ? own[0][1].length : 0;
+  return Array.from({ length }, (_, row) =>
+    Object.fromEntries(own.map(([name, values]) => [name, values[row]])),
+  );
+};
+
+const draw = async (id, spec, columns) => {
+  const tables = Object.entries(spec.datasets ?? {});
+  spec.datasets = Object.fromEntries(
+    tables.map(([name, places]) => [name, rowsOf(places, columns)]),
+  );
   const place = document.getElementById(id);
   await vegaEmbed(place, spec, options);
+  // The place itself says what is drawn, and the tables below have the figures.
+  place.firstElementChild?.setAttribute("aria-hidden", "true");
   place.dataset.drawn = "yes";
 };
 
-const offerDownload = () => {
-  const text = document.getElementById("data").textContent;
-  const link = document.getElementById("download");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
-};
-
-const openDetails = () => {
-  for (const details of document.querySelectorAll("details")) details.open = true;
-};
-
-const hintAtScrolling = () => {
-  const watch = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      target.classList.toggle("scrolls", target.scrollWidth > target.clientWidth);
-    }
-  });
-  for (const place of document.querySelectorAll(".scroll")) watch.observe(place);
-};
-
-window.addEventListener("beforeprint", openDetails);
-offerDownload();
-hintAtScrolling();
-Promise.all(Object.entries(parsed("charts")).map(draw)).then(() => {
+const drawAll = async () => {
+  const { charts, columns } = await window.unpacked("charts").json();
+  const values = columns.map(valuesOf);
+  await Promise.all(Object.entries(charts).map(([id, spec]) => draw(id, spec, values)));
   document.documentElement.dataset.charts = "drawn";
-});
+};
+
+drawAll();

@@ -1,0 +1,80 @@
+"""Why configurations are equivalent, where the same thing limited them all (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report import wording
+from iostudy.report.answer import quoted
+from iostudy.report.values.limits import LimitedTold
+from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.report.values.trials import TelemetryTold
+from iostudy.telemetry.limits.diagnosis import SELDOM_BUSY, Confidence, Limit
+
+_TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
+_OF_THE_DISK = (Limit.DEVICE, Limit.MEMBER, Limit.WRITEBACK, Limit.FOREIGN)
+
+Limited = Mapping[str, LimitedTold]
+"""By configuration, on one workload."""
+
+
+def told(
+    results: Sequence[Result], limited: Limited, meters: Sequence[TelemetryTold], device: str
+) -> str:
+    """Why what is equivalent to the baseline is so; empty where trials do not tell.
+
+    ``results`` begin with the baseline; ``meters`` are those of the workload, ``device`` the one
+    under test. Only what is told of all these configurations with confidence is said.
+    """
+    equivalent = [result for result in results if result.verdict is Verdict.EQUIVALENT]
+    alike = [limited.get(own.configuration) for own in (results[0], *equivalent)]
+    if not equivalent or not _agree(alike):
+        return ""
+    first = limited[results[0].configuration]
+    everyone = len(equivalent) == len(results) - 1
+    whom = ("both" if len(alike) == 2 else "all of them") if everyone else _names(alike)
+    said = f"{_subject(first)} was the limit of {whom}: {_figures(first)}"
+    named = {own.configuration for own in alike if own is not None}
+    return said + _idle(first.limit, [own for own in meters if own.configuration in named], device)
+
+
+def throughout(workloads: Sequence[WorkloadTold], limited: Sequence[LimitedTold]) -> str:
+    """What limited every configuration on every workload, where that explains all verdicts.
+
+    As the end of a sentence; else empty.
+    """
+    if not all(told.because for told in workloads):
+        return ""
+    subjects = {_subject(own) for own in limited}
+    return f"{subjects.pop()} was the limit of all" if len(subjects) == 1 else ""
+
+
+def _agree(alike: Sequence[LimitedTold | None]) -> bool:
+    """Whether the same thing limited each of them, as far as one may trust that."""
+    known = [own for own in alike if own is not None and own.confidence in _TRUSTED]
+    return len(known) == len(alike) and len({(own.limit, own.of) for own in known}) == 1
+
+
+def _subject(own: LimitedTold) -> str:
+    return own.limit.subject(own.of)
+
+
+def _figures(own: LimitedTold) -> str:
+    return ", ".join(each.says for each in own.evidence)
+
+
+def _names(alike: Sequence[LimitedTold | None]) -> str:
+    return wording.joined([quoted(own.configuration) for own in alike if own is not None])
+
+
+def _idle(limit: Limit, meters: Sequence[TelemetryTold], device: str) -> str:
+    """That the device had no part in it, where it was idle most of the time."""
+    busy = [own.devices.get(device, {}).get("%util") for own in meters]
+    known = [share for share in busy if share is not None]
+    if limit in _OF_THE_DISK or not known or max(known) >= SELDOM_BUSY:
+        return ""
+    return (
+        f"; {device} was busy {max(known):.0f} % of the time at most, so that no setting of the "
+        "disk can show here"
+    )

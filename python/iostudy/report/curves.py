@@ -1,0 +1,110 @@
+"""How configurations scale over the levels of a load (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iostudy.analysis.paired import Interval, as_fraction
+from iostudy.analysis.ranking import Estimates
+from iostudy.analysis.scaling import Curve
+from iostudy.conduct.scaling import Scaled, scaled
+from iostudy.ledger.rows import TrialRow
+from iostudy.report import crossings, published_curves
+from iostudy.report.finite import finite, span
+from iostudy.report.measured import figure_told
+from iostudy.report.values.curves import (
+    CurvesTold,
+    CurveTold,
+    Ends,
+    LevelTold,
+    PointTold,
+)
+from iostudy.study.model import Study
+
+
+def told(study: Study, rows: Sequence[TrialRow]) -> tuple[CurvesTold, ...]:
+    """The curves of every workload that has a load."""
+    labels = [configuration.label for configuration in study.configurations()]
+    return tuple(_curves(study, each, labels) for each in scaled(study, rows))
+
+
+def _curves(study: Study, found: Scaled, labels: Sequence[str]) -> CurvesTold:
+    first = found.requests[0]
+    levels = tuple(
+        LevelTold(load=own.load.level, text=own.load.text, workload=own.label)
+        for own in found.requests
+        if own.load is not None
+    )
+    loads = [level.load for level in levels]
+    sign = 1 if first.figure.higher_is_better else -1
+    return CurvesTold(
+        workload=first.listed_as,
+        option=first.load.option if first.load else "",
+        figure=figure_told(first.figure),
+        levels=levels,
+        curves=tuple(
+            _curve(label, curve, loads, sign)
+            for label, curve in zip(labels, found.curves, strict=True)
+        ),
+        crossings=crossings.told(found.crossings, labels, loads),
+        published=published_curves.told(study, first),
+    )
+
+
+def _curve(label: str, curve: Curve, loads: Sequence[float], sign: int) -> CurveTold:
+    def of(levels: Sequence[int]) -> tuple[float, ...]:
+        return tuple(loads[level] for level in levels)
+
+    return CurveTold(
+        configuration=label,
+        points=tuple(_point(curve, level, loads, sign) for level in range(len(loads))),
+        rises=curve.rises,
+        knee=of(curve.knee),
+        pays_up_to=of(curve.pays_up_to),
+        holds_up_to=of(curve.holds_up_to),
+        peak=of(curve.peak),
+    )
+
+
+def _point(curve: Curve, level: int, loads: Sequence[float], sign: int) -> PointTold:
+    """``sign`` is +1 where higher is better, else -1: estimates are of s ln y."""
+    value = _at(curve.values, level, sign)
+    step = _at(curve.gains, (level - 1, level), sign) if level else None
+    growth = _at(curve.gains, (0, level), sign) if level and sign > 0 else None
+    ideal = math.log(loads[level] / loads[0])
+    return PointTold(
+        load=loads[level],
+        value=_exp(value.middle),
+        interval=_ends(value),
+        step=None if step is None else finite(as_fraction(step.middle)),
+        step_interval=None if step is None else span(step.interval.as_fractions()),
+        efficiency=None if growth is None else _exp(growth.middle - ideal),
+        efficiency_interval=None if growth is None else _ends(growth, ideal),
+    )
+
+
+@dataclass(frozen=True)
+class _Logarithm:
+    """ln of a figure or of a ratio of two, with its interval."""
+
+    middle: float
+    interval: Interval
+
+
+def _at(estimates: Estimates, place: int | tuple[int, int], sign: int) -> _Logarithm:
+    """Of the figure itself, whichever way is better."""
+    low, high = float(estimates.low[place]), float(estimates.high[place])
+    interval = Interval(low, high) if sign > 0 else Interval(-high, -low)
+    return _Logarithm(sign * float(estimates.value[place]), interval)
+
+
+def _ends(found: _Logarithm, less: float = 0.0) -> Ends | None:
+    low, high = _exp(found.interval.low - less), _exp(found.interval.high - less)
+    return None if not low or high is None else Ends(low=low, high=high)
+
+
+def _exp(logarithm: float) -> float | None:
+    """None for what is unknown, or too large to hold."""
+    return finite(as_fraction(logarithm) + 1)

@@ -1,0 +1,116 @@
+"""What has to be known beside a trial's figures to tell what limited it, from its study (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.study.model import Study
+from iostudy.study.requests import configured
+from iostudy.telemetry.limits.ground import Ground, Point, shown
+from iostudy.telemetry.seen import Seen
+from iostudy.workloads import catalog
+
+Shown = Mapping[str, tuple[Point, ...]]
+
+_NFS = ("nfs", "nfs4")
+
+
+class Grounds:
+    """The ground of each trial of a study.
+
+    ``circumstances`` are those of the ledger; ``rows`` all trials, for what each device has shown.
+    """
+
+    def __init__(
+        self, study: Study, circumstances: Mapping[str, Any], rows: Iterable[TrialRow]
+    ) -> None:
+        self._study = study
+        self._circumstances = circumstances
+        self._shown = shown(_telling(rows))
+        self._requests = {request.label: request for request in study.workloads}
+        self._configurations = {own.label: own for own in study.configurations()}
+        self._of = cache(self._made)
+
+    def of(self, row: TrialRow) -> Ground:
+        """That of one trial."""
+        return self._of(row.workload, row.configuration, row.device)
+
+    def _made(self, workload: str, configuration: str, device: str) -> Ground:
+        request = self._requests[workload]
+        options = configured(request, self._configurations[configuration])
+        return ground_of(self._circumstances, device, request.name, options, self._shown)
+
+
+def _telling(rows: Iterable[TrialRow]) -> Iterator[Seen]:
+    """Of each configuration on each workload what its slowest, middle and fastest trial saw.
+
+    The device's own requests a second order them. Each trial is held against all that devices have
+    shown, so that the trials of a large study must not all be among it.
+    """
+    alike: dict[tuple[str, str, str], list[Seen]] = {}
+    for row in rows:
+        if row.seen is not None:
+            alike.setdefault((row.workload, row.configuration, row.device), []).append(row.seen)
+    for (_, _, device), seens in alike.items():
+        ordered = sorted(seens, key=lambda seen: _requests_per_second(seen, device))
+        places = {0, len(ordered) // 2, len(ordered) - 1}
+        yield from (ordered[place] for place in places)
+
+
+def _requests_per_second(seen: Seen, device: str) -> float:
+    figures = seen.devices.get(device, {})
+    return figures.get("r/s", 0.0) + figures.get("w/s", 0.0)
+
+
+def ground_of(
+    circumstances: Mapping[str, Any],
+    device: str,
+    workload: str,
+    options: BaseModel,
+    shown_before: Shown,
+) -> Ground:
+    """The ground of a workload with these options on a machine under these circumstances."""
+    host, devices = _mapping(circumstances.get("host")), _devices(circumstances)
+    return Ground(
+        device=device,
+        members=members(circumstances),
+        rotational=frozenset() if host.get("virtualisation") else _with_platters(devices),
+        nfs_mount=_nfs_mount(host),
+        concurrency=catalog.get(workload).concurrency(options),
+        shown=shown_before,
+    )
+
+
+def members(circumstances: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The devices right below each volume and array."""
+    devices = _devices(circumstances)
+    return {name: tuple(own["slaves"]) for name, own in devices.items() if own.get("slaves")}
+
+
+def _devices(circumstances: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    host = _mapping(circumstances.get("host"))
+    return {name: _mapping(own) for name, own in _mapping(host.get("block_devices")).items()}
+
+
+def _with_platters(devices: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+    """Disks that say so and are no file and no volume, which repeat what is below them."""
+    return frozenset(
+        name
+        for name, own in devices.items()
+        if own.get("rotational") and not own.get("backing_file") and not own.get("slaves")
+    )
+
+
+def _nfs_mount(host: Mapping[str, Any]) -> str:
+    mounts = map(_mapping, _mapping(host.get("mounts")).values())
+    points = (str(own.get("point", "")) for own in mounts if own.get("filesystem") in _NFS)
+    return next(points, "")
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,195 @@
+"""What limited each configuration on each workload, from the diagnoses of its trials (pure)."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.samples import ReadSamples
+from iostudy.report import timeline
+from iostudy.report.finite import finite
+from iostudy.report.ground import Grounds
+from iostudy.report.values.limits import (
+    Disturbance,
+    DisturbedTold,
+    EvidenceTold,
+    LimitedTold,
+    TimelineTold,
+)
+from iostudy.study.model import Study
+from iostudy.telemetry.limits.diagnose import diagnose
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Limit
+from iostudy.telemetry.samples import Samples
+
+MOST_TIMELINES = 40
+"""In a report: each has a file to be read and a chart to be drawn."""
+
+_MOST_SHARE = 0.75
+"""A limit that fewer of the trials have is told with low confidence."""
+_FROM_OUTSIDE = {
+    Limit.FOREIGN: Disturbance.FOREIGN,
+    Limit.STEAL: Disturbance.STEAL,
+    Limit.HEAT: Disturbance.HEAT,
+}
+_ASLEEP_SECONDS = 1.0
+
+Counted = Mapping[tuple[str, str], list[tuple[int, TrialRow]]]
+Diagnoses = Mapping[int, Diagnosis]
+
+
+def diagnoses(
+    study: Study, circumstances: Mapping[str, Any], rows: Sequence[TrialRow]
+) -> dict[int, Diagnosis]:
+    """What limited each trial that counts, by its id."""
+    grounds = Grounds(study, circumstances, rows)
+    return {
+        row.id: diagnose(row.seen, grounds.of(row))
+        for row in rows
+        if row.counts and row.seen is not None
+    }
+
+
+def told(
+    study: Study, rows: Sequence[TrialRow], found: Diagnoses, samples: ReadSamples | None
+) -> tuple[LimitedTold, ...]:
+    """One for each workload and configuration with a diagnosed trial, in the study's order.
+
+    ``rows`` are in run order. Without ``samples`` there are no timelines.
+    """
+    return tuple(
+        _limited(
+            own, found, _figure(study, own[0][1]), samples if place < MOST_TIMELINES else _too_many
+        )
+        for place, own in enumerate(_counted(study, rows, found).values())
+    )
+
+
+def _counted(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> Counted:
+    """Diagnosed trials with their numbers by workload and configuration."""
+    pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
+    counted: dict[tuple[str, str], list[tuple[int, TrialRow]]] = {pair: [] for pair in pairs}
+    for number, row in enumerate(rows, start=1):
+        if row.id in found and (row.workload, row.configuration) in counted:
+            counted[row.workload, row.configuration].append((number, row))
+    return {pair: own for pair, own in counted.items() if own}
+
+
+def _figure(study: Study, row: TrialRow) -> str:
+    return next(each.figure.name for each in study.workloads if each.label == row.workload)
+
+
+def _limited(
+    own: Sequence[tuple[int, TrialRow]],
+    found: Diagnoses,
+    figure: str,
+    samples: ReadSamples | None,
+) -> LimitedTold:
+    limits = Counter(found[row.id].limit for _, row in own)
+    # What is told goes before what is unclear, where as many trials have both.
+    ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Limit.UNCLEAR))
+    number, typical = _typical(own, found, ranked[0], figure)
+    diagnosis = found[typical.id]
+    shared = limits[ranked[0]] >= _MOST_SHARE * len(own)
+    line, why_not = _timeline(typical, samples)
+    return LimitedTold(
+        workload=typical.workload,
+        configuration=typical.configuration,
+        trials=len(own),
+        limits={limit: limits[limit] for limit in ranked},
+        limit=diagnosis.limit,
+        of=diagnosis.findings[0].of if diagnosis.findings else "",
+        confidence=_confidence(diagnosis, shared=shared),
+        typical=number,
+        sentence=diagnosis.sentence,
+        evidence=tuple(map(_evidence, _evidence_of(diagnosis))),
+        timeline=line,
+        no_timeline=why_not,
+    )
+
+
+def _typical(
+    own: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Limit, figure: str
+) -> tuple[int, TrialRow]:
+    """Of the trials with that limit, the one whose figure is nearest the median of all."""
+    values = {row.id: (row.figures or {})[figure] for _, row in own}
+    middle = statistics.median(values.values())
+    having = [(number, row) for number, row in own if found[row.id].limit is limit]
+    return min(having, key=lambda each: abs(values[each[1].id] - middle))
+
+
+def _confidence(diagnosis: Diagnosis, *, shared: bool) -> Confidence | None:
+    if not diagnosis.findings:
+        return None
+    return diagnosis.findings[0].confidence if shared else Confidence.LOW
+
+
+def _evidence_of(diagnosis: Diagnosis) -> Iterable[Evidence]:
+    return diagnosis.findings[0].evidence if diagnosis.findings else diagnosis.looked_at
+
+
+def _evidence(evidence: Evidence) -> EvidenceTold:
+    return EvidenceTold(
+        figure=evidence.figure,
+        of=evidence.of,
+        value=finite(evidence.value),
+        unit=evidence.unit,
+        says=evidence.says,
+    )
+
+
+def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[TimelineTold | None, str]:
+    """The timeline of a trial, or why there is none."""
+    if samples is None:
+        return None, ""
+    try:
+        return timeline.told(samples(row.telemetry, timeline.columns(row.device)), row.device), ""
+    except LedgerError as error:
+        return None, f"{error.where}: {error.found}"
+
+
+def _too_many(name: str, columns: tuple[str, ...]) -> Samples:
+    raise LedgerError(
+        f"at most {MOST_TIMELINES} timelines in a report",
+        found="more configurations and workloads",
+        where=name,
+        remedy="see the samples of the trial themselves, in that file",
+    )
+
+
+def disturbed(
+    study: Study, rows: Sequence[TrialRow], found: Diagnoses
+) -> tuple[DisturbedTold, ...]:
+    """Trials that count and that something outside the study has limited, or stopped."""
+    return tuple(
+        DisturbedTold(
+            workload=workload,
+            configuration=configuration,
+            disturbance=disturbance,
+            trials=len(said),
+            sentence=said[0],
+        )
+        for (workload, configuration), own in _counted(study, rows, found).items()
+        for disturbance, said in _disturbances([row for _, row in own], found).items()
+    )
+
+
+def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[Disturbance, list[str]]:
+    """What is said of each disturbance, a sentence a trial."""
+    said: dict[Disturbance, list[str]] = {}
+    for row in rows:
+        for disturbance, sentence in _of_trial(row, found[row.id]):
+            said.setdefault(disturbance, []).append(sentence)
+    return said
+
+
+def _of_trial(row: TrialRow, diagnosis: Diagnosis) -> Iterator[tuple[Disturbance, str]]:
+    for finding in diagnosis.findings[:1]:
+        if finding.limit in _FROM_OUTSIDE and finding.confidence is Confidence.HIGH:
+            yield _FROM_OUTSIDE[finding.limit], finding.sentence
+    asleep = row.seen.machine.get("suspended_s", 0.0) if row.seen else 0.0
+    if asleep >= _ASLEEP_SECONDS:
+        yield Disturbance.SUSPENDED, f"The machine was suspended for {asleep:.0f} s"

@@ -1,0 +1,83 @@
+"""A search -> what is told of it (pure)."""
+
+from __future__ import annotations
+
+from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.search.race import Entrant
+from iostudy.analysis.search.response import Curve, Importance, Response, response
+from iostudy.analysis.search.space import Range, Space
+from iostudy.conduct.course import Course
+from iostudy.conduct.finding import Searched
+from iostudy.report.finite import finite
+from iostudy.report.values.base import Span
+from iostudy.report.values.search import (
+    CandidateTold,
+    CurvePoint,
+    CurveTold,
+    ImportanceTold,
+    SearchTold,
+)
+from iostudy.study.search import Candidate
+
+
+def told(found: Searched) -> SearchTold:
+    """The candidates as the ledger leaves them, and what they say of the parameters."""
+    course = Course(found.study, found.row.seed, found.candidates, found.rows)
+    ahead = course.incumbent
+    space, workloads = course.search.space, found.study.workloads
+    seen = response(space, course.seen, course.rules, found.row.seed)
+    return SearchTold(
+        ended=found.outcome is not None,
+        incumbent=None if ahead is None else found.candidates[ahead].label,
+        workloads=tuple(request.label for request in workloads),
+        candidates=tuple(map(_candidate, found.candidates, course.race.entrants)),
+        trials=course.spent.trials,
+        curves=_curves(space, seen),
+        importance=tuple(map(_importance, seen.importance)) if seen else (),
+    )
+
+
+def _candidate(candidate: Candidate, entrant: Entrant) -> CandidateTold:
+    return CandidateTold(
+        label=candidate.label,
+        point=dict(candidate.point),
+        standing=entrant.standing,
+        blocks=entrant.blocks,
+        change=finite(as_fraction(entrant.estimate)),
+        error=finite(as_fraction(entrant.error)),
+        on=tuple(finite(as_fraction(own)) for own in entrant.on),
+        eligible=entrant.eligible,
+        refused=candidate.refused,
+    )
+
+
+def _curves(space: Space, seen: Response | None) -> tuple[CurveTold, ...]:
+    domains = {parameter.name: parameter.domain for parameter in space.parameters}
+    return tuple(
+        CurveTold(
+            parameter=curve.parameter,
+            points=_points(curve),
+            is_range=isinstance(domain, Range),
+            log=isinstance(domain, Range) and domain.log,
+        )
+        for curve in (seen.curves if seen else ())
+        for domain in (domains[curve.parameter],)
+    )
+
+
+def _points(curve: Curve) -> tuple[CurvePoint, ...]:
+    return tuple(
+        CurvePoint(
+            value=value,
+            change=as_fraction(effect),
+            interval=Span(low=as_fraction(low), high=as_fraction(high)),
+        )
+        for value, effect, low, high in zip(
+            curve.values, curve.effect, curve.low, curve.high, strict=True
+        )
+    )
+
+
+def _importance(own: Importance) -> ImportanceTold:
+    interval = Span(low=own.low, high=own.high)
+    return ImportanceTold(parameter=own.parameter, share=own.share, interval=interval)

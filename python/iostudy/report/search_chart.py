@@ -1,0 +1,101 @@
+"""What a parameter does over its range, drawn with the candidates that say so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from iostudy.report import drawing, palette, wording
+from iostudy.report.section import Drawn
+from iostudy.report.values.search import CandidateTold, CurvePoint, CurveTold, SearchTold
+
+HEIGHT = 220
+_BAND, _POINTS = 0.2, 0.7
+_TICK = 40
+
+
+def drawn(curve: CurveTold, told: SearchTold) -> Drawn:
+    """The curve with its interval; each candidate a point, the larger the more blocks it ran."""
+    best = max(curve.points, key=lambda own: own.change)
+    rows = {
+        "curve": [_of_curve(own, curve) for own in curve.points],
+        "candidates": [
+            _of_candidate(own, own.change, curve)
+            for own in told.candidates
+            if own.change is not None and curve.parameter in own.point
+        ],
+    }
+    return Drawn(
+        spec=drawing.make((*_response(curve), _candidates(curve)), height=HEIGHT, rows=rows),
+        alternative=(
+            f"Performance against the default by {curve.parameter}, averaged over all other "
+            f"parameters. It is highest at {best.value}, with "
+            f"{wording.change_within(best.change, best.interval)}."
+        ),
+        legend=(
+            f"{curve.parameter}: performance against the default, averaged over all other "
+            "parameters, with a 95 % interval that holds at each value by itself. Each candidate "
+            "is a point, the larger the more blocks it ran."
+        ),
+    )
+
+
+def _of_curve(own: CurvePoint, curve: CurveTold) -> dict[str, Any]:
+    low, high = own.interval.low, own.interval.high
+    figures = {"change": own.change, "low": low, "high": high}
+    told = {name: drawing.drawn_value(value) for name, value in figures.items()}
+    return {"value": _placed(own.value, curve), **told}
+
+
+def _of_candidate(own: CandidateTold, change: float, curve: CurveTold) -> dict[str, Any]:
+    return {
+        "candidate": own.label,
+        "value": _placed(own.point[curve.parameter], curve),
+        "change": drawing.drawn_value(change),
+        "blocks": own.blocks,
+        "told": wording.signed_percent(change),
+    }
+
+
+def _response(curve: CurveTold) -> tuple[alt.Chart, ...]:
+    """A line with a band; where the values are names, a mark and a bar for each."""
+    base = alt.Chart(alt.NamedData("curve")).encode(x=_across(curve))
+    ends = {"y": _upwards("low"), "y2": alt.Y2("high:Q")}
+    middle = {"y": _upwards("change")}
+    if curve.is_range:
+        return (
+            base.mark_area(color=palette.BLUE, opacity=_BAND).encode(**ends),
+            base.mark_line(color=palette.BLUE).encode(**middle),
+        )
+    return (
+        base.mark_rule(color=palette.BLUE, strokeWidth=2).encode(**ends),
+        base.mark_tick(color=palette.BLUE, thickness=3, size=_TICK).encode(**middle),
+    )
+
+
+def _candidates(curve: CurveTold) -> alt.Chart:
+    tooltip = [alt.Tooltip(f"{name}:N") for name in ("candidate", "value", "told", "blocks")]
+    size = alt.Size("blocks:Q", legend=None).scale(range=[20, 120])
+    points: alt.Chart = (
+        alt.Chart(alt.NamedData("candidates"))
+        .mark_point(filled=True, color=palette.RED, opacity=_POINTS)
+        .encode(x=_across(curve), y=_upwards("change"), size=size, tooltip=tooltip)
+    )
+    return points
+
+
+def _placed(value: str, curve: CurveTold) -> Any:
+    return float(value) if curve.is_range else value
+
+
+def _across(curve: CurveTold) -> alt.X:
+    if not curve.is_range:
+        return alt.X("value:N", title=curve.parameter, axis=alt.Axis(labelAngle=0), sort=None)
+    scale = alt.Scale(type="log" if curve.log else "linear", zero=False, nice=False)
+    return alt.X("value:Q", title=curve.parameter, scale=scale)
+
+
+def _upwards(field: str) -> alt.Y:
+    axis = alt.Axis(labelExpr="format(datum.value * 100, ',')")
+    return alt.Y(f"{field}:Q", title="against default, %", axis=axis)

@@ -1,0 +1,88 @@
+"""How busy each part was in the course of a trial, in few enough values to be drawn (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from iostudy.report.values.limits import SeriesTold, TimelineTold
+from iostudy.telemetry.samples import Samples, Values, moved
+
+MOST_POINTS = 60
+_SHORTEST_SECONDS = 0.25
+"""Of what a value is the mean; the kernel counts CPU time in hundredths of a second."""
+_BUSY = ("user", "nice", "system", "irq", "softirq")
+_MS_PER_SECOND = 1000
+
+
+def columns(device: str) -> tuple[str, ...]:
+    """With what the names of the columns begin that a timeline is made of."""
+    return (f"disk.{device}.io_ms", "cpu.", "vm.nr_")
+
+
+def told(samples: Samples, device: str) -> TimelineTold:
+    """Shares of time, and of the room for dirty pages, in percent.
+
+    A series of which nothing is known is left out. Values are means over stretches of equal length,
+    but for dirty pages, which are those at the end of each.
+    """
+    coarse = _thinned(samples)
+    series = [own for own in _series(coarse, device) if any(v is not None for v in own.values)]
+    seconds = tuple(round(float(at), 2) for at in coarse.seconds[1:])
+    return TimelineTold(seconds=seconds, series=tuple(series))
+
+
+def _thinned(samples: Samples) -> Samples:
+    """The samples at the ends of at most so many stretches."""
+    length = float(samples.seconds[-1])
+    stretches = max(1, min(MOST_POINTS, int(length / _SHORTEST_SECONDS)))
+    ends = np.linspace(0.0, length, stretches + 1)
+    places = np.unique(np.searchsorted(samples.seconds, ends).clip(0, len(samples.seconds) - 1))
+    kept = {name: values[places] for name, values in samples.columns.items()}
+    return Samples(samples.seconds[places], kept)
+
+
+def _series(samples: Samples, device: str) -> Iterator[SeriesTold]:
+    disk = samples.keyed("disk").get(device, {})
+    if "io_ms" in disk:
+        share = moved(disk["io_ms"]) / (samples.intervals * _MS_PER_SECOND)
+        yield _told("busy", device, np.minimum(share, 1.0))
+    cpu = samples.group("cpu")
+    if set(_BUSY) <= cpu.keys():
+        yield _told("CPUs", "", _share(cpu, _BUSY))
+    cores = [_share(own, ("busy",)) for own in samples.keyed("cpu").values()]
+    if cores:
+        yield _told("busiest core", "", np.fmax.reduce(cores))
+    dirty = _dirty(samples.group("vm"))
+    if dirty is not None:
+        yield _told("dirty pages", "", dirty)
+
+
+def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
+    """Of all ticks in each stretch; NaN where there were none."""
+    steps = {name: moved(values) for name, values in ticks.items()}
+    every: Values = np.sum(list(steps.values()), axis=0)
+    counted: Values = np.sum([steps[name] for name in of], axis=0)
+    return np.where(every > 0, counted / np.maximum(every, 1.0), np.nan)
+
+
+def _dirty(vm: Mapping[str, Values]) -> Values | None:
+    """Dirty and written-back pages as a share of those at which writers are paused.
+
+    That ceiling lies half-way between the two thresholds (mm/page-writeback.c).
+    """
+    names = (
+        *("nr_dirty", "nr_writeback"),
+        *("nr_dirty_threshold", "nr_dirty_background_threshold"),
+    )
+    if not set(names) <= vm.keys():
+        return None
+    dirty, writeback, limit, background = (vm[name][1:] for name in names)
+    share: Values = (dirty + writeback) / np.maximum((limit + background) / 2, 1.0)
+    return share
+
+
+def _told(name: str, of: str, shares: Values) -> SeriesTold:
+    percents = (None if np.isnan(share) else round(100 * float(share), 1) for share in shares)
+    return SeriesTold(name=name, of=of, values=tuple(percents))

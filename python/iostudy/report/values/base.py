@@ -1,0 +1,29 @@
+"""What all values of a report share."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, FiniteFloat
+
+
+class Value(BaseModel):
+    """What all values of a report share: they cannot change, and know no unnamed fields."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, serialize_by_alias=True
+    )
+
+
+class Span(Value):
+    """An interval, both ends as fractions."""
+
+    low: FiniteFloat
+    high: FiniteFloat
+
+
+class FigureTold(Value):
+    """A figure of a workload."""
+
+    name: str
+    unit: str
+    documentation: str
+    higher_is_better: bool

@@ -1,0 +1,88 @@
+"""What limited each configuration, and how its typical trial went."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import FiniteFloat
+
+from iostudy.report.values.base import Value
+from iostudy.telemetry.limits.diagnosis import Confidence, Limit
+
+
+class EvidenceTold(Value):
+    """A figure that a limit was told by."""
+
+    figure: str
+    of: str
+    """The device, interface, mount or process that it is of; empty: the machine."""
+    value: FiniteFloat | None
+    unit: str
+    says: str
+
+
+class SeriesTold(Value):
+    """How busy one part was over a trial."""
+
+    name: str
+    of: str
+    """The device that it is of; empty: the machine."""
+    values: tuple[FiniteFloat | None, ...]
+    """In percent, one for each of the timeline's ``seconds``; null where it is not known."""
+
+
+class TimelineTold(Value):
+    """How busy the parts were over a trial: at most 60 values of each."""
+
+    seconds: tuple[FiniteFloat, ...]
+    """From the start of the recording to the end of what each value is of."""
+    series: tuple[SeriesTold, ...]
+
+
+class LimitedTold(Value):
+    """What limited one configuration on one workload, over its trials that count."""
+
+    workload: str
+    configuration: str
+    trials: int
+    limits: dict[Limit, int]
+    """In how many trials each limit was told, the most frequent first."""
+    limit: Limit
+    """The one of the typical trial."""
+    of: str
+    """The device, interface, mount or process that it is about; empty: the machine."""
+    confidence: Confidence | None
+    """Of the typical trial; low where less than three trials in four share its limit. None where
+    the limit is unclear."""
+    typical: int
+    """The number of the trial, of those with the most frequent limit, whose figure is nearest the
+    median of the configuration."""
+    sentence: str
+    """What is said of the typical trial."""
+    evidence: tuple[EvidenceTold, ...]
+    """Of the typical trial."""
+    timeline: TimelineTold | None
+    """Of the typical trial."""
+    no_timeline: str
+    """Why there is none; empty if there is, or if none was asked for."""
+
+
+class Disturbance(StrEnum):
+    """What comes from outside a study: nothing that it varies, and none of its workloads."""
+
+    FOREIGN = "another process"
+    STEAL = "the hypervisor"
+    HEAT = "the heat of the CPU"
+    SUSPENDED = "suspension"
+
+
+class DisturbedTold(Value):
+    """Trials that something outside the study has limited, or stopped for a while."""
+
+    workload: str
+    configuration: str
+    disturbance: Disturbance
+    trials: int
+    """In how many trials that count."""
+    sentence: str
+    """What is said of the first of them."""

@@ -1,0 +1,24 @@
+"""Text of others as it is shown: nothing in it acts on a terminal or turns a line around."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def visible(text: str, keep: str = "") -> str:
+    r"""The text with control characters as escapes (``\x1b``), but for those to ``keep``.
+
+    So are format characters, which can turn the order of what is read around, line separators, and
+    the halves of characters that a file name may hold.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c in keep or not _controls(c) else _escaped(c) for c in text)
+
+
+def _controls(character: str) -> bool:
+    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

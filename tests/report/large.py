@@ -1,0 +1,159 @@
+"""Studies of thousands of trials, with as much of everything in each as real ones have."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.ledger.samples import FOLDER, write_samples
+from iostudy.ledger.store import Ledger
+from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.plan import make_plan
+from iostudy.study.schema import parse
+from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.seen import Seen
+from iostudy.workloads import catalog
+from iostudy.workloads.definition import Histogram
+from iostudy.workloads.latency import merged
+from tests.report.factory import study_row
+
+SEED = 7
+WORKLOADS = ("dfsio-write", "dfsio-read", "terasort", "io", "nnbench")
+_TEXT = """\
+question: What does a large study cost to analyse and to tell?
+target: {{loopback: {{size: 2GiB}}}}
+factors:
+  block.scheduler: [none, mq-deadline, kyber, bfq]
+  block.read_ahead_kb: [128, 4096]
+workloads: [{workloads}]
+decide: {{margin: 0.01%, risk: 5%, blocks: [5, {blocks}]}}
+seed: {seed}
+"""
+_EFFECTS = {"bfq": -0.1, "kyber": 0.02}
+_COUNTERS = (
+    *("r/s", "w/s", "d/s", "f/s", "rkB/s", "wkB/s", "rrqm/s", "wrqm/s", "%rrqm", "%wrqm"),
+    *("r_await", "w_await", "f_await", "rareq-sz", "wareq-sz", "aqu-sz", "%util"),
+)
+_MACHINE = (
+    *("%user", "%nice", "%system", "%iowait", "%steal", "%idle", "%foreign"),
+    *("cpu_some", "io_some", "io_full", "memory_some", "memory_full"),
+)
+_IDLE = ("d/s", "%nice", "%steal", "memory_some", "memory_full", "f_await")
+_PHASES = ("prepare", "apply", "reset", "sync", "run", "restore")
+
+
+def study(blocks: int, workloads: int = len(WORKLOADS)) -> Study:
+    """Eight configurations; 250 blocks of five workloads make 10,000 trials."""
+    names = ", ".join(WORKLOADS[:workloads])
+    return parse(
+        _TEXT.format(workloads=names, blocks=blocks, seed=SEED), where="large.yaml", name="large"
+    )
+
+
+def row_of(asked: Study) -> StudyRow:
+    """What the ledger of the study begins with."""
+    return study_row(asked)
+
+
+def rows(asked: Study) -> Iterator[TrialRow]:
+    """Every trial of the plan, all of them counted."""
+    draw = random.Random(SEED)
+    requests = {request.label: request for request in asked.workloads}
+    number = 0
+    for block in make_plan(asked, SEED).blocks:
+        for position, configuration in enumerate(block.order, start=1):
+            number += 1
+            request = requests[block.workload]
+            yield _row(number, block.index, position, request, configuration, draw)
+
+
+def _row(
+    number: int,
+    block: int,
+    position: int,
+    request: WorkloadRequest,
+    configuration: str,
+    draw: random.Random,
+) -> TrialRow:
+    scheduler, read_ahead = (level.partition("=")[2] for level in configuration.split(", "))
+    speed = 1 + _EFFECTS.get(scheduler, 0.0)
+    return TrialRow(
+        id=number,
+        block=block,
+        attempt=1,
+        position=position,
+        workload=request.label,
+        configuration=configuration,
+        status=TrialStatus.FINISHED,
+        started_at=1_790_000_000 + 3.1 * number,
+        figures=_figures(request, speed, draw),
+        settings={
+            "block.scheduler@loop0": scheduler,
+            "block.read_ahead_kb@loop0": read_ahead,
+            "block.scheduler@sda": "mq-deadline",
+        },
+        device="loop0",
+        seen=Seen(
+            seconds=60.0,
+            devices={name: _meters(_COUNTERS, draw) | _totals(draw) for name in ("loop0", "sda")},
+            machine=_meters(_MACHINE, draw),
+        ),
+        phases={name: _about(0.1, draw) for name in _PHASES},
+        notes=("dirty pages written out before every trial",),
+        telemetry=f"{FOLDER}/{number:06d}.parquet",
+        counts=True,
+        latencies={"read": _histogram(draw)},
+    )
+
+
+def _figures(request: WorkloadRequest, speed: float, draw: random.Random) -> dict[str, float]:
+    figures = catalog.get(request.name).figures(request.options)
+    return {
+        figure.name: 500 * (speed if figure.higher_is_better else 1 / speed) * _about(1, draw)
+        for figure in figures
+    }
+
+
+def _meters(names: tuple[str, ...], draw: random.Random) -> dict[str, float]:
+    return {name: 0.0 if name in _IDLE else _about(40, draw) for name in names}
+
+
+def _totals(draw: random.Random) -> dict[str, float]:
+    return {name: 4.0 * draw.randrange(10**6) for name in ("kB_read", "kB_wrtn")}
+
+
+def _about(value: float, draw: random.Random) -> float:
+    return value * math.exp(draw.gauss(0, 0.06))
+
+
+def _histogram(draw: random.Random) -> Histogram:
+    return merged((_about(900, draw) * draw.paretovariate(2), 40) for _ in range(60))
+
+
+def write(folder: Path, asked: Study) -> None:
+    """The study's ledger, and a file of samples for every trial (all of them the same)."""
+    with closing(Ledger.create(folder, row_of(asked))) as ledger:
+        trials = list(rows(asked))
+        first = folder / write_samples(folder, trials[0].id, _samples())
+        for trial in trials:
+            ledger.begin(trial)
+            ledger.finish(trial)
+            if trial is not trials[0]:
+                os.link(first, folder / trial.telemetry)
+        for workload, block in {(trial.workload, trial.block) for trial in trials}:
+            ledger.complete(workload, block, 1)
+
+
+def _samples() -> Samples:
+    """As a recorder takes them in a minute."""
+    draw = random.Random(SEED)
+    names = [*(f"disk.loop0.{name}" for name in _COUNTERS), *(f"cpu.{name}" for name in _MACHINE)]
+    columns = {name: np.array([_about(40, draw) for _ in range(60)]) for name in names}
+    return Samples(np.arange(60.0), columns)

@@ -1,0 +1,66 @@
+"""A synthetic study with a load: three file systems at four numbers of jobs, with known curves."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.model import build
+from iostudy.report.values.curves import CurvesTold
+from iostudy.report.values.report import Report
+from iostudy.study.model import Study
+from iostudy.study.plan import make_plan
+from iostudy.study.schema import parse
+from tests.report import factory
+
+TEXT = """\
+question: Which file system scales best?
+target: {loopback: {size: 1GiB}}
+factors: {filesystem.type: [ext4, xfs, btrfs]}
+load: {workload.jobs: [1, 2, 4, 8]}
+workloads: [events: {events: 20}]
+reference: R5
+decide: {blocks: [5, 12]}
+"""
+CURVES = {
+    "ext4": (100.0, 190.0, 330.0, 330.0),
+    "xfs": (90.0, 170.0, 360.0, 420.0),
+    "btrfs": (80.0, 120.0, 110.0, 90.0),
+}
+
+
+def study(text: str = TEXT) -> Study:
+    return parse(text, where="study.yaml", name="study")
+
+
+def rows(
+    of: Study,
+    curves: Mapping[str, Sequence[float]] = CURVES,
+    *,
+    blocks: int = 10,
+    noise: float = 0.005,
+) -> list[TrialRow]:
+    """Every trial of the first blocks; a figure beside the verdicts' is in proportion to it."""
+    draw = random.Random(1)
+    levels = [workload.label for workload in of.workloads]
+    found: list[TrialRow] = []
+    for block in make_plan(of, 7).blocks:
+        for position, label in enumerate(block.order if block.index <= blocks else (), start=1):
+            value = curves[label][levels.index(block.workload)] * math.exp(draw.gauss(0, noise))
+            name = of.workloads[0].figure.name
+            row = factory.row(len(found) + 1, block.index, position, block.workload, label, value)
+            found.append(replace(row, figures={"read_rate": 1.7 * value, name: value}))
+    return found
+
+
+def report(text: str = TEXT, **options: object) -> Report:
+    asked = study(text)
+    return build(asked, factory.study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
+
+
+def curves(text: str = TEXT, **options: object) -> CurvesTold:
+    (told,) = report(text, **options).curves
+    return told

@@ -1,0 +1,49 @@
+"""The page on report.json: its fields are there, and its examples run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from iostudy.report import json_
+from tests.report.factory import report
+
+PAGE = (Path(__file__).parents[2] / "docs/report-json.md").read_text("utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "report.json").write_text(json_.render(report()), "utf-8")
+    return tmp_path
+
+
+def example(language: str) -> str:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[0]
+
+
+def test_every_field_of_the_table_is_one_of_the_document() -> None:
+    told = json.loads(json_.render(report()))
+    rows = re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert len(named) > 10
+    assert named <= set(told)
+    assert f"`{told['schema']}`" in PAGE
+
+
+def test_the_example_with_polars_runs(folder: Path) -> None:
+    command = [sys.executable, "-c", example("python")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert "kyber" in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
+def test_the_example_with_jq_runs(folder: Path) -> None:
+    command = ["sh", "-c", example("sh")]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    assert "dfsio-write\tbfq\tworse\n" in done.stdout

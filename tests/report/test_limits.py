@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.samples import read_samples, write_samples
+from iostudy.report import heavier, limits, markdown, timeline_chart
+from iostudy.report.model import build
+from iostudy.report.values.limits import Disturbance
+from iostudy.report.values.report import Report
+from iostudy.telemetry.limits.diagnosis import Confidence, Limit
+from iostudy.telemetry.samples import Samples
+from tests.report.factory import factor, report, rows, study, study_row
+
+EQUAL: Mapping[tuple[str, str], float] = {}
+LABELS = ("none", "mq-deadline")
+
+
+def two(*workloads: str, **seen: object) -> Report:
+    """Two equal configurations, of which every trial has seen this."""
+    asked = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
+    trials = [saw(row, **seen) for row in rows(asked, effects=EQUAL, noise=0.002)]
+    return build(asked, study_row(asked), trials)
+
+
+def saw(row: TrialRow, util: float = 0.0, **seen: object) -> TrialRow:
+    """The trial with other figures of the device, the machine or the workload."""
+    assert row.seen is not None
+    loop = {**row.seen.devices["loop0"], **({"%util": util} if util else {})}
+    return replace(row, seen=replace(row.seen, devices={"loop0": loop}, **seen))  # type: ignore[arg-type]
+
+
+ONE_CORE = {"workload": {"%thread": 99.0, "threads": 1.0}, "util": 6.0}
+
+
+def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
+    told = report().limits
+    assert [(own.workload, own.configuration) for own in told[:2]] == [
+        ("dfsio-write", "none"),
+        ("dfsio-write", "mq-deadline"),
+    ]
+    assert all(sum(own.limits.values()) == own.trials == 8 for own in told)
+    assert told[0].limit is Limit.DEVICE
+    assert (told[0].of, told[0].confidence) == ("loop0", Confidence.MEDIUM)
+
+
+def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    values = [100.0, 101.0, 102.0, 103.0, 104.0]
+    trials = [
+        replace(row, figures={**(row.figures or {}), "aggregate": value})
+        for row, value in zip(trials, values, strict=True)
+    ]
+    trials[2] = saw(trials[2], **ONE_CORE)
+    (told,) = build(asked, study_row(asked), trials).limits
+    assert told.limits == {Limit.DEVICE: 4, Limit.CORE: 1}
+    assert told.typical in (2, 4)
+    assert told.confidence is Confidence.MEDIUM
+
+
+def test_what_few_trials_share_is_told_with_low_confidence() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
+    (told,) = build(asked, study_row(asked), trials).limits
+    assert told.limits[Limit.DEVICE] == 3
+    assert told.confidence is Confidence.LOW
+
+
+def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
+    told = two(**ONE_CORE)
+    assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
+    assert told.workloads[0].because.startswith("one core of the CPU was the limit of both: ")
+    assert "loop0 was busy 6 % of the time at most" in told.workloads[0].because
+    assert any("no setting of the disk can show here" in said for said in told.answer)
+    assert told.headline.endswith(": one core of the CPU was the limit of all.")
+
+
+def test_a_busy_device_is_not_said_to_have_no_part() -> None:
+    told = two(util=97.0)
+    assert told.workloads[0].because.startswith("the device loop0 was the limit of both: ")
+    assert "no setting" not in told.workloads[0].because
+
+
+def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    trials = rows(asked, effects=EQUAL, noise=0.002)
+    differing = [saw(row, **(ONE_CORE if row.configuration == "none" else {})) for row in trials]
+    unsure = [saw(row, util=82.0) for row in trials]
+    for own in (differing, unsure):
+        told = build(asked, study_row(asked), own)
+        assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
+        assert told.workloads[0].because == ""
+        assert "limit of" not in told.headline
+
+
+def test_a_difference_is_not_explained_away() -> None:
+    assert "limit of all" not in report(noise=0.002).headline
+
+
+def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
+    (step,) = [own for own in two(**ONE_CORE).todo if "No difference could show" in own.text]
+    assert "load: {workload.files: [2, 4, 8, 16]}" in step.text
+
+
+def test_every_limit_has_its_advice_and_no_other() -> None:
+    assert set(heavier.ADVICE) == set(Limit)
+
+
+def test_what_came_from_outside_is_flagged_and_counts() -> None:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    trials = rows(asked, effects=EQUAL)
+    assert trials[0].seen is not None
+    machine = {**trials[0].seen.machine, "suspended_s": 30.0}
+    trials[0] = replace(trials[0], seen=replace(trials[0].seen, machine=machine))
+    told = build(asked, study_row(asked), trials)
+    (own,) = told.disturbed
+    assert (own.disturbance, own.trials) == (Disturbance.SUSPENDED, 1)
+    assert told.trials[0].counts
+    assert "suspension in 1 trial" in markdown.render(told)
+    assert any("1 trial was hampered by suspension" in step.text for step in told.todo)
+
+
+def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
+    told = with_samples(tmp_path)
+    own = told.limits[0]
+    assert own.timeline is not None
+    assert len(own.timeline.seconds) == 60
+    by_name = {series.name: series.values for series in own.timeline.series}
+    assert set(by_name) == {"busy", "CPUs", "busiest core", "dirty pages"}
+    assert by_name["busy"] == pytest.approx([50.0] * 60)
+    assert by_name["CPUs"] == pytest.approx([25.0] * 60)
+    assert by_name["busiest core"] == pytest.approx([90.0] * 60)
+    assert by_name["dirty pages"] == pytest.approx([20.0] * 60)
+    (drawn, _) = timeline_chart.charts(told.workloads[0], told)
+    assert "loop0 busy 50 to 50 %" in drawn.alternative
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut short", "scrambled"])
+def test_a_file_that_is_damaged_leaves_its_timeline_out_and_is_named(
+    tmp_path: Path, harm: str
+) -> None:
+    with_samples(tmp_path)
+    for path in (tmp_path / "telemetry").iterdir():
+        whole = path.read_bytes()
+        changed = {"cut short": whole[:-20], "scrambled": b"PAR1" + whole[::-1][4:]}
+        path.unlink() if harm == "gone" else path.write_bytes(changed[harm])
+    told = told_of(tmp_path)
+    assert all(own.timeline is None for own in told.limits)
+    assert re.search(r"No timeline of 2 configurations: \S+\.parquet: ", markdown.render(told))
+
+
+def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
+    name = write_samples(tmp_path, 1, samples())
+    read = read_samples(tmp_path, name, ("disk.loop0.", "vm."))
+    assert set(read.columns) == {own for own in samples().columns if own[:3] in ("dis", "vm.")}
+    np.testing.assert_array_equal(
+        read.columns["disk.loop0.io_ms"], samples().columns["disk.loop0.io_ms"]
+    )
+    write_samples(tmp_path, 2, Samples(np.array([0.0]), {}))
+    with pytest.raises(LedgerError, match="course of time"):
+        read_samples(tmp_path, "telemetry/000002.parquet", ("vm.",))
+
+
+def samples() -> Samples:
+    """A minute at 10 Hz in which everything is the same all the time."""
+    at = np.arange(601) / 10
+    ticks = np.arange(601) * 10.0
+    columns = {
+        "disk.loop0.io_ms": np.arange(601) * 50.0,
+        "cpu.user": ticks / 4,
+        **{f"cpu.{name}": ticks * 0 for name in ("nice", "system", "iowait", "irq", "softirq")},
+        "cpu.idle": ticks * 3 / 4,
+        "cpu.0.busy": ticks * 0.9,
+        "cpu.0.idle": ticks * 0.1,
+        "cpu.1.busy": ticks * 0.1,
+        "cpu.1.idle": ticks * 0.9,
+        "vm.nr_dirty": ticks * 0 + 200,
+        "vm.nr_writeback": ticks * 0 + 100,
+        "vm.nr_dirty_threshold": ticks * 0 + 2000,
+        "vm.nr_dirty_background_threshold": ticks * 0 + 1000,
+    }
+    return Samples(at, columns)
+
+
+def with_samples(folder: Path) -> Report:
+    for number in range(1, 17):
+        write_samples(folder, number, samples())
+    return told_of(folder)
+
+
+def told_of(folder: Path) -> Report:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    found = rows(asked, effects=EQUAL)
+    return build(
+        asked,
+        study_row(asked),
+        found,
+        samples=lambda name, columns: read_samples(folder, name, columns),
+    )
+
+
+def test_a_report_has_no_more_timelines_than_can_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_TIMELINES", 1)
+    first, second = with_samples(tmp_path).limits
+    assert first.timeline is not None
+    assert second.timeline is None
+    assert second.no_timeline
+
+
+def test_a_volume_and_its_members_stand_side_by_side() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    moving = {"r/s": 0.0, "rrqm/s": 0.0, "r_await": 0.0, "rkB/s": 0.0, "aqu-sz": 1.0, "%util": 50.0}
+    moving |= {"wkB/s": 4000.0, "w_await": 1.0, "f/s": 0.0, "f_await": 0.0, "wrqm/s": 0.0}
+    disks = {"dm-0": {**moving, "w/s": 1000.0}}
+    disks |= {name: {**moving, "w/s": 50.0, "wrqm/s": 450.0} for name in ("sda", "sdb")}
+    trials = [
+        replace(row, device="dm-0", seen=replace(row.seen, devices=disks))
+        for row in rows(asked)
+        if row.seen is not None
+    ]
+    devices = {"dm-0": {"slaves": ["sda", "sdb"]}, "sda": {"slaves": []}, "sdb": {"slaves": []}}
+    told = build(asked, study_row(asked, {"host": {"block_devices": devices}}), trials)
+    text = markdown.render(told)
+    assert "| none | writes | dm-0 | 1000 | 1000 | 1.00 |" in text
+    assert "| none | writes | sda, sdb | 1000 | 100 | 10.0 |" in text

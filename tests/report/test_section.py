@@ -1,0 +1,83 @@
+"""A section of values alone, told by every format without knowing what it is of."""
+
+from __future__ import annotations
+
+import io
+import json
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from iostudy.report import html, markdown, sections, terminal
+from iostudy.report.columns import TextTable
+from iostudy.report.section import Drawn, Section
+from tests.report.factory import report
+from tests.report.test_html import Page
+
+SECTION = Section(
+    name="curves",
+    title="Scaling curves",
+    known=("Jobs at once & what they reach.",),
+    drawn=(Drawn({"mark": "line", "title": "a"}, "none rises to 400 MiB/s", "Point: a mean."),),
+    tables=(TextTable("knees", ("scheduler", "jobs"), [("none", "<40>")], names=1),),
+    shut=(TextTable("every level", ("scheduler", "jobs", "MiB/s"), [("none", "20", "9")], 1),),
+)
+
+
+@pytest.fixture(autouse=True)
+def _only_this(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sections, "beside", lambda told: (SECTION,))
+
+
+class Texts(HTMLParser):
+    """The text of every element, by its name; and charts by their ids."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.texts: dict[str, list[str]] = {}
+        self.labels: dict[str, str | None] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        told = dict(attrs)
+        self.labels[told.get("id") or ""] = told.get("aria-label")
+
+    def handle_data(self, data: str) -> None:
+        for tag in self.open[-1:]:
+            self.texts.setdefault(tag, []).append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+
+def test_the_page_has_its_charts_its_tables_and_an_entry_in_the_contents() -> None:
+    text = html.render(report(blocks=2))
+    page = Texts(text)
+    assert '<a href="#curves">Scaling curves</a>' in text
+    assert "Scaling curves" in page.texts["h2"]
+    assert page.labels["curves-1"] == "none rises to 400 MiB/s"
+    assert json.loads(Page(text).unpacked("charts"))["charts"]["curves-1"] == SECTION.drawn[0].spec
+    assert page.texts["figcaption"][0] == "Point: a mean."
+    assert "Jobs at once & what they reach." in page.texts["p"]
+    assert "<40>" in page.texts["span"]
+    assert "every level (1 row)" in page.texts["summary"]
+
+
+def test_markdown_has_its_tables_and_folds_what_is_shut() -> None:
+    text = markdown.render(report(blocks=2))
+    assert "## Scaling curves\n\nJobs at once \\& what they reach.\n\nknees:\n\n| scheduler" in text
+    assert "<details><summary>every level</summary>\n\n| scheduler | jobs | MiB/s |" in text
+
+
+def test_a_terminal_has_its_tables_and_says_where_the_rest_is() -> None:
+    console = Console(file=io.StringIO(), width=100)
+    console.print(terminal.summary(report(blocks=2)))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "<40>" in text
+    assert "Also in report.html: 1 chart and every level." in text
+    console.print(terminal.render(report(blocks=2)))
+    assert "every level" in console.file.getvalue()  # type: ignore[attr-defined]
