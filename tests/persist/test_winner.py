@@ -8,7 +8,8 @@ from iostudy.conduct.standing import ranked, standings
 from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.store import Ledger
 from iostudy.persist import winner
-from iostudy.study.model import Level
+from iostudy.study.combinations import Level
+from iostudy.study.schema import parse
 from tests.report import factory
 
 TEXT = """\
@@ -147,3 +148,16 @@ def test_options_of_workloads_are_named():
         "not kept: direct=true is an option of the workload: set it in your own programs",
     )
     assert choice.kept[0].disk is None
+
+
+def test_a_screening_has_no_winner_to_keep(tmp_path):
+    text = TEXT.replace(
+        "factors: {block.scheduler: [none, mq-deadline, kyber, bfq]}",
+        "factors: {block.scheduler: [none, bfq], block.nr_requests: [as-found, 64]}\ndesign: full",
+    )
+    study = parse(text, where="study.yaml", name="study")
+    Ledger.create(tmp_path, replace(factory.study_row(study), text=text, root=True)).close()
+    with pytest.raises(UsageError, match="a screening") as refused:
+        winner.chosen(tmp_path, None, ())
+    assert "confirming study" in str(refused.value)
+    assert "--configuration LABEL" in str(refused.value)

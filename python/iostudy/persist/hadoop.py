@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from xml.etree import ElementTree
 
+from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
 from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import MARK, Artifact, Rendered, Unkept, printable
 
@@ -28,9 +29,9 @@ _SITES = {
 _COMMON = "core-site.xml"
 
 _HEAPS = {
-    "namenode.heap": "HDFS_NAMENODE_OPTS",
-    "datanode.heap": "HDFS_DATANODE_OPTS",
-    "client.heap": "HADOOP_CLIENT_OPTS",
+    NAMENODE_HEAP: "HDFS_NAMENODE_OPTS",
+    DATANODE_HEAP: "HDFS_DATANODE_OPTS",
+    CLIENT_HEAP: "HADOOP_CLIENT_OPTS",
 }
 
 

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 
 from iostudy.analysis.ranking import Ranking
-from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.session import recorded_study
+from iostudy.conduct import winner as rule
+from iostudy.conduct.searched import deciding
+from iostudy.conduct.session import opened, study_in
 from iostudy.conduct.standing import Standing, ranked, standings
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow
-from iostudy.ledger.store import Ledger
 from iostudy.persist import places
 from iostudy.persist.kept import Choice
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.model import Configuration, Study
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Study
 
 
 def chosen(folder: Path, label: str | None, on: Sequence[str]) -> Choice:
     """What is to be kept of the study in an output folder.
 
-    ``label`` names a configuration, None stands for the winner. ``on`` are the places that its
-    settings are to hold for, none the ones that were studied. UsageError where nothing can be kept.
+    ``label`` names a configuration, None stands for the winner: of a search, that of its
+    confirmation. ``on`` are the places that its settings are to hold for, none the ones that were
+    studied. UsageError where nothing can be kept.
     """
-    ledger = Ledger.open(folder, read_only=True)
-    try:
-        row, trials = ledger.study(), ledger.rows()
-    finally:
-        ledger.close()
-    study = recorded_study(row)
+    with opened(folder if label else deciding(folder)) as ledger:
+        row, trials, study = ledger.study(), ledger.rows(), study_in(ledger)
     if label:
         return _choice(study, named(study, label), row, trials, on)
+    if study.design is not None:
+        raise _screens(study)
     configuration = winner(study, standings(study, trials))
     choice = _choice(study, configuration, row, trials, on)
     rivals = _rivals(study, configuration, ranked(study, trials))
@@ -53,29 +52,14 @@ def named(study: Study, label: str) -> Configuration:
     return configurations[label]
 
 
-def winner(study: Study, compared: Iterable[Standing]) -> Configuration:
-    """Better than the baseline in at least one workload and worse in none; of these the best.
-
-    The best has the highest mean log-ratio over the workloads, with their weights. UsageError if
-    none was shown to be better, or while a comparison is open that another block may decide.
-    """
-    compared = tuple(compared)
-    if any(_is_open(standing, study) for standing in compared):
+def winner(study: Study, compared: Sequence[Standing]) -> Configuration:
+    """The winner of a finished study; UsageError if there is none, or another block may decide."""
+    if any(rule.is_open(study, standing) for standing in compared):
         raise _not_finished(study)
-    by_label: dict[str, list[Standing]] = {}
-    for standing in compared:
-        by_label.setdefault(standing.configuration, []).append(standing)
-    better = {
-        label: fmean(
-            [standing.comparison.estimate for standing in own],
-            [study.decide.weight(standing.workload) for standing in own],
-        )
-        for label, own in by_label.items()
-        if _is_better({standing.comparison.verdict for standing in own})
-    }
-    if not better:
+    label = rule.winner(study, compared)
+    if label is None:
         raise _nothing_won(study)
-    return named(study, max(better, key=lambda label: better[label]))
+    return named(study, label)
 
 
 def _rivals(study: Study, winner: Configuration, ranking: Ranking | None) -> Iterator[str]:
@@ -92,15 +76,6 @@ def _rivals(study: Study, winner: Configuration, ranking: Ranking | None) -> Ite
         )
     elif others:
         yield f"over all workloads together not shown to be worse than {winner.label}: {others}"
-
-
-def _is_open(standing: Standing, study: Study) -> bool:
-    undecided = standing.comparison.verdict is Verdict.INCONCLUSIVE
-    return undecided and standing.comparison.blocks < study.decide.max_blocks
-
-
-def _is_better(verdicts: set[Verdict]) -> bool:
-    return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
 
 
 def _choice(
@@ -134,6 +109,16 @@ def _choice(
         for name, value in configuration.options.items()
     )
     return Choice(origin, kept, notes)
+
+
+def _screens(study: Study) -> UsageError:
+    return UsageError(
+        "the winner of a study that compares configurations",
+        found="a screening, which tells what factors do and compares no two of its runs",
+        where=f"the study {study.name}",
+        remedy="run the confirming study that its report prints and keep that one's winner, or "
+        "choose a run yourself with --configuration LABEL",
+    )
 
 
 def _not_finished(study: Study) -> UsageError:
