@@ -9,15 +9,28 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says how much else the machine does.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 # Locks are for the whole host: those of the tests must not meet those of real studies.
 _LOCKS = tempfile.TemporaryDirectory(prefix="iostudy-test-locks-")
 os.environ["IOSTUDY_LOCK_DIR"] = _LOCKS.name
 
+# Tests start the program hundreds of times: it is compiled once, whatever the environment wants.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# The JVMs of the tests live for seconds: what their second compiler gains comes too late for them.
+os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+
 # What nohup(1) has ignored stays ignored in the programs that are tested for being ended by it.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-pytest_plugins = ["tests.fixtures_hadoop", "tests.fixtures_loop"]
+pytest_plugins = ["tests.fixtures_hadoop", "tests.fixtures_loop", "tests.fixtures_tracefs"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

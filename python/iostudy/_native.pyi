@@ -1,6 +1,7 @@
 """The typed face of the Rust core."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Literal, final
 
 from iostudy.job import JobSpec, SyncCall
@@ -111,6 +112,9 @@ class Latencies:
     def percentiles_us(self, percentiles: Sequence[float]) -> list[float]: ...
     @property
     def max_us(self) -> float: ...
+    @property
+    def mean_us(self) -> float:
+        """0 where nothing was recorded."""
     def histogram_us(self) -> list[tuple[float, int]]:
         """Recorded buckets as (upper bound in microseconds, count)."""
 
@@ -181,6 +185,100 @@ def remove_tree(directory: str | bytes) -> None:
     """
 
 @final
+class NamespaceJob:
+    """Phases of operations on a new namespace: a tree of directories and files with an edit log.
+
+    Every mutation is appended to a log in each of the directories ``logs``, which are made and may
+    hold none, and acknowledged when it is durable in all of them; without any, at once. Many wait
+    for one sync: a batch of at most ``batch_records`` (0: any number) gathers while the one before
+    is written, and its first record waits ``batch_wait_seconds`` for others.
+
+    ``order``: ``in-turn`` writes to one directory after another, ``parallel`` to all at once.
+    ``sync``: ``fdatasync`` after each batch, ``dsync`` opens the log with O_DSYNC, ``none`` leaves
+    it to the system. ``preallocate`` fills the log with zeros in pieces of so many bytes before it
+    is written to (0: not); ``record_bytes`` is the least size of a record.
+
+    Each of ``operations`` (create, open, rename, delete, mkdirs, file-status) is done once to each
+    of ``files`` files, in directories of ``files_per_directory``; files that the first one needs
+    are made before, unmeasured. ``threads`` operations are under way at a time, carried by
+    ``workers`` threads of the system. An image is written after every ``checkpoint_every``
+    transactions (0: never). Raises ValueError for values that cannot work.
+    """
+
+    def __init__(
+        self,
+        logs: Sequence[str | bytes],
+        *,
+        order: Literal["in-turn", "parallel"],
+        sync: Literal["fdatasync", "dsync", "none"],
+        preallocate: int,
+        record_bytes: int,
+        batch_records: int,
+        batch_wait_seconds: float,
+        operations: Sequence[str],
+        files: int,
+        files_per_directory: int,
+        threads: int,
+        workers: int,
+        checkpoint_every: int,
+    ) -> None: ...
+    def run(self, tick: Callable[[int], bool] | None = None) -> NamespaceOutcome:
+        """Carry it out with the GIL released; signals are handled within 100 ms.
+
+        At the end every log that is left is read and compared with the tree that was served.
+        ``tick`` is called about every 50 ms with the operations done so far, and stops the job when
+        it returns False. Raises EngineError, VerificationError where a log does not tell what was
+        done, StoppedError, or whatever ``tick`` or a signal handler raises; what was made stays.
+        """
+
+@final
+class NamespaceOutcome:
+    """What a NamespaceJob did."""
+
+    @property
+    def phases(self) -> list[NamespacePhase]: ...
+    @property
+    def dropped(self) -> list[str]:
+        """The log directories that failed, each with the reason and what it may lack."""
+
+@final
+class NamespacePhase:
+    """What was measured in one phase of a NamespaceJob."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def wall_seconds(self) -> float:
+        """From the first start to the last acknowledgement."""
+    @property
+    def latencies(self) -> Latencies:
+        """Of single operations, each to its acknowledgement."""
+    @property
+    def mutations(self) -> int:
+        """Those that the log made durable; 0 without a log."""
+    @property
+    def syncs(self) -> int:
+        """Batches: each is synced once in every directory."""
+    @property
+    def log_bytes(self) -> int:
+        """Bytes of records, in one directory."""
+    @property
+    def writing_seconds(self) -> float:
+        """From the first write of each batch to its last sync, of all batches."""
+    @property
+    def lock_seconds(self) -> float:
+        """How long the workers waited for the tree, all of them together."""
+    @property
+    def buffer_seconds(self) -> float:
+        """How long they waited for the buffer of the log, or for room in it."""
+    @property
+    def sync_seconds(self) -> float:
+        """How long they waited for acknowledgements with nothing else to begin."""
+    @property
+    def checkpoint_seconds(self) -> float:
+        """How long they wrote images."""
+
+@final
 class EventJobs:
     """Jobs that read the events of files and compute, as batch jobs of high-energy physics do.
 
@@ -240,40 +338,51 @@ class EventResult:
 
 @final
 class Sampler:
-    """A thread that reads /proc/diskstats, /proc/stat and /proc/pressure at a fixed interval.
+    """A thread that reads /proc and /sys at a fixed interval, with no Python while it samples.
 
-    ``devices`` are kernel names as in /proc/diskstats (``loop0``). No Python runs while it samples.
+    ``devices`` are kernel names as in /proc/diskstats (``loop0``), or None for all of them;
+    ``workload`` are processes whose descendants are the workload, with themselves.
     Raises ValueError for an interval that is not above 0 and at most a day.
     """
 
-    def __init__(self, devices: Sequence[str], interval_seconds: float) -> None: ...
+    def __init__(
+        self, devices: Sequence[str] | None, workload: Sequence[int], interval_seconds: float
+    ) -> None: ...
     def start(self) -> None:
         """Take the first sample now and go on in a thread of its own."""
     def stop(self) -> Samples:
         """Take the last sample now, end the thread and hand everything over."""
 
 @final
-class Samples:
-    """Samples as columns of equal length, the first taken at start, the last at stop.
+class Reader:
+    """Takes a sample of the same when it is asked to."""
 
-    A counter of a device that was missing at that moment is None.
+    def __init__(self, devices: Sequence[str] | None, workload: Sequence[int]) -> None: ...
+    def sample(self) -> None:
+        """Take a sample now."""
+    def take(self) -> Samples:
+        """What has been sampled since it was last taken; the last sample of then is its first."""
+
+@final
+class Samples:
+    """Samples as columns of equal length, as native 64-bit unsigned numbers one behind the other.
+
+    ``telemetry/samples.py`` says which columns there are.
     """
 
     @property
-    def seconds(self) -> list[float]:
-        """CLOCK_MONOTONIC at each sample."""
-    def disk(self, device: str) -> dict[str, list[int | None]]:
-        """Counters of one of the Sampler's devices; KeyError for any other.
+    def names(self) -> list[str]:
+        """Of each column, in their order."""
+    def at(self) -> bytes:
+        """CLOCK_MONOTONIC at each sample, in nanoseconds."""
+    def column(self, index: int) -> tuple[bytes, bytes]:
+        """A column's values, and a byte for each: 1 where it was there, 0 where it was missing."""
+    def processes(self) -> list[tuple[int, str, bool, int, int, int]]:
+        """The busiest of the workload and of others, by bytes and by CPU time.
 
-        By the names of the kernel's Documentation/admin-guide/iostats.rst:
-        reads, reads_merged, sectors_read, read_ms, writes, writes_merged, sectors_written,
-        write_ms, in_flight, io_ms, weighted_io_ms, discards, discards_merged, sectors_discarded,
-        discard_ms, flushes, flush_ms (the last six 0 on kernels without them).
+        Of each pid, name, whether it is of the workload, CPU time in microseconds, and bytes that
+        it caused to be read and written: since the samples were last taken, or from the first on.
         """
-    def cpu(self) -> dict[str, list[int]]:
-        """Clock ticks of all CPUs: user, nice, system, idle, iowait, irq, softirq, steal."""
-    def pressure(self) -> dict[str, list[int | None]]:
-        """Microseconds stalled: cpu_some, io_some, io_full, memory_some, memory_full."""
 
 class RecordsResult:
     """What every job on records measured."""
@@ -460,3 +569,42 @@ class WordCounts(RecordsResult):
     @property
     def counting_seconds(self) -> float:
         """Of ``wall_seconds``, up to the last word counted and spilled."""
+
+@final
+class BlockEvents:
+    """Reads what a trace instance records of the requests of block devices.
+
+    ``instance`` is a folder of tracefs with ``mono`` as its clock, the events block_rq_issue,
+    block_rq_requeue and block_rq_complete enabled, and ``tracing_on`` 0.
+    """
+
+    def __init__(self, instance: str | PathLike[str]) -> None: ...
+    def start(self) -> None:
+        """Record from now on, and read in a thread. OSError; RuntimeError if it has begun."""
+    def stop(self) -> BlockRequests:
+        """Record no more, and tell what was seen. OSError; RuntimeError if it has not begun."""
+
+@final
+class BlockRequests:
+    """Requests from their issue to the driver to their completion."""
+
+    def operations(self) -> list[tuple[str, str, Latencies, list[tuple[int, int]]]]:
+        """Number of a whole device (``8:16``), operation, latencies, sizes as (bytes, count).
+
+        The operations are ``read``, ``write``, ``discard`` and ``flush``, whose size is 0.
+        """
+    @property
+    def events(self) -> int:
+        """How many were read."""
+    @property
+    def lost(self) -> int:
+        """How many the kernel overwrote before they were read."""
+    @property
+    def without_issue(self) -> int:
+        """Completions of which the issue was not seen."""
+    @property
+    def without_completion(self) -> int:
+        """Issues of which the completion was not seen."""
+    @property
+    def reader_cpu_seconds(self) -> float:
+        """Processor time of the reading thread."""

@@ -40,8 +40,10 @@ class JobSpec:
     that is not 0. ``allocate`` is fallocate(2), ``advice`` posix_fadvise(2).
 
     A thread begins a record when the one before has ended, ``think_seconds`` later, or at most
-    ``rate`` times a second. With ``arrival`` ``even`` or ``poisson`` the loop is open: ``rate``
-    records a second arrive however long those before take, and a latency counts from the arrival.
+    ``rate`` times a second. With ``slow_down``, a share, it waits for as much of its time as makes
+    its rate lower by exactly that; this takes one thread, one record under way and ``direct``.
+    With ``arrival`` ``even`` or ``poisson`` the loop is open: ``rate`` records a second arrive
+    however long those before take, and a latency counts from the arrival.
 
     ``compressible`` is the share of the content that compresses to nothing, 0 to 1. ``verify``
     compares what is read with what was written: the stamp of every 4 KiB block, and the whole of
@@ -74,6 +76,7 @@ class JobSpec:
     allocate: bool = False
     advice: Advice | None = None
     think_seconds: float = 0.0
+    slow_down: float = 0.0
     rate: float | None = None
     arrival: Arrival = "closed"
     compressible: float = 0.0

@@ -1,14 +1,21 @@
 """Folders of iostudy's own, told by their names.
 
 Whoever undoes a change removes a folder because a journal says so. A journal can be wrong, so only
-a name that iostudy gives, and nobody else, is believed.
+a name that iostudy gives, and nobody else, is believed, and no other file system is entered.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+import shutil
 from pathlib import Path
+
+from iostudy.errors import RestoreError
+from iostudy.host.mounts import read_mounts
+
+WORK_PREFIX = "iostudy-work-"
+"""Begins the names of folders that a study works in, here or in HDFS."""
 
 _RANDOM_BYTES = 8
 _RANDOM = re.compile(rf"[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
@@ -35,3 +42,34 @@ def recorded(text: str, prefix: str) -> Path:
     if not named or not path.is_absolute() or ".." in path.parts:
         raise ValueError(f"not the path of a folder that iostudy makes: {text!r}")
     return path
+
+
+def remove(folder: Path) -> bool:
+    """Remove it with its files; whether it was there.
+
+    RestoreError where something is mounted in it, for the files of another file system are not the
+    study's, or where it cannot be removed.
+    """
+    try:
+        if not folder.exists():
+            return False
+        _require_nothing_mounted(folder)
+        shutil.rmtree(folder)
+    except OSError as error:
+        raise _not_removed(error.strerror or str(error), error.filename or folder) from error
+    return True
+
+
+def _require_nothing_mounted(folder: Path) -> None:
+    for mount in read_mounts():
+        if mount.point.is_relative_to(folder):
+            raise _not_removed(f"{mount.source} is mounted there", mount.point)
+
+
+def _not_removed(found: str, where: Path) -> RestoreError:
+    return RestoreError(
+        "to remove a folder that iostudy has made",
+        found=found,
+        where=str(where),
+        remedy="see what keeps it, then `iostudy restore`",
+    )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tests.cli.inside import Inside
 from tests.cli.program import Program
 
 
 @pytest.fixture
-def program(tmp_path) -> Iterator[Program]:
-    program = Program(tmp_path)
-    try:
-        yield program
-    finally:
-        # A test that failed half-way must not leave a disk behind for the next one.
-        subprocess.run(program._command(("restore", "--force")), env=program.env, check=False)
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
+    """In the process of the test; in processes of its own where the test is marked so."""
+    marked = request.node.get_closest_marker("process") is not None
+    program = Program(tmp_path) if marked else Inside(tmp_path)
+    yield program
+    program.end()

@@ -6,13 +6,16 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from iostudy.host import devices
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, Ledger
+from iostudy.settings.change import Foreign
+from iostudy.settings.recovery import restore_all
 
 LOOPBACK = """\
 question: Which?
@@ -41,6 +44,7 @@ class Program:
     """iostudy in a folder; ``study.yaml`` there is the study, ``out`` the output folder."""
 
     folder: Path
+    started: list[subprocess.Popen[str]] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         self.env = {
@@ -70,17 +74,36 @@ class Program:
         )
 
     def start(
-        self, *arguments: str, stdout: int | IO[str] = subprocess.PIPE
+        self,
+        *arguments: str,
+        stdout: int | IO[str] = subprocess.PIPE,
+        stderr: int | IO[str] = subprocess.PIPE,
+        before: Callable[[], None] | None = None,
     ) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        """In a process of its own, in which ``before`` is called before the program begins."""
+        process = subprocess.Popen(
             self._command(arguments),
             cwd=self.folder,
             env=self.env,
             stdout=stdout,
-            stderr=subprocess.PIPE,
+            stderr=stderr,
+            preexec_fn=before,  # noqa: PLW1509 - no other thread forks here
             text=True,
             stdin=subprocess.DEVNULL,
         )
+        self.started.append(process)
+        return process
+
+    def end(self) -> None:
+        """Kill what was started and still runs, and put everything back.
+
+        A test that failed half-way must not leave a study or a disk behind for the next one.
+        """
+        for process in self.started:
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+        restore_all(Path(self.env["IOSTUDY_STATE_DIR"]), Foreign.OVERWRITE)
 
     def run_study(self, *more: str) -> subprocess.CompletedProcess[str]:
         return self("run", "study.yaml", "--out", "out", *more)

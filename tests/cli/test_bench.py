@@ -7,18 +7,23 @@ import json
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from pydantic import Field
 from rich.console import Console
 
-from iostudy.cli import bench_told
+from iostudy.cli.bars import BAR_LETTERS, bars
 from iostudy.cli.bench_options import parse_options
 from iostudy.cli.bench_progress import Sign, ticking
-from iostudy.cli.bench_told import as_json, bars, show
+from iostudy.cli.bench_told import as_json, show
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
+from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
 from iostudy.telemetry.recorder import Telemetry
+from iostudy.telemetry.samples import Samples
+from iostudy.telemetry.seen import Seen
 from iostudy.workloads import dfsio
 from iostudy.workloads.definition import Figure, Options, Part, always, go_on
 from iostudy.workloads.latency import merged
@@ -126,7 +131,7 @@ def result(parts=()) -> TrialResult:
     return TrialResult(
         figures={"aggregate": 512.0, "bytes": 67108864.0},
         settings={},
-        telemetry=Telemetry(1.0, {"sda": {"wkB/s": 1024.0}}, {}, {}),
+        telemetry=Telemetry(Seen(1.0, {"sda": {"wkB/s": 1024.0}}, {}), Samples(np.zeros(2), {})),
         device="sda",
         phases={"run": 1.0},
         notes=("fell back to psync",),
@@ -137,21 +142,27 @@ def result(parts=()) -> TrialResult:
 
 PARTED = replace(dfsio.WRITE, part_figures=always(RATE))
 OPTIONS = dfsio.WRITE.options()
+EVIDENCE = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
+LIMITED = Diagnosis((Finding(Limit.DEVICE, "sda", 99.0, Confidence.HIGH, (EVIDENCE,)),))
 
 
 def test_figures_latencies_and_notes_are_printed(capsys):
-    show(PARTED, OPTIONS, result())
+    show(PARTED, OPTIONS, result(), LIMITED)
     told = capsys.readouterr()
     assert "64.0   MiB" in told.out
     assert "write        10.0  10.0  10.0  1000   1000  100" in told.out
     assert "read" not in told.out
     assert "write, up to us" in told.out
     assert "rate" not in told.out
+    limit = "The device sda was the limit: busy 99 % of the time (high confidence)."
+    assert limit in told.out.splitlines()
     assert "note: fell back to psync" in told.err
 
 
 def test_a_matrix_is_printed_as_iozone_prints_it(capsys):
-    show(PARTED, OPTIONS, result(cells(["read"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])))
+    show(
+        PARTED, OPTIONS, result(cells(["read"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])), LIMITED
+    )
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["read"] in lines
     at = lines.index(["file", "\\", "record", "4KiB", "128KiB"])
@@ -161,21 +172,21 @@ def test_a_matrix_is_printed_as_iozone_prints_it(capsys):
 def test_no_number_of_a_wide_matrix_is_folded_in_a_terminal(monkeypatch):
     screen = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None)
     monkeypatch.setattr("iostudy.cli.console.out", screen)
-    show(PARTED, OPTIONS, result(cells(["read"])))
+    show(PARTED, OPTIONS, result(cells(["read"])), LIMITED)
     words = screen.file.getvalue().split()
     assert all(f"{100 + n}" in words for n in range(len(cells(["read"]))))
     assert words.count("file") > 1
 
 
 def test_other_parts_have_a_line_each(capsys):
-    show(PARTED, OPTIONS, result(JOBS))
+    show(PARTED, OPTIONS, result(JOBS), LIMITED)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["job", "rate"] in lines
     assert ["7", "107"] in lines
 
 
 def test_json_has_it_all(capsys):
-    told = json.loads(json.dumps(as_json(PARTED, OPTIONS, result(JOBS))))
+    told = json.loads(json.dumps(as_json(PARTED, OPTIONS, result(JOBS), LIMITED)))
     assert told["figures"]["aggregate"] == {"value": 512.0, "unit": "MiB/s"}
     assert list(told["latencies_us"]) == ["write"]
     assert told["latencies_us"]["write"]["percentiles"]["p99.9"] == 1000.0
@@ -184,16 +195,99 @@ def test_json_has_it_all(capsys):
         "labels": {"job": "1"},
         "figures": {"rate": {"value": 101.0, "unit": "KiB/s"}},
     }
+    assert told["limited_by"]["limit"] == "device"
+    assert told["limited_by"]["findings"][0]["evidence"][0]["value"] == 99.0
     assert told["notes"] == ["fell back to psync"]
 
 
 @given(BUCKETS.filter(bool))
 def test_bars_have_every_power_of_two_and_the_longest_is_full(buckets):
     told = list(bars(merged(buckets)))
-    assert max(len(bar) for _, _, bar in told) == bench_told._BAR_LETTERS
+    assert max(len(bar) for _, _, bar in told) == BAR_LETTERS
     assert told[0][2]
     assert told[-1][2]
     uppers = [float(upper) for upper, _, _ in told]
     assert all(high / low == pytest.approx(2, rel=0.01) for low, high in pairwise(uppers))
     shares = [float(share) for _, share, _ in told]
     assert sum(shares) == pytest.approx(100, rel=0.02)
+
+
+READS = Requests(
+    count=100,
+    mean_us=91.5,
+    max_us=240.0,
+    latencies_us=((64.0, 60), (128.0, 39), (250.0, 1)),
+    sizes=((4096, 60), (131072, 40)),
+)
+FLUSHES = Requests(2, 300.0, 301.0, ((301.0, 2),), ((0, 2),))
+REQUESTS = BlockRequests(
+    {"sda": {"read": READS, "flush": FLUSHES}},
+    events=204,
+    lost=6,
+    unmatched=3,
+    reader_cpu_seconds=0.01,
+)
+
+
+def with_requests(requests: BlockRequests) -> TrialResult:
+    plain = result()
+    seen = replace(plain.telemetry.seen, requests=requests)
+    return replace(plain, telemetry=replace(plain.telemetry, seen=seen))
+
+
+def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
+    show(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)
+    told = capsys.readouterr()
+    lines = [line.split() for line in told.out.splitlines()]
+    assert ["sda", "read", "91.5", "64.0", "128", "128", "240", "240"] in lines
+    assert ["sda", "read", "100", "53.6", "4.00", "128"] in lines
+    assert ["read", "of", "sda,", "up", "to", "KiB", "share,", "%"] in lines
+    assert ["flush", "of", "sda,", "up", "to", "us", "share,", "%"] in lines
+    assert "flush of sda, up to KiB" not in told.out
+    assert "note: 6 of 210 events" in told.err
+
+
+def test_that_no_request_was_seen_is_told(capsys):
+    show(dfsio.WRITE, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
+    told = capsys.readouterr()
+    assert "requests of" not in told.out
+    assert "note: no request was seen" in told.err
+
+
+def test_json_has_requests_only_where_they_were_asked_for():
+    assert "block_requests" not in as_json(dfsio.WRITE, OPTIONS, result(), LIMITED)
+    told = as_json(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)["block_requests"]
+    assert json.loads(json.dumps(told)) == {
+        "devices": {
+            "sda": {
+                "read": {
+                    "count": 100,
+                    "latency_us": {
+                        "mean": 91.5,
+                        "percentiles": {
+                            "p50": 64.0,
+                            "p95": 128.0,
+                            "p99": 128.0,
+                            "p99.9": 240.0,
+                            "max": 240.0,
+                        },
+                        "histogram": [[64.0, 60], [128.0, 39], [250.0, 1]],
+                    },
+                    "size_bytes": [[4096, 60], [131072, 40]],
+                },
+                "flush": {
+                    "count": 2,
+                    "latency_us": {
+                        "mean": 300.0,
+                        "percentiles": dict.fromkeys(("p50", "p95", "p99", "p99.9", "max"), 301.0),
+                        "histogram": [[301.0, 2]],
+                    },
+                    "size_bytes": [[0, 2]],
+                },
+            }
+        },
+        "events": 204,
+        "lost_events": 6,
+        "unmatched_events": 3,
+        "reader_cpu_seconds": 0.01,
+    }

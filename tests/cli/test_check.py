@@ -49,6 +49,15 @@ def test_weights_that_the_study_declares_are_told(program):
     assert "weight dfsio-read: 2.5" in " ".join(program("check", "study.yaml").stdout.split())
 
 
+def test_a_load_is_told_once_and_its_trials_are_counted_at_each_level(program):
+    loaded = OPTIONS.replace("files: 1, ", "") + "load: {workload.files: [1, 3]}\n"
+    program.write(loaded + "decide: {blocks: [3, 3]}\n")
+    told = " ".join(program("check", "study.yaml").stdout.split())
+    assert "workload dfsio-read: size=1MiB, and defaults load files of 1, 3;" in told
+    assert "blocks 3 of each workload at each load;" in told
+    assert "trials 12 (files of 24 MiB)" in told
+
+
 def test_time_is_told_of_workloads_that_say_when_they_end_and_of_no_others(program):
     io = "{label: timed, size: 1MiB, duration: 10s, ramp: 5s}"
     mixed = "{workloads: {a: dfsio-read, b: {dfsio-read: {size: 1MiB}}}}"
@@ -150,3 +159,24 @@ def test_file_systems_that_are_made_anew_are_counted(program):
 def test_a_file_system_that_cannot_be_made(program, target, factor, words):
     text = study().replace("{loopback: {size: 64MiB}}", target)
     refused(program, text.replace("block.scheduler: [none, bfq]", factor), words)
+
+
+def test_a_design_is_told_with_its_runs_and_what_it_mixes(program):
+    text = """\
+question: Which?
+target: .
+factors:
+  workload.direct: [false, true]
+  workload.record_size: [1MiB, 64KiB]
+  workload.files: [2, 4]
+workloads: [dfsio-write]
+design: {kind: plackett-burman, fold_over: false}
+"""
+    program.write(text)
+    told = program("check", "study.yaml").stdout
+    assert "plackett-burman without fold-over: 4 runs" in told
+    assert "direct=true with workload.record_size with workload.files" in told
+    assert "direct=false, record_size=1MiB, files=2" in told
+    assert "baseline" not in told
+    program.write(text.replace("fold_over: false", "fold_over: true"))
+    assert "8 runs; no effect is mixed" in program("check", "study.yaml").stdout

@@ -19,6 +19,7 @@ validity: {foreign_io: 9000%, steal: 90%}
 """
 
 
+@pytest.mark.process
 def test_check_prints_the_plan_and_changes_nothing(program):
     done = program("check", "quickstart")
     assert done.returncode == 0, done.stderr
@@ -45,6 +46,14 @@ def test_a_study_runs_and_tells_its_results_in_every_form(program):
     assert "latency" in whole
     assert "<html" in program("report", "out", "--format", "html").stdout
     assert "| verdict |" in program("report", "out", "--format", "markdown").stdout
+    drawn = program("report", "out", "--figures", "figures")
+    assert (drawn.returncode, drawn.stdout) == (0, whole)
+    assert "figures are in figures" in drawn.stderr
+    assert (program.folder / "figures/intervals-dfsio-read.svg").read_text().startswith("<svg")
+    refused = program("report", "out", "--figures", "study.yaml")
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "File exists" in refused.stderr
+    assert "remedy: " in refused.stderr
     assert program.leftovers() == []
 
 
@@ -59,6 +68,7 @@ def test_the_same_seed_gives_the_same_order(program):
     assert orders[0][:shortest] == orders[1][:shortest]
 
 
+@pytest.mark.process
 def test_a_verdict_is_a_failure_only_if_asked_for(program):
     program.write(WITHOUT_ROOT.replace("99%", "0.001%").replace("49%", "0.1%"))
     assert program.run_study().returncode == 0
@@ -67,6 +77,7 @@ def test_a_verdict_is_a_failure_only_if_asked_for(program):
     assert "inconclusive" in done.stdout
 
 
+@pytest.mark.process
 def test_bench_prints_figures_with_units(program):
     options = ["-o", "files=1", "-o", "size=1MiB"]
     done = program("bench", "dfsio-write", *options)
@@ -75,6 +86,8 @@ def test_bench_prints_figures_with_units(program):
     assert re.search(r"bytes +1\.00 +MiB ", done.stdout)
     assert not re.search(r"\de[+-]\d|kB", done.stdout)
     assert re.search(r"write, up to us +share, %", done.stdout)
+    limit = r"^(What limited the run is unclear|.* was the limit): "
+    assert re.search(limit, done.stdout, re.MULTILINE)
     told = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
     assert told["latencies_us"]["read"]["percentiles"]["max"] > 0
     assert told["parts"] == []
@@ -114,6 +127,7 @@ def test_what_a_study_file_says_to_the_terminal_is_not_obeyed(program):
     assert r"\x1b[31mWhich?" in program("check", "study.yaml").stdout
 
 
+@pytest.mark.process
 @pytest.mark.root
 def test_get_set_and_restore(program, loop):
     get = ("get", "block.scheduler", "--on", loop, "--json")

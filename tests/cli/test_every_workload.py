@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,19 +30,33 @@ workloads:
 
 
 ON_HADOOP = [name for name in catalog.names() if catalog.get(name).needs_hadoop]
-ALWAYS = ("hadoop.dfsio-read", "hadoop.mrbench")
-"""Those of Hadoop that are run in every test run; the others have tests of their own there."""
-ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP]
+ALWAYS = ("hadoop.dfsio-read",)
+"""What of Hadoop is run in every test run; the others have tests of their own there."""
+BY_JAVA = ["hadoop.nnthroughput"]
+"""Hadoop without a cluster: a Java for each operation, which takes seconds to start."""
+ON_FILES = [name for name in catalog.names() if name not in ON_HADOOP + BY_JAVA]
+
+
+SMALL = {"size": "4MiB", "rows": "100k"}
+"""A study runs each of them many times."""
+
+
+def small(example: Mapping[str, object]) -> dict[str, object]:
+    return {**example, **{name: SMALL[name] for name in SMALL.keys() & example.keys()}}
 
 
 def can_run(name: str) -> bool:
     return name not in NEEDS or find_spec(NEEDS[name]) is not None
 
 
-@pytest.mark.parametrize("name", ON_FILES)
-def test_it_runs_once_and_leaves_nothing(program, name):
+@pytest.mark.parametrize(
+    "name", [*ON_FILES, *(pytest.param(n, marks=pytest.mark.slow) for n in BY_JAVA)]
+)
+def test_it_runs_once_and_leaves_nothing(program, name, request):
     if not can_run(name):
         pytest.skip(f"{NEEDS[name]} is not installed")
+    if name in BY_JAVA:
+        request.getfixturevalue("java")
     definition = catalog.get(name)
     _, *arguments = shlex.split(bench_command(definition))
     target = program.folder / "target"
@@ -78,7 +93,7 @@ def test_each_runs_inside_a_study(program):
     names = [name for name in ON_FILES if can_run(name)]
     target = program.folder / "target"
     target.mkdir()
-    asked = [f"  - {name}: {flow(dict(catalog.get(name).example))}\n" for name in names]
+    asked = [f"  - {name}: {flow(small(catalog.get(name).example))}\n" for name in names]
     text = STUDY.replace("BLOCKS", str(BLOCKS)).replace("TARGET", str(target))
     program.write(text + "".join(asked))
     with program.start_study() as running:

@@ -117,20 +117,27 @@ def test_a_device_that_the_user_owns_gets_its_settings_back_after_kill_9(program
     assert [path.name for path in point.iterdir()] == ["lost+found"]
 
 
+def take_all_room(file):
+    free = os.statvfs(file.fileno())
+    room = free.f_bavail * free.f_frsize
+    while room > 4096:
+        try:
+            os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), room)
+        except OSError:
+            room //= 2
+
+
 def test_no_space_left_in_mid_trial(program, mounted):
     _, point = mounted
     text = endless(ON_DEVICE.replace("PLACE", str(point)))
     program.write(text)
     process = program.start_study()
     program.wait_for_trials(process, 2)
-    free = os.statvfs(point)
     with (point / "somebody-elses-data").open("wb") as file:
-        room = free.f_bavail * free.f_frsize
-        while room > 4096:
-            try:
-                os.posix_fallocate(file.fileno(), file.seek(0, os.SEEK_END), room)
-            except OSError:
-                room //= 2
+        # Again and again: what a trial removes is room once more.
+        while process.poll() is None:
+            take_all_room(file)
+            time.sleep(0.01)
     _, stderr = process.communicate()
     assert process.returncode == 3
     assert "No space left" in stderr
@@ -266,9 +273,50 @@ def test_a_full_disk_below_stdout_is_an_error_and_no_traceback(program, argument
     assert "Exception ignored" not in stderr
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("settings",),
+        ("doctor", "--json"),
+        ("get", "block.nomerges"),
+        ("watch",),
+        ("watch", "--json"),
+        ("watch", "--csv"),
+    ],
+)
+def test_a_reader_of_stdout_that_has_gone_ends_it_as_sigpipe_would(program, arguments):
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as gone:
+        done = program.start(*arguments, stdout=gone)
+        _, stderr = done.communicate()
+    assert (done.returncode, stderr) == (128 + signal.SIGPIPE, "")
+
+
+@pytest.mark.parametrize("gone", ["full", "unread"])
+def test_what_cannot_be_told_on_stderr_leaves_the_exit_code_as_it_is(program, gone):
+    reads, writes = os.pipe()
+    os.close(reads)
+    with Path("/dev/full").open("w") as full, os.fdopen(writes, "w") as unread:
+        stderr = full if gone == "full" else unread
+        done = program.start("doctor", "/no/such/place", stderr=stderr)
+        stdout, _ = done.communicate()
+    assert (done.returncode, stdout) == (2, "")
+
+
+def test_a_closed_stdout_is_an_error_and_no_file_of_the_program_takes_its_place(program):
+    done = program.start("settings", before=lambda: os.close(1))
+    _, stderr = done.communicate()
+    assert done.returncode == 3
+    assert "Bad file descriptor" in stderr
+    assert "Traceback" not in stderr
+
+
 def test_a_state_directory_that_cannot_be_looked_into_is_told(program):
-    (program.folder / "state").write_text("no folder")
+    state = program.folder / "state"
+    state.write_text("no folder")
     done = program("restore")
     assert (done.returncode, "Not a directory" in done.stderr) == (2, True)
     done = program("settings")
     assert (done.returncode, "warning: " in done.stderr) == (0, True)
+    state.unlink()

@@ -79,6 +79,7 @@ def test_what_cannot_be_had_leaves_nothing(
     assert left(program) == []
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("java")
 def test_a_cluster_from_up_to_down(program: Program) -> None:
     disks = [program.folder / name for name in ("disk0", "disk1")]

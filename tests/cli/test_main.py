@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import errno
+import re
+from pathlib import Path
 
 import pytest
 
-from iostudy.cli.main import _unreachable
+from iostudy.cli.main import EXIT_CODES, _unreachable, app
 from tests.cli.program import study
 
+README = Path(__file__).parents[2] / "README.md"
 # No file system has names of more than 255 bytes, whoever asks.
 TOO_LONG = "/" + "x" * 300
 OPTIONS = """\
@@ -54,3 +57,11 @@ def test_what_keeps_a_path_from_being_looked_at(number):
 )
 def test_other_errors_are_not_taken_for_one_of_a_path(error):
     assert _unreachable(error) is None
+
+
+def test_the_readme_has_the_commands_of_the_help_in_their_order_and_its_exit_codes():
+    text = README.read_text(encoding="utf-8")
+    commands = [command.name for command in app.registered_commands]
+    groups = [group.name for group in app.registered_groups]
+    assert re.findall(r"^\| `iostudy ([a-z]+)", text, re.MULTILINE) == [*commands, *groups]
+    assert EXIT_CODES in " ".join(text.replace("`", "").split())

@@ -11,6 +11,7 @@ from rich.console import Console
 from iostudy.cli import console, progress
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.session import assign
+from iostudy.errors import SettingError
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.study.schema import parse
 from tests.cli.screen import Screen
@@ -156,3 +157,39 @@ def test_more_workloads_than_lines_are_counted(tmp_path, monkeypatch):
     written, seen = show(tmp_path, monkeypatch, terminal=True, text=text, height=6)
     assert seen[-1].splitlines()[-1] == "and 7 workloads more"
     assert "decided" not in left_over(written)
+
+
+SEARCHING = """
+question: Which?
+target: /tmp
+search:
+  parameters: {block.read_ahead_kb: {from: 64, to: 4096, scale: log}}
+  budget: 14 trials
+workloads: [dfsio-write]
+"""
+
+
+class Higher(FakeNode):
+    """More read-ahead is better; the kernel takes none above 2 MiB."""
+
+    def run(self, request, configuration):
+        ahead = configuration.settings["block.read_ahead_kb"]
+        self.effects = {configuration.label: 0.0 if ahead == "as-found" else int(ahead) / 4096}
+        return super().run(request, configuration)
+
+    def preflight(self, requests, configurations):
+        error = SettingError("to set it", found="EINVAL", where="/sys", remedy="another")
+        return {c.label: error for c in configurations if c.label.isdigit() and int(c.label) > 2048}
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_search_tells_its_candidates_who_is_ahead_and_what_is_spent(
+    tmp_path, monkeypatch, terminal
+):
+    monkeypatch.setattr("tests.cli.test_progress.FakeNode", Higher)
+    text, seen = show(tmp_path, monkeypatch, terminal=terminal, text=SEARCHING)
+    assert "study: a search of 1 parameter for 14 trials, 1 workload, seed 1" in text
+    assert re.search(r"left out: \d+: to set it: EINVAL", text)
+    told = seen[-1] if terminal else text
+    assert re.search(r"candidates, \d+ of 14 trials; ahead: \+\d+\.\d % after \d round", told)
+    assert ("round 3 dfsio-write: trial" if terminal else "round 1 dfsio-write: ") in told

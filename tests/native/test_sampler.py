@@ -5,9 +5,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from iostudy._native import Sampler
+from iostudy.telemetry.samples import Samples, moved, total
 from tests.native.jobs import job
 
 DISK = [
@@ -30,12 +32,15 @@ DISK = [
     "flush_ms",
 ]
 CPU = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"]
-PRESSURE = ["cpu_some", "io_some", "io_full", "memory_some", "memory_full"]
 
 
 def by_hand(device: str) -> list[int]:
     lines = [line.split() for line in Path("/proc/diskstats").read_text().splitlines()]
     return next([int(field) for field in line[3:20]] for line in lines if line[2] == device)
+
+
+def names_by_hand() -> list[str]:
+    return [line.split()[2] for line in Path("/proc/diskstats").read_text().splitlines()]
 
 
 def cpu_by_hand() -> list[int]:
@@ -58,38 +63,32 @@ def loop_device(tmp_path: Path) -> Iterator[str]:
 @pytest.mark.root
 def test_disk_counters_are_those_of_the_kernel(loop_device: str) -> None:
     name = loop_device.removeprefix("/dev/")
-    sampler = Sampler([name], 3600)
+    sampler = Sampler([name], [], 3600)
     before = by_hand(name)
     sampler.start()
     job([Path(loop_device)], direct=True, file_bytes=8 << 20, record_bytes=1 << 20).run()
-    disk = sampler.stop().disk(name)
-    assert list(disk) == DISK
-    assert [disk[counter][0] for counter in DISK] == before
-    assert [disk[counter][-1] for counter in DISK] == by_hand(name)
-    first, last = disk["sectors_written"]
-    assert first is not None
-    assert last == first + (8 << 20) / 512
+    disk = Samples.of(sampler.stop()).keyed("disk")
+    assert list(disk) == [name]
+    assert [disk[name][counter][0] for counter in DISK] == before
+    assert [disk[name][counter][-1] for counter in DISK] == by_hand(name)
+    assert total(moved(disk[name]["sectors_written"])) == (8 << 20) / 512
 
 
 def test_samples_come_at_the_interval_between_first_and_last() -> None:
-    before = time.monotonic()
-    sampler = Sampler([], 0.02)
+    sampler = Sampler([], [], 0.02)
     sampler.start()
     time.sleep(0.2)
-    samples = sampler.stop()
-    seconds = samples.seconds
-    assert before <= seconds[0] < seconds[-1] <= time.monotonic()
-    assert seconds == sorted(seconds)
-    assert 4 <= len(seconds) <= 12
-    lengths = {len(column) for column in (samples.cpu() | samples.pressure()).values()}
-    assert lengths == {len(seconds)}
+    samples = Samples.of(sampler.stop())
+    assert np.all(samples.intervals > 0)
+    assert 4 <= len(samples.seconds) <= 12
+    assert {len(column) for column in samples.columns.values()} == {len(samples.seconds)}
 
 
 def test_processor_ticks_lie_between_readings_by_hand() -> None:
     before = cpu_by_hand()
-    sampler = Sampler([], 3600)
+    sampler = Sampler([], [], 3600)
     sampler.start()
-    cpu = sampler.stop().cpu()
+    cpu = Samples.of(sampler.stop()).group("cpu")
     after = cpu_by_hand()
     assert list(cpu) == CPU
     for earlier, state, later in zip(before, CPU, after, strict=True):
@@ -98,31 +97,35 @@ def test_processor_ticks_lie_between_readings_by_hand() -> None:
 
 
 def test_pressure_is_there_if_the_kernel_has_it() -> None:
-    sampler = Sampler([], 3600)
+    sampler = Sampler([], [], 3600)
     sampler.start()
-    pressure = sampler.stop().pressure()
-    assert list(pressure) == PRESSURE
-    known = Path("/proc/pressure/io").exists()
-    assert all((value is not None) == known for value in pressure["io_some"])
+    pressure = Samples.of(sampler.stop()).group("pressure")
+    assert ("io_some" in pressure) == Path("/proc/pressure/io").exists()
 
 
-def test_a_missing_device_is_none_and_one_not_asked_for_is_an_error() -> None:
-    sampler = Sampler(["no-such-disk"], 3600)
+def test_no_devices_are_none_and_none_named_are_all() -> None:
+    for devices, found in (([], set()), (None, set(names_by_hand()))):
+        sampler = Sampler(devices, [], 3600)
+        sampler.start()
+        assert set(Samples.of(sampler.stop()).keyed("disk")) == found
+
+
+def test_a_column_that_is_not_there_is_an_error() -> None:
+    sampler = Sampler([], [], 3600)
     sampler.start()
     samples = sampler.stop()
-    assert samples.disk("no-such-disk")["reads"] == [None, None]
-    with pytest.raises(KeyError, match="loop0"):
-        samples.disk("loop0")
+    with pytest.raises(IndexError):
+        samples.column(len(samples.names))
 
 
 @pytest.mark.parametrize("interval", [0.0, -1.0, float("nan"), float("inf"), 1e12])
 def test_an_interval_that_cannot_be_kept_is_refused(interval: float) -> None:
     with pytest.raises(ValueError, match="interval_seconds"):
-        Sampler([], interval)
+        Sampler([], [], interval)
 
 
 def test_starting_twice_and_stopping_unstarted_are_errors() -> None:
-    sampler = Sampler([], 3600)
+    sampler = Sampler([], [], 3600)
     with pytest.raises(RuntimeError, match="not been started"):
         sampler.stop()
     sampler.start()
@@ -130,4 +133,4 @@ def test_starting_twice_and_stopping_unstarted_are_errors() -> None:
         sampler.start()
     sampler.stop()
     sampler.start()
-    assert len(sampler.stop().seconds) == 2
+    assert len(Samples.of(sampler.stop()).seconds) == 2

@@ -1,6 +1,8 @@
-"""NFS over loopback: what doctor says of a mount, and what can be changed of one."""
+"""NFS over loopback: what doctor says of a mount, what can be changed of one, what it asks for."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
@@ -10,6 +12,22 @@ OPTIONS = {
     "/mnt/nfs4": "vers=4.2",
     "/mnt/nfs3": "vers=3,nolock,proto=tcp,rsize=65536,wsize=65536",
 }
+
+RECORD = """
+import json, os, sys, time
+from pathlib import Path
+from iostudy.telemetry.recorder import ProcRecorder
+
+recorder = ProcRecorder([])
+recorder.start()
+for place in sys.argv[1:]:
+    file = os.open(Path(place) / "recorded", os.O_CREAT | os.O_WRONLY)
+    os.write(file, bytes(1 << 20))
+    os.fsync(file)
+    os.close(file)
+seen = recorder.stop().seen
+print(json.dumps({"seconds": seen.seconds, "nfs": dict(seen.nfs)}))
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -89,3 +107,14 @@ def test_nothing_of_a_mount_is_left_out_in_silence(machine: Machine) -> None:
     told = machine.iostudy("persist", check=False).stderr
     assert "not kept: bdi.read_ahead_kb = 512" in told
     assert "mount.atime" in told
+
+
+def test_what_is_written_to_each_mount_is_recorded(machine: Machine) -> None:
+    told = json.loads(machine.run(".venv/bin/python", "-c", RECORD, *OPTIONS).stdout)
+    assert set(told["nfs"]) == set(OPTIONS)
+    for place, figures in told["nfs"].items():
+        written_kb = figures["wkB/s"] * told["seconds"]
+        assert 1024 <= written_kb < 1100, place
+        assert 0 < figures["w_rtt"] <= figures["w_exe"]
+        assert figures["ops/s"] > figures["w/s"] > 0
+        assert figures["rkB/s"] == 0

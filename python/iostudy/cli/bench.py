@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
@@ -14,10 +15,15 @@ from iostudy.cli.console import print_json
 from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
 from iostudy.node.local import LocalNode
 from iostudy.node.protocol import TrialResult
-from iostudy.study.model import Configuration, WorkloadRequest
+from iostudy.report.ground import ground_of
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import known
 from iostudy.study.plan import draw_seed
 from iostudy.study.requests import request
+from iostudy.telemetry.limits.diagnose import diagnose
+from iostudy.telemetry.limits.diagnosis import Diagnosis
+from iostudy.telemetry.limits.ground import shown
 from iostudy.workloads import catalog
 
 
@@ -46,6 +52,14 @@ def bench(
     yarn: Annotated[
         bool, typer.Option("--yarn", help="Run jobs in YARN, not in one process.")
     ] = False,
+    block_latency: Annotated[
+        bool,
+        typer.Option(
+            "--block-latency",
+            help="Also tell how long the requests of the disks took and how large they were, from "
+            "the kernel's tracepoints (root, tracefs). It costs a little time of every request.",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Run one workload once and print its figures. It compares nothing."""
@@ -54,21 +68,39 @@ def bench(
     definition = catalog.get(workload)
     options = parse_options(definition, option or [])
     place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
-    result = _measured(request(workload, options), place)
+    asked = request(workload, options)
+    result, limited = _measured(asked, place, block_latency=block_latency)
     if json:
-        print_json(as_json(definition, options, result))
+        print_json(as_json(definition, options, result, limited))
     else:
-        show(definition, options, result)
+        show(definition, options, result, limited)
 
 
-def _measured(asked: WorkloadRequest, place: BenchPlace) -> TrialResult:
-    """One trial in a folder of its own in the place, with a sign of life on a terminal."""
+def _measured(
+    asked: WorkloadRequest, place: BenchPlace, *, block_latency: bool
+) -> tuple[TrialResult, Diagnosis]:
+    """One trial in a folder of its own in the place, with a sign of life on a terminal.
+
+    With it what limited the trial.
+    """
     alone = Configuration("as it is", {}, {})
     with (
         ticking(catalog.get(asked.name)) as tick,
-        LocalNode(place.target, place.folder, order=place.order, tick=tick) as node,
+        LocalNode(
+            place.target, place.folder, order=place.order, tick=tick, block_latency=block_latency
+        ) as node,
     ):
         for error in node.preflight([asked], [alone]).values():
             raise error
         with node.block(asked, draw_seed()) as session:
-            return session.trial(alone)
+            result = session.trial(alone)
+        return result, _diagnosed(asked, result, node.circumstances())
+
+
+def _diagnosed(
+    asked: WorkloadRequest, result: TrialResult, circumstances: Mapping[str, Any]
+) -> Diagnosis:
+    seen = result.telemetry.seen
+    shown_alone = shown([seen])
+    ground = ground_of(circumstances, result.device, asked.name, asked.options, shown_alone)
+    return diagnose(seen, ground)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from rich.live import Live
 from rich.text import Text
 
-from iostudy.cli.console import err, visible
+from iostudy.cli.console import err
+from iostudy.report.visible import visible
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 from iostudy.workloads.definition import Tick, WorkloadDefinition, go_on
 

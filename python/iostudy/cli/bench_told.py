@@ -1,26 +1,29 @@
-"""What ``bench`` prints of a run: figures, latencies, parts, telemetry and notes."""
+"""What ``bench`` prints of a run: figures, latencies, parts, telemetry, its limit and notes."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel
 
+from iostudy.cli.bars import bars
+from iostudy.cli.bench_requests import requests_as_json, show_requests
 from iostudy.cli.console import print_line, print_numbers, print_table, say
 from iostudy.node.protocol import TrialResult
 from iostudy.report.columns import TextTable
 from iostudy.report.matrix import matrices
+from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.units import format_reading, format_significant
 from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition
 from iostudy.workloads.latency import percentiles_us
 from iostudy.workloads.written import as_written
 
-_BAR_LETTERS = 40
 
-
-def show(definition: WorkloadDefinition, options: BaseModel, result: TrialResult) -> None:
+def show(
+    definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
+) -> None:
     """All of it on stdout, and the notes on stderr."""
     # Here and not above: what tells telemetry loads statistics, most of a second of them.
     from iostudy.report.telemetry import shown_name, shown_value
@@ -34,17 +37,23 @@ def show(definition: WorkloadDefinition, options: BaseModel, result: TrialResult
     _show_latencies(result.latencies)
     for figure in definition.part_figures(options):
         _show_parts(figure, result.parts)
-    telemetry = result.telemetry.devices.get(result.device, {})
+    telemetry = result.telemetry.seen.devices.get(result.device, {})
     readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
     print_line()
     print_table((result.device or "no device", ""), readings)
-    for note in result.notes:
+    requests = result.telemetry.seen.requests
+    if requests is not None:
+        show_requests(requests)
+    print_line()
+    for sentence in (limited.sentence, *limited.also):
+        print_line(f"{sentence}.")
+    for note in (*result.notes, *(requests.notes() if requests else ())):
         say(f"note: {note}")
     say("one run, which says nothing about differences; `iostudy run` compares")
 
 
 def as_json(
-    definition: WorkloadDefinition, options: BaseModel, result: TrialResult
+    definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
 ) -> dict[str, Any]:
     """All of it as plain JSON values."""
     part_figures = definition.part_figures(options)
@@ -62,8 +71,14 @@ def as_json(
             for part in result.parts
         ],
         "device": result.device,
-        "devices": dict(result.telemetry.devices),
-        "machine": dict(result.telemetry.machine),
+        "devices": dict(result.telemetry.seen.devices),
+        "machine": dict(result.telemetry.seen.machine),
+        **requests_as_json(result.telemetry.seen.requests),
+        "limited_by": {
+            "limit": limited.limit,
+            "sentence": limited.sentence,
+            **asdict(limited),
+        },
         "phases_seconds": dict(result.phases),
         "notes": list(result.notes),
     }
@@ -104,21 +119,6 @@ def _show_latencies(latencies: Mapping[str, Histogram]) -> None:
     for operation, own in known.items():
         print_line()
         print_table((f"{operation}, up to us", "share, %", ""), list(bars(own)))
-
-
-def bars(histogram: Histogram) -> Iterator[tuple[str, str, str]]:
-    """A bar for each power of two, from the shortest latency to the longest."""
-    counts: dict[int, int] = {}
-    for upper_us, count in histogram:
-        power = math.ceil(math.log2(upper_us))
-        counts[power] = counts.get(power, 0) + count
-    total, highest = sum(counts.values()), max(counts.values())
-    for power in range(min(counts), max(counts) + 1):
-        count = counts.get(power, 0)
-        bar = "█" * round(_BAR_LETTERS * count / highest)
-        share = format_significant(100 * count / total)
-        upper = str(2**power) if power >= 0 else format_significant(2.0**power)
-        yield upper, share, bar or "▏" * bool(count)
 
 
 def _show_parts(figure: Figure, parts: Sequence[Part]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,9 +10,12 @@ from pathlib import Path
 
 from iostudy.cli.console import say
 from iostudy.cli.progress import listener
+from iostudy.cli.run import make_ready
 from iostudy.cli.tell import print_summary, write_report
-from iostudy.conduct.session import Assignment
+from iostudy.conduct.searched import CONFIRMATION, confirmation
+from iostudy.conduct.session import Assignment, assign
 from iostudy.conduct.standing import Standing
+from iostudy.durable import write_whole
 from iostudy.errors import IostudyError
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.clusters import ClusterOrder
@@ -24,24 +28,79 @@ LOGS = "hadoop"
 
 
 def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
-    """Run the study and print its report; the verdicts that it came to.
+    """Run the study and print its report; the verdicts that it came to."""
+    return _tell(conducted(assignment, root=root, seed=seed), assignment.folder)
 
-    A study that fails still gets its report, of what was finished before, where that can be
-    written.
+
+def reported(
+    study: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None
+) -> tuple[Standing, ...]:
+    """Run what is left of a study and write its report, without printing it; where it stands."""
+    root = os.geteuid() == 0
+    assignment = assign(study, folder, root=root, resume=resume)
+    final = assignment.final()
+    if final is None:
+        make_ready(assignment.study, folder, yes=yes)
+        final = conducted(assignment, root=root, seed=seed)
+    write_report(folder)
+    return final
+
+
+def conducted(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
+    """Run the study on this machine; where every comparison stands then.
+
+    Of a search they are those of its confirmation. A study that fails still gets its report, of
+    what was finished before, where that can be written.
     """
-    folder, study = assignment.folder, assignment.study
+    folder = assignment.folder
     try:
-        with (
-            listener() as listening,
-            LocalNode(study.target, folder, study.factors, _order(study, folder)) as node,
-        ):
-            final = assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
+        final = assignment.final()
+        if final is None:
+            final = _on_node(assignment, root=root, seed=seed)
+        if assignment.study.search is not None:
+            final = _confirm(folder, root=root)
+        return final
     except IostudyError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the one that ended the study is the one to tell
                 write_report(folder)
         raise
-    return _tell(final, folder)
+
+
+def whole(assignment: Assignment, *, root: bool) -> tuple[Standing, ...] | None:
+    """Where every comparison stands if nothing is left to run, nor to be confirmed."""
+    final = assignment.final()
+    if final is None or assignment.study.search is None:
+        return final
+    own = confirmation(assignment.folder, root=root)
+    return final if own is None else own.final()
+
+
+def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
+    folder, study = assignment.folder, assignment.study
+    with (
+        listener() as listening,
+        LocalNode(
+            study.target, folder, study.factors, _order(study, folder), hz=study.telemetry_hz
+        ) as node,
+    ):
+        return assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
+
+
+def _confirm(folder: Path, *, root: bool) -> tuple[Standing, ...]:
+    """Let the winner of a search meet the default in a study of its own; where that stands."""
+    own = confirmation(folder, root=root)
+    if own is None:
+        return ()
+    own.folder.mkdir(exist_ok=True)
+    file = folder / f"{CONFIRMATION}.yaml"
+    write_whole(file, own.study.text.encode())
+    say(f"confirming {own.study.configurations()[1].label} in fresh blocks: {file}")
+    final = own.final()
+    if final is None:
+        final = _on_node(own, root=root, seed=None)
+    write_report(own.folder)
+    return final
 
 
 def _order(study: Study, folder: Path) -> ClusterOrder | None:

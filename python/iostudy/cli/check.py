@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
-from typing import Annotated, assert_never
+from typing import assert_never
 
-import typer
-
+from iostudy.cli.arguments import StudyName
+from iostudy.cli.check_search import effort, what
 from iostudy.cli.console import print_line, print_table
+from iostudy.cli.expected_time import expected_time, span
 from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import check_target, with_expected_levels
 from iostudy.node.room import needed_bytes
@@ -17,22 +19,21 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
-from iostudy.study.model import Factor, FactorKind, Study, WorkloadRequest
+from iostudy.study.combinations import Factor, FactorKind
+from iostudy.study.design import Design
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import whole_plots
-from iostudy.study.requests import trials
 from iostudy.study.schema import load
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
 from iostudy.study.user import as_user, needs_root
-from iostudy.units import GIB, MIB, format_percent, format_seconds
+from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.units import GIB, MIB, format_percent
 from iostudy.workloads import catalog as workload_catalog
 from iostudy.workloads.written import as_written
 
-# An estimate needs some speed. This is a modest SSD's; the output says that it is assumed.
-ASSUMED_MIB_PER_SECOND = 500
-
 
 def check(
-    study: Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")],
+    study: StudyName,
 ) -> None:
     """Validate a study; print its plan, what it changes and how long it takes. Changes nothing."""
     root = os.geteuid() == 0
@@ -49,21 +50,33 @@ def check(
 
 def _what(study: Study) -> list[tuple[str, str]]:
     levels = [(f.name, ", ".join(v.label for v in f.levels) or "offered") for f in study.factors]
-    chosen = [
-        ("configuration", f"{c.label}: {_pairs(c.levels) or 'the first level of each'}")
-        for c in study.chosen
-    ]
-    workloads = [line for request in study.workloads for line in _workload(request)]
+    varied = (
+        what(study, study.search) if study.search is not None else [*levels, *_chosen_of(study)]
+    )
+    curves = groupby(study.workloads, key=lambda request: request.listed_as)
+    workloads = [line for _, levels in curves for line in _workload(list(levels))]
     decide = study.decide
     return [
         ("target", study.describe_target()),
         *_cluster(study),
-        *levels,
-        *chosen,
+        *varied,
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
+        *_telemetry(study.telemetry_hz),
+    ]
+
+
+def _telemetry(hz: float) -> list[tuple[str, str]]:
+    """How often the machine is sampled, where the study says so."""
+    return [] if hz == DEFAULT_HZ else [("telemetry", f"{hz:g} samples a second")]
+
+
+def _chosen_of(study: Study) -> list[tuple[str, str]]:
+    return [
+        ("configuration", f"{c.label}: {_pairs(c.levels) or 'the first level of each'}")
+        for c in study.chosen
     ]
 
 
@@ -84,19 +97,26 @@ def _where(directories: Sequence[Path]) -> str:
     return ", ".join(map(str, directories)) or "the work folder on the target"
 
 
-def _workload(request: WorkloadRequest) -> list[tuple[str, str]]:
+def _workload(levels: Sequence[WorkloadRequest]) -> list[tuple[str, str]]:
+    """One workload, at all levels of its load where it has one."""
+    request = levels[0]
     figure = request.figure
     better = "higher" if figure.higher_is_better else "lower"
+    loads = [each.load for each in levels if each.load]
+    each = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
     return [
-        ("workload", f"{request.label}: {_chosen(request)}"),
+        ("workload", f"{request.listed_as}: {_chosen(request)}"),
+        *(("load", f"{load.option} of {each}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
     ]
 
 
 def _chosen(request: WorkloadRequest) -> str:
-    """The options that are not their defaults."""
-    chosen = _pairs(as_written(request.options, with_defaults=False))
-    name = "" if request.label == request.name else f"{request.name} with "
+    """The options that are not their defaults, but for the load."""
+    written = as_written(request.options, with_defaults=False)
+    load = request.load.option if request.load else ""
+    chosen = _pairs({name: value for name, value in written.items() if name != load})
+    name = "" if request.listed_as == request.name else f"{request.name} with "
     return name + (f"{chosen}, and defaults" if chosen else "its defaults")
 
 
@@ -151,43 +171,46 @@ def _change(factor: Factor) -> str:
 def _effort(study: Study) -> list[tuple[str, str]]:
     if study.awaiting_offer():
         return [("effort", "known when the host has been asked what it offers")]
+    if study.search is not None:
+        return effort(study, study.search)
     configurations = study.configurations()
     in_a_round = len(configurations) * len(study.workloads)
     spec = study.hadoop if study.starts_hadoop else None
     used = sum(needed_bytes(r, c, spec) for r in study.workloads for c in configurations)
     blocks = study.decide.min_blocks, study.decide.max_blocks
     each = f"a trial under each of the {len(configurations)} configurations"
+    at_load = " at each load" if any(own.load for own in study.workloads) else ""
     return [
-        ("baseline", study.baseline.label),
-        ("blocks", f"{_span(map(str, blocks))} of each workload; a block is {each}"),
+        *(_design(study, study.design) if study.design else [("baseline", study.baseline.label)]),
+        ("blocks", f"{span(map(str, blocks))} of each workload{at_load}; a block is {each}"),
         (
             "trials",
-            _span(f"{number * in_a_round} (files of {_about(number * used)})" for number in blocks),
+            span(f"{number * in_a_round} (files of {_about(number * used)})" for number in blocks),
         ),
         *_formats(study),
         *_restarts(study),
-        ("time", _time(study, blocks)),
+        ("time", expected_time(study, blocks)),
     ]
 
 
-def _time(study: Study, blocks: Sequence[int]) -> str:
-    """Of the trials whose time can be told before; which workloads are not among them."""
-    speed = ASSUMED_MIB_PER_SECOND * MIB
-    expected = [
-        (request.label, workload.expected_seconds(speed))
-        for request, workload in trials(study.workloads, study.configurations())
+def _design(study: Study, design: Design) -> list[tuple[str, str]]:
+    """The design, what it cannot tell, and its runs."""
+    # Here and not above: the report's values take most of a second to load.
+    from iostudy.report.screening import aliases
+
+    mixed = aliases(study, design)
+    told = "; ".join(f"{a.level} with {', '.join(a.interactions[:3])}" for a in mixed[:3])
+    more = f" (of {len(mixed[0].interactions)}), ..." if mixed else ""
+    known = (
+        f"effects are mixed with interactions of other factors: {told}{more}"
+        if mixed
+        else ("no effect is mixed with an interaction of two factors")
+    )
+    runs = study.configurations()
+    return [
+        ("design", f"{design.describe()}: {len(runs)} runs; {known}"),
+        *((f"run {number}", run.label) for number, run in enumerate(runs, start=1)),
     ]
-    unknown = ", ".join(dict.fromkeys(label for label, seconds in expected if seconds is None))
-    known = sum(seconds for _, seconds in expected if seconds is not None)
-    times = _span(format_seconds(number * known) for number in blocks)
-    told = f"{times}, if the storage moves {ASSUMED_MIB_PER_SECOND} MiB/s" if known else ""
-    beside = f"nobody can tell that of {unknown} before" if unknown else ""
-    return "; ".join(filter(None, (told, beside)))
-
-
-def _span(ends: Iterable[str]) -> str:
-    """From the fewest to the most; one of them where they are the same."""
-    return " to ".join(dict.fromkeys(ends))
 
 
 def _formats(study: Study) -> list[tuple[str, str]]:
@@ -211,7 +234,7 @@ def _restarts(study: Study) -> list[tuple[str, str]]:
     if not jobs or not needs_restarts(study.factors):
         return []
     each = len(jobs) * len(study.configurations())
-    times = _span(
+    times = span(
         str(number * each) for number in (study.decide.min_blocks, study.decide.max_blocks)
     )
     anew = "all daemons before each trial on the cluster, and before its data are made"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,11 +21,22 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import RecordError
 from iostudy.report.columns import FittingTable, TextTable
+from iostudy.report.visible import visible
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+
+class _Screen(Console):
+    """rich's, but for a reader that has gone, which is left to whoever prints."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise BrokenPipeError again: it is only called while that is handled."""
+        raise  # noqa: PLE0704 - the error that rich is handling
+
+
+out = _Screen(highlight=False)
+err = _Screen(stderr=True, highlight=False)
 
 # Wider than any table; off a terminal nothing is folded, so that grep finds whole lines.
 _UNLIMITED = 1_000_000
@@ -40,8 +51,16 @@ class Branch:
 
 
 def say(text: str) -> None:
-    """Progress or an error, on stderr; it may have several lines."""
-    err.print(Text(visible(text, keep="\n")), soft_wrap=True)
+    """Progress or an error, on stderr; it may have several lines.
+
+    Where nobody reads it, or there is no room for it, there is nobody to tell: a study goes on all
+    the same, and the exit code tells of an error.
+    """
+    try:
+        err.print(Text(visible(text, keep="\n")), soft_wrap=True)
+        sys.stderr.flush()
+    except OSError:
+        _drop("stderr")
 
 
 def print_line(text: str = "", style: str = "") -> None:
@@ -107,11 +126,13 @@ def _grown(tree: Tree, branch: Branch) -> Tree:
 
 def _print_whole(renderable: Table | Tree) -> None:
     """Folded to fit a terminal; off a terminal as wide as it is."""
+    screen = out
     if not out.is_terminal:
         options = out.options.update(max_width=_UNLIMITED)
-        out.width = Measurement.get(out, options, renderable).maximum
+        width = Measurement.get(out, options, renderable).maximum
+        screen = _Screen(file=out.file, highlight=False, width=width)
     with _to_its_end():
-        out.print(renderable)
+        screen.print(renderable)
 
 
 def print_json(value: Any) -> None:
@@ -119,37 +140,41 @@ def print_json(value: Any) -> None:
     print_text(json.dumps(value, indent=2) + "\n")
 
 
+def stand_in_for_closed() -> None:
+    """Open what is closed of stdin, stdout and stderr (`>&-`), lest a file of ours get its number.
+
+    To print on stdout fails then as it would have; what goes to stderr is dropped.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # open(2) takes the lowest number that is free: this one, as those below are taken.
+            os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_RDWR)
+            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", closefd=False))
+
+
 @contextmanager
 def _to_its_end() -> Iterator[None]:
-    """What is printed meanwhile has left this process at the end; RecordError if it could not."""
+    """What is printed meanwhile has left this process at the end; RecordError if it could not.
+
+    Where its reader has gone (`iostudy ... | head`) the command ends as SIGPIPE would end it, and
+    not by BrokenPipeError, which typer takes for one of its own and exits with 1.
+    """
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as error:
+        _drop("stdout")
+        raise EndedBySignal(signal.SIGPIPE) from error
     except OSError as error:
-        # What is left in the buffer is not tried again when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop("stdout")
         raise RecordError(
             "to print what was asked for",
             found=error.strerror or str(error),
             where="stdout",
-            remedy="make room where stdout goes to, and run the command again",
+            remedy="open stdout, or make room where it goes to, and run the command again",
         ) from error
 
 
-def visible(text: str, keep: str = "") -> str:
-    r"""The text with control characters as escapes (``\x1b``), but for those to ``keep``.
-
-    So are format characters, which can turn the order of what is read around, line separators, and
-    the halves of characters that a file name may hold.
-    """
-    return "".join(c if c in keep or not _controls(c) else _escaped(c) for c in text)
-
-
-def _controls(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+def _drop(stream: str) -> None:
+    """What is left in the buffer is not tried again when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), getattr(sys, stream).fileno())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import signal
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -13,18 +12,22 @@ import typer
 from iostudy.cli import (
     bench,
     check,
+    compare,
     doctor,
     get,
     hadoop,
     persist,
+    power,
     report,
     restore,
     run,
+    selftest,
     settings,
+    watch,
     workloads,
 )
 from iostudy.cli import set as set_
-from iostudy.cli.console import say
+from iostudy.cli.console import say, stand_in_for_closed
 from iostudy.cli.leftovers import mend
 from iostudy.cli.signals import EndedBySignal, ignore, install
 from iostudy.errors import IostudyError, RestoreError, TargetError
@@ -33,27 +36,38 @@ from iostudy.settings.transaction import restore_open
 _OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 """Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
 
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 a verdict that --fail-on names or a selftest that failed, 2 usage, "
+    "3 a trial failed, a setting was refused or a result could not be written, 4 something could "
+    "not be restored, 5 a selftest that the noise leaves undecided, 129, 130, 141 and 143 signals."
+)
+
 _MEND_THEMSELVES = ("restore", "hadoop")
 
 app = typer.Typer(
     name="iostudy",
     help="Which storage configuration is fastest for my workload, and is the difference real?",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
 app.command("check")(check.check)
+app.command("power")(power.power)
 app.command("run")(run.run)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("persist")(persist.persist)
 app.command("bench")(bench.bench)
+app.command("selftest")(selftest.selftest)
 app.command("doctor")(doctor.doctor)
+app.command("watch", cls=watch.WatchCommand)(watch.watch)
 app.command("get")(get.get)
 app.command("set")(set_.set_)
-app.add_typer(hadoop.app, name="hadoop")
-app.command("persist")(persist.persist)
 app.command("restore")(restore.restore)
 app.command("settings")(settings.settings)
 app.command("workloads")(workloads.workloads)
+app.add_typer(hadoop.app, name="hadoop")
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
@@ -82,6 +96,7 @@ def main() -> None:
     What is still changed when the command has ended is put back here. What could not be put back
     tells more than a signal that came meanwhile: the exit code is then NOT_RESTORED.
     """
+    stand_in_for_closed()
     install()
     try:
         try:
@@ -98,10 +113,6 @@ def main() -> None:
             sys.exit(ended.exit_code)
         say(f"iostudy: {failure}")
         sys.exit(failure.exit_code)
-    except BrokenPipeError:
-        # The reader of stdout has gone (`iostudy ... | head`); there is nobody to tell.
-        sys.stderr.close()
-        sys.exit(128 + signal.SIGPIPE)
     except OSError as error:
         unreachable = _unreachable(error)
         if unreachable is None:

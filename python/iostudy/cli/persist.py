@@ -9,13 +9,14 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.console import print_text, say, visible
+from iostudy.cli.console import print_text, say
 from iostudy.errors import UsageError
 from iostudy.persist import fstab, places
 from iostudy.persist.formats import NOT_INSTALLED, PLAYBOOK, Format, plan
 from iostudy.persist.install import install as write
 from iostudy.persist.kept import Choice
 from iostudy.persist.rendered import Artifact, Rendered
+from iostudy.report.visible import visible
 
 Folder = Annotated[
     Path | None,

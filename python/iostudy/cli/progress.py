@@ -12,8 +12,9 @@ from rich.console import Console, ConsoleOptions
 from rich.live import Live
 from rich.text import Text
 
+from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
-from iostudy.cli.console import err, say, visible
+from iostudy.cli.console import err, say
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing
@@ -21,8 +22,10 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report import wording
 from iostudy.report.finite import span
+from iostudy.report.visible import visible
 from iostudy.study.model import Study
-from iostudy.study.plan import Block, Plan
+from iostudy.study.plan import Block
+from iostudy.study.search import Search
 from iostudy.units import format_seconds
 
 _BEFORE_ALL = "making the target ready"
@@ -42,13 +45,17 @@ def listener() -> Iterator[Listener]:
 class _Told(Listener):
     """What is worth a line that stays, on a terminal and off it."""
 
-    def study_began(self, study: Study, plan: Plan, recorded: int) -> None:
+    def study_began(self, study: Study, seed: int, recorded: int) -> None:
         """How much there is, and what was there already."""
-        say(_beginning(study, plan, recorded))
+        say(_beginning(study, seed, recorded))
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Why the block does not count."""
         say(f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})")
+
+    def candidate_refused(self, label: str, reason: str) -> None:
+        """Why the search does without it."""
+        say(f"left out: {label}: {reason}")
 
     def block_ended(self, progress: Progress) -> None:
         """What the noise lets the study decide."""
@@ -65,6 +72,9 @@ class PlainProgress(_Told):
 
     def block_ended(self, progress: Progress) -> None:
         """How far the study is."""
+        if progress.search is not None:
+            say(f"round {progress.block.index} {progress.block.workload}: {_search(progress)}")
+            return
         decided = sum(map(_is_decided, progress.standings))
         block = f"block {progress.block.index}/{progress.blocks} {progress.block.workload}"
         count = f"{decided} of {len(progress.standings)} comparisons decided"
@@ -82,19 +92,23 @@ class LiveProgress(_Told):
 
     def checking_began(self, study: Study) -> None:
         """That the configurations are tried."""
-        self._blocks = study.decide.max_blocks
+        self._blocks = 0 if study.search is not None else study.decide.max_blocks
         self._show(replace(self._view, status=_checking(study)))
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
         """Which trial it is; the configuration comes last, for it is cut if it is too long."""
         again = f", attempt {row.attempt}" if row.attempt > 1 else ""
-        block = f"block {row.block}/{self._blocks} {row.workload}{again}"
+        of_all = f"block {row.block}/{self._blocks}" if self._blocks else f"round {row.block}"
+        block = f"{of_all} {row.workload}{again}"
         trial = f"trial {row.position} of {trials}: {row.configuration}"
         self._show(replace(self._view, status=f"{block}: {trial}"))
 
     def block_ended(self, progress: Progress) -> None:
         """Where its comparisons stand."""
         super().block_ended(progress)
+        if progress.search is not None:
+            self._show(replace(self._view, left=_search(progress)))
+            return
         self._show(replace(self._view, left=_left(progress), standings=progress.standings))
 
     def _show(self, view: View) -> None:
@@ -150,12 +164,36 @@ def _is_decided(standing: Standing) -> bool:
     return standing.comparison.verdict is not Verdict.INCONCLUSIVE
 
 
-def _beginning(study: Study, plan: Plan, recorded: int) -> str:
+def _search(progress: Progress) -> str:
+    """``12 candidates, 37 of 120 trials; ahead: +4.1 % after 2 rounds: 8192; at most 3 min left``.
+
+    No interval stands with the change: who is ahead of many was lucky, too.
+    """
+    found = progress.search
+    assert found is not None
+    told = f"{wording.counted(found.candidates, 'candidate')}, {found.spent}"
+    ahead = "nothing is ahead of the default"
+    if found.incumbent:
+        change = wording.signed_percent(as_fraction(found.log_ratio))
+        ahead = f"ahead: {change} after {wording.counted(found.blocks, 'round')}: {found.incumbent}"
+    return f"{told}; {ahead}; {_left(progress)}"
+
+
+def _beginning(study: Study, seed: int, recorded: int) -> str:
+    if study.search is not None:
+        return _beginning_of_search(study, study.search, seed, recorded)
     configurations = wording.counted(len(study.configurations()), "configuration")
     trials = f"{configurations} x {wording.counted(len(study.workloads), 'workload')}"
-    text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {plan.seed}"
+    text = f"{study.name}: {trials}, up to {study.decide.max_blocks} blocks, seed {seed}"
     for label, reason in study.left_out.items():
         text += f"\nleft out: {label}: {reason}"
+    return f"{text}; {recorded} trials are recorded already" if recorded else text
+
+
+def _beginning_of_search(study: Study, search: Search, seed: int, recorded: int) -> str:
+    parameters = wording.counted(len(search.space.parameters), "parameter")
+    workloads = wording.counted(len(study.workloads), "workload")
+    text = f"{study.name}: a search of {parameters} for {search.budget}, {workloads}, seed {seed}"
     return f"{text}; {recorded} trials are recorded already" if recorded else text
 
 

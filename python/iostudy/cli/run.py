@@ -6,12 +6,15 @@ import os
 import shlex
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from iostudy.cli.arguments import Seed, StudyName, Yes
 from iostudy.cli.console import say
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
@@ -34,7 +37,7 @@ class FailOn(StrEnum):
 
 
 def run(
-    study: Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")],
+    study: StudyName,
     out: Annotated[
         Path | None,
         typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME"),
@@ -42,55 +45,62 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the study in the output folder.")
     ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
-    ] = False,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the plan.", show_default="drawn")
-    ] = None,
+    yes: Yes = False,
+    seed: Seed = None,
     fail_on: Annotated[
         list[FailOn] | None,
         typer.Option(help=f"Exit with {VERDICT_EXIT} if any verdict is this one; may be repeated."),
     ] = None,
 ) -> None:
     """Carry a study out; write report.html, report.md, report.json and the ledger."""
-    if resume and seed is not None:
-        raise _seed_is_fixed()
+    refuse_seed(seed, resume=resume)
     asked = load(library.find(study))
-    folder = _folder(asked.name, out, resume=resume)
-    try:
+    folder = output_folder(asked.name, out, resume=resume)
+    with told_if_stopped(["iostudy", "run", study], folder):
         verdicts = _run(asked, folder, resume=resume, yes=yes, seed=seed)
-    except EndedBySignal:
-        _tell_stopped(study, folder)
-        raise
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
 
 
 def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None) -> set[str]:
     # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.carry_out import carry_out, tell_again
+    from iostudy.cli.carry_out import carry_out, tell_again, whole
     from iostudy.conduct.session import assign
 
     root = os.geteuid() == 0
     assignment = assign(asked, folder, root=root, resume=resume)
-    final = assignment.final()
+    final = whole(assignment, root=root)
     if final is not None:
         return tell_again(final, folder)
-    _confirm_destruction(assignment.study, yes=yes)
-    _make(folder)
-    for note in assignment.study.notes:
-        say(f"note: {note}")
-    if isinstance(assignment.study.target, DiskTarget):
-        say(f"making {assignment.study.describe_target()} in {folder}")
+    make_ready(assignment.study, folder, yes=yes)
     return carry_out(assignment, root=root, seed=seed)
 
 
-def _tell_stopped(study: str, folder: Path) -> None:
+def make_ready(study: Study, folder: Path, *, yes: bool) -> None:
+    """Ask before anything is destroyed, make the output folder, and say what there is to know."""
+    _confirm_destruction(study, yes=yes)
+    _make(folder)
+    for note in study.notes:
+        say(f"note: {note}")
+    if isinstance(study.target, DiskTarget):
+        say(f"making {study.describe_target()} in {folder}")
+
+
+@contextmanager
+def told_if_stopped(command: Sequence[str], folder: Path) -> Iterator[None]:
+    """Where a signal ends what is done meanwhile: how to go on with that command."""
+    try:
+        yield
+    except EndedBySignal:
+        _tell_stopped(command, folder)
+        raise
+
+
+def _tell_stopped(command: Sequence[str], folder: Path) -> None:
     if not (folder / FILE_NAME).exists():
         say("stopped before the first trial")
         return
-    go_on = shlex.join(["iostudy", "run", study, "--resume", "--out", str(folder)])
+    go_on = shlex.join([*command, "--resume", "--out", str(folder)])
     known = shlex.join(["iostudy", "report", str(folder)])
     say(f"stopped; finished trials are kept. See them with: {known}")
     say(f"Go on with: {go_on}")
@@ -108,7 +118,7 @@ def _make(folder: Path) -> None:
         ) from error
 
 
-def _folder(name: str, asked: Path | None, *, resume: bool) -> Path:
+def output_folder(name: str, asked: Path | None, *, resume: bool) -> Path:
     """The folder asked for; else a new one, or the newest of this study to be resumed."""
     if asked is not None:
         return asked
@@ -125,13 +135,15 @@ def _folder(name: str, asked: Path | None, *, resume: bool) -> Path:
     return earlier[-1].parent
 
 
-def _seed_is_fixed() -> UsageError:
-    return UsageError(
-        "to resume a study",
-        found="a seed was given, and the one it began with is recorded",
-        where="--seed",
-        remedy="leave --seed out",
-    )
+def refuse_seed(seed: int | None, *, resume: bool) -> None:
+    """UsageError for a seed beside --resume."""
+    if resume and seed is not None:
+        raise UsageError(
+            "to resume a study",
+            found="a seed was given, and the one it began with is recorded",
+            where="--seed",
+            remedy="leave --seed out",
+        )
 
 
 def _confirm_destruction(study: Study, *, yes: bool) -> None:

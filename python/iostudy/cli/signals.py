@@ -17,7 +17,10 @@ _ONE_WISH_SECONDS = 2.0
 
 
 class EndedBySignal(BaseException):
-    """One of ENDING was received. ``exit_code`` is 128 and its number, as shells have it."""
+    """One of ENDING was received, or nobody reads what is printed any more (SIGPIPE).
+
+    ``exit_code`` is 128 and its number, as shells have it.
+    """
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -51,9 +54,13 @@ def install() -> None:
     A signal that was ignored from the start (nohup) stays so.
     """
     ender = _Ender()
-    for number in ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, ender.handle)
+    for number in heard():
+        signal.signal(number, ender.handle)
+
+
+def heard() -> tuple[signal.Signals, ...]:
+    """Those of ENDING that are not ignored."""
+    return tuple(each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN)
 
 
 def ignore() -> None:

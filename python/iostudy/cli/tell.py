@@ -2,26 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
-from iostudy.cli.console import out
-from iostudy.conduct.session import recorded_study
+from iostudy.cli.console import out, say
+from iostudy.conduct.searched import confirmation_in, searched
+from iostudy.conduct.session import opened, study_in
 from iostudy.errors import RecordError
-from iostudy.ledger.store import Ledger
-from iostudy.report import terminal
+from iostudy.ledger.samples import read_samples
+from iostudy.report import figure_files, terminal
+from iostudy.report.comparable import Recorded
 from iostudy.report.model import build
-from iostudy.report.values import Report
+from iostudy.report.of_search import build_search
+from iostudy.report.section import Document
+from iostudy.report.values.report import Report
 from iostudy.report.write import write_all
+from iostudy.study.model import Study
 
 
-def read_report(folder: Path) -> Report:
-    """The report of what the folder's ledger holds."""
-    ledger = Ledger.open(folder, read_only=True)
-    try:
-        row = ledger.study()
-        return build(recorded_study(row), row, ledger.rows())
-    finally:
-        ledger.close()
+def read_report(folder: Path, reference: str | None = None) -> Report:
+    """The report of what the folder's ledger holds; with ``reference``, beside that publication."""
+    found, where = searched(folder), str(folder.absolute())
+    if found is None:
+        own = _beside(read_recorded(folder), reference)
+        return build(own.study, own.row, own.rows, where, own.samples)
+    confirmed = confirmation_in(folder)
+    return build_search(
+        replace(found, study=_naming(found.study, reference)),
+        None if confirmed is None else _beside(read_recorded(confirmed), reference),
+        where,
+        partial(read_samples, folder),
+    )
+
+
+def _beside(told: Recorded, reference: str | None) -> Recorded:
+    return replace(told, study=_naming(told.study, reference))
+
+
+def _naming(study: Study, reference: str | None) -> Study:
+    return replace(study, reference=reference or study.reference)
+
+
+def read_recorded(folder: Path) -> Recorded:
+    """The study that the folder's ledger holds; LedgerError without one."""
+    with opened(folder) as ledger:
+        return Recorded(
+            str(folder),
+            study_in(ledger),
+            ledger.study(),
+            ledger.rows(),
+            partial(read_samples, folder),
+        )
 
 
 def write_report(folder: Path) -> Report:
@@ -39,9 +71,28 @@ def write_report(folder: Path) -> Report:
     return told
 
 
+def write_figures(told: Report, folder: Path) -> None:
+    """Write every figure as SVG and PNG into the folder; RecordError if that fails."""
+    try:
+        paths = figure_files.write(told, folder)
+    except OSError as error:
+        raise RecordError(
+            "to write figures into a folder",
+            found=error.strerror or str(error),
+            where=error.filename or str(folder),
+            remedy="give a folder that can be made or written to, with room in it",
+        ) from error
+    say(f"{len(paths)} figures are in {folder}")
+
+
 def print_terminal(told: Report) -> None:
     """All that is told, on stdout."""
     out.print(terminal.render(told))
+
+
+def print_document(told: Document) -> None:
+    """What is told on its own, on stdout."""
+    out.print(terminal.document(told))
 
 
 def print_summary(told: Report) -> None:

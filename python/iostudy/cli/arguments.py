@@ -1,0 +1,13 @@
+"""Arguments and options that several commands have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+StudyName = Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the plan.", show_default="drawn")]

@@ -1,0 +1,86 @@
+"""What ``bench --block-latency`` tells: the requests of the devices, from issue to completion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from iostudy.cli.bars import bars
+from iostudy.cli.console import print_line, print_table
+from iostudy.telemetry.block_requests import BlockRequests, Requests
+from iostudy.units import KIB, format_significant
+from iostudy.workloads.latency import percentiles_us
+
+Named = tuple[str, str, Requests]
+"""Of a device and an operation."""
+
+
+def show_requests(told: BlockRequests) -> None:
+    """A row for each device and operation, then their histograms."""
+    known = list(_each(told))
+    if not known:
+        return
+    heads = ("requests of", "operation", "mean", *percentiles_us(known[0][2].latencies_us), "us")
+    print_line()
+    print_table(heads, [_latency_row(*each) for each in known])
+    print_line()
+    heads = ("requests of", "operation", "count", "mean", "smallest", "largest", "KiB")
+    print_table(heads, [_size_row(*each) for each in known])
+    for device, operation, own in known:
+        print_line()
+        heads = (f"{operation} of {device}, up to us", "share, %", "")
+        print_table(heads, list(bars(own.latencies_us)))
+    for device, operation, own in known:
+        if own.moved_bytes:
+            print_line()
+            heads = (f"{operation} of {device}, up to KiB", "share, %", "")
+            print_table(heads, list(bars((size / KIB, count) for size, count in own.sizes)))
+
+
+def requests_as_json(told: BlockRequests | None) -> dict[str, Any]:
+    """``block_requests`` as plain JSON values; nothing where they were not asked for."""
+    if told is None:
+        return {}
+    devices: dict[str, dict[str, Any]] = {}
+    for device, operation, own in _each(told):
+        devices.setdefault(device, {})[operation] = {
+            "count": own.count,
+            "latency_us": {
+                "mean": own.mean_us,
+                "percentiles": _percentiles(own),
+                "histogram": list(own.latencies_us),
+            },
+            "size_bytes": list(own.sizes),
+        }
+    return {
+        "block_requests": {
+            "devices": devices,
+            "events": told.events,
+            "lost_events": told.lost,
+            "unmatched_events": told.unmatched,
+            "reader_cpu_seconds": told.reader_cpu_seconds,
+        }
+    }
+
+
+def _each(told: BlockRequests) -> Iterator[Named]:
+    for device, operations in told.devices.items():
+        for operation, own in operations.items():
+            yield device, operation, own
+
+
+def _percentiles(own: Requests) -> dict[str, float]:
+    """By buckets, but none beyond the longest latency."""
+    within = percentiles_us(own.latencies_us)
+    return {name: min(value, own.max_us) for name, value in within.items()}
+
+
+def _latency_row(device: str, operation: str, own: Requests) -> tuple[str, ...]:
+    values = (own.mean_us, *_percentiles(own).values())
+    return (device, operation, *map(format_significant, values), "")
+
+
+def _size_row(device: str, operation: str, own: Requests) -> tuple[str, ...]:
+    sizes = (own.moved_bytes / own.count, own.sizes[0][0], own.sizes[-1][0])
+    kib = (format_significant(size / KIB) for size in sizes)
+    return (device, operation, str(own.count), *kib, "")

@@ -1,0 +1,81 @@
+"""``bench --block-latency`` on a real disk, to its end and killed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from iostudy.settings.trace_instance import PREFIX
+from tests.cli.program import HANG_GUARD_SECONDS, Program
+
+pytestmark = pytest.mark.root
+
+
+@pytest.fixture
+def place(loop: str, tmp_path: Path):
+    """A file system on a disk of its own."""
+    point = tmp_path / "mounted"
+    point.mkdir()
+    subprocess.run(["mkfs.ext4", "-q", f"/dev/{loop}"], check=True)
+    subprocess.run(["mount", f"/dev/{loop}", point], check=True)
+    yield point
+    subprocess.run(["umount", point], check=True)
+
+
+def instances(tracing: Path) -> list[Path]:
+    return list((tracing / "instances").glob(f"{PREFIX}*"))
+
+
+def records(instance: Path) -> bool:
+    """Whether it is switched on; its files come after its folder."""
+    with suppress(OSError):
+        return (instance / "tracing_on").read_text() == "1\n"
+    return False
+
+
+def test_it_tells_of_the_requests_of_every_disk_below_and_leaves_nothing(
+    tracing: Path, loop: str, place: Path, program: Program
+) -> None:
+    bench = ("bench", "dfsio-write", "--target", str(place), "-o", "files=1", "-o", "size=8MiB")
+    done = program(*bench, "--block-latency", "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    written = told["block_requests"]["devices"][loop]["write"]
+    assert sum(size * count for size, count in written["size_bytes"]) >= 8 << 20
+    assert 0 < written["latency_us"]["mean"] <= written["latency_us"]["percentiles"]["max"]
+    assert told["block_requests"]["lost_events"] == 0
+    assert instances(tracing) == []
+
+
+def test_what_it_lacks_is_told_before_anything_is_run(program: Program) -> None:
+    bench = ("bench", "dfsio-write", "--target", "/dev/shm", "--block-latency")
+    done = program(*bench)
+    assert done.returncode == 2
+    assert "no block device below the target" in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.process
+def test_killed_while_it_records_it_is_put_back_by_the_next_command(
+    tracing: Path, place: Path, program: Program
+) -> None:
+    bench = ("bench", "command", "--target", str(place), "-o", "run=[sleep, '60']")
+    running = program.start(*bench, "--block-latency")
+    deadline = time.monotonic() + HANG_GUARD_SECONDS
+    while not any(records(path) for path in instances(tracing)):
+        assert running.poll() is None, running.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    running.kill()
+    running.communicate()
+    (left,) = instances(tracing)
+    done = program("get", "block.scheduler", "--on", str(place))
+    assert done.returncode == 0, done.stderr
+    assert f"restored: trace instance {left.name}" in done.stderr
+    assert instances(tracing) == []
+    assert [path.name for path in place.iterdir()] == ["lost+found"]

@@ -1,0 +1,41 @@
+"""``iostudy compare`` as a user calls it."""
+
+from __future__ import annotations
+
+import json
+
+from tests.cli.test_commands import WITHOUT_ROOT
+
+
+def two_studies(program) -> None:
+    program.write(WITHOUT_ROOT)
+    for out, seed in (("one", "1"), ("two", "2")):
+        done = program("run", "study.yaml", "--out", out, "--seed", seed)
+        assert done.returncode == 0, done.stderr
+
+
+def test_two_studies_beside_each_other_in_every_form(program):
+    two_studies(program)
+    done = program("compare", "one", "two")
+    assert done.returncode == 0, done.stderr
+    assert "The second study against the first" in done.stdout
+    assert "seed" in done.stdout
+    told = json.loads(program("compare", "one", "two", "--format", "json").stdout)
+    assert [each["first"]["configuration"] for each in told["compared"]] == ["1MiB", "64KiB"]
+    assert {"begun", "seed"} <= {each["name"] for each in told["differences"]}
+    asked = ("--configuration", "1MiB=64KiB", "--format", "markdown")
+    assert "| 1MiB / 64KiB |" in program("compare", "one", "two", *asked).stdout
+    unknown = program("compare", "one", "two", "--configuration", "2MiB")
+    assert unknown.returncode == 2
+    assert "one has 1MiB, 64KiB" in unknown.stderr
+
+
+def test_one_folder_is_not_two(program):
+    program.write(WITHOUT_ROOT)
+    assert program.run_study().returncode == 0
+    same = program("compare", "out", "./out")
+    assert (same.returncode, same.stdout) == (2, "")
+    assert "the same folder twice" in same.stderr
+    missing = program("compare", "out", "nowhere")
+    assert missing.returncode == 2
+    assert "nowhere" in missing.stderr

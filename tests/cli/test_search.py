@@ -1,0 +1,88 @@
+"""A search by the program itself: searched, killed, gone on with, confirmed, told and kept."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from iostudy.conduct.searched import CONFIRMATION, searched
+from iostudy.ledger.store import FILE_NAME
+from iostudy.study.schema import load
+
+pytestmark = pytest.mark.root
+SEARCH = """\
+question: Which?
+target: {loopback: {size: 64MiB}}
+search:
+  parameters:
+    workload.record_size: [64KiB, 1MiB]
+    block.read_ahead_kb: [64, 256]
+  budget: 8 trials
+  try: {known: {workload.record_size: 1MiB, block.read_ahead_kb: 256}}
+workloads:
+  - dfsio-read: {files: 2, size: 8MiB, record_size: 4KiB, direct: true}
+decide: {margin: 3%, risk: 5%, blocks: [3, 3]}
+validity: {foreign_io: 9999%, steal: 90%}
+"""
+
+
+def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
+    program.write(SEARCH)
+    process = program.start_study()
+    program.wait_for_trials(process, 6)
+    process.kill()
+    process.communicate()
+    before = searched(program.out).candidates
+    early = program("persist", "out")
+    assert (early.returncode, "has not come to its confirmation" in early.stderr) == (2, True)
+    done = program.run_study("--resume")
+    assert done.returncode == 0, done.stderr
+    found = searched(program.out)
+    assert found.candidates[: len(before)] == before
+    assert found.outcome.winner is not None
+    assert f"confirming {found.outcome.winner} in fresh blocks" in done.stderr
+    assert "the verdict is of fresh blocks" in " ".join(done.stdout.split())
+    assert program.leftovers() == []
+
+    file = program.out / f"{CONFIRMATION}.yaml"
+    own = load(file)
+    assert [each.label for each in own.configurations()] == ["default", found.outcome.winner]
+    assert (program.out / CONFIRMATION / "report.html").exists()
+    # A loop device has no name that a rule could know it by; what was chosen is told all the same.
+    kept = program("persist", "out", "--format", "udev")
+    assert f"configuration {found.outcome.winner} of the study study-confirmation" in kept.stderr
+
+    again = program.run_study("--resume", "--fail-on", "inconclusive")
+    assert "nothing is left to run" in again.stderr
+    assert again.returncode == 0
+    assert "gains" in " ".join(program("report", "out").stdout.split())
+
+
+def test_killed_before_its_confirmation_a_search_leaves_nothing_changed_and_goes_on(program):
+    program.write(SEARCH)
+    process = program.start_study()
+    file = program.out / f"{CONFIRMATION}.yaml"
+    while process.poll() is None and not file.exists():
+        time.sleep(0.001)
+    process.kill()
+    process.communicate()
+    assert not (program.out / CONFIRMATION / FILE_NAME).exists()
+    trials, outcome = program.rows(), searched(program.out).outcome
+    assert outcome is not None
+    assert program.leftovers() == []
+    done = program.run_study("--resume")
+    assert done.returncode == 0, done.stderr
+    assert (program.rows(), searched(program.out).outcome) == (trials, outcome)
+    assert (program.out / CONFIRMATION / "report.html").exists()
+    assert program.leftovers() == []
+
+
+def test_check_tells_space_budget_and_confirmation(program):
+    program.write(SEARCH)
+    told = " ".join(program("check", "study.yaml").stdout.split())
+    assert "workload.record_size 64KiB, 1MiB; default 4KiB" in told
+    assert "space 4 points, and the default" in told
+    assert "tried first known: workload.record_size=1MiB, block.read_ahead_kb=256" in told
+    assert "budget 8 trials" in told
+    assert "confirmation 6 trials" in told

@@ -1,0 +1,51 @@
+"""``iostudy selftest`` as a user calls it: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import typer
+
+from iostudy.cli.selftest import FAILED_EXIT, UNDECIDED_EXIT, selftest
+from iostudy.study import library
+
+SHORT = {"duration: 2s": "duration: 20ms", "64MiB": "1MiB", "[5, 40]": "[3, 3]"}
+
+
+@pytest.fixture
+def short(tmp_path, monkeypatch):
+    """The ready-made study, in seconds: what it finds depends on the machine, not what it says."""
+    text = (library.FOLDER / "selftest.yaml").read_text()
+    for usual, quick in SHORT.items():
+        assert usual in text
+        text = text.replace(usual, quick)
+    (tmp_path / "selftest.yaml").write_text(text)
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr(library, "FOLDER", tmp_path)
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(tmp_path / "locks"))
+    return tmp_path
+
+
+def ended(**options) -> int:
+    try:
+        selftest(seed=None, **options)
+    except typer.Exit as exited:
+        return exited.exit_code
+    return 0
+
+
+def test_it_prints_what_was_to_be_found_and_its_exit_code_says_what_was(short, capsys):
+    options = {"target": short / "scratch", "out": short / "out"}
+    code = ended(**options, resume=False, json=True)
+    told = json.loads(capsys.readouterr().out)
+    codes = {"passed": 0, "failed": FAILED_EXIT, "undecided": UNDECIDED_EXIT}
+    assert code == codes[told["outcome"]]
+    assert [each["expected_change"] for each in told["expectations"]] == [0, -0.05, -0.1]
+    assert {path.name for path in (short / "out").iterdir()} >= {"ledger.sqlite", "report.html"}
+    assert list((short / "scratch").iterdir()) == []
+    assert ended(**options, resume=True, json=False) == code
+    again = capsys.readouterr().out
+    assert "no different" in again
+    assert told["told"][:30] in again

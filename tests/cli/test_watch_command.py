@@ -1,0 +1,81 @@
+"""``iostudy watch -- COMMAND`` is the command, and tells what the machine did meanwhile."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+pytestmark = pytest.mark.process
+MIB = 1 << 20
+
+
+def test_a_commands_processes_and_devices_are_told_with_what_limited_it(program, tmp_path):
+    file = tmp_path / "written"
+    write = ["dd", "if=/dev/zero", f"of={file}", "bs=1M", "count=64", "conv=fsync", "status=none"]
+    told = json.loads(program("watch", "--json", "--", *write).stdout)
+    assert told["command"] == write
+    assert told["exit_code"] == 0
+    (dd,) = [own for own in told["processes"] if own["of_workload"]]
+    assert dd["name"] == "dd"
+    assert dd["written_bytes"] >= 64 * MIB
+    assert told["workload"]["%cpu"] > 0
+    assert told["limited_by"]["sentence"]
+    assert told["machine"]["samples"] >= 2
+
+
+@pytest.mark.root
+def test_the_device_that_was_named_is_the_one_that_is_judged(program, loop):
+    read = ["dd", f"if=/dev/{loop}", "of=/dev/null", "bs=1M", "count=16", "iflag=direct"]
+    told = json.loads(program("watch", "--json", loop, "--", *read).stdout)
+    assert told["device"] == loop
+    assert list(told["devices"]) == [loop]
+    assert told["devices"][loop]["kB_read"] == 16 * 1024
+    assert told["limited_by"]["looked_at"][0]["of"] == loop
+
+
+def test_the_summary_is_on_stderr_and_what_the_command_prints_is_untouched(program):
+    ended = program("watch", "--", "sh", "-c", "echo out; echo --json; sleep 0.3; exit 7")
+    assert ended.stdout == "out\n--json\n"
+    assert ended.returncode == 7
+    assert "exit code 7" in ended.stderr
+    assert "avg-cpu:" in ended.stderr
+    assert " limit" in ended.stderr
+
+
+def test_with_json_stdout_is_the_document_alone(program):
+    ended = program("watch", "--json", "--", "echo", "out")
+    assert json.loads(ended.stdout)["exit_code"] == 0
+    assert ended.stderr == "out\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_goes_to_the_command_which_may_end_as_it_likes(program, number):
+    name = number.name.removeprefix("SIG")
+    script = f"trap 'echo heard; exit 5' {name}; echo ready; while :; do sleep 0.01; done"
+    watching = program.start("watch", "--", "sh", "-c", script)
+    with watching:
+        assert watching.stdout.readline() == "ready\n"
+        watching.send_signal(number)
+        assert watching.stdout.read() == "heard\n"
+        assert "exit code 5" in watching.stderr.read()
+    assert watching.returncode == 5
+
+
+def test_a_command_that_a_signal_ended_has_the_exit_code_that_shells_give_it(program):
+    assert program("watch", "--", "sh", "-c", "kill -KILL $$").returncode == 137
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--", "no-such-program"], "no-such-program"),
+        (["--"], "give a command"),
+        (["--csv", "--", "true"], "only --interval and --json"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(program, arguments, told):
+    refused = program("watch", *arguments)
+    assert refused.returncode == 2
+    assert told in refused.stderr
