@@ -16,10 +16,10 @@ from iostudy.settings.transaction import Transaction
 
 
 @contextmanager
-def scratch_folder(size_bytes: int) -> Iterator[Path]:
-    """A folder below the current one; for root on a loop-back disk with ext4 and direct I/O."""
+def scratch_folder(size_bytes: int, parent: Path | None = None) -> Iterator[Path]:
+    """A folder below ``parent``, or the current one; for root on a loop-back disk with ext4."""
     with (
-        tempfile.TemporaryDirectory(prefix="bench-", dir=Path.cwd()) as name,
+        tempfile.TemporaryDirectory(prefix="bench-", dir=parent or Path.cwd()) as name,
         Transaction() as made,
     ):
         if os.geteuid() != 0:

@@ -1,0 +1,146 @@
+"""What it costs to analyse and tell a study of 10,000 trials, and to look at it after a block.
+
+    python -m benches.analysis
+
+The study is made up (`tests.report.large`): eight configurations, five workloads, with settings,
+two devices, latencies and a file of samples for each trial. Its report is made in a process of its
+own, as by `iostudy run` at its end: ledger read, page, Markdown and JSON written, and all printed.
+Beside it, in the same round, the same ledger is read and decoded by sqlite3 and json alone. Times
+are of the CPU, as others may use it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from scipy import stats
+from tests.report import large
+
+from iostudy.analysis.sequential import repeated_alpha
+from iostudy.conduct.looks import Looks
+from iostudy.conduct.standing import verdict_values
+from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.store import FILE_NAME
+from iostudy.study.model import Study
+
+ROUNDS = 3
+BLOCKS = 250
+GOAL_SECONDS, GOAL_MIB = 5.0, 500
+SMALL_BLOCKS, GOAL_PAGE_MB = 50, 3.0
+LOOK_BLOCKS, GOAL_LOOK_SECONDS = 200, 0.005
+GOAL_BOUNDARY_SECONDS = 2.0
+BOUNDARIES = ((5, 30, 0.05), (5, 250, 0.05 / 35), (10, 1000, 0.05 / 100), (5, 1000, 1e-5))
+_REPORT = """
+import resource, sys
+from pathlib import Path
+from iostudy.cli.tell import print_terminal, write_report
+
+print_terminal(write_report(Path(sys.argv[1])))
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
+"""
+
+
+def main() -> None:
+    """Print a line for each figure, with its goal."""
+    with tempfile.TemporaryDirectory() as folder:
+        _report(Path(folder) / "large", BLOCKS)
+        _report(Path(folder) / "small", SMALL_BLOCKS)
+    _look()
+    for boundary in BOUNDARIES:
+        _boundary(*boundary)
+
+
+def _report(folder: Path, blocks: int) -> None:
+    folder.mkdir()
+    asked = large.study(blocks)
+    large.write(folder, asked)
+    found = [(_in_child(folder), _seconds(lambda: _by_hand(folder))) for _ in range(ROUNDS)]
+    seconds = statistics.median(own for (own, _), _ in found)
+    mib = max(own for (_, own), _ in found)
+    ratio = statistics.median(own / peer for (own, _), peer in found)
+    page_mb = (folder / "report.html").stat().st_size / 1e6
+    trials = blocks * len(asked.configurations()) * len(asked.workloads)
+    print(
+        f"report of {trials} trials: {seconds:.2f} s of CPU, {mib:.0f} MiB, page {page_mb:.2f} MB"
+    )
+    print(f"  {ratio:.1f} times what sqlite3 and json take to read the same ledger")
+    print(f"  goals: {GOAL_SECONDS:g} s and {GOAL_MIB} MiB for {40 * BLOCKS} trials, ", end="")
+    print(f"a page of {GOAL_PAGE_MB:g} MB for {40 * SMALL_BLOCKS}", flush=True)
+
+
+def _in_child(folder: Path) -> tuple[float, float]:
+    """Seconds of CPU, and MiB at the most, of a process that makes the whole report."""
+    command = [sys.executable, "-c", _REPORT, str(folder)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, mib = done.stderr.split()[-2:]
+    return float(seconds), float(mib)
+
+
+def _by_hand(folder: Path) -> int:
+    """Read and decode every row of the ledger."""
+    with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
+        rows = connection.execute(
+            "SELECT figures, settings, devices, machine, phases, latencies, parts FROM trial"
+        )
+        return sum(len([json.loads(text) for text in row if text]) for row in rows)
+
+
+def _look() -> None:
+    """Where all comparisons stand, after one more block of a large study."""
+    asked = large.study(LOOK_BLOCKS)
+    rows = list(large.rows(asked))
+    values = [list(own.values()) for own in verdict_values(asked, rows).values()]
+    ours = statistics.median(_look_after_a_block(asked, rows) for _ in range(ROUNDS))
+    peer = _median(lambda: _t_tests(asked, values))
+    print(f"a look at {asked.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
+    print(f"{len(rows)} trials: {_ms(ours)}; goal: under {_ms(GOAL_LOOK_SECONDS)}")
+    print(f"  {ours / peer:.1f} times as many paired t tests by scipy", flush=True)
+
+
+def _look_after_a_block(asked: Study, rows: Sequence[TrialRow]) -> float:
+    """Seconds of CPU that a look takes when one more block has come to those looked at before."""
+    looks = Looks(asked)
+    looks.at(rows[: -len(asked.configurations())])
+    return _seconds(lambda: looks.at(rows))
+
+
+def _t_tests(asked: Study, values: Sequence[Sequence[float]]) -> None:
+    for workload in range(len(asked.workloads)):
+        first = workload * len(asked.configurations())
+        for other in range(1, len(asked.configurations())):
+            stats.ttest_rel(values[first], values[first + other])
+
+
+def _boundary(min_blocks: int, max_blocks: int, risk: float) -> None:
+    seconds = _median(lambda: repeated_alpha.__wrapped__(min_blocks, max_blocks, risk))
+    told = f"boundary of {min_blocks} to {max_blocks} blocks at {risk:.2g}: {seconds:.2f} s"
+    print(f"{told}; goal: under {GOAL_BOUNDARY_SECONDS:g} s", flush=True)
+
+
+def _median(work: Callable[[], object]) -> float:
+    return statistics.median(_seconds(work) for _ in range(ROUNDS))
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Of the CPU."""
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms"
+
+
+if __name__ == "__main__":
+    main()

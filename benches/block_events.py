@@ -1,0 +1,181 @@
+"""What it costs to trace block requests, and how far the trace agrees with the kernel's counters.
+
+    python -m benches.block_events
+
+Records of 4 KiB are read at random past the page cache from a loop-back disk that is in memory, so
+that there are as many requests a second as this machine can make: one under way, and 32 of each of
+two threads. Each round does that with and without the recording of `bench --block-latency`, in an
+order drawn afresh, in both cases with the recorder that every trial has; ratios are taken within a
+round. Root only, with tracefs mounted.
+
+Processor time is that of the whole machine by /proc/stat, without idle time and waiting: it holds
+the kernel's side of tracing, which is in nobody's account, but also all that others do. What an
+event takes of it is the difference of the medians for a request, over the two events of a request;
+what the reader takes is by its thread's own clock.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+from benches.programs import Case, run_engine
+from benches.ratio import told
+from benches.scratch import scratch_folder
+from iostudy._native import FileJob
+from iostudy.host import stack
+from iostudy.host.devices import BlockDevice
+from iostudy.host.files import write_attribute
+from iostudy.host.tracefs import BLOCK_EVENTS
+from iostudy.job import JobSpec
+from iostudy.node import caches
+from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.transaction import Transaction
+from iostudy.telemetry.block_events import BlockEvents, WithBlockEvents
+from iostudy.telemetry.block_requests import BlockRequests
+from iostudy.telemetry.recorder import ProcRecorder, Recorder
+from iostudy.units import MIB
+from iostudy.workloads.latency import compact
+
+ROUNDS = 120
+RUN_SECONDS = 0.1
+"""Short, and many: what disturbs the machine then disturbs both runs of a round."""
+MEMORY = Path("/dev/shm")
+FILE_BYTES = 64 * MIB
+DISK_BYTES = 256 * MIB
+RECORD_BYTES = 4096
+EVENTS_A_REQUEST = 2
+GOAL = 0.95
+"""Of the rate without: traced, a disk of this speed still gives at least so much."""
+SHAPES = ((1, 1), (2, 32))
+"""Threads, and records of each that are under way."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Requests a second, processor time of the whole machine for each, and what was traced."""
+
+    rate: float
+    busy_ns: float
+    requests: BlockRequests | None
+    reads: int
+    read_ms: int
+
+
+def main() -> None:
+    """Measure both shapes and print what was found."""
+    if os.geteuid() != 0:
+        raise SystemExit("block requests are traced by root only")
+    with scratch_folder(DISK_BYTES, MEMORY) as folder:
+        (device,) = stack.top_devices(folder)
+        print(f"{device.name}: {ROUNDS} rounds of {RUN_SECONDS} s; 4 KiB at random, O_DIRECT")
+        for threads, depth in SHAPES:
+            plain, traced = measure(folder, device, threads, depth)
+            name = f"{threads} thread{'s' * (threads > 1)}, depth {depth}"
+            _tell(name, plain, traced)
+
+
+def measure(
+    folder: Path, device: BlockDevice, threads: int, depth: int
+) -> tuple[list[Run], list[Run]]:
+    """The runs without and with tracing, round by round."""
+    paths = [folder / f"part-{index}" for index in range(threads)]
+    run_engine(Case("write", True, threads, FILE_BYTES), paths)
+    caches.write_out()
+    spec = JobSpec(
+        threads=tuple((str(path),) for path in paths),
+        operation="read",
+        file_bytes=FILE_BYTES,
+        record_bytes=RECORD_BYTES,
+        order="random",
+        seconds=RUN_SECONDS,
+        method="io_uring",
+        depth=depth,
+        direct=True,
+        seed=0,
+    )
+    runs: dict[bool, list[Run]] = {False: [], True: []}
+    draw = random.Random(f"{threads} {depth}")
+    plain, names = ProcRecorder([device.name]), {device.number: device.name}
+    instance = TraceInstance.prepare([device])
+    with Transaction() as made, made.applied(instance):
+        for _ in range(ROUNDS):
+            for traced in draw.sample((False, True), 2):
+                for name in BLOCK_EVENTS:
+                    enable = instance.path / "events/block" / name / "enable"
+                    write_attribute(enable, "1" if traced else "0")
+                events = BlockEvents(instance.path, names, compact)
+                own = WithBlockEvents(plain, events) if traced else plain
+                runs[traced].append(run(spec, own, device))
+    for path in paths:
+        path.unlink()
+    return runs[False], runs[True]
+
+
+def run(spec: JobSpec, own: Recorder, device: BlockDevice) -> Run:
+    """One run by the engine's own clock."""
+    own.start()
+    before, busy = _counters(device), _busy_seconds()
+    done = FileJob(spec).run()
+    busy_seconds, after = _busy_seconds() - busy, _counters(device)
+    telemetry = own.stop()
+    count = done.read.latencies.count
+    reads, read_ms = (late - early for early, late in zip(before, after, strict=True))
+    busy_ns = busy_seconds * 1e9 / count
+    return Run(count / done.wall_seconds, busy_ns, telemetry.seen.requests, reads, read_ms)
+
+
+def _tell(name: str, plain: list[Run], traced: list[Run]) -> None:
+    rates = [[each.rate for each in runs] for runs in (plain, traced)]
+    ratio = told("without", *rates, GOAL)
+    busy = [statistics.median(each.busy_ns for each in runs) for runs in (plain, traced)]
+    requests = [each.requests for each in traced if each.requests is not None]
+    events = sum(each.events for each in requests)
+    lost = sum(each.lost for each in requests)
+    reader_ns = sum(each.reader_cpu_seconds for each in requests) * 1e9 / events
+    print(f"{name}: {statistics.median(rates[0]):,.0f} requests a second; traced: {ratio}")
+    per_busy = [[1e9 / each.busy_ns for each in runs] for runs in (plain, traced)]
+    print(f"  requests a second of processor time: {told('without', *per_busy, GOAL)}")
+    print(
+        f"  processor time of an event: {(busy[1] - busy[0]) / EVENTS_A_REQUEST:,.0f} ns in all, "
+        f"{reader_ns:,.0f} ns of it to read and match; {lost} of {events + lost} events lost"
+    )
+    counted, awaited = _beside_counters(traced)
+    print(f"  requests seen / counted by the kernel {counted:.6f}, mean / r_await {awaited:.3f}")
+
+
+def _beside_counters(traced: list[Run]) -> tuple[float, float]:
+    """Requests, and the sum of their latencies, over what /sys/block/*/stat tells of the runs."""
+    reads = [
+        own
+        for each in traced
+        if each.requests is not None
+        for operations in each.requests.devices.values()
+        for operation, own in operations.items()
+        if operation == "read"
+    ]
+    count = sum(own.count for own in reads)
+    seconds = sum(own.count * own.mean_us for own in reads) / 1e6
+    counted = sum(each.reads for each in traced)
+    counted_seconds = sum(each.read_ms for each in traced) / 1e3
+    return count / counted, seconds / counted_seconds
+
+
+def _counters(device: BlockDevice) -> tuple[int, int]:
+    """Reads, and milliseconds that they took."""
+    fields = (Path("/sys/block") / device.name / "stat").read_text().split()
+    return int(fields[0]), int(fields[3])
+
+
+def _busy_seconds() -> float:
+    """Of all processors together, since the boot."""
+    ticks = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    idle, waiting = ticks[3:5]
+    return (sum(ticks) - idle - waiting) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    main()
