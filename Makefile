@@ -8,14 +8,14 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 
 TO_BUILD := cc:gcc cc:libc6-dev
 TO_RUN := losetup:mount mkfs.ext4:e2fsprogs
-TO_TEST := fio:fio mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint
+TO_TEST := fio:fio iostat:sysstat dstat:dstat mkfs.xfs:xfsprogs mkfs.btrfs:btrfs-progs udevadm:udev ansible-lint:ansible-lint
 TO_RUN_HADOOP := java:default-jre-headless mvn:maven
 # Ubuntu has no such package; the tests that need a browser are skipped without, and say so.
 TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test check bench calibrate crash hadoop vm wheel format lock clean help
+.PHONY: quickstart test check bench calibrate crash diagnose hadoop vm wheel format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -38,15 +38,28 @@ bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of
 	$(BIN)/python -m benches.terasort
 	$(BIN)/python -m benches.wordcount
 	$(BIN)/python -m benches.metadata
+	$(BIN)/python -m benches.nnthroughput
 	$(BIN)/python -m benches.hadoop_by_hand
 	$(BIN)/python -m benches.trial_cost
 	$(BIN)/python -m benches.settings_cost
+	$(BIN)/python -m benches.iostat_agreement
+	$(BIN)/python -m benches.watch_cost
+	$(BIN)/python -m benches.analysis
+	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.block_events
+	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
+	$(BIN)/python -m benches.recorder_effect
 
-calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics
+calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics, and docs/method.md's tables of it
+	$(BIN)/python -m tests.calibration.table
 	$(BIN)/pytest -m slow tests/analysis tests/calibration
 
 crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
+	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored
 	$(BIN)/pytest -m slow tests/crash
+
+diagnose: $(VENV)/.dev $(VENV)/.built ## situations built for real, what limits each, and docs/telemetry.md's table, as root
+	$(BIN)/python -m tests.telemetry.situations
+	$(BIN)/pytest -m slow tests/telemetry/test_real_situations.py
 
 hadoop: $(VENV)/.dev $(VENV)/.built ## the long tests of Hadoop's programs
 	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli
