@@ -1,30 +1,35 @@
-"""Whether a document has the form of its JSON Schema, as far as pydantic's schemas go."""
+"""Whether a document has the form of its JSON Schema, and every field that it names."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jsonschema
+
 
 def assert_conforms(document: object, schema: dict[str, Any]) -> None:
-    """Names and kinds, followed through references; enough to catch a field that was forgotten."""
-    _conforms(document, schema, schema["$defs"])
+    """Kinds, enums and unknown fields as any validator finds them; and no field was forgotten."""
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema).validate(document)
+    _complete(document, schema, schema["$defs"])
 
 
-def _conforms(value: object, schema: dict[str, Any], defs: dict[str, Any]) -> None:
+def _complete(value: object, schema: dict[str, Any], defs: dict[str, Any]) -> None:
     if "$ref" in schema:
         schema = defs[schema["$ref"].rpartition("/")[2]]
     if "anyOf" in schema:
         if value is None:
             return
         schema = next(option for option in schema["anyOf"] if option.get("type") != "null")
-        _conforms(value, schema, defs)
+        _complete(value, schema, defs)
         return
-    if "enum" in schema:
-        assert value in schema["enum"]
-    if isinstance(value, list):
+    if isinstance(value, list) and "items" in schema:
         for item in value:
-            _conforms(item, schema["items"], defs)
-    if isinstance(value, dict) and "properties" in schema:
-        assert set(value) == set(schema["properties"])
+            _complete(item, schema["items"], defs)
+    if isinstance(value, dict):
+        if "properties" in schema:
+            assert set(value) == set(schema["properties"])
         for name, item in value.items():
-            _conforms(item, schema["properties"][name], defs)
+            own = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+            if isinstance(own, dict):
+                _complete(item, own, defs)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from dataclasses import replace
+from importlib import resources
 from itertools import pairwise
 
 import numpy as np
@@ -14,11 +16,14 @@ from pydantic import Field
 from rich.console import Console
 
 from iostudy.cli.bars import BAR_LETTERS, bars
+from iostudy.cli.bench_json import document
 from iostudy.cli.bench_options import parse_options
 from iostudy.cli.bench_progress import Sign, ticking
-from iostudy.cli.bench_told import as_json, show
+from iostudy.cli.bench_told import show
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
+from iostudy.report import json_
+from iostudy.report.values.bench import BenchTold
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
 from iostudy.telemetry.recorder import Telemetry
@@ -27,6 +32,7 @@ from iostudy.telemetry.seen import Seen
 from iostudy.workloads import dfsio
 from iostudy.workloads.definition import Figure, Options, Part, always, go_on
 from iostudy.workloads.latency import merged
+from tests.json_schema import assert_conforms
 from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS
 
@@ -185,8 +191,13 @@ def test_other_parts_have_a_line_each(capsys):
     assert ["7", "107"] in lines
 
 
-def test_json_has_it_all(capsys):
-    told = json.loads(json.dumps(as_json(PARTED, OPTIONS, result(JOBS), LIMITED)))
+def as_json(of, definition=dfsio.WRITE):
+    told = document(definition, OPTIONS, of, LIMITED).model_dump(mode="json")
+    return json.loads(json.dumps(told))
+
+
+def test_json_has_it_all():
+    told = as_json(result(JOBS), PARTED)
     assert told["figures"]["aggregate"] == {"value": 512.0, "unit": "MiB/s"}
     assert list(told["latencies_us"]) == ["write"]
     assert told["latencies_us"]["write"]["percentiles"]["p99.9"] == 1000.0
@@ -198,6 +209,25 @@ def test_json_has_it_all(capsys):
     assert told["limited_by"]["limit"] == "device"
     assert told["limited_by"]["findings"][0]["evidence"][0]["value"] == 99.0
     assert told["notes"] == ["fell back to psync"]
+
+
+def test_the_committed_schema_is_the_one_that_the_values_give():
+    committed = resources.files("iostudy.report").joinpath("bench.schema.json").read_text("utf-8")
+    assert committed == json_.schema_text(BenchTold), "write schema_text(BenchTold) there"
+
+
+@pytest.mark.parametrize("lacking", [True, False])
+def test_the_document_has_the_form_of_the_schema(lacking):
+    told = as_json(result(JOBS) if lacking else with_requests(REQUESTS), PARTED)
+    assert_conforms(told, json_.schema(BenchTold))
+    assert next(iter(told.items())) == ("schema", "iostudy.bench/1")
+
+
+def test_a_figure_without_a_bound_is_null():
+    unbound = replace(result(), figures={"aggregate": math.inf}, phases={"run": math.nan})
+    told = as_json(unbound)
+    assert told["figures"]["aggregate"] == {"value": None, "unit": "MiB/s"}
+    assert told["phases_seconds"] == {"run": None}
 
 
 @given(BUCKETS.filter(bool))
@@ -255,9 +285,8 @@ def test_that_no_request_was_seen_is_told(capsys):
 
 
 def test_json_has_requests_only_where_they_were_asked_for():
-    assert "block_requests" not in as_json(dfsio.WRITE, OPTIONS, result(), LIMITED)
-    told = as_json(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)["block_requests"]
-    assert json.loads(json.dumps(told)) == {
+    assert as_json(result())["block_requests"] is None
+    assert as_json(with_requests(REQUESTS))["block_requests"] == {
         "devices": {
             "sda": {
                 "read": {

@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from iostudy.ledger.rows import TrialStatus
+from iostudy.report import json_
+from iostudy.report.values.bench import BenchTold
 from iostudy.workloads import catalog
 from iostudy.workloads.written import bench_command, example_figures, flow
 from tests.hadoop import webhdfs
+from tests.json_schema import assert_conforms
 
 NEEDS = {"root-events": "uproot"}
 BLOCKS = 3
@@ -64,6 +67,7 @@ def test_it_runs_once_and_leaves_nothing(program, name, request):
     done = program(*arguments, "--target", str(target), "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
+    assert_conforms(told, json_.schema(BenchTold))
     first = example_figures(definition)[0].name
     assert told["figures"][first]["value"] > 0
     assert list(target.iterdir()) == []

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+from importlib import resources
 
 import pytest
+
+from iostudy.report import json_
+from iostudy.report.values.watched import WatchedTold
+from tests.json_schema import assert_conforms
 
 pytestmark = pytest.mark.process
 MIB = 1 << 20
@@ -15,6 +21,8 @@ def test_a_commands_processes_and_devices_are_told_with_what_limited_it(program,
     file = tmp_path / "written"
     write = ["dd", "if=/dev/zero", f"of={file}", "bs=1M", "count=64", "conv=fsync", "status=none"]
     told = json.loads(program("watch", "--json", "--", *write).stdout)
+    assert_conforms(told, json_.schema(WatchedTold))
+    assert next(iter(told.items())) == ("schema", "iostudy.watched/1")
     assert told["command"] == write
     assert told["exit_code"] == 0
     (dd,) = [own for own in told["processes"] if own["of_workload"]]
@@ -25,10 +33,25 @@ def test_a_commands_processes_and_devices_are_told_with_what_limited_it(program,
     assert told["machine"]["samples"] >= 2
 
 
+def test_the_committed_schema_is_the_one_that_the_values_give():
+    committed = resources.files("iostudy.report").joinpath("watched.schema.json").read_text("utf-8")
+    assert committed == json_.schema_text(WatchedTold), "write schema_text(WatchedTold) there"
+
+
+def test_arguments_and_names_that_are_no_text_are_told_as_json(program, tmp_path):
+    odd = tmp_path / os.fsdecode(b"\xff")
+    odd.write_text("#!/bin/sh\nsleep 0.3\n")
+    odd.chmod(0o755)
+    told = json.loads(program("watch", "--json", "--", str(odd)).stdout)
+    assert told["command"] == [str(odd)]
+    assert_conforms(told, json_.schema(WatchedTold))
+
+
 @pytest.mark.root
 def test_the_device_that_was_named_is_the_one_that_is_judged(program, loop):
     read = ["dd", f"if=/dev/{loop}", "of=/dev/null", "bs=1M", "count=16", "iflag=direct"]
     told = json.loads(program("watch", "--json", loop, "--", *read).stdout)
+    assert_conforms(told, json_.schema(WatchedTold))
     assert told["device"] == loop
     assert list(told["devices"]) == [loop]
     assert told["devices"][loop]["kB_read"] == 16 * 1024

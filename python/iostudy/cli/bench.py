@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from iostudy.cli.bench_json import document
 from iostudy.cli.bench_options import parse_options
 from iostudy.cli.bench_place import BenchPlace, find_place
 from iostudy.cli.bench_progress import ticking
-from iostudy.cli.bench_told import as_json, show
+from iostudy.cli.bench_told import show
 from iostudy.cli.console import print_json
 from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
 from iostudy.node.local import LocalNode
@@ -71,7 +72,7 @@ def bench(
     asked = request(workload, options)
     result, limited = _measured(asked, place, block_latency=block_latency)
     if json:
-        print_json(as_json(definition, options, result, limited))
+        print_json(document(definition, options, result, limited).model_dump(mode="json"))
     else:
         show(definition, options, result, limited)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from iostudy.cli.bars import bars
 from iostudy.cli.console import print_line, print_table
@@ -37,46 +36,14 @@ def show_requests(told: BlockRequests) -> None:
             print_table(heads, list(bars((size / KIB, count) for size, count in own.sizes)))
 
 
-def requests_as_json(told: BlockRequests | None) -> dict[str, Any]:
-    """``block_requests`` as plain JSON values; nothing where they were not asked for."""
-    if told is None:
-        return {}
-    devices: dict[str, dict[str, Any]] = {}
-    for device, operation, own in _each(told):
-        devices.setdefault(device, {})[operation] = {
-            "count": own.count,
-            "latency_us": {
-                "mean": own.mean_us,
-                "percentiles": _percentiles(own),
-                "histogram": list(own.latencies_us),
-            },
-            "size_bytes": list(own.sizes),
-        }
-    return {
-        "block_requests": {
-            "devices": devices,
-            "events": told.events,
-            "lost_events": told.lost,
-            "unmatched_events": told.unmatched,
-            "reader_cpu_seconds": told.reader_cpu_seconds,
-        }
-    }
-
-
 def _each(told: BlockRequests) -> Iterator[Named]:
     for device, operations in told.devices.items():
         for operation, own in operations.items():
             yield device, operation, own
 
 
-def _percentiles(own: Requests) -> dict[str, float]:
-    """By buckets, but none beyond the longest latency."""
-    within = percentiles_us(own.latencies_us)
-    return {name: min(value, own.max_us) for name, value in within.items()}
-
-
 def _latency_row(device: str, operation: str, own: Requests) -> tuple[str, ...]:
-    values = (own.mean_us, *_percentiles(own).values())
+    values = (own.mean_us, *percentiles_us(own.latencies_us, own.max_us).values())
     return (device, operation, *map(format_significant, values), "")
 
 

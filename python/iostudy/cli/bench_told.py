@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from pydantic import BaseModel
 
 from iostudy.cli.bars import bars
-from iostudy.cli.bench_requests import requests_as_json, show_requests
+from iostudy.cli.bench_requests import show_requests
 from iostudy.cli.console import print_line, print_numbers, print_table, say
 from iostudy.node.protocol import TrialResult
 from iostudy.report.columns import TextTable
@@ -18,7 +16,6 @@ from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.units import format_reading, format_significant
 from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition
 from iostudy.workloads.latency import percentiles_us
-from iostudy.workloads.written import as_written
 
 
 def show(
@@ -52,47 +49,10 @@ def show(
     say("one run, which says nothing about differences; `iostudy run` compares")
 
 
-def as_json(
-    definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
-) -> dict[str, Any]:
-    """All of it as plain JSON values."""
-    part_figures = definition.part_figures(options)
-    return {
-        "workload": definition.name,
-        "options": as_written(options),
-        "figures": _with_units(definition.figures(options), result.figures),
-        "latencies_us": {
-            operation: {"percentiles": percentiles_us(own), "histogram": list(own)}
-            for operation, own in result.latencies.items()
-            if own
-        },
-        "parts": [
-            {"labels": dict(part.labels), "figures": _with_units(part_figures, part.figures)}
-            for part in result.parts
-        ],
-        "device": result.device,
-        "devices": dict(result.telemetry.seen.devices),
-        "machine": dict(result.telemetry.seen.machine),
-        **requests_as_json(result.telemetry.seen.requests),
-        "limited_by": {
-            "limit": limited.limit,
-            "sentence": limited.sentence,
-            **asdict(limited),
-        },
-        "phases_seconds": dict(result.phases),
-        "notes": list(result.notes),
-    }
-
-
 def _measured(
     figures: Sequence[Figure], values: Mapping[str, float]
 ) -> Iterator[tuple[Figure, float]]:
     return ((figure, values[figure.name]) for figure in figures if figure.name in values)
-
-
-def _with_units(figures: Sequence[Figure], values: Mapping[str, float]) -> dict[str, Any]:
-    told = _measured(figures, values)
-    return {figure.name: {"value": value, "unit": figure.unit} for figure, value in told}
 
 
 def _reading(value: float, unit: str) -> tuple[str, str]:

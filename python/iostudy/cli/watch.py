@@ -137,12 +137,14 @@ def _beside(
     command: Sequence[str], devices: Sequence[str], interval: float | None, *, as_json: bool
 ) -> NoReturn:
     """Run it, tell of it, and end with its exit code."""
-    from iostudy.watch.command import run  # not at the top: numpy is slow to load
+    # Not at the top: numpy is slow to load.
+    from iostudy.watch.command import run
+    from iostudy.watch.command_json import document
 
     hz = 1 / interval if interval else DEFAULT_HZ
     told = run(command, Watch(devices), hz, heard(), sys.stderr.fileno() if as_json else None)
     if as_json:
-        print_json(told.json())
+        print_json(document(told).model_dump(mode="json"))
     else:
         say(told.text())
     raise typer.Exit(told.exit_code)

@@ -22,8 +22,8 @@ def compact(told: Value) -> str:
 def schema(of: type[Value] = Report) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a document.
 
-    Copies in this package: ``schema.json`` of report.json, and ``comparison``, ``power`` and
-    ``selftest.schema.json``.
+    Copies in this package: ``schema.json`` of report.json, and ``bench``, ``comparison``,
+    ``power``, ``selftest`` and ``watched.schema.json``.
     """
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

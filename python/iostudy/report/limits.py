@@ -11,12 +11,11 @@ from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.report import timeline
-from iostudy.report.finite import finite
+from iostudy.report.diagnosis import evidence_told
 from iostudy.report.ground import Grounds
 from iostudy.report.values.limits import (
     Disturbance,
     DisturbedTold,
-    EvidenceTold,
     LimitedTold,
     TimelineTold,
 )
@@ -105,7 +104,7 @@ def _limited(
         confidence=_confidence(diagnosis, shared=shared),
         typical=number,
         sentence=diagnosis.sentence,
-        evidence=tuple(map(_evidence, _evidence_of(diagnosis))),
+        evidence=tuple(map(evidence_told, _evidence_of(diagnosis))),
         timeline=line,
         no_timeline=why_not,
     )
@@ -129,16 +128,6 @@ def _confidence(diagnosis: Diagnosis, *, shared: bool) -> Confidence | None:
 
 def _evidence_of(diagnosis: Diagnosis) -> Iterable[Evidence]:
     return diagnosis.findings[0].evidence if diagnosis.findings else diagnosis.looked_at
-
-
-def _evidence(evidence: Evidence) -> EvidenceTold:
-    return EvidenceTold(
-        figure=evidence.figure,
-        of=evidence.of,
-        value=finite(evidence.value),
-        unit=evidence.unit,
-        says=evidence.says,
-    )
 
 
 def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[TimelineTold | None, str]:

@@ -7,9 +7,8 @@ import signal
 import subprocess
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import Any
 
 from iostudy.errors import UsageError
 from iostudy.host.devices import read_device
@@ -56,29 +55,6 @@ class Told:
         lines += ["", *self._process_lines(), ""] if self.processes else [""]
         lines += [f"{told}." for told in (self.limited.sentence, *self.limited.also)]
         return "\n".join(lines)
-
-    def json(self) -> dict[str, Any]:
-        """All of it as plain JSON values, by the names that ``iostudy bench --json`` has."""
-        seen = self.reading.seen
-        return {
-            "command": list(self.command),
-            "exit_code": self.exit_code,
-            "ended": self.reading.at.isoformat(timespec="milliseconds"),
-            "seconds": seen.seconds,
-            "device": self.device,
-            "devices": dict(seen.devices),
-            "called": {name: own.called for name, own in self.reading.devices.items()},
-            "machine": dict(seen.machine),
-            "network": dict(seen.network),
-            "nfs": dict(seen.nfs),
-            "workload": dict(seen.workload),
-            "processes": [asdict(each) for each in self.processes],
-            "limited_by": {
-                "limit": self.limited.limit,
-                "sentence": self.limited.sentence,
-                **asdict(self.limited),
-            },
-        }
 
     def _process_lines(self) -> Iterator[str]:
         heads = tuple(_WIDTHS)

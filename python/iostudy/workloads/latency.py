@@ -86,7 +86,11 @@ def percentile_us(histogram: Histogram, percentile: float) -> float:
     return histogram[bisect_left(within, rank)][0]
 
 
-def percentiles_us(histogram: Histogram) -> dict[str, float]:
-    """``p50`` to ``max`` of a histogram that is not empty, as upper bounds of buckets."""
+def percentiles_us(histogram: Histogram, longest_us: float = math.inf) -> dict[str, float]:
+    """``p50`` to ``max`` of a histogram that is not empty, as upper bounds of buckets.
+
+    None is beyond the longest latency, where that is known.
+    """
     known = {f"p{p:g}": percentile_us(histogram, p) for p in PERCENTILES}
-    return known | {"max": histogram[-1][0]}
+    within = known | {"max": histogram[-1][0]}
+    return {name: min(value, longest_us) for name, value in within.items()}

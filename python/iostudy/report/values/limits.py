@@ -7,18 +7,8 @@ from enum import StrEnum
 from pydantic import FiniteFloat
 
 from iostudy.report.values.base import Value
+from iostudy.report.values.diagnosis import EvidenceTold
 from iostudy.telemetry.limits.diagnosis import Confidence, Limit
-
-
-class EvidenceTold(Value):
-    """A figure that a limit was told by."""
-
-    figure: str
-    of: str
-    """The device, interface, mount or process that it is of; empty: the machine."""
-    value: FiniteFloat | None
-    unit: str
-    says: str
 
 
 class SeriesTold(Value):

@@ -1,0 +1,47 @@
+"""What limited a run, with the figures that it was told by."""
+
+from __future__ import annotations
+
+from pydantic import FiniteFloat
+
+from iostudy.report.values.base import Value
+from iostudy.telemetry.limits.diagnosis import Confidence, Limit
+
+
+class EvidenceTold(Value):
+    """A figure that a limit was told by."""
+
+    figure: str
+    of: str
+    """The device, interface, mount or process that it is of; empty: the machine."""
+    value: FiniteFloat | None
+    unit: str
+    says: str
+
+
+class FindingTold(Value):
+    """One limit."""
+
+    limit: Limit
+    of: str
+    """The device, interface, mount or process that it is about; empty: the machine."""
+    held: FiniteFloat | None
+    """For how much of the time it held the work up, in percent; null where that is not known."""
+    confidence: Confidence
+    evidence: tuple[EvidenceTold, ...]
+    explains: tuple[Limit, ...]
+    """Limits that are its consequences."""
+
+
+class DiagnosisTold(Value):
+    """What limited one run, and what was looked at."""
+
+    limit: Limit
+    """That of the first finding; unclear where there is none."""
+    sentence: str
+    findings: tuple[FindingTold, ...]
+    """The foremost first."""
+    looked_at: tuple[EvidenceTold, ...]
+    """The main figures, whatever was found: the target's device first if it has one."""
+    missing: tuple[str, ...]
+    """What could not be looked at."""
