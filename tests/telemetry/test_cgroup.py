@@ -87,7 +87,8 @@ def test_a_group_that_used_up_its_quota_is_held_back():
         time.sleep(1)
         machine = recorder.stop().seen.machine
         busy.kill()
-    assert machine["%quota"] > 50
+    # How long depends on how fast it used up its share, which others may hold back as well.
+    assert 5 < machine["%quota"] <= 100
 
 
 @contextmanager

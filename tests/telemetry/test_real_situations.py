@@ -20,10 +20,10 @@ STEADY = {rate_capped, quota, asks_for_little}
     ids=lambda build: build.__name__,
 )
 def test_it_is_told(build):
-    """Before it only what the machine did meanwhile: processes that kept the CPU busy."""
+    """Before it only what others did meanwhile: processes here, and guests of the same host."""
     expected, diagnosis = SITUATIONS[build], build().diagnosis
     told = [finding.limit for finding in diagnosis.findings] or [Limit.UNCLEAR]
-    others = {Limit.FOREIGN, Limit.CPU} - {expected}
+    others = {Limit.FOREIGN, Limit.CPU, Limit.STEAL} - {expected}
     sentences = "\n".join((diagnosis.sentence, *diagnosis.also))
     if expected is Limit.UNCLEAR:
         assert set(told) <= {expected, *others}, sentences

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy._native import Reader
-from iostudy.telemetry.samples import Samples, held, moved, total, totals
+from iostudy.telemetry.samples import Samples, held, moved, rate_of_known, total
 
 NAN = math.nan
 
@@ -30,7 +30,14 @@ def test_what_was_missing_at_either_end_of_an_interval_is_not_known():
     steps = moved(np.array([1, 4, NAN, 10, 12]))
     assert np.array_equal(steps, [3, NAN, NAN, 2], equal_nan=True)
     assert total(steps) == 5
-    assert math.isnan(totals({"never": np.array([NAN, NAN])})["never"])
+    assert math.isnan(total(moved(np.array([NAN, NAN]))))
+
+
+def test_what_is_read_seldom_counts_over_the_time_between_its_own_readings():
+    seldom = np.array([NAN, 10, NAN, NAN, 16, NAN, 20])
+    at = np.array([0, 1, 1.5, 2, 3, 3.5, 4.0])
+    assert rate_of_known(seldom, at) == pytest.approx(10 / 3)
+    assert math.isnan(rate_of_known(np.array([NAN, 4.0]), np.array([0, 1.0])))
 
 
 def test_a_gauge_is_held_until_its_next_value():

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_sampler::Watched;
+use iostudy_sampler::{Depth, Watched};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -74,7 +74,7 @@ impl Reader {
     }
 
     fn sample(&mut self, py: Python<'_>) {
-        py.detach(|| self.0.sample(false));
+        py.detach(|| self.0.sample(Depth::Files));
     }
 
     fn take(&mut self) -> Samples {

@@ -10,7 +10,7 @@ mod named;
 mod places;
 mod proc_file;
 mod process;
-mod rationed;
+mod ration;
 mod reader;
 mod rows;
 mod sampler;
@@ -20,7 +20,7 @@ mod watched;
 
 pub use columns::{Column, Columns};
 pub use process::Process;
-pub use reader::Reader;
+pub use reader::{Depth, Reader};
 pub use rows::Samples;
 pub use sampler::Sampler;
 pub use source::Source;

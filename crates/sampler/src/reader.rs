@@ -3,7 +3,7 @@
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::columns::{Column, Columns};
-use crate::rationed::Rationed;
+use crate::ration::Ration;
 use crate::rows::{Rows, Samples};
 use crate::source::Source;
 use crate::sources::{self, Processes};
@@ -12,11 +12,25 @@ use crate::watched::Watched;
 /// Time that passes in suspend as well, and the time of day: see `clock_gettime(2)`.
 const CLOCKS: [&str; 2] = ["boottime_ns", "realtime_ns"];
 
+/// What a sample has beside what every one has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// What is due by what it cost: for whoever samples many times a second.
+    Rationed,
+    /// All files, and the processes if they are due: for whoever tells of each sample.
+    Files,
+    /// The processes as well: where totals must begin or end.
+    Whole,
+}
+
 /// The open files, and what has been read from them since it was last taken.
 pub struct Reader {
-    sources: Vec<Box<dyn Source>>,
-    rationed: Vec<Rationed<Box<dyn Source>>>,
-    processes: Rationed<Processes>,
+    cheap: Vec<Box<dyn Source>>,
+    dear: Vec<Box<dyn Source>>,
+    dear_ration: Ration,
+    processes: Processes,
+    /// Of their own: a scan of many would leave nothing for the others.
+    processes_ration: Ration,
     columns: Columns,
     clocks: [Column; 2],
     rows: Rows,
@@ -28,31 +42,36 @@ impl Reader {
     pub fn open(watched: &Watched) -> Self {
         let mut columns = Columns::default();
         let clocks = columns.group("clock", &CLOCKS);
-        let rationed = sources::dear(watched, &mut columns);
+        let dear = sources::dear(watched, &mut columns);
         let processes = Processes::open(watched, &mut columns);
         Self {
-            sources: sources::cheap(watched, &mut columns),
-            rationed: rationed.into_iter().map(Rationed::new).collect(),
-            processes: Rationed::new(processes),
+            cheap: sources::cheap(watched, &mut columns),
+            dear_ration: Ration::of(dear.len()),
+            dear,
+            processes,
+            processes_ration: Ration::of(1),
             columns,
             clocks,
             rows: Rows::default(),
         }
     }
 
-    /// Take a sample now. A `whole` one has what is otherwise read less often, as it costs more.
-    pub fn sample(&mut self, whole: bool) {
+    /// Take a sample now.
+    pub fn sample(&mut self, depth: Depth) {
         self.columns.begin();
         let at = nanoseconds(ClockId::Monotonic);
         let clocks = [ClockId::Boottime, ClockId::Realtime].map(nanoseconds);
         self.columns.put_all(&self.clocks, &clocks);
-        for source in &mut self.sources {
+        for source in &mut self.cheap {
             source.sample(&mut self.columns);
         }
-        for source in &mut self.rationed {
-            source.sample(&mut self.columns, whole);
-        }
-        self.processes.sample(&mut self.columns, whole);
+        let (columns, dear) = (&mut self.columns, &mut self.dear);
+        self.dear_ration.take(depth != Depth::Rationed, |index| {
+            dear[index].sample(columns);
+        });
+        let processes = &mut self.processes;
+        self.processes_ration
+            .take(depth == Depth::Whole, |_| processes.sample(columns));
         self.rows.push(at, self.columns.row());
     }
 
@@ -64,7 +83,7 @@ impl Reader {
             self.rows.push(at, self.columns.row());
         }
         Samples {
-            processes: self.processes.source.take_busiest(),
+            processes: self.processes.take_busiest(),
             ..samples
         }
     }
@@ -91,8 +110,8 @@ mod tests {
             workload: vec![],
         };
         let mut reader = Reader::open(&watched);
-        reader.sample(true);
-        reader.sample(false);
+        reader.sample(Depth::Whole);
+        reader.sample(Depth::Files);
         let samples = reader.take();
         assert!(samples.at[1] > samples.at[0]);
         assert!(
@@ -103,7 +122,7 @@ mod tests {
         );
         let (_, boottime) = &samples.columns[0];
         assert!(boottime[1] > boottime[0]);
-        reader.sample(false);
+        reader.sample(Depth::Files);
         let next = reader.take();
         assert_eq!((next.at.len(), next.at[0]), (2, samples.at[1]));
         assert_eq!(next.columns[0].1[0], boottime[1]);

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use crate::reader::Reader;
+use crate::reader::{Depth, Reader};
 use crate::rows::Samples;
 use crate::watched::Watched;
 
@@ -24,7 +24,7 @@ impl Sampler {
     /// The thread cannot be started.
     pub fn start(watched: &Watched, interval: Duration) -> io::Result<Self> {
         let mut reader = Reader::open(watched);
-        reader.sample(true);
+        reader.sample(Depth::Whole);
         let (stop, stopped) = channel();
         let first = Instant::now();
         let thread = Builder::new()
@@ -58,12 +58,12 @@ fn keep_sampling(
     while stopped.recv_timeout(due.saturating_duration_since(Instant::now()))
         == Err(RecvTimeoutError::Timeout)
     {
-        reader.sample(false);
+        reader.sample(Depth::Rationed);
         while due <= Instant::now() {
             due += interval * reader.stride();
         }
     }
-    reader.sample(true);
+    reader.sample(Depth::Whole);
     reader.take()
 }
 

@@ -7,9 +7,3 @@ pub trait Source: Send + Sync {
     /// Put what is there now into the row being taken. What cannot be read is left out.
     fn sample(&mut self, columns: &mut Columns);
 }
-
-impl Source for Box<dyn Source> {
-    fn sample(&mut self, columns: &mut Columns) {
-        (**self).sample(columns);
-    }
-}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isfinite
 
 from iostudy.telemetry.cgroup import cgroup_figures
@@ -11,7 +10,7 @@ from iostudy.telemetry.heat import heat_figures
 from iostudy.telemetry.memory import memory_figures
 from iostudy.telemetry.network import tcp_figures
 from iostudy.telemetry.processors import processor_figures
-from iostudy.telemetry.samples import Samples, totals
+from iostudy.telemetry.samples import Samples, rate_of_known
 from iostudy.telemetry.seen import Figures
 
 _MICROSECONDS = 1e6
@@ -19,10 +18,9 @@ _MICROSECONDS = 1e6
 
 def machine_figures(samples: Samples) -> Figures:
     """All figures of the machine that can be told from the samples."""
-    seconds = float(samples.seconds[-1])
     figures = {
         **processor_figures(samples),
-        **_pressure(totals(samples.group("pressure")), seconds),
+        **_pressure(samples),
         **memory_figures(samples),
         **tcp_figures(samples),
         **cgroup_figures(samples),
@@ -32,6 +30,9 @@ def machine_figures(samples: Samples) -> Figures:
     return {name: value for name, value in figures.items() if isfinite(value)}
 
 
-def _pressure(moved: Mapping[str, float], seconds: float) -> dict[str, float]:
+def _pressure(samples: Samples) -> Figures:
     """Shares of the time in percent in which tasks stood still: ``io_some`` and so on."""
-    return {name: 100 * stalled / (seconds * _MICROSECONDS) for name, stalled in moved.items()}
+    return {
+        name: 100 * rate_of_known(stalled_us, samples.seconds) / _MICROSECONDS
+        for name, stalled_us in samples.group("pressure").items()
+    }

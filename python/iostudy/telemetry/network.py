@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from iostudy.telemetry.samples import Samples, Values, known, moved, rate, total
+from iostudy.telemetry.samples import Samples, Values, known, moved, rate_of_known, total
 from iostudy.telemetry.seen import Figures
 
 _RATES = {
@@ -32,7 +32,7 @@ def figures_by_interface(samples: Samples) -> Mapping[str, Figures]:
 
 def _figures(columns: Mapping[str, Values], samples: Samples) -> Figures:
     rates = {
-        name: rate(values, samples.intervals)
+        name: rate_of_known(values, samples.seconds)
         for name, values in columns.items()
         if name != "speed_mbit"
     }

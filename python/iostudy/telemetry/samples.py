@@ -130,11 +130,6 @@ def known(values: Values) -> Values:
     return values[np.isfinite(values)]
 
 
-def totals(columns: Mapping[str, Values]) -> dict[str, float]:
-    """How far each counter moved in all, over the intervals in which it is known; NaN if never."""
-    return {name: total(moved(values)) for name, values in columns.items()}
-
-
 def total(steps: Values) -> float:
     """The sum of what is known; NaN if nothing is."""
     return float(np.nansum(steps)) if np.isfinite(steps).any() else float("nan")
@@ -148,6 +143,15 @@ def rate(values: Values, seconds: Values) -> float:
     steps = moved(values)
     known = np.isfinite(steps)
     return float(steps[known].sum() / seconds[known].sum()) if known.any() else float("nan")
+
+
+def rate_of_known(values: Values, seconds: Values) -> float:
+    """The same of what is read less often than the rest: of the time between its own readings.
+
+    ``seconds`` are those of each sample since the first.
+    """
+    there = np.isfinite(values)
+    return rate(values[there], np.diff(seconds[there]))
 
 
 def held(values: Values, seconds: Values) -> float:

@@ -19,27 +19,30 @@ use crate::columns::Columns;
 use crate::source::Source;
 use crate::watched::Watched;
 
-/// What is read in every sample.
+/// What is read in every sample: what a device or a processor did between two of them.
 pub(crate) fn cheap(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
-    let sources: [Option<Box<dyn Source>>; 7] = [
+    let sources: [Option<Box<dyn Source>>; 3] = [
         boxed(diskstats::Diskstats::open(watched)),
         boxed(stat::Stat::open(columns)),
-        boxed(pressure::Pressure::open(columns)),
         boxed(vmstat::Vmstat::open(columns)),
-        boxed(meminfo::Meminfo::open(columns)),
-        boxed(loadavg::Loadavg::open(columns)),
-        boxed(net_dev::NetDev::open()),
     ];
     sources.into_iter().flatten().collect()
 }
 
-/// What is read as often as its cost allows.
+/// What is read once a second, or as often as their cost together allows: totals lose nothing by it.
 pub(crate) fn dear(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
-    let mut sources = cgroup::open(watched, columns);
-    sources.extend(boxed(tcp::Tcp::open(columns)));
-    sources.extend(boxed(mountstats::Mountstats::open()));
-    sources.push(Box::new(net_speed::NetSpeed));
-    sources.push(Box::new(thermal::Thermal::open()));
+    let sources: [Option<Box<dyn Source>>; 8] = [
+        boxed(pressure::Pressure::open(columns)),
+        boxed(meminfo::Meminfo::open(columns)),
+        boxed(loadavg::Loadavg::open(columns)),
+        boxed(net_dev::NetDev::open()),
+        boxed(tcp::Tcp::open(columns)),
+        boxed(mountstats::Mountstats::open()),
+        boxed(Some(net_speed::NetSpeed)),
+        boxed(Some(thermal::Thermal::open())),
+    ];
+    let mut sources: Vec<_> = sources.into_iter().flatten().collect();
+    sources.extend(cgroup::open(watched, columns));
     sources
 }
 
