@@ -137,6 +137,14 @@ def test_another_workload_is_refused_and_the_reason_is_named() -> None:
     assert error.value.where == "a and b"
 
 
+def test_a_traced_study_is_compared_with_traced_ones_alone() -> None:
+    traced = replace(STUDY, block_latency=True)
+    comparison.build(recorded("a", traced), recorded("b", traced))
+    with pytest.raises(UsageError, match="traced") as error:
+        comparison.build(recorded("a"), recorded("b", traced))
+    assert error.value.where == "b"
+
+
 def test_another_figure_is_refused() -> None:
     own = catalog.get("dfsio-write")
     options = own.options(files=2, size="256MiB")

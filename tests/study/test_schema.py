@@ -12,6 +12,7 @@ from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
 from iostudy.study.schema import load, parse
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
+from iostudy.telemetry.block_requests import COST
 from iostudy.telemetry.rate import DEFAULT_HZ
 from tests.study.files import GOOD, only_problem, problems, read
 
@@ -246,6 +247,28 @@ def test_how_often_telemetry_is_sampled_is_ten_a_second_or_as_written():
 def test_a_rate_that_cannot_be_is_refused_at_its_line(hz):
     text = GOOD + f"telemetry:\n  hz: {hz}\n"
     assert only_problem(GOOD, text).line == len(text.splitlines())
+
+
+def test_requests_are_traced_where_the_study_says_so_and_it_says_what_that_costs():
+    assert not read(GOOD).block_latency
+    assert read(GOOD).notes == ()
+    asked = read(GOOD + "telemetry: {block_latency: true}\n")
+    assert asked.block_latency
+    assert asked.notes == (COST,)
+
+
+@pytest.mark.parametrize("value", ["on", "1", '"true"'])
+def test_whether_requests_are_traced_is_true_or_false(value):
+    text = GOOD + f"telemetry:\n  block_latency: {value}\n"
+    assert only_problem(GOOD, text).line == len(text.splitlines())
+
+
+def test_requests_are_traced_neither_without_root_nor_in_hdfs():
+    text = GOOD + "telemetry:\n  block_latency: true\n"
+    also = "without_root: {factors: {workload.direct: [true, false]}}\n"
+    assert "without_root" in only_problem(GOOD, text + also).message
+    found = problems(text.replace("/data/scratch", "hdfs:///bench"))
+    assert any("no disk of this machine" in problem.message for problem in found)
 
 
 def test_limits_of_validity_are_fractions():

@@ -37,6 +37,18 @@ def test_the_section_for_those_without_root_needs_none():
     assert {f.name for f in for_user(study, root=False).factors} == {"workload.direct"}
 
 
+def test_to_trace_requests_needs_root():
+    text = "telemetry: {block_latency: true}\n"
+    study = read(OPTIONS + text)
+    assert for_user(study, root=True) is study
+    with pytest.raises(UsageError, match="to trace block requests") as refused:
+        for_user(study, root=False)
+    assert refused.value.remedy == "run it as root, or leave out block_latency in telemetry"
+    with pytest.raises(UsageError, match="scheduler, and to trace") as refused:
+        for_user(read(GOOD + text), root=False)
+    assert "without block_latency" in refused.value.remedy
+
+
 @pytest.mark.parametrize(
     "levels", ["limit.nofile_soft: [512, 1024]", "block.scheduler: [as-found]"]
 )

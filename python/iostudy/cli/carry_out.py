@@ -81,7 +81,12 @@ def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[S
     with (
         listener() as listening,
         LocalNode(
-            study.target, folder, study.factors, _order(study, folder), hz=study.telemetry_hz
+            study.target,
+            folder,
+            study.factors,
+            _order(study, folder),
+            block_latency=study.block_latency,
+            hz=study.telemetry_hz,
         ) as node,
     ):
         return assignment.carry_out(node, root=root, seed=seed, listeners=[listening])

@@ -13,7 +13,7 @@ from iostudy.cli.check_search import effort, what
 from iostudy.cli.console import print_line, print_table
 from iostudy.cli.expected_time import expected_time, span
 from iostudy.node.clusters import needs_restarts
-from iostudy.node.expected import check_target, with_expected_levels
+from iostudy.node.expected import check_block_latency, check_target, with_expected_levels
 from iostudy.node.room import needed_bytes
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
@@ -41,6 +41,8 @@ def check(
     if root or not isinstance(asked.target, ScratchTarget):
         # Whether a device is free only root can tell; that the study needs root is told below.
         check_target(asked, Path())
+    if root:
+        check_block_latency(asked)
     print_line(asked.question)
     for note in asked.notes:
         print_line(f"note: {note}")

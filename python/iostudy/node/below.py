@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from iostudy.errors import TargetError
-from iostudy.host import stack
+from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.settings.identity import DiskIdentity
 
@@ -14,6 +14,12 @@ from iostudy.settings.identity import DiskIdentity
 def names(*places: Path) -> tuple[str, ...]:
     """Every device below the places, each once, from the top."""
     return tuple(dict.fromkeys(device.name for place in places for device in _stack(place)))
+
+
+def queued(found: Iterable[str]) -> tuple[BlockDevice, ...]:
+    """Of the devices of these names those that have a queue of their own: no partitions."""
+    present = devices.present(found)
+    return tuple(device for device in present if device.name == device.disk)
 
 
 def tops(*places: Path) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from iostudy.errors import IostudyError
 from iostudy.host import stack
+from iostudy.node import below
 from iostudy.node.levels import Levels
 from iostudy.node.room import Room, require_room, room_in
 from iostudy.settings import catalog as settings
@@ -15,6 +16,7 @@ from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.settings.scratch.rehearsal import require_makeable
+from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor, FactorKind
@@ -62,6 +64,16 @@ def check_target(study: Study, folder: Path) -> None:
             _check_setting(study, factor)
     if not study.awaiting_offer():
         require_room(study.workloads, study.configurations(), room, spec)
+
+
+def check_block_latency(study: Study) -> None:
+    """UsageError where the study traces block requests, and this host cannot. Changes nothing."""
+    if not study.block_latency:
+        return
+    if isinstance(study.target, DiskTarget):
+        usable_tracefs()
+    else:
+        TraceInstance.prepare(below.queued(below.names(_place(study.target))))
 
 
 def _check_setting(study: Study, factor: Factor) -> None:

@@ -13,8 +13,7 @@ from types import TracebackType
 from typing import Any, Self, assert_never
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
-from iostudy.host import devices, stack, usage
-from iostudy.host.devices import BlockDevice
+from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
 from iostudy.node import below
 from iostudy.node.clusters import (
@@ -31,7 +30,7 @@ from iostudy.settings import places
 from iostudy.settings.locks import lock_directory
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
-from iostudy.settings.trace_instance import TraceInstance
+from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
 from iostudy.settings.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration, Factor
@@ -84,6 +83,8 @@ class LocalNode:
         self._notes: tuple[str, ...] = ()
 
     def __enter__(self) -> Self:
+        if self._block_latency:
+            usable_tracefs()  # before any disk is made
         ground = self._ground = self._prepared_ground()
         for directory in self._cluster_dirs():
             WorkFolder.prepare(directory)
@@ -98,7 +99,7 @@ class LocalNode:
             self._site = Site(transaction, parent, ground, self._order)
             held.callback(self._site.close)
             if self._block_latency:
-                self._trace = TraceInstance.prepare(self._whole_devices())
+                self._trace = TraceInstance.prepare(below.queued(self._devices()))
                 transaction.perform(self._trace)
             if self._order is not None:
                 self._begin_cluster(self._order)
@@ -210,13 +211,8 @@ class LocalNode:
         recorder = ProcRecorder(self._devices(), workload, self._hz)
         if self._trace is None:
             return recorder
-        names = {device.number: device.name for device in self._whole_devices()}
+        names = {device.number: device.name for device in below.queued(self._devices())}
         return WithBlockEvents(recorder, BlockEvents(self._trace.path, names, compact))
-
-    def _whole_devices(self) -> tuple[BlockDevice, ...]:
-        """Those below the target that have a queue of their own: no partitions."""
-        found = devices.present(self._devices())
-        return tuple(device for device in found if device.name == device.disk)
 
     def _place(self) -> Path:
         """Where the target is, or will be made."""

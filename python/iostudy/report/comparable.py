@@ -39,9 +39,10 @@ def comparable(first: Recorded, second: Recorded, asked: Sequence[str]) -> Compa
     """What can be compared; ``asked`` are labels, or LABEL=LABEL where they differ.
 
     By default the baselines are compared, and all configurations that have the same label in both.
-    Raises UsageError for a search or a screening, for labels that there are none of, and where
-    nothing is left.
+    Raises UsageError for a search or a screening, for a traced study beside one that is not, for
+    labels that there are none of, and where nothing is left.
     """
+    _refuse_traced_beside_untraced(first, second)
     for side in (first, second):
         _refuse_without_configurations_of_its_own(side)
     reasons = dict(_workload_reasons(first.study, second.study))
@@ -70,6 +71,18 @@ def _refuse_without_configurations_of_its_own(side: Recorded) -> None:
     raise UsageError(
         "two studies that compare configurations", found=found, where=side.place, remedy=remedy
     )
+
+
+def _refuse_traced_beside_untraced(first: Recorded, second: Recorded) -> None:
+    """What it costs to trace every request would be told as a difference of the two."""
+    traced = [side.place for side in (first, second) if side.study.block_latency]
+    if len(traced) == 1:
+        raise UsageError(
+            "two studies of which both were traced, or none",
+            found="its requests were traced (block_latency), which costs time; not the other’s",
+            where=traced[0],
+            remedy="run one of them again, with telemetry as in the other",
+        )
 
 
 def _labels(study: Study) -> tuple[str, ...]:

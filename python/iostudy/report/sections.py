@@ -10,6 +10,7 @@ from iostudy.report import (
     limits_section,
     noise,
     ranking_section,
+    requests_section,
     screening_section,
     search_section,
     tables,
@@ -35,4 +36,5 @@ def beside(report: Report) -> tuple[Section, ...]:
 def of_workload(workload: WorkloadTold, report: Report) -> Iterator[Section]:
     """What stands below the verdicts on a workload."""
     yield from limits_section.sections(workload, report)
+    yield from requests_section.sections(workload, report)
     yield from tables.sections(workload)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.values.trials import TelemetryTold
 from iostudy.study.model import Study
 
 Figures = Mapping[str, float]
+T = TypeVar("T")
 
 MACHINE = "all CPUs, and pressure"
 
@@ -28,13 +30,18 @@ _KIB = "kB"
 
 def means(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryTold, ...]:
     """One for each workload and configuration with a trial that counts, in the study's order."""
-    pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
-    counted: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
-    for row in rows:
-        if row.counts and (own := counted.get((row.workload, row.configuration))) is not None:
-            own.append(row)
     tested = device_under_test(rows)
-    return tuple(_told(*pair, own, tested) for pair, own in counted.items() if own)
+    return tuple(_told(*pair, own, tested) for pair, own in counted(study, rows).items() if own)
+
+
+def counted(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, str], list[TrialRow]]:
+    """The trials that count by workload and configuration, in the study's order."""
+    pairs = [(w.label, c.label) for w in study.workloads for c in study.configurations()]
+    found: dict[tuple[str, str], list[TrialRow]] = {pair: [] for pair in pairs}
+    for row in rows:
+        if row.counts and (own := found.get((row.workload, row.configuration))) is not None:
+            own.append(row)
+    return found
 
 
 def device_under_test(rows: Sequence[TrialRow]) -> str:
@@ -48,7 +55,7 @@ def device_under_test(rows: Sequence[TrialRow]) -> str:
 def _told(
     workload: str, configuration: str, rows: Sequence[TrialRow], tested: str
 ) -> TelemetryTold:
-    by_name = [_by_name(row, tested) for row in rows]
+    by_name = [as_tested(row.seen.devices if row.seen else {}, row.device, tested) for row in rows]
     devices = dict.fromkeys(name for own in by_name for name in own)
     return TelemetryTold(
         workload=workload,
@@ -59,10 +66,9 @@ def _told(
     )
 
 
-def _by_name(row: TrialRow, tested: str) -> dict[str, Figures]:
-    """The row's figures by device, with ``tested`` as the name of the one under test."""
-    devices = row.seen.devices if row.seen else {}
-    return {tested if name == row.device else name: own for name, own in devices.items()}
+def as_tested(devices: Mapping[str, T], device: str, tested: str) -> dict[str, T]:
+    """What is told by device, with ``tested`` as the name of ``device``, the one under test."""
+    return {tested if name == device else name: own for name, own in devices.items()}
 
 
 def _mean(figures: Iterable[Figures]) -> dict[str, float | None]:

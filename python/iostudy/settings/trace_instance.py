@@ -48,16 +48,7 @@ class TraceInstance:
     @classmethod
     def prepare(cls, devices: Sequence[BlockDevice]) -> TraceInstance:
         """An instance of a name that nobody else has; UsageError where none can be made."""
-        if os.geteuid() != 0:
-            raise _unavailable("iostudy runs as another user than root", "run it as root")
-        folder = tracefs.find()
-        if folder is None:
-            place = f"/{tracefs.USUAL}"
-            raise _unavailable("tracefs is not mounted", f"mount -t tracefs nodev {place}")
-        lacking = tracefs.lacks_block_events(folder)
-        if lacking:
-            found = f"no {', '.join(lacking)} in {folder}/events/block"
-            raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE")
+        folder = usable_tracefs()
         if not devices:
             raise _unavailable("no block device below the target", "name a target on a disk")
         path = own_folder.new(folder / "instances", PREFIX)
@@ -143,6 +134,21 @@ class TraceInstance:
             where=str(self.path),
             remedy=f"{remedy}; then `iostudy restore` as root",
         )
+
+
+def usable_tracefs() -> Path:
+    """Where block requests can be traced; UsageError where the user or the kernel cannot."""
+    if os.geteuid() != 0:
+        raise _unavailable("iostudy runs as another user than root", "run it as root")
+    folder = tracefs.find()
+    if folder is None:
+        place = f"/{tracefs.USUAL}"
+        raise _unavailable("tracefs is not mounted", f"mount -t tracefs nodev {place}")
+    lacking = tracefs.lacks_block_events(folder)
+    if lacking:
+        found = f"no {', '.join(lacking)} in {folder}/events/block"
+        raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE")
+    return folder
 
 
 def _unavailable(found: str, remedy: str) -> UsageError:

@@ -17,7 +17,7 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
 from iostudy.study.source import read
-from iostudy.study.targets import DiskTarget
+from iostudy.study.targets import DiskTarget, HdfsTarget
 
 MAX_CONFIGURATIONS = 1000
 
@@ -28,6 +28,7 @@ def cross_check(collector: Collector, study: Study) -> None:
     What depends on levels that the host has yet to offer waits for `with_offered`.
     """
     check_section(collector, study)
+    _check_block_latency(collector, study)
     _check(collector, way_of_factors(study.search), study)
     _check_weights(collector, study)
     if study.fallback is not None:
@@ -73,6 +74,19 @@ def _check(collector: Collector, way: Path, study: Study) -> None:
     _refuse_two_forms(collector, way, study)
     if not study.awaiting_offer():
         _check_labels(collector, way, study)
+
+
+def _check_block_latency(collector: Collector, study: Study) -> None:
+    """Traced and untraced runs of one file would look alike, and must not be compared."""
+    if not study.block_latency:
+        return
+    way = ("telemetry", "block_latency")
+    if study.fallback is not None:
+        message = "it needs root, and does not go together with without_root; leave one of them out"
+        collector.add(way, message)
+    if isinstance(study.target, HdfsTarget):
+        message = "the target is no disk of this machine, and has no request to trace; leave it out"
+        collector.add(way, message)
 
 
 def _check_conditions(collector: Collector, way: Path, study: Study) -> None:

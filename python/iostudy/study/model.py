@@ -138,9 +138,9 @@ class Study:
     (`iostudy.study.reference`). ``hadoop`` is the cluster that it starts where a workload needs one
     and the target is no cluster already. ``search``: the factors are its parameters, and the
     configurations are its candidates as far as they are known; no verdict comes from it.
-    ``telemetry_hz`` is how often a second the machine is sampled while a trial runs. ``notes``
-    say what was replaced and why (no root, for
-    instance).
+    ``telemetry_hz`` is how often a second the machine is sampled while a trial runs;
+    ``block_latency``: every request of the disks is traced meanwhile, too. ``notes`` say what was
+    replaced and why (no root, for instance), and what it costs to trace.
     """
 
     name: str
@@ -162,6 +162,7 @@ class Study:
     hadoop: ClusterSpec = field(default_factory=ClusterSpec)
     search: Search | None = None
     telemetry_hz: float = DEFAULT_HZ
+    block_latency: bool = False
     notes: tuple[str, ...] = ()
 
     def configurations(self) -> tuple[Configuration, ...]:

@@ -35,6 +35,7 @@ from iostudy.study.sections import (
 from iostudy.study.source import read
 from iostudy.study.targets import Target
 from iostudy.study.user import needs_root_to_change
+from iostudy.telemetry.block_requests import COST
 
 KEYS = (
     "question",
@@ -123,6 +124,8 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
         hadoop=cluster,
         search=search,
         telemetry_hz=telemetry.hz,
+        block_latency=telemetry.block_latency,
+        notes=(COST,) if telemetry.block_latency else (),
     )
 
 

@@ -113,6 +113,9 @@ class TelemetrySection(Section):
     hz: Annotated[float, Field(strict=True, ge=MIN_HZ, le=MAX_HZ)] = Field(
         DEFAULT_HZ, description="how often a second it is sampled"
     )
+    block_latency: Annotated[bool, Field(strict=True)] = Field(
+        False, description="whether every request of the disks below the target is traced, too"
+    )
 
 
 class LoopbackSection(Section):

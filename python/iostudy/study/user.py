@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from iostudy.errors import UsageError
 from iostudy.settings import catalog
 from iostudy.settings.definition import Reach
@@ -10,6 +12,9 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.targets import DiskTarget, LoopbackTarget
+
+TRACE = "trace block requests"
+"""As `needs_root` says it."""
 
 
 def for_user(study: Study, *, root: bool) -> Study:
@@ -21,10 +26,20 @@ def for_user(study: Study, *, root: bool) -> Study:
             f"to {', and to '.join(needed)}",
             found="you are not root",
             where=study.name,
-            remedy="run it as root, or give the file a without_root: section "
-            "whose factors are workload options, and whose target is a directory",
+            remedy=f"run it as root, or {_without_root(needed)}",
         )
     return study
+
+
+def _without_root(needed: Sequence[str]) -> str:
+    """What to write into the file, so that it needs no root."""
+    if needed == (TRACE,):
+        return "leave out block_latency in telemetry"
+    also = ", without block_latency" if TRACE in needed else ""
+    return (
+        "give the file a without_root: section whose factors are workload options, and whose "
+        f"target is a directory{also}"
+    )
 
 
 def as_user(study: Study, *, root: bool) -> Study:
@@ -39,6 +54,8 @@ def needs_root(study: Study) -> tuple[str, ...]:
     if isinstance(study.target, DiskTarget):
         verb = "make" if isinstance(study.target, LoopbackTarget) else "format"
         needed.append(f"{verb} {study.describe_target()}")
+    if study.block_latency:
+        needed.append(TRACE)
     return tuple(needed)
 
 

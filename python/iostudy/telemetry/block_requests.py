@@ -6,6 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+COST = (
+    "every request of the disks is traced, which costs a little time of each: "
+    "compare only with what was traced as well"
+)
+"""What is to be known of a study that asks for it."""
+
 Operation = str
 """``read``, ``write``, ``discard`` or ``flush``."""
 

@@ -12,6 +12,7 @@ from iostudy.report.values.curves import CurvesTold
 from iostudy.report.values.limits import DisturbedTold, LimitedTold
 from iostudy.report.values.ranking import RankingTold
 from iostudy.report.values.reference import ReferenceTold
+from iostudy.report.values.requests import TracedTold
 from iostudy.report.values.results import ConfigurationTold, WorkloadTold
 from iostudy.report.values.screening import ScreeningTold
 from iostudy.report.values.search import SearchTold
@@ -81,6 +82,8 @@ class Report(Value):
     """What limited each configuration on each workload, in the order of ``telemetry``."""
     disturbed: tuple[DisturbedTold, ...] = ()
     """Trials that count and that something outside the study has limited."""
+    block_requests: tuple[TracedTold, ...] = ()
+    """The requests of the disks, where the study has them traced; in the order of ``telemetry``."""
     device: str
     """The device under test, empty if there is none; ``loop1, then loop0`` where it was renamed."""
     notes: tuple[str, ...]

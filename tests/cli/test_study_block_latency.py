@@ -1,0 +1,84 @@
+"""A study that has the requests of its disk traced, from file to report; and where it cannot."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from iostudy.host import tracefs
+from iostudy.report import json_
+from iostudy.settings.trace_instance import PREFIX
+from tests.cli.program import Program
+from tests.json_schema import assert_conforms
+
+pytestmark = pytest.mark.root
+STUDY = """\
+question: Which?
+target: TARGET
+factors: {workload.direct: [true, false]}
+workloads: [{dfsio-write: {files: 1, size: 4MiB}}]
+decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
+validity: {foreign_io: 9000%, steal: 90%}
+telemetry: {block_latency: true}
+"""
+ON_DISK = STUDY.replace("TARGET", "{loopback: {size: 64MiB}}")
+BLOCKS, WRITTEN_BYTES = 3, 4 << 20
+
+
+def test_every_trial_is_traced_and_the_report_tells_of_all_together(
+    tracing: Path, program: Program
+) -> None:
+    program.write(ON_DISK)
+    checked = program("check", "study.yaml")
+    assert checked.returncode == 0, checked.stderr
+    assert "every request of the disks is traced" in checked.stdout
+    done = program.run_study()
+    assert done.returncode == 0, done.stderr
+    assert "every request of the disks is traced" in done.stderr
+    assert program.leftovers() == []
+    assert list((tracing / "instances").glob(f"{PREFIX}*")) == []
+
+    told = json.loads((program.out / "report.json").read_text("utf-8"))
+    assert_conforms(told, json_.schema())
+    rows = [row for row in program.rows() if row.counts]
+    for own in told["block_requests"]:
+        assert own["trials"] == BLOCKS
+        (write,) = [
+            each
+            for each in own["requests"]
+            if (each["device"], each["operation"]) == (told["device"], "write")
+        ]
+        kept = [
+            row.seen.requests.devices[row.device]["write"]
+            for row in rows
+            if row.configuration == own["configuration"] and row.seen and row.seen.requests
+        ]
+        assert len(kept) == BLOCKS
+        assert all(each.moved_bytes >= WRITTEN_BYTES for each in kept)
+        assert write["count"] == sum(write["counts"]) == sum(each.count for each in kept)
+        assert min(k.mean_us for k in kept) <= write["mean_us"] <= max(k.mean_us for k in kept)
+        assert write["percentiles_us"]["max"] <= max(each.max_us for each in kept)
+    assert "### Requests of each disk" in (program.out / "report.md").read_text("utf-8")
+    assert "Requests of each disk" in (program.out / "report.html").read_text("utf-8")
+
+
+def test_where_there_is_no_disk_it_is_told_before_anything_is_run(
+    tracing: Path, program: Program
+) -> None:
+    program.write(STUDY.replace("TARGET", "/dev/shm"))
+    for done in (program("check", "study.yaml"), program.run_study()):
+        assert done.returncode == 2
+        assert "no block device below the target" in done.stderr
+
+
+def test_where_the_kernel_does_not_show_its_requests_no_disk_is_made(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracefs, "find", lambda: None)
+    program.write(ON_DISK)
+    for done in (program("check", "study.yaml"), program.run_study()):
+        assert done.returncode == 2
+        assert "mount -t tracefs nodev /sys/kernel/tracing; or measure without them" in done.stderr
+    assert program.leftovers() == []
