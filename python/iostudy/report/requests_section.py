@@ -18,8 +18,8 @@ _KNOWN = (
     "Microseconds from the issue of a request to the driver to its completion, by the kernel’s "
     "tracepoints: without the time in the I/O scheduler, which r_await and w_await have too. All "
     "requests of the trials that count together, whoever asked for them, percentiles to 4.4 %; no "
-    "verdict rests on them. To trace every request costs a little time of each: these trials compare with each other, "
-    "and with none that were not traced."
+    "verdict rests on them. To trace every request costs a little time of each: these trials "
+    "compare with each other, and with none that were not traced."
 )
 _NONE = "No request was seen on any device below the target."
 
