@@ -365,18 +365,15 @@ class Reader:
 
 @final
 class Samples:
-    """Samples as columns of equal length, as native 64-bit unsigned numbers one behind the other.
-
-    ``telemetry/samples.py`` says which columns there are.
-    """
+    """Samples as columns of equal length; ``telemetry/samples.py`` says which there are."""
 
     @property
     def names(self) -> list[str]:
         """Of each column, in their order."""
     def at(self) -> bytes:
-        """CLOCK_MONOTONIC at each sample, in nanoseconds."""
-    def column(self, index: int) -> tuple[bytes, bytes]:
-        """A column's values, and a byte for each: 1 where it was there, 0 where it was missing."""
+        """CLOCK_MONOTONIC at each sample, in nanoseconds, as native 64-bit unsigned numbers."""
+    def values(self) -> bytes:
+        """One column behind the other as native 64-bit floats: NaN where a value was missing."""
     def processes(self) -> list[tuple[int, str, bool, int, int, int]]:
         """The busiest of the workload and of others, by bytes and by CPU time.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iostudy._native import Sampler
+from iostudy._native import Reader, Sampler
 from iostudy.telemetry.samples import Samples, moved, total
 from tests.native.jobs import job
 
@@ -110,12 +110,17 @@ def test_no_devices_are_none_and_none_named_are_all() -> None:
         assert set(Samples.of(sampler.stop()).keyed("disk")) == found
 
 
-def test_a_column_that_is_not_there_is_an_error() -> None:
-    sampler = Sampler([], [], 3600)
-    sampler.start()
-    samples = sampler.stop()
-    with pytest.raises(IndexError):
-        samples.column(len(samples.names))
+def test_columns_are_handed_over_one_behind_the_other_and_what_was_missing_is_nan() -> None:
+    reader = Reader([], [])
+    reader.sample()  # has what is read seldom, the next one at once has not
+    reader.sample()
+    native = reader.take()
+    values = np.frombuffer(native.values()).reshape(len(native.names), 2)
+    by_name = dict(zip(native.names, values, strict=True))
+    first, second = by_name["clock.boottime_ns"]
+    assert 0 < first < second
+    used = by_name["foreign.cpu_us"]
+    assert np.isnan(used).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("interval", [0.0, -1.0, float("nan"), float("inf"), 1e12])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from iostudy.telemetry import devices
 from iostudy.telemetry.devices import figures_by_device
 from iostudy.telemetry.samples import Samples
 from tests.telemetry.test_iostat import COUNTERS
@@ -40,3 +41,26 @@ def test_what_was_counted_by_another_device_of_its_name_is_not_taken_for_its_own
 
 def test_one_that_was_there_but_once_has_no_figures():
     assert recorded([NAN, 10, NAN, NAN]) == {}
+
+
+def several(count: int) -> Samples:
+    """Each device reads as much more in each second as its number says."""
+    columns = {}
+    for index in range(count):
+        columns |= {f"disk.sd{index}.{name}": np.zeros(3) for name in COUNTERS}
+        columns[f"disk.sd{index}.reads"] = np.arange(3.0) * index
+        columns[f"disk.sd{index}.number"] = np.full(3, float(index))
+    return Samples(np.arange(3.0), columns)
+
+
+@pytest.mark.parametrize("at_once", [1, 150, 1 << 16])
+def test_devices_have_their_own_figures_however_many_are_worked_out_together(monkeypatch, at_once):
+    monkeypatch.setattr(devices, "_VALUES_AT_ONCE", at_once)
+    told = figures_by_device(several(7))
+    assert [figures["r/s"] for figures in told.values()] == pytest.approx(range(7))
+    assert list(told) == [f"sd{index}" for index in range(7)]
+
+
+def test_devices_that_nobody_asks_for_are_left_out():
+    assert set(figures_by_device(several(5), {"sd3", "sd1", "gone"})) == {"sd1", "sd3"}
+    assert figures_by_device(several(5), ()) == {}

@@ -169,6 +169,35 @@ def test_while_paused_the_figures_stand_and_the_history_goes_on():
     run(act, *readings)
 
 
+def test_only_lines_that_have_changed_are_drawn():
+    utils = {"sda": 0.0, "sdb": 50.0, "sdc": 0.0}
+    idle = reading([disk(name) for name in utils], utils)
+    busier = reading([disk(name) for name in utils], utils | {"sdb": 60.0})
+    drawn = []
+
+    async def act(pilot, screen):
+        for _ in range(30):  # until the history of an idle device is one line of lowest bars
+            screen.app._read()
+        await pilot.pause(0.1)
+        grid = screen.app.query_one(Grid)
+        draw = grid.render_line
+        grid.render_line = lambda y: drawn.append(y) or draw(y)
+        screen.app._read()
+        await pilot.pause(0.1)
+        assert drawn == []
+        screen.app._live.readings = [busier]
+        screen.app._read()
+        await pilot.pause(0.1)
+        assert drawn == [2]
+        assert screen.devices() == ["sda", "sdb", "sdc"]
+        assert "60.0" in screen.lines()[grid.region.y + 2]
+        await pilot.press("down")
+        await pilot.pause(0.1)
+        assert set(drawn) >= {1, 2}
+
+    run(act, idle)
+
+
 def test_the_interval_is_changed_in_steps():
     async def act(pilot, screen):
         assert "every 2 s" in screen.lines()[0]

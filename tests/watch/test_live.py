@@ -56,9 +56,9 @@ class SeldomScanned:
     def at(self) -> bytes:
         return (np.array([self._second - 1, self._second], np.uint64) * 10**9).tobytes()
 
-    def column(self, index: int) -> tuple[bytes, bytes]:
-        there = [True, True] if index == 0 else [self._was_scanned(-1), self._was_scanned(0)]
-        return np.zeros(2, np.uint64).tobytes(), bytes(there)
+    def values(self) -> bytes:
+        used = [0.0 if self._was_scanned(before) else np.nan for before in (-1, 0)]
+        return np.array([[0.0, 0.0], used]).tobytes()
 
     def processes(self) -> list[tuple[int, str, bool, int, int, int]]:
         return [(7, "dd", False, 3_000_000, 0, 0)] if self._was_scanned(0) else []

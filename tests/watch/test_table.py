@@ -111,8 +111,8 @@ def test_the_history_of_a_device_has_gaps_where_it_was_gone():
     for second, util in enumerate((10.0, None, 30.0, 40.0)):
         utils = {} if util is None else {"sda": util}
         history.add(reading([disk("sda")], utils, second))
-    assert history.of("sda", "%util", 3) == [None, 30.0, 40.0]
-    assert history.of("sda", "w/s", 9) == [100.0, None, 300.0, 400.0]
+    assert history.of("sda", "%util", 3) == (None, 30.0, 40.0)
+    assert history.of("sda", "w/s", 9) == (100.0, None, 300.0, 400.0)
     assert history.scale("%util") == 100.0
     assert history.scale("w/s") == 400.0
 
@@ -125,11 +125,11 @@ def test_a_history_does_not_grow_without_end():
 
 
 def test_bars():
-    assert sparkline([0.0, None, 50.0, 100.0, 250.0], 100.0, 6) == " ▁ ▅██"
-    assert sparkline([0.0, 0.0], 0.0, 2) == "▁▁"
+    assert sparkline((0.0, None, 50.0, 100.0, 250.0), 100.0, 6) == " ▁ ▅██"
+    assert sparkline((0.0, 0.0), 0.0, 2) == "▁▁"
 
 
-@given(st.lists(st.none() | st.floats(0, 1e12), max_size=20), st.floats(0, 1e12))
+@given(st.lists(st.none() | st.floats(0, 1e12), max_size=20).map(tuple), st.floats(0, 1e12))
 def test_any_history_fits(values, scale):
     drawn = sparkline(values, scale, 20)
     assert len(drawn) == 20

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use iostudy_sampler::{Depth, Watched};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -97,19 +97,21 @@ impl Samples {
     }
 
     fn at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        packed(py, self.0.at.iter().map(|at| at.to_ne_bytes()))
+        packed(
+            py,
+            self.0.at.len(),
+            self.0.at.iter().map(|at| at.to_ne_bytes()),
+        )
     }
 
-    fn column<'py>(
-        &self,
-        py: Python<'py>,
-        index: usize,
-    ) -> PyResult<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)> {
-        let found = self.0.columns.get(index);
-        let (_, column) = found.ok_or_else(|| PyIndexError::new_err(index))?;
-        let values = column.iter().map(|value| value.unwrap_or(0).to_ne_bytes());
-        let there = column.iter().map(|value| [u8::from(value.is_some())]);
-        Ok((packed(py, values)?, packed(py, there)?))
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let count = self.0.columns.len() * self.0.at.len();
+        let values = self.0.columns.iter().flat_map(|(_, column)| column);
+        packed(
+            py,
+            count,
+            values.map(|value| as_float(*value).to_ne_bytes()),
+        )
     }
 
     fn processes(&self) -> Vec<Process<'_>> {
@@ -131,12 +133,19 @@ fn process(process: &iostudy_sampler::Process) -> Process<'_> {
     )
 }
 
-/// What is packed one behind the other, without a Python object for each.
+/// NaN where it was missing.
+#[allow(clippy::cast_precision_loss)] // 2^53 bytes are more than any disk has moved
+fn as_float(value: Option<u64>) -> f64 {
+    value.map_or(f64::NAN, |value| value as f64)
+}
+
+/// So many values one behind the other, without a Python object for each.
 fn packed<const N: usize>(
     py: Python<'_>,
-    values: impl ExactSizeIterator<Item = [u8; N]>,
+    count: usize,
+    values: impl Iterator<Item = [u8; N]>,
 ) -> PyResult<Bound<'_, PyBytes>> {
-    PyBytes::new_with(py, N * values.len(), |room| {
+    PyBytes::new_with(py, N * count, |room| {
         for (place, value) in room.chunks_exact_mut(N).zip(values) {
             place.copy_from_slice(&value);
         }

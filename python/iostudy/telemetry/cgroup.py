@@ -27,6 +27,8 @@ def caps_by_device(samples: Samples) -> Mapping[str, Figures]:
     Devices are told by their numbers, in which a cap names them.
     """
     capped = samples.keyed("cgroup")
+    if not capped:
+        return {}
     return {
         device: caps
         for device, columns in samples.keyed("disk").items()

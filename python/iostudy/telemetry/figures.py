@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from iostudy.telemetry.cgroup import caps_by_device
 from iostudy.telemetry.devices import figures_by_device
 from iostudy.telemetry.machine import machine_figures
@@ -12,12 +14,12 @@ from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.seen import Seen
 
 
-def tell(samples: Samples) -> Seen:
-    """The figures of a recording."""
-    devices, caps = figures_by_device(samples), caps_by_device(samples)
+def tell(samples: Samples, devices: Collection[str] | None = None) -> Seen:
+    """The figures of a recording: of those ``devices``, None for all that were sampled."""
+    figures, caps = figures_by_device(samples, devices), caps_by_device(samples)
     return Seen(
         seconds=float(samples.seconds[-1]),
-        devices={device: {**own, **caps.get(device, {})} for device, own in devices.items()},
+        devices={device: {**own, **caps.get(device, {})} for device, own in figures.items()},
         network=figures_by_interface(samples),
         nfs=figures_by_mount(samples),
         machine={**machine_figures(samples), **foreign_figures(samples)},

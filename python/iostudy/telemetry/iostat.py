@@ -26,12 +26,23 @@ class _Operation:
     sectors: str
     milliseconds: str
 
+    @property
+    def counters(self) -> tuple[str, ...]:
+        """All of them."""
+        return self.requests, self.merged, self.sectors, self.milliseconds
+
 
 _OPERATIONS = (
     _Operation("r", "reads", "reads_merged", "sectors_read", "read_ms"),
     _Operation("w", "writes", "writes_merged", "sectors_written", "write_ms"),
     _Operation("d", "discards", "discards_merged", "sectors_discarded", "discard_ms"),
 )
+
+COUNTERS = (
+    *(counter for each in _OPERATIONS for counter in each.counters),
+    *("flushes", "flush_ms", "io_ms", "weighted_io_ms"),
+)
+"""The kernel's counters of a device that figures are made of."""
 
 EXTENDED = (
     *("r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz"),
@@ -46,7 +57,7 @@ OLD = ("avgrq-sz", "avgqu-sz", "await", "svctm")
 
 
 def device_figures(moved: Mapping[str, float], seconds: float) -> dict[str, float]:
-    """iostat's extended figures of one device whose counters ``moved`` so far in ``seconds``.
+    """iostat's extended figures of one device whose COUNTERS ``moved`` so far in ``seconds``.
 
     Beside ``EXTENDED``, ``kB_read`` and ``kB_wrtn`` are the totals that ``iostat -dk`` calls so.
     Rates are per second, sizes in kB of 1024 bytes, waits in milliseconds, %util in percent; as in

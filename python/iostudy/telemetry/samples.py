@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,8 @@ _WRAP_32 = 2.0**32
 _NANOSECONDS = 1e9
 _MICROSECONDS = 1e6
 SECONDS = "seconds"
+_NAMES_KEPT = 1 << 16
+"""Whoever looks every second meets the same names again; of thousands of devices there are more."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,12 @@ class Samples:
 
     @classmethod
     def of(cls, native: _native.Samples) -> Samples:
-        """The sampler's own, as floating point numbers: exact up to 2**53."""
+        """The sampler's own: exact up to 2**53. A column that was never there is left out."""
         at = np.frombuffer(native.at(), np.uint64)
-        columns = {}
-        for index, name in enumerate(native.names):
-            values, there = native.column(index)
-            known = np.frombuffer(there, np.bool_)
-            if known.any():
-                counted = np.frombuffer(values, np.uint64).astype(np.float64)
-                columns[name] = np.where(known, counted, np.nan)
+        names = native.names
+        values = np.frombuffer(native.values(), np.float64).reshape(len(names), len(at))
+        places = np.flatnonzero(np.isfinite(values).any(axis=1)).tolist()
+        columns = {names[place]: values[place] for place in places}
         processes = tuple(
             Process(pid, name, of_workload, cpu_us / _MICROSECONDS, read, written)
             for pid, name, of_workload, cpu_us, read, written in native.processes()
@@ -91,8 +90,7 @@ class Samples:
     def _groups(self) -> Mapping[str, Mapping[str, Mapping[str, Values]]]:
         groups: dict[str, dict[str, dict[str, Values]]] = {}
         for name, values in self.columns.items():
-            group, _, rest = name.partition(".")
-            key, _, counter = rest.rpartition(".")
+            group, key, counter = _parts(name)
             groups.setdefault(group, {}).setdefault(key, {})[counter] = values
         return groups
 
@@ -108,6 +106,14 @@ class Samples:
     def intervals(self) -> Values:
         """Seconds between each sample and the next."""
         return np.diff(self.seconds)
+
+
+@lru_cache(_NAMES_KEPT)
+def _parts(name: str) -> tuple[str, str, str]:
+    """Group, key and counter of a column; the key is empty where there is none."""
+    group, _, rest = name.partition(".")
+    key, _, counter = rest.rpartition(".")
+    return group, key, counter
 
 
 def moved(values: Values) -> Values:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import Binding
 from textual.events import Click, Resize
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -42,31 +45,39 @@ KEYS = (
 
 _Cell = tuple[str, str]
 """A text, and the kind of its style."""
+_Line = tuple[_Cell, ...]
 _PLAIN = "plain"
 _KINDS = (_PLAIN, "head", "sorted", "cursor", "idle", "busy", "history")
 
 
+def _digits(column: str) -> int:
+    return _DIGITS + 1 if column.endswith("kB/s") else _DIGITS - column.startswith("%")
+
+
+_FIGURE_WIDTHS = {column: max(len(column), _digits(column)) + 1 for column in COLUMNS}
+"""How wide each is, with a blank before it."""
+_ALL_FIGURES = sum(_FIGURE_WIDTHS.values())
+
+
 @dataclass(frozen=True)
 class _Widths:
-    """Columns in cells, each with a blank before it."""
+    """In cells, of what stands before the figures; the history with a blank before it."""
 
     name: int
     history: int
-    figures: dict[str, int]
 
     @property
     def all(self) -> int:
-        return self.name + self.history + sum(self.figures.values())
+        return self.name + self.history + _ALL_FIGURES
 
     @classmethod
     def fitting(cls, rows: Sequence[Row], width: int) -> _Widths:
         """The history has what figures leave of ``width``, and some of it in any case."""
         longest = max((len(_name(row)) for row in rows), default=0) + 1
         name = min(_WIDEST_NAME, max(_NARROWEST_NAME, longest))
-        figures = {column: max(len(column), _digits(column)) + 1 for column in COLUMNS}
-        left = width - name - sum(figures.values())
+        left = width - name - _ALL_FIGURES
         history = min(_WIDEST_HISTORY, max(_NARROWEST_HISTORY, left, width // 4 - name))
-        return cls(name, history, figures)
+        return cls(name, history)
 
 
 class Grid(ScrollView, can_focus=True):
@@ -103,6 +114,8 @@ class Grid(ScrollView, can_focus=True):
         self._styles: dict[str, Style] = {}
         super().__init__()
         self._rows: Sequence[Row] = ()
+        self._places: dict[Path, int] = {}
+        self._drawn: dict[int, _Line] = {}
         self._view, self._history = View(), History()
         self._scale = 0.0
         self._widths = _Widths.fitting((), 0)
@@ -123,15 +136,17 @@ class Grid(ScrollView, can_focus=True):
     @property
     def cursor(self) -> int:
         """The row that the cursor is on; it stays with its device when rows are sorted anew."""
-        places = (place for place, row in enumerate(self._rows) if row.path == self._cursor)
-        return next(places, 0)
+        return self._places.get(self._cursor, 0) if self._cursor else 0
 
     def show(self, rows: Sequence[Row], view: View, history: History) -> None:
-        """Draw these from now on."""
+        """Draw these from now on; what is drawn already stays, as most devices are idle."""
         self._rows, self._view, self._history = rows, view, history
+        self._places = {row.path: place for place, row in enumerate(rows)}
         self._scale = history.scale(view.history_of)
         self._measure()
-        self.refresh()
+        changed = [y for y, line in self._drawn.items() if line != self._line(y)]
+        if changed:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in changed))
 
     def _measure(self) -> None:
         self._widths = _Widths.fitting(self._rows, self.scrollable_size.width)
@@ -139,23 +154,28 @@ class Grid(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """The heads, then the rows that have been scrolled to."""
+        line = self._drawn[y] = self._line(y)
+        width, plain = self.scrollable_size.width, self._style(_PLAIN)
+        if not line:
+            return Strip.blank(width, plain)
+        name, *others = (Segment(text, self._style(kind)) for text, kind in line)
+        begin, room = round(self.scroll_x), width - self._widths.name
+        return Strip([name, *Strip(others).crop_extend(begin, begin + room, plain)])
+
+    def _line(self, y: int) -> _Line:
+        """What is to be seen there: a name, which does not scroll, and what does; or nothing."""
         place = y - 1 + round(self.scroll_y)
         if y == 0:
-            cells = self._heads()
-        elif place < len(self._rows):
-            cells = self._cells(self._rows[place], is_cursor=place == self.cursor)
-        else:
-            return Strip.blank(self.scrollable_size.width, self._style(_PLAIN))
-        name, *others = (Segment(text, self._style(kind)) for text, kind in cells)
-        begin, room = round(self.scroll_x), self.scrollable_size.width - self._widths.name
-        scrolled = Strip(others).simplify().crop_extend(begin, begin + room, self._style(_PLAIN))
-        return Strip.join([Strip([name]), scrolled])
+            return tuple(self._heads())
+        if place < len(self._rows):
+            return tuple(self._cells(self._rows[place], is_cursor=place == self.cursor))
+        return ()
 
     def _heads(self) -> Iterator[_Cell]:
         yield self._head(DEVICE, self._widths.name, left=True)
         title = f" {self._view.history_of}"[: self._widths.history]
         yield title.ljust(self._widths.history), "head"
-        for column, width in self._widths.figures.items():
+        for column, width in _FIGURE_WIDTHS.items():
             yield self._head(column, width)
 
     def _head(self, column: str, width: int, *, left: bool = False) -> _Cell:
@@ -175,9 +195,7 @@ class Grid(ScrollView, can_focus=True):
         of = self._view.history_of
         past = self._history.of(row.device.name, of, widths.history - 1)
         yield sparkline(past, self._scale, widths.history - 1), "history"
-        for column, width in widths.figures.items():
-            value = row.figures.get(column)
-            yield _number(value).rjust(width), under or _shade(column, value)
+        yield from _figure_cells(tuple(map(row.figures.get, COLUMNS)), under)
 
     def on_resize(self, _: Resize) -> None:
         """Give the history what room there is."""
@@ -196,7 +214,7 @@ class Grid(ScrollView, can_focus=True):
         if x < self._widths.name:
             return DEVICE
         end = self._widths.name + self._widths.history - round(self.scroll_x)
-        for column, width in self._widths.figures.items():
+        for column, width in _FIGURE_WIDTHS.items():
             if end <= x < end + width:
                 return column
             end += width
@@ -231,15 +249,20 @@ def _name(row: Row) -> str:
     return "  " * row.depth + mark + visible(row.device.called)
 
 
+@lru_cache
+def _figure_cells(values: tuple[float | None, ...], under: str) -> _Line:
+    """Each of COLUMNS, those side by side that look alike as one; kept, as idle devices are."""
+    kinds = (under or _shade(*each) for each in zip(COLUMNS, values, strict=True))
+    texts = map(str.rjust, map(_number, values), _FIGURE_WIDTHS.values())
+    alike = groupby(zip(texts, kinds, strict=True), itemgetter(1))
+    return tuple(("".join(text for text, _ in cells), kind) for kind, cells in alike)
+
+
 def _shade(column: str, value: float | None) -> str:
     """Nothing to be done is pale; a device that is always at work stands out."""
     if not value:
         return "idle"
     return "busy" if column == _UTIL and value >= _BUSY_PERCENT else _PLAIN
-
-
-def _digits(column: str) -> int:
-    return _DIGITS + 1 if column.endswith("kB/s") else _DIGITS - column.startswith("%")
 
 
 def _number(value: float | None) -> str:

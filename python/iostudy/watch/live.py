@@ -17,7 +17,6 @@ from iostudy.watch.chosen import Named, chosen, named
 if TYPE_CHECKING:
     from iostudy.telemetry.samples import Samples, Values
 
-_DISK = "disk."
 _NANOSECONDS = 1e9
 
 
@@ -73,7 +72,7 @@ class Watch:
         from iostudy.telemetry.figures import tell  # not at the top: numpy is slow to load
 
         watched = self.watched(samples)
-        seen = tell(_only(samples, watched))
+        seen = tell(samples, watched)
         told = {name: seen.devices[name] for name in watched if name in seen.devices}
         at = datetime.fromtimestamp(
             samples.columns["clock.realtime_ns"][-1] / _NANOSECONDS, UTC
@@ -185,13 +184,3 @@ def _is_scanned(samples: Samples) -> bool:
     """Whether the last sample has the processes."""
     used = samples.group("foreign").get("cpu_us")
     return used is not None and isfinite(used[-1])
-
-
-def _only(samples: Samples, watched: Mapping[str, Named]) -> Samples:
-    """Without the other devices, whose figures nobody wants."""
-    kept = {
-        name: values
-        for name, values in samples.columns.items()
-        if not name.startswith(_DISK) or name.removeprefix(_DISK).rpartition(".")[0] in watched
-    }
-    return replace(samples, columns=kept)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import inf
 
 from iostudy.telemetry.seen import Figures
@@ -78,10 +79,10 @@ class History:
         """Keep one more, and give up the oldest if there are too many."""
         self._past.append(reading.seen.devices)
 
-    def of(self, device: str, figure: str, length: int) -> list[float | None]:
+    def of(self, device: str, figure: str, length: int) -> tuple[float | None, ...]:
         """The last values of a figure, the newest last; None where the device was not there."""
         recent = list(self._past)[max(0, len(self._past) - length) :]
-        return [past.get(device, {}).get(figure) for past in recent]
+        return tuple(past.get(device, {}).get(figure) for past in recent)
 
     def scale(self, figure: str) -> float:
         """What a full bar stands for: 100 of a percentage, else the most that any device had."""
@@ -91,8 +92,12 @@ class History:
         return max(values, default=0.0)
 
 
-def sparkline(values: Sequence[float | None], scale: float, width: int) -> str:
-    """A bar for each value, at the right of ``width`` places; a blank where there is none."""
+@lru_cache
+def sparkline(values: tuple[float | None, ...], scale: float, width: int) -> str:
+    """A bar for each value, at the right of ``width`` places; a blank where there is none.
+
+    Kept, as the history of one idle device is that of the others.
+    """
     bars = (_bar(value, scale) for value in values)
     return "".join(bars).rjust(width)
 
