@@ -282,6 +282,9 @@ def test_a_full_disk_below_stdout_is_an_error_and_no_traceback(program, argument
         ("watch",),
         ("watch", "--json"),
         ("watch", "--csv"),
+        ("--help",),
+        ("run", "--help"),
+        ("--version",),
     ],
 )
 def test_a_reader_of_stdout_that_has_gone_ends_it_as_sigpipe_would(program, arguments):

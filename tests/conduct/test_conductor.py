@@ -67,6 +67,13 @@ def test_a_clear_difference_and_a_clear_sameness_are_told_apart(tmp_path):
     assert verdicts["dfsio-write", "bfq"] is Verdict.WORSE
 
 
+def test_a_declared_limit_that_could_not_be_judged_is_noted_with_each_trial(tmp_path):
+    conduct(tmp_path / "declared", FakeNode(), text=TEXT + "validity: {foreign_cpu: 25%}\n")
+    assert all("foreign_cpu was not judged" in row.notes[-1] for row in rows(tmp_path / "declared"))
+    conduct(tmp_path / "without", FakeNode())
+    assert all(row.notes == () for row in rows(tmp_path / "without"))
+
+
 def test_each_comparison_stops_as_soon_as_it_is_decided(tmp_path):
     node = FakeNode(effects={"bfq": -0.2}, noise=0.03)
     final = {(s.workload, s.configuration): s.comparison for s in conduct(tmp_path, node)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from iostudy.conduct.validity import disturbance
+from iostudy.conduct.validity import disturbance, unjudged
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
 from iostudy.telemetry.recorder import Telemetry
@@ -70,6 +70,16 @@ def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:
     several = seen(busy, Foreign(7, "spinner", 5.0, 0.0, 0.0))
     assert disturbance(several, limits).endswith("; some of it by spinner (pid 7), 5.0 s")
     assert disturbance(seen(busy), LIMITS) == ""
+
+
+def test_a_declared_limit_that_cannot_be_judged_is_told() -> None:
+    limits = Validity(foreign_io=9.0, steal=1.0, attempts=3, foreign_cpu=0.25)
+    for unknown in ({}, {"cores": 4.0}, {"foreign_%cpu": 120.0}):
+        assert disturbance(seen(unknown), limits) == ""
+        (note,) = unjudged(seen(unknown), limits)
+        assert note.startswith("foreign_cpu was not judged")
+        assert unjudged(seen(unknown), LIMITS) == ()
+    assert unjudged(seen({"foreign_%cpu": 0.0, "cores": 4.0}), limits) == ()
 
 
 def test_a_machine_that_slept_has_measured_nothing() -> None:

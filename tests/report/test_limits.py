@@ -73,7 +73,17 @@ def test_what_few_trials_share_is_told_with_low_confidence() -> None:
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     (told,) = build(asked, study_row(asked), trials).limits
     assert told.limits[Limit.DEVICE] == 3
-    assert told.confidence is Confidence.LOW
+    assert (told.confidence, told.typical_confidence) == (Confidence.LOW, Confidence.MEDIUM)
+
+
+def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    assert "| medium |" in markdown.render(build(asked, study_row(asked), trials))
+    trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
+    told = build(asked, study_row(asked), trials)
+    why = f"low, as 3 of 5 trials share it (medium in trial {told.limits[0].typical})"
+    assert why in markdown.render(told)
 
 
 def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
@@ -120,14 +130,16 @@ def test_what_came_from_outside_is_flagged_and_counts() -> None:
     asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
     trials = rows(asked, effects=EQUAL)
     assert trials[0].seen is not None
-    machine = {**trials[0].seen.machine, "suspended_s": 30.0}
-    trials[0] = replace(trials[0], seen=replace(trials[0].seen, machine=machine))
+    machine = {**trials[0].seen.machine, "%steal": 40.0}
+    loop = {**trials[0].seen.devices["loop0"], "%util": 10.0}
+    seen = replace(trials[0].seen, machine=machine, devices={"loop0": loop})
+    trials[0] = replace(trials[0], seen=seen)
     told = build(asked, study_row(asked), trials)
     (own,) = told.disturbed
-    assert (own.disturbance, own.trials) == (Disturbance.SUSPENDED, 1)
+    assert (own.disturbance, own.trials) == (Disturbance.STEAL, 1)
     assert told.trials[0].counts
-    assert "suspension in 1 trial" in markdown.render(told)
-    assert any("1 trial was hampered by suspension" in step.text for step in told.todo)
+    assert "the hypervisor in 1 trial" in markdown.render(told)
+    assert any("1 trial was hampered by the hypervisor" in step.text for step in told.todo)
 
 
 def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
@@ -143,6 +155,18 @@ def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
     assert by_name["dirty pages"] == pytest.approx([20.0] * 60)
     (drawn, _) = timeline_chart.charts(told.workloads[0], told)
     assert "loop0 busy 50 to 50 %" in drawn.alternative
+
+
+def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -> None:
+    whole = samples()
+    ends = {name: values[[0, 4]] for name, values in whole.columns.items()}
+    for number in range(1, 17):
+        write_samples(tmp_path, number, Samples(whole.seconds[[0, 4]], ends))
+    told = told_of(tmp_path)
+    assert all(own.timeline is None for own in told.limits)
+    assert timeline_chart.charts(told.workloads[0], told) == ()
+    why = "No timeline of 2 configurations: the trial was too short for one."
+    assert why in markdown.render(told)
 
 
 @pytest.mark.parametrize("harm", ["gone", "cut short", "scrambled"])

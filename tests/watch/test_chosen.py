@@ -53,6 +53,16 @@ def test_an_unknown_name_is_told_with_what_is_there(tmp_path):
     assert "dm-3, sda, sdb" in refused.value.remedy
 
 
+def test_of_many_devices_the_most_similar_are_told_with_how_many_others_there_are(tmp_path):
+    for number in range(40):
+        add_disk(tmp_path, f"loop{number}", f"7:{number}", scheduler=None)
+    add_disk(tmp_path, "sda", "8:0", scheduler=None)
+    with pytest.raises(TargetError) as refused:
+        chosen(["sdq"], tmp_path)
+    assert refused.value.remedy.startswith("name a path, a partition, or one of sda, ")
+    assert refused.value.remedy.endswith(" and 35 others")
+
+
 def test_a_place_without_a_device_says_why():
     with pytest.raises(TargetError) as refused:
         chosen(["/proc"])

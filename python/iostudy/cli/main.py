@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
 from importlib.metadata import version
 from typing import Annotated
@@ -100,7 +101,7 @@ def main() -> None:
     install()
     try:
         try:
-            app()
+            _app()
         finally:
             ignore()
             restore_open()
@@ -119,6 +120,19 @@ def main() -> None:
             raise
         say(f"iostudy: {unreachable}")
         sys.exit(unreachable.exit_code)
+
+
+def _app() -> None:
+    """The command; EndedBySignal also where nobody reads what Click itself prints, as help.
+
+    Click then exits with 1, as if the command had failed.
+    """
+    try:
+        app()
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):
+            raise EndedBySignal(signal.SIGPIPE) from ended.__context__
+        raise
 
 
 def _unreachable(error: OSError) -> TargetError | None:

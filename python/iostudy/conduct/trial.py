@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
-from iostudy.conduct.validity import disturbance, foreign_share, undecidable
+from iostudy.conduct.validity import disturbance, foreign_share, undecidable, unjudged
 from iostudy.errors import IostudyError, RecordError, RestoreError, TrialError
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
@@ -62,7 +62,7 @@ def _ended(
         device=result.device,
         seen=replace(seen, machine={**seen.machine, "%foreign": 100 * foreign_share(result)}),
         phases=dict(result.phases),
-        notes=result.notes,
+        notes=(*result.notes, *unjudged(result, limits)),
         latencies=dict(result.latencies),
         parts=result.parts,
         telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples),

@@ -48,6 +48,15 @@ def disturbance(result: TrialResult, limits: Validity) -> str:
     return "; ".join(reason for reason in reasons if reason)
 
 
+def unjudged(result: TrialResult, limits: Validity) -> tuple[str, ...]:
+    """The declared limits that the trial could not be held against, each as a note."""
+    if limits.foreign_cpu is None or _foreign_cpu_share(result) is not None:
+        return ()
+    return (
+        "foreign_cpu was not judged: what other processes took of the CPU time is not known here",
+    )
+
+
 def foreign_share(result: TrialResult) -> float:
     """The largest share, over the devices below the target, of bytes that are not the workload's.
 
@@ -84,19 +93,26 @@ def _moved(process: Foreign) -> float:
 
 
 def _foreign_cpu(result: TrialResult, limit: float | None) -> str:
-    seen = result.telemetry.seen
-    used, cores = (seen.machine.get(name, 0.0) for name in ("foreign_%cpu", "cores"))
-    if limit is None or not cores or used / 100 / cores <= limit:
+    seen, share = result.telemetry.seen, _foreign_cpu_share(result)
+    if limit is None or share is None or share <= limit:
         return ""
     busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
-    taken, named = used / 100 * seen.seconds, ""
+    taken, named = seen.machine["foreign_%cpu"] / 100 * seen.seconds, ""
     if busiest is not None:
         much = _much(busiest.cpu_seconds, taken)
         named = f"; {much} of it by {busiest.name} (pid {busiest.pid}), {busiest.cpu_seconds:.1f} s"
     return (
-        f"other processes took {format_percent(used / 100 / cores)} of the CPU time, "
+        f"other processes took {format_percent(share)} of the CPU time, "
         f"limit {format_percent(limit)}{named}"
     )
+
+
+def _foreign_cpu_share(result: TrialResult) -> float | None:
+    """Of the CPU time of all cores; None if it is not known."""
+    machine = result.telemetry.seen.machine
+    if not machine.keys() >= {"foreign_%cpu", "cores"}:
+        return None
+    return machine["foreign_%cpu"] / 100 / machine["cores"]
 
 
 def _much(part: float, whole: float) -> str:

@@ -20,7 +20,9 @@ class TrialResult:
 
     ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
     ``device`` is the one under test, by which foreign I/O is judged (empty: there is none), and
-    ``beside`` are others that share the workload's files with it, none of them on top of another;
+    ``beside`` are others that share the workload's files with it, none of them on top of another:
+    they are for the judgement on the trial's validity, and no ledger keeps them, as that keeps what
+    came of it;
     ``phases`` are seconds spent outside and inside the workload, in the order they happened;
     ``notes`` say what was done to the caches, and what the workload had to say. ``latencies`` and
     ``parts`` are the workload's, see `iostudy.workloads.definition.Measured`.

@@ -50,7 +50,7 @@ def steps(
         number = sum(own.trials for own in disturbed)
         trials = f"{wording.counted(number, 'trial')} {'was' if number == 1 else 'were'}"
         what = wording.joined(list(dict.fromkeys(str(own.disturbance) for own in disturbed)))
-        keep = "keep the host quiet, cool and awake in the next study"
+        keep = "keep the host quiet and cool in the next study"
         yield Step(text=f"{trials} hampered by {what}: {keep}.")
 
 

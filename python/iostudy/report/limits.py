@@ -34,7 +34,6 @@ _FROM_OUTSIDE = {
     Limit.STEAL: Disturbance.STEAL,
     Limit.HEAT: Disturbance.HEAT,
 }
-_ASLEEP_SECONDS = 1.0
 
 Counted = Mapping[tuple[str, str], list[tuple[int, TrialRow]]]
 Diagnoses = Mapping[int, Diagnosis]
@@ -102,6 +101,7 @@ def _limited(
         limit=diagnosis.limit,
         of=diagnosis.findings[0].of if diagnosis.findings else "",
         confidence=_confidence(diagnosis, shared=shared),
+        typical_confidence=_confidence(diagnosis, shared=True),
         typical=number,
         sentence=diagnosis.sentence,
         evidence=tuple(map(evidence_told, _evidence_of(diagnosis))),
@@ -135,9 +135,10 @@ def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[TimelineTold 
     if samples is None:
         return None, ""
     try:
-        return timeline.told(samples(row.telemetry, timeline.columns(row.device)), row.device), ""
+        line = timeline.told(samples(row.telemetry, timeline.columns(row.device)), row.device)
     except LedgerError as error:
         return None, f"{error.where}: {error.found}"
+    return line, "" if line else timeline.TOO_SHORT
 
 
 def _too_many(name: str, columns: tuple[str, ...]) -> Samples:
@@ -152,7 +153,7 @@ def _too_many(name: str, columns: tuple[str, ...]) -> Samples:
 def disturbed(
     study: Study, rows: Sequence[TrialRow], found: Diagnoses
 ) -> tuple[DisturbedTold, ...]:
-    """Trials that count and that something outside the study has limited, or stopped."""
+    """Trials that count and that something outside the study has limited."""
     return tuple(
         DisturbedTold(
             workload=workload,
@@ -170,15 +171,12 @@ def _disturbances(rows: Iterable[TrialRow], found: Diagnoses) -> dict[Disturbanc
     """What is said of each disturbance, a sentence a trial."""
     said: dict[Disturbance, list[str]] = {}
     for row in rows:
-        for disturbance, sentence in _of_trial(row, found[row.id]):
+        for disturbance, sentence in _of_trial(found[row.id]):
             said.setdefault(disturbance, []).append(sentence)
     return said
 
 
-def _of_trial(row: TrialRow, diagnosis: Diagnosis) -> Iterator[tuple[Disturbance, str]]:
+def _of_trial(diagnosis: Diagnosis) -> Iterator[tuple[Disturbance, str]]:
     for finding in diagnosis.findings[:1]:
         if finding.limit in _FROM_OUTSIDE and finding.confidence is Confidence.HIGH:
             yield _FROM_OUTSIDE[finding.limit], finding.sentence
-    asleep = row.seen.machine.get("suspended_s", 0.0) if row.seen else 0.0
-    if asleep >= _ASLEEP_SECONDS:
-        yield Disturbance.SUSPENDED, f"The machine was suspended for {asleep:.0f} s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from iostudy.report import wording
+from iostudy.report import timeline, wording
 from iostudy.report.answer import quoted
 from iostudy.report.columns import TextTable
 from iostudy.report.ground import members
@@ -22,7 +22,8 @@ LIMITS, BUSY = "limits", "busy"
 _OF_DEVICE = ("%util", "aqu-sz", "r_await", "w_await")
 _OF_MACHINE = ("%user", "%system", "%iowait", "%steal", "%idle", "cpu_", "io_", "memory_")
 _LIMITED = (
-    "By the rules of docs/telemetry.md, from what the recorder saw during each trial that counts. "
+    "By the rules in “What limited a run” of iostudy’s documentation (telemetry.md), from what the "
+    "recorder saw during each trial that counts. "
     "The evidence is that of the typical trial: of those with the most frequent limit, the one "
     "whose figure is nearest the median."
 )
@@ -70,9 +71,10 @@ def _known(limited: Sequence[LimitedTold]) -> Iterator[str]:
     yield _LIMITED
     if any(own.timeline for own in limited):
         yield _COURSE
-    missing = [own for own in limited if own.no_timeline]
-    if missing:
-        yield f"No timeline of {_which(missing)}: {missing[0].no_timeline}."
+    short = [own for own in limited if own.no_timeline == timeline.TOO_SHORT]
+    missing = [own for own in limited if own.no_timeline and own not in short]
+    for without in filter(None, (short, missing)):
+        yield f"No timeline of {_which(without)}: {without[0].no_timeline}."
 
 
 def _which(missing: Sequence[LimitedTold]) -> str:
@@ -87,7 +89,7 @@ def _limits(limited: Sequence[LimitedTold], report: Report) -> TextTable:
         (
             own.configuration,
             _limited_by(own),
-            own.confidence or "",
+            _confidence(own),
             ", ".join(each.says for each in own.evidence),
         )
         for own in limited
@@ -100,6 +102,17 @@ def _limited_by(own: LimitedTold) -> str:
     (first, most), *others = own.limits.items()
     more = "".join(f"; {_named(limit)} in {trials}" for limit, trials in others)
     return f"{_named(first, own.of)}, in {most} of {wording.counted(own.trials, 'trial')}{more}"
+
+
+def _confidence(own: LimitedTold) -> str:
+    """With the reason where it is not that of the typical trial."""
+    if own.confidence is None:
+        return ""
+    if own.confidence is own.typical_confidence:
+        return own.confidence
+    shared = f"{own.limits[own.limit]} of {wording.counted(own.trials, 'trial')}"
+    alone = f"{own.typical_confidence} in trial {own.typical}"
+    return f"{own.confidence}, as {shared} share it ({alone})"
 
 
 def _named(limit: Limit, of: str = "") -> str:

@@ -9,9 +9,14 @@ import numpy as np
 from iostudy.report.values.limits import SeriesTold, TimelineTold
 from iostudy.telemetry.samples import Samples, Values, moved
 
+TOO_SHORT = "the trial was too short for one"
+"""Why there is none of a trial with samples that can be read."""
+
 MOST_POINTS = 60
 _SHORTEST_SECONDS = 0.25
 """Of what a value is the mean; the kernel counts CPU time in hundredths of a second."""
+_FEWEST = 2
+"""Stretches: one alone is a level, and drawn as a line it would look like a course."""
 _BUSY = ("user", "nice", "system", "irq", "softirq")
 _MS_PER_SECOND = 1000
 
@@ -21,13 +26,15 @@ def columns(device: str) -> tuple[str, ...]:
     return (f"disk.{device}.io_ms", "cpu.", "vm.nr_")
 
 
-def told(samples: Samples, device: str) -> TimelineTold:
-    """Shares of time, and of the room for dirty pages, in percent.
+def told(samples: Samples, device: str) -> TimelineTold | None:
+    """Shares of time, and of the room for dirty pages, in percent; None of a trial too short.
 
     A series of which nothing is known is left out. Values are means over stretches of equal length,
     but for dirty pages, which are those at the end of each.
     """
     coarse = _thinned(samples)
+    if len(coarse.intervals) < _FEWEST:
+        return None
     series = [own for own in _series(coarse, device) if any(v is not None for v in own.values)]
     seconds = tuple(round(float(at), 2) for at in coarse.seconds[1:])
     return TimelineTold(seconds=seconds, series=tuple(series))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from iostudy.errors import UsageError
 
@@ -18,12 +18,12 @@ class UnknownNameError(ValueError):
         names = tuple(names)
         super().__init__(f"unknown {what}")
         self.found = found
-        self.allowed = _listed(found, names)
+        self.allowed = listed(found, names)
         self.suggestion = next(iter(difflib.get_close_matches(found, names, n=1, cutoff=0.5)), "")
 
 
-def _listed(found: str, names: tuple[str, ...]) -> str:
-    """All names, or the most similar ones of many."""
+def listed(found: str, names: Sequence[str]) -> str:
+    """All names, or the most similar ones of many and how many others there are."""
     if len(names) <= _MOST:
         return ", ".join(names)
     near = difflib.get_close_matches(found, names, n=_MOST // 2, cutoff=0.0)

@@ -10,6 +10,7 @@ from iostudy.errors import TargetError
 from iostudy.host import devices, stack, volumes
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT
+from iostudy.study.names import listed
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def chosen(places: Sequence[str], root: Path = ROOT) -> tuple[str, ...]:
 
     A place is a kernel name, a volume's or an array's name, a node or a link to one, or any file or
     directory: the device that its file system lies on. TargetError if there is no such device; it
-    names those there are.
+    names those there are, or of many the most similar.
     """
     found = (device for place in places for device in _at(place, root))
     whole = (each for device in found for each in _with_members(device, root))
@@ -63,7 +64,7 @@ def _at(place: str, root: Path) -> tuple[BlockDevice, ...]:
     except TargetError as error:
         if Path(place).exists():
             raise
-        there = ", ".join(_counted_as(name) for name in devices.disk_names(root))
+        there = listed(place, [_counted_as(name) for name in devices.disk_names(root)])
         remedy = f"name a path, a partition, or one of {there or 'no device: none is here'}"
         raise TargetError(
             error.wanted, found=error.found, where=error.where, remedy=remedy

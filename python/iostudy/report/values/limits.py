@@ -42,8 +42,10 @@ class LimitedTold(Value):
     of: str
     """The device, interface, mount or process that it is about; empty: the machine."""
     confidence: Confidence | None
-    """Of the typical trial; low where less than three trials in four share its limit. None where
-    the limit is unclear."""
+    """Low where less than three trials in four share the limit, else that of the typical trial.
+    None where the limit is unclear."""
+    typical_confidence: Confidence | None
+    """Of the typical trial alone, as its ``sentence`` tells it."""
     typical: int
     """The number of the trial, of those with the most frequent limit, whose figure is nearest the
     median of the configuration."""
@@ -63,11 +65,10 @@ class Disturbance(StrEnum):
     FOREIGN = "another process"
     STEAL = "the hypervisor"
     HEAT = "the heat of the CPU"
-    SUSPENDED = "suspension"
 
 
 class DisturbedTold(Value):
-    """Trials that something outside the study has limited, or stopped for a while."""
+    """Trials that something outside the study has limited."""
 
     workload: str
     configuration: str

@@ -14,7 +14,8 @@ from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.seen import Figures, Seen
 
 NEAR = Steps(80, 90, 95)
-"""Percent of the cap. The kernel hands it out in slices, and a run has a beginning and an end."""
+"""Percent of the cap, a choice. The kernel hands it out in slices (of 20 to 100 ms,
+block/blk-throttle.c), and a run has a beginning and an end."""
 _MERGED = {"r/s": "rrqm/s", "w/s": "wrqm/s"}
 """Requests are counted against a cap before they are merged."""
 

@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.telemetry.limits.demand import Demand, demand, queue
-from iostudy.telemetry.limits.device import DEEP, QUEUED, can_do_more
+from iostudy.telemetry.limits.device import BUSY, DEEP, QUEUED, can_do_more
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
 from iostudy.telemetry.limits.grade import Steps, at_most, number
 from iostudy.telemetry.limits.ground import Ground, Point
 from iostudy.telemetry.seen import Seen
 
 WAITING = Steps(40, 50, 60)
-"""Percent of what the workload has under way that waited in the device, on average."""
+"""Percent of what the workload has under way that waited in the device, on average. A choice around
+one half: from there on more of it waits for the device than does anything else."""
 PAUSED = 10.0
-"""%throttled from which on what waits may be paused writers, and the queue the kernel's own."""
-SPARE = 80.0
-"""%util below which the device stood still while the workload could have asked for more."""
+"""%throttled from which on what waits may be paused writers, and the queue the kernel's own: a
+choice, below the least at which writeback is told."""
+SPARE = BUSY.low
+"""%util below which the device stood still while the workload could have asked for more: where
+`device.BUSY` begins, so that one run is not told as both."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

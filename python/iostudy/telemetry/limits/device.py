@@ -16,12 +16,25 @@ from iostudy.telemetry.limits.ground import Ground, Point
 from iostudy.telemetry.seen import Figures, Seen
 
 BUSY = Steps(80, 90, 95)
-"""%util of a device that could not have been used much longer: the rest is start and end."""
+"""%util of a device that could not have been used much longer: the rest is start and end. By
+Amdahl's law what makes the rest shorter saves at most that share: a fifth, a tenth, a twentieth."""
 DEEP = 4.0
 """Requests at once from which on a queue speaks for saturation, though not with certainty: a disk
-with platters serves one at a time, a flash disk as many as its channels, which nobody tells."""
+with platters serves one at a time, a flash disk as many as its channels, which nobody tells. A
+choice: few devices of today serve fewer at once, and so it makes for medium confidence at most."""
 QUEUED = 2.0
-"""Times as long as in a short queue: a request then waits as long as it is served."""
+"""Requests at once from which on, at a disk that serves one at a time, there is always one that
+waits while another is served."""
+_WAITED = 2.0
+"""Times as long as in a short queue: a request then waits as long as it is served, so that half of
+the queue adds no throughput (Little's law)."""
+MORE = 1.25
+"""A rate this many times as high is a difference between runs, and no noise: a choice, beyond a
+noise of 15 % a trial as docs/method.md simulates it. With a queue 1.5 times as long a device that
+was not saturated would give up to 1.5 times as much."""
+_SAME = 1.1
+"""A rate at most this many times as high is no more: a choice well below MORE, so that what lies
+between the two says neither that the device could do more nor that it could not."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
@@ -37,10 +50,6 @@ def can_do_more(ground: Ground, here: Point) -> Point | None:
     """Where the device has shown clearly more of like I/O with a longer queue, if it has."""
     best = max(ground.deeper(here), key=lambda point: point.per_second, default=None)
     return best if best and best.per_second >= MORE * here.per_second else None
-
-
-MORE = 1.25
-"""A rate this many times as high is more than the noise between runs."""
 
 
 def _busy(figures: Figures, ground: Ground) -> Iterator[Finding]:
@@ -81,13 +90,10 @@ def _flat(point: Point, ground: Ground) -> Evidence | None:
     return Evidence("requests/s", ground.device, most.per_second, "1/s", says)
 
 
-_SAME = 1.1
-
-
 def _queued(point: Point, ground: Ground) -> Evidence | None:
     """Requests that only wait for each other add no throughput, by Little's law."""
     least = min(ground.shallow(point), key=lambda other: other.wait_ms, default=None)
-    if least is None or point.wait_ms < QUEUED * least.wait_ms:
+    if least is None or point.wait_ms < _WAITED * least.wait_ms:
         return None
     says = f"{number(point.wait_ms)} ms a request, {number(least.wait_ms)} in a short queue"
     return Evidence("await", ground.device, point.wait_ms, "ms", says)

@@ -17,9 +17,11 @@ from iostudy.telemetry.seen import Foreign, Seen
 
 SHARE = Steps(15, 30, 50)
 """Percent of the device's traffic, or of all CPU time. The workload's own I/O has some beside it
-that no process is charged with: journals, metadata, pages that an earlier process left dirty."""
+that no process is charged with: journals, metadata, pages that an earlier process left dirty. The
+steps are a choice: from one half on more of it is others' than the workload's."""
 USED = 50.0
-"""%util below which there was enough left for the workload."""
+"""%util below which there was enough left for the workload: what others do not use is more than
+what it has itself (as `diagnosis.SELDOM_BUSY`)."""
 FOREIGN_CPU = "foreign_%cpu"
 """What all others used together, in percent of one core."""
 UNKNOWN = "not known which"

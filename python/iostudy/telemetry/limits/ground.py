@@ -39,13 +39,17 @@ class Point:
 
 
 _SIZES = 2.0
-"""Requests up to twice as large are alike."""
+"""Requests up to twice as large are alike: a choice. A device that is limited by its bandwidth does
+half as many of them, so that rates of others say nothing of each other."""
 _MIX = 0.25
-"""As are those of which a quarter more are reads."""
+"""As are those of which a quarter more are reads: a choice. Reads and writes cost a device
+differently, and a configuration moves the mix by what it merges and caches."""
 _LONGER = 1.5
-"""A queue this many times as long is more than the noise between runs."""
+"""A queue this many times as long is another load, and no noise between runs: a choice, twice
+as far above 1 as `device.MORE`, as a device gives less than in proportion to what is asked."""
 _ALONE = 1.5
-"""Requests at once up to which hardly one waits for another."""
+"""Requests at once up to which hardly one waits for another: beside the one that is
+served there is half a one on average, even at a device that serves one at a time."""
 
 
 @dataclass(frozen=True)

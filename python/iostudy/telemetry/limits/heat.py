@@ -16,7 +16,8 @@ from iostudy.telemetry.limits.processor import find as busy_processor
 from iostudy.telemetry.seen import Seen
 
 EVENTS = Steps(0.1, 1, 10)
-"""Events a second: a single one in a run may have been over at once."""
+"""Events a second: a single one in a run may have been over at once. A choice: for how long the
+CPU was slowed is not told, so that only their number can speak."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

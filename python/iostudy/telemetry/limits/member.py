@@ -15,9 +15,11 @@ from iostudy.telemetry.limits.ground import Ground, Point
 from iostudy.telemetry.seen import Figures, Seen
 
 SLOWER = Steps(1.5, 2, 3)
-"""Times as long a wait as the median of the peers: more than good members differ."""
+"""Times as long a wait as the median of the peers: more than good members differ. A choice: with
+the last, two thirds of a wait are what the member takes longer than they."""
 UNEVEN = 1.5
-"""Times as many requests as the median of the peers: the load is uneven, not the member slow."""
+"""Times as many requests as the median of the peers: the load is uneven, not the member slow. The
+same as the least of SLOWER: a wait grows at least as fast as the load does."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

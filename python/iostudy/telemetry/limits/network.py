@@ -15,7 +15,8 @@ LOST = Steps(0.5, 1, 2)
 """Percent of the TCP segments that were sent again. TCP's throughput goes with the square root of
 1 / loss (Mathis et al. 1997): at 1 % one connection hardly has 12 segments under way."""
 SEGMENTS = 10.0
-"""Segments sent again in a second, fewer of which are no rate."""
+"""Segments sent again in a second, fewer of which are no rate: their number in a second
+is only known to a third (the root of a count is its standard error)."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

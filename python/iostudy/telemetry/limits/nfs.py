@@ -15,7 +15,8 @@ from iostudy.telemetry.seen import Figures, Seen
 
 OUTSTANDING = Steps(2, 4, 8)
 """Requests that the server had at once or that waited to be sent. One alone is a client that waits
-for each answer: it lacks concurrency, however slow the server is."""
+for each answer: it lacks concurrency, however slow the server is. Each step has twice as many, a
+choice, as a server's threads are not told to its clients."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

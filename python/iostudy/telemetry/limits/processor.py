@@ -14,7 +14,8 @@ from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.seen import Seen
 
 BUSY = Steps(80, 90, 95)
-"""Percent of the time in which all cores, or one of them, worked."""
+"""Percent of the time in which all cores, or one of them, worked: as `device.BUSY`, for the same
+reason."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

@@ -14,7 +14,8 @@ from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.seen import Seen
 
 HELD_BACK = Steps(5, 10, 25)
-"""Percent of the time. A group that never reaches its quota is never held back."""
+"""Percent of the time. A group that never reaches its quota is never held back. What held a run up
+for 5 % of the time is the least that is told at all (`diagnose.LITTLE`); from there a choice."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

@@ -14,10 +14,12 @@ from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.seen import Figures, Seen
 
 STALLED = Steps(10, 20, 40)
-"""Percent of the time in which some task stood still for memory."""
+"""Percent of the time in which some task stood still for memory. A choice, well
+below the 60 % for 30 s at which systemd-oomd kills by default (oomd.conf(5))."""
 SWAPPED = Steps(10, 100, 1000)
 """Pages a second into and out of swap, or processes a second that had to free pages themselves,
-where the kernel does not tell its memory pressure."""
+where the kernel does not tell its memory pressure. Powers of ten, a choice: for how long each held
+the work up is not told."""
 _SIGNS = {
     "allocstall/s": "{} times a second a process had to free pages itself",
     "pswpin/s": "{} pages a second from swap",

@@ -16,9 +16,10 @@ from iostudy.telemetry.seen import Seen
 
 THROTTLED = Steps(25, 50, 75)
 """Percent of the time above the ceiling. It stays there only while pages are dirtied as fast as
-they are written; a first burst that fills memory below it is free."""
+they are written; a first burst that fills memory below it is free. A choice around one half."""
 OWN = 10.0
-"""Percent of what the device wrote: from here on the workload is a writer."""
+"""Percent of what the device wrote: from here on the workload is a writer. A choice, above what
+journals and access times of one that reads come to."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
