@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy._native import Reader
-from iostudy.telemetry.samples import Samples, held, moved, rate_of_known, total
+from iostudy.telemetry.samples import Samples, held, moved, rates_of_known, total
 
 NAN = math.nan
 
@@ -36,8 +36,17 @@ def test_what_was_missing_at_either_end_of_an_interval_is_not_known():
 def test_what_is_read_seldom_counts_over_the_time_between_its_own_readings():
     seldom = np.array([NAN, 10, NAN, NAN, 16, NAN, 20])
     at = np.array([0, 1, 1.5, 2, 3, 3.5, 4.0])
-    assert rate_of_known(seldom, at) == pytest.approx(10 / 3)
-    assert math.isnan(rate_of_known(np.array([NAN, 4.0]), np.array([0, 1.0])))
+    columns = {"steady": seldom, "faster": 2 * seldom}
+    assert rates_of_known(columns, at) == pytest.approx({"steady": 10 / 3, "faster": 20 / 3})
+    once = rates_of_known({"once": np.array([NAN, 4.0])}, np.array([0, 1.0]))
+    assert math.isnan(once["once"])
+    assert rates_of_known({}, at) == {}
+
+
+def test_the_time_in_which_one_of_several_began_anew_does_not_count_for_it_alone():
+    columns = {"goes on": np.array([0, 10, 20.0]), "began anew": np.array([90, 4, 14.0])}
+    told = rates_of_known(columns, np.array([0, 1.0, 3.0]))
+    assert told == pytest.approx({"goes on": 20 / 3, "began anew": 5})
 
 
 def test_a_gauge_is_held_until_its_next_value():

@@ -10,7 +10,7 @@ from iostudy.telemetry.heat import heat_figures
 from iostudy.telemetry.memory import memory_figures
 from iostudy.telemetry.network import tcp_figures
 from iostudy.telemetry.processors import processor_figures
-from iostudy.telemetry.samples import Samples, rate_of_known
+from iostudy.telemetry.samples import Samples, rates_of_known
 from iostudy.telemetry.seen import Figures
 
 _MICROSECONDS = 1e6
@@ -32,7 +32,5 @@ def machine_figures(samples: Samples) -> Figures:
 
 def _pressure(samples: Samples) -> Figures:
     """Shares of the time in percent in which tasks stood still: ``io_some`` and so on."""
-    return {
-        name: 100 * rate_of_known(stalled_us, samples.seconds) / _MICROSECONDS
-        for name, stalled_us in samples.group("pressure").items()
-    }
+    stalled_us = rates_of_known(samples.group("pressure"), samples.seconds)
+    return {name: 100 * share / _MICROSECONDS for name, share in stalled_us.items()}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 
-import numpy as np
-
-from iostudy.telemetry.samples import Samples, Values, known, moved, rate_of_known, total
+from iostudy.telemetry.samples import Samples, Values, known, moved, rates_of_known, total
 from iostudy.telemetry.seen import Figures
 
 _RATES = {
@@ -31,12 +30,9 @@ def figures_by_interface(samples: Samples) -> Mapping[str, Figures]:
 
 
 def _figures(columns: Mapping[str, Values], samples: Samples) -> Figures:
-    rates = {
-        name: rate_of_known(values, samples.seconds)
-        for name, values in columns.items()
-        if name != "speed_mbit"
-    }
-    if not np.isfinite(list(rates.values())).all():
+    counters = {name: values for name, values in columns.items() if name != "speed_mbit"}
+    rates = rates_of_known(counters, samples.seconds)
+    if not all(map(isfinite, rates.values())):
         return {}
     figures = {"rxkB/s": rates["rx_bytes"] / _KB, "txkB/s": rates["tx_bytes"] / _KB}
     figures |= {_RATES[name]: rates[name] for name in _RATES}

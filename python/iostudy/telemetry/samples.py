@@ -27,8 +27,8 @@ _WRAP_32 = 2.0**32
 _NANOSECONDS = 1e9
 _MICROSECONDS = 1e6
 SECONDS = "seconds"
-_NAMES_KEPT = 1 << 16
-"""Whoever looks every second meets the same names again; of thousands of devices there are more."""
+_LAYOUTS_KEPT = 8
+"""Whoever looks every second meets the same columns again, but for those that are read seldom."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,14 @@ class Samples:
 
     @cached_property
     def _groups(self) -> Mapping[str, Mapping[str, Mapping[str, Values]]]:
-        groups: dict[str, dict[str, dict[str, Values]]] = {}
-        for name, values in self.columns.items():
-            group, key, counter = _parts(name)
-            groups.setdefault(group, {}).setdefault(key, {})[counter] = values
-        return groups
+        columns = self.columns
+        return {
+            group: {
+                key: {counter: columns[name] for counter, name in names.items()}
+                for key, names in keys.items()
+            }
+            for group, keys in _grouped(tuple(columns)).items()
+        }
 
     def keyed(self, group: str) -> Mapping[str, Mapping[str, Values]]:
         """The columns of each key of ``group``, by their counters; none if it was not sampled."""
@@ -108,12 +111,15 @@ class Samples:
         return np.diff(self.seconds)
 
 
-@lru_cache(_NAMES_KEPT)
-def _parts(name: str) -> tuple[str, str, str]:
-    """Group, key and counter of a column; the key is empty where there is none."""
-    group, _, rest = name.partition(".")
-    key, _, counter = rest.rpartition(".")
-    return group, key, counter
+@lru_cache(_LAYOUTS_KEPT)
+def _grouped(columns: tuple[str, ...]) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """The names by group, key and counter; the key is empty where there is none."""
+    groups: dict[str, dict[str, dict[str, str]]] = {}
+    for name in columns:
+        group, _, rest = name.partition(".")
+        key, _, counter = rest.rpartition(".")
+        groups.setdefault(group, {}).setdefault(key, {})[counter] = name
+    return groups
 
 
 def moved(values: Values) -> Values:
@@ -123,7 +129,10 @@ def moved(values: Values) -> Values:
     upper half of its range then, and moved by less than half of it. One that goes back in any
     other way began anew - its device was replaced - and has not moved by a known amount.
     """
-    before, steps = values[..., :-1], np.diff(values)
+    before = values[..., :-1]
+    steps: Values = values[..., 1:] - before
+    if not (steps < 0).any():
+        return steps  # as nearly always
     wrapped = steps + _WRAP_32
     fits = (before >= _WRAP_32 / 2) & (before < _WRAP_32) & (wrapped >= 0)
     fits &= wrapped < _WRAP_32 / 2
@@ -138,7 +147,8 @@ def known(values: Values) -> Values:
 
 def total(steps: Values) -> float:
     """The sum of what is known; NaN if nothing is."""
-    return float(np.nansum(steps)) if np.isfinite(steps).any() else float("nan")
+    there = known(steps)
+    return float(there.sum()) if len(there) else float("nan")
 
 
 def rate(values: Values, seconds: Values) -> float:
@@ -151,13 +161,22 @@ def rate(values: Values, seconds: Values) -> float:
     return float(steps[known].sum() / seconds[known].sum()) if known.any() else float("nan")
 
 
-def rate_of_known(values: Values, seconds: Values) -> float:
-    """The same of what is read less often than the rest: of the time between its own readings.
+def rates_of_known(columns: Mapping[str, Values], seconds: Values) -> dict[str, float]:
+    """The same of columns that are read together, less often than the rest, by their names.
 
-    ``seconds`` are those of each sample since the first.
+    ``seconds`` are those of each sample since the first; what counts is the time between those in
+    which all of the columns were read.
     """
-    there = np.isfinite(values)
-    return rate(values[there], np.diff(seconds[there]))
+    if not columns:
+        return {}
+    values = np.stack(list(columns.values()))
+    there = np.isfinite(values).all(axis=0)
+    steps = moved(values[:, there])
+    is_known = np.isfinite(steps)
+    lengths = is_known @ np.diff(seconds[there])
+    with np.errstate(invalid="ignore"):  # 0 / 0 of one that is never known is NaN
+        rates = np.where(is_known, steps, 0).sum(axis=1) / lengths
+    return dict(zip(columns, rates.tolist(), strict=True))
 
 
 def held(values: Values, seconds: Values) -> float:

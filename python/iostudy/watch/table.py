@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
@@ -69,27 +69,41 @@ def rows(reading: Reading, view: View) -> tuple[Row, ...]:
     return tuple(_Table(reading, view).rows())
 
 
-@dataclass
 class History:
     """The figures of past readings."""
 
-    _past: deque[Mapping[str, Figures]] = field(default_factory=lambda: deque(maxlen=_HISTORY))
+    def __init__(self) -> None:
+        self._past: deque[Mapping[str, Figures]] = deque(maxlen=_HISTORY)
+        self._figure = ""
+        self._values: deque[Mapping[str, float]] = deque(maxlen=_HISTORY)
 
     def add(self, reading: Reading) -> None:
         """Keep one more, and give up the oldest if there are too many."""
         self._past.append(reading.seen.devices)
+        self._values.append(_values(reading.seen.devices, self._figure))
 
     def of(self, device: str, figure: str, length: int) -> tuple[float | None, ...]:
         """The last values of a figure, the newest last; None where the device was not there."""
-        recent = list(self._past)[max(0, len(self._past) - length) :]
-        return tuple(past.get(device, {}).get(figure) for past in recent)
+        past = self._of_all(figure)
+        return tuple([values.get(device) for values in list(past)[max(0, len(past) - length) :]])
 
     def scale(self, figure: str) -> float:
         """What a full bar stands for: 100 of a percentage, else the most that any device had."""
         if figure.startswith(_PERCENT):
             return _FULL_PERCENT
-        values = (device.get(figure, 0.0) for past in self._past for device in past.values())
+        values = (value for values in self._of_all(figure) for value in values.values())
         return max(values, default=0.0)
+
+    def _of_all(self, figure: str) -> deque[Mapping[str, float]]:
+        """By device, of each reading; kept, as it is asked for again and again for one figure."""
+        if figure != self._figure:
+            self._figure = figure
+            self._values = deque((_values(past, figure) for past in self._past), maxlen=_HISTORY)
+        return self._values
+
+
+def _values(devices: Mapping[str, Figures], figure: str) -> Mapping[str, float]:
+    return {name: own[figure] for name, own in devices.items() if figure in own}
 
 
 @lru_cache
