@@ -13,6 +13,8 @@ from iostudy.telemetry.seen import Figures
 
 NUMBER = "number"
 """The column with a device's major and minor number: another one is another device."""
+_IDLE = device_figures(dict.fromkeys(COUNTERS, 0.0), 1.0)
+"""Of a device that did nothing, as most do most of the time, however long it was."""
 _VALUES_AT_ONCE = 1 << 16
 """So many are worked out together: few enough to stay in a processor's cache."""
 
@@ -48,8 +50,10 @@ def _figures(
     counted = np.where(known[:, np.newaxis], steps, 0).sum(axis=2).tolist()
     lengths = (known @ seconds).tolist()
     for name, moved_by, length in zip(names, counted, lengths, strict=True):
-        if length:
+        if length and any(moved_by):
             yield name, device_figures(dict(zip(COUNTERS, moved_by, strict=True)), length)
+        elif length:
+            yield name, _IDLE
 
 
 def same_device(number: Values) -> NDArray[np.bool_]:

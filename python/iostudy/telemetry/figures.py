@@ -17,9 +17,10 @@ from iostudy.telemetry.seen import Seen
 def tell(samples: Samples, devices: Collection[str] | None = None) -> Seen:
     """The figures of a recording: of those ``devices``, None for all that were sampled."""
     figures, caps = figures_by_device(samples, devices), caps_by_device(samples)
+    capped = {name: {**figures[name], **own} for name, own in caps.items() if name in figures}
     return Seen(
         seconds=float(samples.seconds[-1]),
-        devices={device: {**own, **caps.get(device, {})} for device, own in figures.items()},
+        devices={**figures, **capped},
         network=figures_by_interface(samples),
         nfs=figures_by_mount(samples),
         machine={**machine_figures(samples), **foreign_figures(samples)},
