@@ -38,6 +38,7 @@ bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of
 	$(BIN)/python -m benches.terasort
 	$(BIN)/python -m benches.wordcount
 	$(BIN)/python -m benches.metadata
+	$(BIN)/python -m benches.edit_log
 	$(BIN)/python -m benches.nnthroughput
 	$(BIN)/python -m benches.hadoop_by_hand
 	$(BIN)/python -m benches.trial_cost

@@ -34,4 +34,4 @@ def scratch_folder(size_bytes: int, parent: Path | None = None) -> Iterator[Path
 def settle(folder: Path) -> None:
     """Write out what is dirty, and let the page cache forget what is read next."""
     caches.write_out()
-    caches.drop(folder)
+    caches.drop([folder])

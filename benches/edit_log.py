@@ -1,0 +1,98 @@
+"""A namespace with an edit log beside one without, and beside what its disk can sync.
+
+    python -m benches.edit_log [ROUNDS]
+
+On a disk whose file lies in the current folder, and on one whose file lies in memory, which tells
+what of the difference is the disk and what our own log. For every number of operations under way:
+creates a second with one durable log over creates with none, within a round; how many mutations
+shared a sync, and how many syncs a second there were beside fdatasync of 4 KiB by fio on the same
+disk; and threads x fdatasync: about the most that such a log could take, as all of them wait for
+one sync at best. Programs run in an order drawn afresh for every round. Before that, the memory
+of a large namespace.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benches.memory import resident_mib
+from benches.namespace import fdatasync_rate, served
+from benches.ratio import told
+from benches.scratch import scratch_folder, settle
+from iostudy.units import MIB
+
+ROUNDS = 5
+FILES = 200_000
+THREADS = (16, 64, 256)
+MANY_FILES = 10_000_000
+DISK_BYTES = 512 * MIB
+GOAL = 0.5
+_MEMORY = Path("/dev/shm")
+
+Rounds = Sequence[Mapping[str, Mapping[str, float]]]
+"""Of every round the figures of each program, by its name."""
+
+
+def main() -> None:
+    """Measure and print a line for every disk and number of operations under way."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    _tell_memory()
+    for name, parent in (("this disk", None), ("memory", _MEMORY)):
+        with scratch_folder(DISK_BYTES, parent) as folder:
+            where = "loop-back ext4" if os.geteuid() == 0 else "a folder"
+            print(f"{where} on {name}; {rounds} rounds; {FILES} files; medians a second")
+            print("threads     none    1 log  a sync   syncs  of fdatasync  at most   1 log / none")
+            for threads in THREADS:
+                print(_line(threads, _measure(folder, threads, rounds)), flush=True)
+
+
+def _measure(folder: Path, threads: int, rounds: int) -> Rounds:
+    draw = random.Random(threads)
+    programs = {
+        "none": lambda: _create(folder, threads, "none"),
+        "log": lambda: _create(folder, threads, "log"),
+        "fio": lambda: {"syncs": fdatasync_rate(folder)},
+    }
+    measured = []
+    for _ in range(rounds + 1):
+        of_round = {}
+        for name in draw.sample(list(programs), len(programs)):
+            settle(folder)
+            of_round[name] = programs[name]()
+        measured.append(of_round)
+    return measured[1:]
+
+
+def _create(folder: Path, threads: int, logs: str, files: int = FILES) -> Mapping[str, float]:
+    return served(folder, operations="create", files=files, threads=threads, logs=logs)
+
+
+def _line(threads: int, rounds: Rounds) -> str:
+    def median(program: str, figure: str) -> float:
+        return statistics.median(one[program][figure] for one in rounds)
+
+    none, log = ([one[name]["create_rate"] for one in rounds] for name in ("none", "log"))
+    syncs, possible = median("log", "create_syncs"), median("fio", "syncs")
+    return (
+        f"{threads:7}{statistics.median(none):9.0f}{statistics.median(log):9.0f}"
+        f"{median('log', 'create_per_sync'):8.0f}{syncs:8.0f}{100 * syncs / possible:12.0f} %"
+        f"{threads * possible:9.0f}   {told('none', none, log, GOAL)}"
+    )
+
+
+def _tell_memory() -> None:
+    """By how much this process grows at most when it serves so many files."""
+    before = resident_mib("VmRSS")
+    with scratch_folder(64 * MIB) as folder:
+        _create(folder, 256, "none", MANY_FILES)
+    grown = resident_mib("VmHWM") - before
+    print(f"{MANY_FILES} files take {grown:.0f} MiB of memory, goal at most 2048 MiB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
