@@ -89,6 +89,18 @@ def test_after_kill_9_the_next_command_restores_and_says_so_and_the_study_goes_o
     assert program.leftovers() == []
 
 
+def test_after_kill_9_the_disks_beside_the_target_are_gone_too(program):
+    beside = "{loopback: {size: 32MiB, beside: {disk2: ext4, disk3: ext2}}}"
+    program.write(ENDLESS.replace("{loopback: {size: 64MiB}}", beside))
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    process.kill()
+    process.communicate()
+    assert len(list(program.out.glob("scratch-*"))) == 3
+    assert program("restore").returncode == 0
+    assert program.leftovers() == []
+
+
 def test_a_study_that_is_whole_is_only_told_again(program):
     """No disk is made for it, and whoever asks for its verdicts gets them."""
     program.write(study().replace("3%", "0.01%").replace("1000%", "9999%"))

@@ -34,7 +34,7 @@ def put(name: str, attribute: str, value: str) -> None:
 
 
 def levels_of(name: str, transaction: Transaction) -> Levels:
-    return Levels(transaction, Path("/dev") / name)
+    return Levels(transaction, (Path("/dev") / name,))
 
 
 def configuration(places: dict[str, tuple[str, ...]] | None = None, **settings: str):

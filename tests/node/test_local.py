@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -81,6 +82,49 @@ def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
         written = result.telemetry.seen.devices[session.device]["kB_wrtn"]
         assert written >= 8 * 1024
         assert disturbance(result, LIMITS) == ""
+
+
+@pytest.mark.root
+def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_path, own_state):
+    folder, logs = tmp_path / "out", "log, disk2:log"
+    folder.mkdir()
+    target = LoopbackTarget(32 * MIB, "ext4", {"disk2": "ext2"})
+    asked = request_of(
+        "nnthroughput",
+        catalog.get("nnthroughput").options.model_validate(
+            {"files": 2000, "threads": 16, "operations": "create", "logs": logs}
+        ),
+    )
+    with LocalNode(target, folder) as node:
+        told = node.circumstances()
+        assert [m["filesystem"] for m in told["host"]["mounts"].values()] == ["ext4", "ext2"]
+        assert node.preflight([asked], [BFQ]) == {}
+        with node.block(asked, seed=1) as session:
+            first, second = session.devices
+            result = session.trial(BFQ)
+        assert result.settings == {f"block.scheduler@{name}": "bfq" for name in (first, second)}
+        assert result.beside == (second,)
+        assert all(result.telemetry.seen.devices[name]["kB_wrtn"] > 0 for name in (first, second))
+        assert [path.name for path in session.place.disks["disk2"].iterdir()] == ["lost+found"]
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.root
+def test_there_has_to_be_room_for_all_disks(tmp_path, own_state):
+    free_bytes = shutil.disk_usage(tmp_path).free
+    target = LoopbackTarget(free_bytes // 2, "ext4", {"disk2": "ext4", "disk3": "ext4"})
+    with pytest.raises(TargetError, match="for a scratch disk"), LocalNode(target, tmp_path):
+        pass
+
+
+def test_directories_that_workloads_are_told_to_use_are_recorded_with_their_mounts(
+    tmp_path, own_state
+):
+    elsewhere = Path("/dev/shm")
+    with LocalNode(DirectoryTarget(tmp_path), tmp_path, directories=[elsewhere]) as node:
+        told = node.circumstances()
+    assert told["host"]["mounts"][str(elsewhere)]["filesystem"] == "tmpfs"
+    assert told["target"]["on"] == {str(elsewhere): []}
 
 
 @pytest.mark.root

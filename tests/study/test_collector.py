@@ -53,7 +53,7 @@ def test_sections(new, path, words):
 def test_an_unknown_key_is_compared_with_those_of_its_own_section():
     problem = only_problem("/data/scratch", "{loopback: {size: 1GiB, filesystm: xfs}}")
     assert (problem.path, problem.message) == ("target.loopback.filesystm", "unknown key")
-    assert (problem.allowed, problem.suggestion) == ("size, filesystem", "filesystem")
+    assert (problem.allowed, problem.suggestion) == ("size, filesystem, beside", "filesystem")
 
 
 def test_an_unknown_key_of_a_named_section_is_compared_with_those_of_that_section():

@@ -91,6 +91,32 @@ def test_a_file_system_has_what_its_type_has(filesystem, factor, fits):
     assert fits or "it is only there while filesystem.type is ext4" in found[0]
 
 
+LOGS = """\
+question: Where should the log be?
+target: {loopback: {size: 64MiB, beside: {disk2: ext4}}}
+factors:
+  workload.logs: [log, "disk2:log"]
+workloads:
+  - nnthroughput
+"""
+
+
+def test_a_disk_that_a_workload_is_told_to_use_is_one_that_the_study_makes():
+    assert len(read(LOGS).configurations()) == 2
+    (problem,) = problems(LOGS.replace('"disk2:log"', '"disk3:log"'))
+    assert problem.line == 3
+    assert "cannot run with logs=disk3:log: there is no disk disk3" in problem.message
+    assert "beside: {disk3: ext4}" in problem.message
+    (problem,) = problems(LOGS.replace("{loopback: {size: 64MiB, beside: {disk2: ext4}}}", "/data"))
+    assert "there is no disk disk2" in problem.message
+
+
+def test_file_systems_do_not_vary_where_there_are_disks_beside():
+    (problem,) = problems(LOGS.replace("factors:", "factors:\n  filesystem.journal: [on, off]"))
+    assert "do not vary where disks are made beside" in problem.message
+    assert problem.found == "disk2"
+
+
 def test_what_a_type_does_not_have_makes_no_configurations_of_its_own():
     factors = "filesystem.type: [ext4, xfs]\n  filesystem.journal: [on, off]"
     text = GOOD.replace("target: /data/scratch", "target: {loopback: {size: 2GiB}}")

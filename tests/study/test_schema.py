@@ -55,11 +55,24 @@ def test_two_factors_make_every_combination():
     [
         ("{loopback: {size: 2GiB}}", LoopbackTarget(2 << 30, "ext4")),
         ("{loopback: {size: 2GiB, filesystem: xfs}}", LoopbackTarget(2 << 30, "xfs")),
+        (
+            "{loopback: {size: 2GiB, beside: {b: xfs, a: ext4}}}",
+            LoopbackTarget(2 << 30, "ext4", {"b": "xfs", "a": "ext4"}),
+        ),
         ("{scratch: {device: /dev/sdz}}", ScratchTarget(Path("/dev/sdz"), "ext4")),
     ],
 )
 def test_targets(target, expected):
     assert read(GOOD.replace("/data/scratch", target)).target == expected
+
+
+@pytest.mark.parametrize(
+    ("beside", "words"),
+    [("{a/b: ext4}", "'a/b' is no name of a disk"), ("{disk2: ext5}", "mean ext")],
+)
+def test_disks_beside_have_names_and_file_systems(beside, words):
+    target = f"{{loopback: {{size: 2GiB, beside: {beside}}}}}"
+    assert words in str(only_problem("/data/scratch", target))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,11 @@ SCRATCH = "{scratch: {device: /dev/sdz}}"
         (LOOPBACK, "[ext4, xfs]", "a loop-back disk of 2GiB with ext4 or xfs"),
         (LOOPBACK, "[xfs]", "a loop-back disk of 2GiB with xfs"),
         (LOOPBACK, "offered", "a loop-back disk of 2GiB with each file system that is offered"),
+        (
+            "{loopback: {size: 64MiB, beside: {disk2: ext4, other: xfs}}}",
+            "",
+            "a loop-back disk of 64MiB with ext4, and beside it disk2 (ext4), other (xfs)",
+        ),
         (SCRATCH, "", "/dev/sdz formatted with ext4"),
         (SCRATCH, "[xfs, btrfs]", "/dev/sdz formatted with xfs or btrfs"),
     ],

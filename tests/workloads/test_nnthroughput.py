@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import subprocess
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
@@ -97,6 +98,39 @@ def test_logs_elsewhere_lie_in_folders_of_our_own_that_are_removed(place, tmp_pa
     assert [path.name for path in elsewhere.iterdir()] == ["of somebody else"]
 
 
+def test_logs_on_disks_beside_the_target_lie_there_and_are_removed(place, tmp_path):
+    disk2 = tmp_path / "disk2"
+    disk2.mkdir()
+    beside = replace(place, disks={"disk2": disk2})
+    workload = make(logs="log, disk2:log, disk2:another", operations="create")
+    assert workload.disks() == {"disk2"}
+    carried_out(workload, beside)
+    (own,) = disk2.iterdir()
+    assert {folder.name for folder in own.iterdir()} == {"log", "another"}
+    assert len(list(place.directory.rglob("log"))) == 1
+    workload.clean(beside)
+    assert not list(disk2.iterdir())
+    assert not list(place.directory.iterdir())
+
+
+def test_a_disk_that_nobody_has_made_is_told_with_what_makes_one(place):
+    with pytest.raises(TargetError, match=r"beside: \{disk2: ext4\}"):
+        carried_out(make(logs="disk2:log"), place)
+
+
+def test_room_is_wanted_for_the_logs_that_share_a_disk():
+    one = make(logs="log").space_bytes()
+    assert make(logs="log, disk2:log, disk3:log").space_bytes() == one
+    assert make(logs="disk2:a, disk2:b, log").space_bytes() == 2 * one
+    assert make(logs="none").space_bytes() == make(logs="/disk2").space_bytes() == 0
+
+
+def test_opens_are_compared_to_creates_where_both_are_measured(place):
+    figures = carried_out(make(), place).figures
+    assert figures["opens_per_create"] == figures["open_rate"] / figures["create_rate"]
+    assert "opens_per_create" not in carried_out(make(operations="create"), place).figures
+
+
 def test_trials_with_other_logs_are_cleaned_apart():
     assert make(logs="log").preparation() != make(logs="/disk2").preparation()
     assert make(logs="log").preparation() == make(logs="log", threads=1).preparation()
@@ -113,6 +147,9 @@ def test_a_directory_that_is_not_there_is_told_before_anything_is_done(place, tm
         ({"logs": "a, a"}, "stands twice"),
         ({"logs": "none, a"}, "say it alone"),
         ({"logs": "a/b"}, "neither the name"),
+        ({"logs": ":a"}, "neither the name"),
+        ({"logs": "disk2:"}, "neither the name"),
+        ({"logs": "disk2:a/b"}, "neither the name"),
         ({"logs": ".."}, "neither the name"),
         ({"logs": []}, "at least 1"),
         ({"operations": "rename, rename"}, "change the order"),

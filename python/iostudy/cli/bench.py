@@ -21,7 +21,7 @@ from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import known
 from iostudy.study.plan import draw_seed
-from iostudy.study.requests import request
+from iostudy.study.requests import directories, request
 from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.telemetry.limits.ground import shown
@@ -88,7 +88,12 @@ def _measured(
     with (
         ticking(catalog.get(asked.name)) as tick,
         LocalNode(
-            place.target, place.folder, order=place.order, tick=tick, block_latency=block_latency
+            place.target,
+            place.folder,
+            order=place.order,
+            tick=tick,
+            directories=directories([asked], [alone]),
+            block_latency=block_latency,
         ) as node,
     ):
         for error in node.preflight([asked], [alone]).values():

@@ -22,6 +22,7 @@ from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.node.orders import ordered
 from iostudy.study.model import Study
+from iostudy.study.requests import directories
 
 LOGS = "hadoop"
 """Where in the output folder a cluster of the study's own keeps its logs."""
@@ -85,6 +86,7 @@ def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[S
             folder,
             study.factors,
             _order(study, folder),
+            directories=directories(study.workloads, study.known().configurations()),
             block_latency=study.block_latency,
             hz=study.telemetry_hz,
         ) as node,

@@ -31,6 +31,8 @@ from iostudy.units import GIB, MIB, format_percent
 from iostudy.workloads import catalog as workload_catalog
 from iostudy.workloads.written import as_written
 
+_ONE_DISK = "a loop device and a mount"
+
 
 def check(
     study: StudyName,
@@ -126,8 +128,9 @@ def _changes(study: Study) -> list[tuple[str, str]]:
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
     changes = [_change(factor) for factor in settings]
     match study.target:
-        case LoopbackTarget():
-            changes.append("a loop device and a mount, removed at the end")
+        case LoopbackTarget(beside=beside):
+            many = f"{1 + len(beside)} loop devices and mounts"
+            changes.append(f"{many if beside else _ONE_DISK}, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):

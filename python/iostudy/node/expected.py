@@ -29,6 +29,7 @@ from iostudy.study.targets import (
     LoopbackTarget,
     ScratchTarget,
     Target,
+    disks_beside,
 )
 
 _ANY_LOOP_DEVICE = Path("/dev/loop0")
@@ -40,7 +41,7 @@ def with_expected_levels(study: Study) -> Study:
     Loop devices are alike, so any of them tells what one that is still to be made will offer.
     StudyError where they do not go with the rest of the study.
     """
-    levels = Levels(Transaction(), _place(study.target))
+    levels = Levels(Transaction(), (_place(study.target),))
     try:
         offered = {f.name: levels.offered(f.name, f.on) for f in study.awaiting_offer()}
     except IostudyError:
@@ -81,7 +82,7 @@ def _check_setting(study: Study, factor: Factor) -> None:
     made = isinstance(study.target, LoopbackTarget) and not factor.on
     if made or settings.get(factor.name).reach in (Reach.DISK, Reach.CLUSTER):
         return
-    found = Levels(Transaction(), _place(study.target)).bound(factor.name, factor.on)
+    found = Levels(Transaction(), (_place(study.target),)).bound(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         for setting in found:
             setting.read()
@@ -92,7 +93,8 @@ def _require_makeable(study: Study, size_bytes: int | None) -> None:
     if not isinstance(study.target, DiskTarget) or size_bytes is None:
         return
     first = Filesystem(study.target.filesystem)
-    for filesystem in {first.with_settings(c.settings) for c in study.configurations()}:
+    varied = {first.with_settings(c.settings) for c in study.configurations()}
+    for filesystem in varied | set(map(Filesystem, disks_beside(study.target).values())):
         require_tools(filesystem.type)
         require_makeable(filesystem, size_bytes)
 
@@ -101,9 +103,10 @@ def _room(study: Study, folder: Path) -> Room:
     """The room on the target, for a disk to be made: all of it. TargetError if it is unusable."""
     where = study.describe_target()
     match study.target:
-        case LoopbackTarget(size_bytes, filesystem):
-            LoopbackDisk.prepare(folder, size_bytes)
-            require_tools(filesystem)
+        case LoopbackTarget(size_bytes, filesystem, beside):
+            LoopbackDisk.prepare_several(folder, size_bytes, 1 + len(beside))
+            for each in (filesystem, *beside.values()):
+                require_tools(each)
             return Room(where, size_bytes)
         case ScratchTarget(device, filesystem):
             ScratchDevice.prepare(device, folder)

@@ -18,13 +18,13 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 
 @dataclass
 class Levels:
-    """Settings below one place, or where the study says, changed through one transaction.
+    """Settings below the study's own places, or where it says, changed through one transaction.
 
     What stands when a file system is made is none of them.
     """
 
     transaction: Transaction
-    place: Path
+    own: Sequence[Path]
     _bound: dict[tuple[str, tuple[str, ...]], tuple[Setting, ...]] = field(default_factory=dict)
 
     def offered(self, name: str, on: Sequence[str] = ()) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Levels:
         return wanted
 
     def _places(self, on: Sequence[str]) -> Sequence[str]:
-        return on or (str(self.place),)
+        return on or tuple(map(str, self.own))
 
 
 @contextmanager

@@ -54,10 +54,10 @@ class LocalNode:
 
     Entering locks output folder and devices and makes the scratch disk; leaving puts back
     everything, also after an error. ``folder`` is the output folder; it must exist. ``factors`` are
-    what varies, on the target or elsewhere; ``order`` is the cluster that a workload needs, if one
-    does: it is started on entering, too. With ``block_latency`` every trial tells of the requests
-    of the devices below the target as well. ``hz`` is how often a second
-    telemetry is sampled.
+    what varies, on the target or elsewhere; ``directories`` what workloads are told to use beside
+    the target; ``order`` is the cluster that a workload needs, if one does: it is started on
+    entering, too. With ``block_latency`` every trial tells of the requests of the devices below the
+    target as well. ``hz`` is how often a second telemetry is sampled.
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class LocalNode:
         order: ClusterOrder | None = None,
         tick: Tick = go_on,
         *,
+        directories: Sequence[Path] = (),
         block_latency: bool = False,
         hz: float = DEFAULT_HZ,
     ) -> None:
@@ -76,6 +77,7 @@ class LocalNode:
         self._factors = factors
         self._order = order
         self._tick = tick
+        self._directories = directories
         self._block_latency = block_latency
         self._trace: TraceInstance | None = None
         self._hz = hz
@@ -93,8 +95,9 @@ class LocalNode:
             held.enter_context(locked((self._place(), *self._cluster_dirs()), self._factors))
             transaction = held.enter_context(Transaction())
             if ground is not None:
-                transaction.perform(ground.disk)
-                self._notes = ground.disk.notes()
+                for disk in ground.disks:
+                    transaction.perform(disk)
+                self._notes = tuple(note for disk in ground.disks for note in disk.notes())
             parent = ground.disk.mount_point if ground else self._place()
             self._site = Site(transaction, parent, ground, self._order)
             held.callback(self._site.close)
@@ -149,7 +152,11 @@ class LocalNode:
             self._site.start_cluster()
 
     def _room(self, where: str) -> Room:
-        return Room(where, None) if self._is_far else room_in(where, self._site.directory)
+        """On the disk that has the least: workloads tell what they want on one of several."""
+        if self._is_far:
+            return Room(where, None)
+        places = (self._site.directory, *self._site.disks.values())
+        return min((room_in(where, each) for each in places), key=lambda room: room.free_bytes or 0)
 
     def _refused(self, plot: Sequence[Configuration]) -> dict[str, IostudyError]:
         """Those of the plot whose settings are not there, or are not taken."""
@@ -173,7 +180,7 @@ class LocalNode:
     def circumstances(self) -> Mapping[str, Any]:
         """Host, versions, and the target with the devices below it."""
         return {
-            "host": dict(inventory([self._site.directory])),
+            "host": dict(inventory(self._mounted())),
             "versions": {
                 "iostudy": version("iostudy"),
                 "python": platform.python_version(),
@@ -226,16 +233,21 @@ class LocalNode:
             case _:
                 raise AssertionError(self._target)
 
-    def _base(self) -> Path:
+    def _bases(self) -> tuple[Path, ...]:
         """What the devices under test are found by, also while no file system is mounted."""
-        return self._ground.disk.device.path if self._ground else self._site.directory
+        ground = self._ground
+        own = [disk.device.path for disk in ground.disks] if ground else [self._site.directory]
+        return (*own, *self._directories)
 
     def _prepared_ground(self) -> Ground | None:
         """The disk that is to be made, or none; TargetError where the target cannot be used."""
         match self._target:
-            case LoopbackTarget(size_bytes, filesystem):
-                disk = LoopbackDisk.prepare(self._folder, size_bytes)
-                return Ground(disk, Filesystem(filesystem))
+            case LoopbackTarget(size_bytes, filesystem, beside):
+                count = 1 + len(beside)
+                disk, *others = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
+                made = zip(beside.items(), others, strict=True)
+                further = {name: Ground(own, Filesystem(kind)) for (name, kind), own in made}
+                return Ground(disk, Filesystem(filesystem), further)
             case ScratchTarget(device, filesystem):
                 scratch = ScratchDevice.prepare(device, self._folder)
                 return Ground(scratch, Filesystem(filesystem))
@@ -253,7 +265,13 @@ class LocalNode:
     def _elsewhere(self) -> tuple[str, ...]:
         """The places beside the target that the study is about."""
         varied = places.resolved(place for factor in self._factors for place in factor.on)
-        return tuple(dict.fromkeys((*varied, *map(str, self._cluster_dirs()))))
+        own = (*self._cluster_dirs(), *self._directories)
+        return tuple(dict.fromkeys((*varied, *map(str, own))))
+
+    def _mounted(self) -> list[Path]:
+        """The directories whose mounts matter; what is not there is refused later."""
+        named = [directory for directory in self._directories if directory.exists()]
+        return [self._site.directory, *self._site.disks.values(), *named]
 
     @property
     def _is_far(self) -> bool:
@@ -262,7 +280,7 @@ class LocalNode:
 
     def _devices(self) -> tuple[str, ...]:
         """The devices that files of the study lie on, from the top."""
-        return () if self._is_far else below.names(self._base(), *self._cluster_dirs())
+        return () if self._is_far else below.names(*self._bases(), *self._cluster_dirs())
 
     def _under_test(self, request: WorkloadRequest) -> tuple[str, ...]:
         """The devices that files of the workload lie on, none of them below another."""
@@ -270,7 +288,7 @@ class LocalNode:
             return ()
         in_hdfs = self._order is not None and catalog.get(request.name).needs_hadoop
         apart = self._order.spec.data_dirs if self._order and in_hdfs else ()
-        return below.tops(*(apart or (self._base(),)))
+        return below.tops(*(apart or self._bases()))
 
 
 def _refuse_device(place: Path) -> None:

@@ -64,7 +64,8 @@ class LocalBlock:
     @property
     def place(self) -> Place:
         """Where the trials work now."""
-        return Place(self.site.directory, self.seed, self.tick, self._client)
+        own = self.site
+        return Place(own.directory, self.seed, self.tick, self._client, own.disks)
 
     def __enter__(self) -> Self:
         return self
@@ -176,7 +177,8 @@ class LocalBlock:
     def _drop(self) -> list[str]:
         """Have files read from the devices, but for those of the programs that read them."""
         data = self._cluster.cluster.data_dirs() if self._cluster else ()
-        notes = [caches.drop([self.place.directory, *data])]
+        place = self.place
+        notes = [caches.drop([place.directory, *place.disks.values(), *data])]
         if self._client is not None:
             caches.read_in(self._client.program_files())
             notes.append(_READ_IN)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from iostudy.hadoop.command import Tell, nobody
@@ -24,16 +24,26 @@ from iostudy.study.combinations import Configuration
 
 @dataclass(frozen=True)
 class Ground:
-    """A disk to make file systems on, and what a configuration leaves out of them."""
+    """A disk to make file systems on, and what a configuration leaves out of them.
+
+    ``beside`` are further ones by their names, whose file systems are made once and do not vary.
+    """
 
     disk: ScratchDisk
     filesystem: Filesystem
+    beside: Mapping[str, Ground] = field(default_factory=dict)
+
+    @property
+    def disks(self) -> tuple[ScratchDisk, ...]:
+        """Its own, and those beside."""
+        return (self.disk, *(each.disk for each in self.beside.values()))
 
 
 class Site:
     """A work folder and the settings below it; ``ground`` is None on the user's own directory.
 
     ``order`` is the cluster that the study needs, if it does: it is there from `start_cluster` on.
+    ``disks`` are the roots of those that are made beside the one of the folder, by their names.
     Everything is done through the transaction, and is undone at its end at the latest.
     """
 
@@ -53,6 +63,7 @@ class Site:
         self.directory: Path
         self._varied = False
         self._held = ExitStack()
+        self.disks: Mapping[str, Path] = self._made_beside()
         self._begin({})
 
     def renew(self, configuration: Configuration) -> None:
@@ -97,4 +108,11 @@ class Site:
         folder = WorkFolder.prepare(self._parent)
         self._held.enter_context(self._transaction.applied(folder))
         self.directory = folder.path
-        self.levels = Levels(self._transaction, folder.path)
+        self.levels = Levels(self._transaction, (folder.path, *self.disks.values()))
+
+    def _made_beside(self) -> dict[str, Path]:
+        """A file system on each disk beside the target's own: the root of each, by its name."""
+        made = self._ground.beside if self._ground is not None else {}
+        for ground in made.values():
+            self._transaction.perform(NewFilesystem.prepare(ground.disk, ground.filesystem))
+        return {name: ground.disk.mount_point for name, ground in made.items()}

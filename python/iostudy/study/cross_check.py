@@ -17,7 +17,7 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
 from iostudy.study.source import read
-from iostudy.study.targets import DiskTarget, HdfsTarget
+from iostudy.study.targets import DiskTarget, HdfsTarget, disks_beside
 
 MAX_CONFIGURATIONS = 1000
 
@@ -136,10 +136,14 @@ def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None
     varied = {factor.name for factor in study.factors}
     for factor in (factor for factor in study.factors if factor.hard_to_change):
         here, condition = (*way, factor.name), factor.condition
+        beside = disks_beside(study.target)
         if not isinstance(study.target, DiskTarget):
             message = "file systems are only made on a disk of the study's own; write target: "
             disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
             collector.add(here, message + disk, found=study.target.describe())
+        elif beside:
+            message = "file systems do not vary where disks are made beside the target's"
+            collector.add(here, f"{message}; leave one of them out", found=", ".join(beside))
         elif (
             condition
             and condition.name not in varied

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from iostudy.study.collector import Collector, Path, reason, shown
+from iostudy.study.collector import Collector, reason, shown
+from iostudy.study.collector import Path as Way
 from iostudy.study.combinations import Configuration
 from iostudy.study.labels import parse_label, repeated
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
+from iostudy.study.targets import disks_beside
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Workload
 
@@ -34,7 +37,7 @@ def parse_requests(collector: Collector, section: Any) -> tuple[WorkloadRequest,
     return requests
 
 
-def _request(collector: Collector, path: Path, entry: Any) -> WorkloadRequest | None:
+def _request(collector: Collector, path: Way, entry: Any) -> WorkloadRequest | None:
     match entry:
         case str(name):
             options: Any = {}
@@ -103,13 +106,14 @@ def with_options(options: BaseModel, changed: Mapping[str, str]) -> BaseModel:
     return type(options).model_validate({**options.model_dump(mode="json"), **changed})
 
 
-def check_options(collector: Collector, path: Path, study: Study) -> None:
+def check_options(collector: Collector, path: Way, study: Study) -> None:
     """Note every combination of options that a workload cannot run with, whatever the settings."""
     configurations = study.known().configurations()
     combinations = {tuple(c.options.items()): c for c in configurations}
+    disks = disks_beside(study.target)
     for options, configuration in combinations.items():
         for request in study.workloads:
-            refused = refusal(request, configuration)
+            refused = refusal(request, configuration) or _lacks_disks(request, configuration, disks)
             if refused:
                 levels = ", ".join(f"{name}={value}" for name, value in options)
                 collector.add(path, f"{request.label} cannot run with {levels}: {refused}")
@@ -125,6 +129,26 @@ def refusal(request: WorkloadRequest, configuration: Configuration) -> str:
     if request.figure.name in names:
         return ""
     return f"it then has no {request.figure.name}, which verdicts use; name another figure"
+
+
+def _lacks_disks(
+    request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
+) -> str:
+    """Which disks beside the target it asks for that the study does not make; empty if none."""
+    wanted = catalog.get(request.name).make(configured(request, configuration)).disks()
+    lacking = sorted(wanted.difference(disks))
+    if not lacking:
+        return ""
+    example = f"target: {{loopback: {{size: 1GiB, beside: {{{lacking[0]}: ext4}}}}}}"
+    return f"there is no disk {', '.join(lacking)} beside the target; write {example}"
+
+
+def directories(
+    requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
+) -> tuple[Path, ...]:
+    """The directories that any trial of a round is told to use beside its target, each once."""
+    each = trials(requests, configurations)
+    return tuple(dict.fromkeys(path for _, workload in each for path in workload.directories()))
 
 
 def trials(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from iostudy import units
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
@@ -16,6 +17,7 @@ from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
+_DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
 class Section(BaseModel):
@@ -57,6 +59,12 @@ def _loopback_size(value: Any) -> int:
     if size < MIN_LOOPBACK_BYTES:
         raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
     return size
+
+
+def _disk_name(name: str) -> str:
+    if not _DISK_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name of a disk: letters, digits, - and _, such as disk2")
+    return name
 
 
 Filesystem = Annotated[str, BeforeValidator(_filesystem)]
@@ -119,10 +127,13 @@ class TelemetrySection(Section):
 
 
 class LoopbackSection(Section):
-    """A disk that the study makes for itself from a file in the output folder."""
+    """Disks that the study makes for itself from files in the output folder."""
 
     size: Annotated[int, BeforeValidator(_loopback_size)]
     filesystem: Filesystem = "ext4"
+    beside: dict[Annotated[str, AfterValidator(_disk_name)], Filesystem] = Field(
+        {}, description="file systems of further disks of that size, by names of your own"
+    )
 
 
 class ScratchSection(Section):
@@ -141,7 +152,8 @@ class TargetSection(Section):
     def target(self) -> Target:
         """The section as the study's value; ValueError unless exactly one is given."""
         if self.loopback and not self.scratch:
-            return LoopbackTarget(self.loopback.size, self.loopback.filesystem)
+            own = self.loopback
+            return LoopbackTarget(own.size, own.filesystem, own.beside)
         if self.scratch and not self.loopback:
             return ScratchTarget(Path(self.scratch.device), self.scratch.filesystem)
         raise ValueError("give either loopback: {size: 2GiB} or scratch: {device: /dev/...}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, assert_never
 
@@ -25,15 +26,22 @@ class DirectoryTarget:
 
 @dataclass(frozen=True)
 class LoopbackTarget:
-    """A file in the output folder, attached as a disk with direct I/O, formatted and mounted."""
+    """A file in the output folder, attached as a disk with direct I/O, formatted and mounted.
+
+    ``beside`` are the file systems of further such disks, each of that size, by their names: for
+    workloads that are told to use them.
+    """
 
     size_bytes: int
     filesystem: str
+    beside: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self, filesystem: str = "") -> str:
         """What it is, for a person, with its file system or what takes the place of that."""
         made = filesystem or self.filesystem
-        return f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
+        beside = ", ".join(f"{name} ({kind})" for name, kind in self.beside.items())
+        own = f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
+        return f"{own}, and beside it {beside}" if beside else own
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,11 @@ DiskTarget = LoopbackTarget | ScratchTarget
 """A target that iostudy makes file systems on."""
 
 Target = DirectoryTarget | DiskTarget | HdfsTarget
+
+
+def disks_beside(target: Target) -> Mapping[str, str]:
+    """The file systems of the disks that are made beside the target's own, by their names."""
+    return target.beside if isinstance(target, LoopbackTarget) else {}
 
 
 def section_of(target: Target, asked: Any, folder: str) -> Any:

@@ -133,13 +133,15 @@ class Place:
 
     ``seed`` is the same for preparation and trial within a block, so that what was written can be
     verified when it is read back. ``tick`` belongs to whoever waits for the run. ``hadoop`` is
-    there for the workloads whose definition says that they need a cluster.
+    there for the workloads whose definition says that they need a cluster. ``disks`` are those
+    that the study has made beside the one the folder is on, by name: the root of each.
     """
 
     directory: Path
     seed: int
     tick: Tick = go_on
     hadoop: Client | None = None
+    disks: Mapping[str, Path] = field(default_factory=dict)
 
 
 class Workload(ABC):
@@ -151,7 +153,7 @@ class Workload(ABC):
 
     @abstractmethod
     def space_bytes(self) -> int:
-        """The largest room its files take; 0 where nobody can tell."""
+        """The largest room its files take on one disk of the study; 0 where nobody can tell."""
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
         """How long a trial takes on storage of that speed; None where nobody can tell.
@@ -163,6 +165,14 @@ class Workload(ABC):
     def reads(self) -> bool:
         """Whether a trial reads what was written before it: the page cache is dropped then."""
         return False
+
+    def disks(self) -> frozenset[str]:
+        """The disks beside the target's that it works on, by the names the study gives them."""
+        return frozenset()
+
+    def directories(self) -> tuple[Path, ...]:
+        """Directories beside the target, named by the user, for files whose I/O is measured."""
+        return ()
 
     def check(self) -> None:
         """Refuse, before anything is changed, what this machine lacks; UsageError says what."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
-from iostudy.workloads.definition import Count, Listed, Options, Place
+from iostudy.errors import TargetError
+from iostudy.workloads.definition import Count, Figure, Listed, Options, Place
 from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.folder import remove
 
@@ -25,7 +27,30 @@ MEANINGS: Mapping[Operation, str] = {
 }
 LOOKING: frozenset[Operation] = frozenset(("open", "file-status"))
 """They change nothing, and so write nothing into a log."""
+OPENS_PER_CREATE = Figure(
+    "opens_per_create",
+    "op",
+    "opens in the time of one create: how much of a namespace's speed waits for its log",
+    higher_is_better=False,
+)
 NO_LOG = "none"
+_ON_DISK = ":"
+
+
+def rate_figures(operations: Sequence[Operation]) -> tuple[Figure, ...]:
+    """Of all operations and of each; and how those that need no log compare to those that do."""
+    return (
+        Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
+        *(Figure(f"{each}_rate", "op/s", MEANINGS[each], True) for each in operations),
+        *((OPENS_PER_CREATE,) if {"open", "create"} <= set(operations) else ()),
+    )
+
+
+def opens_per_create(rates: Mapping[str, float]) -> dict[str, float]:
+    """Of the rates of each operation, by the figures' names; nothing where one is not there."""
+    if not {"open_rate", "create_rate"} <= rates.keys():
+        return {}
+    return {OPENS_PER_CREATE.name: rates["open_rate"] / rates["create_rate"]}
 
 
 def _is_elsewhere(log: str) -> bool:
@@ -33,12 +58,13 @@ def _is_elsewhere(log: str) -> bool:
 
 
 def _log(name: str) -> str:
-    """A folder in the target by its name, or a whole path; ValueError for anything else."""
-    is_name = Path(name).name == name and name not in ("", ".", "..")
-    if not is_name and not _is_elsewhere(name):
+    """A folder in the target or on a disk beside it, or a whole path; ValueError for others."""
+    disk, colon, folder = name.rpartition(_ON_DISK)
+    is_name = Path(folder).name == folder and folder not in ("", ".", "..")
+    if not _is_elsewhere(name) and not (is_name and bool(disk) == bool(colon)):
         raise ValueError(
-            f"{name!r} is neither the name of a folder in the target nor a whole path such as "
-            "/disk2/journal"
+            f"{name!r} is neither the name of a folder in the target, nor one on a disk beside it "
+            "such as disk2:log, nor a whole path such as /disk2/journal"
         )
     return name
 
@@ -80,8 +106,9 @@ class NamespaceOptions(Options):
         Field(min_length=1),
     ] = Field(
         ("log",),
-        description="where the edit log lies: names of folders in the target, or whole paths of "
-        "directories on other disks and mounts, in which a folder of iostudy's own is made. Each "
+        description="where the edit log lies: names of folders in the target; on a disk that the "
+        "study makes beside that, DISK:FOLDER; or whole paths of directories on other disks and "
+        "mounts. On those and on disks beside, it is in a folder of iostudy's own. Each "
         f"of several holds a copy (dfs.namenode.edits.dir); {NO_LOG}: no log, so that nothing is "
         "durable, which a real name-node cannot do",
     )
@@ -91,7 +118,7 @@ class NamespaceOptions(Options):
 class EditLogs:
     """The folders of the logs that options name.
 
-    Those in the target lie below ``name`` there, those elsewhere in folders whose name begins with
+    Those in the target lie below ``name`` there, all others in folders whose name begins with
     ``iostudy-`` and ``name``.
     """
 
@@ -104,14 +131,19 @@ class EditLogs:
         return cls(() if options.logs == (NO_LOG,) else options.logs, name)
 
     @property
-    def elsewhere(self) -> list[Path]:
-        """The directories that are not in the target."""
-        return [Path(log) for log in self.logs if _is_elsewhere(log)]
+    def directories(self) -> tuple[Path, ...]:
+        """Those that the user has named by their paths."""
+        return tuple(Path(log) for log in self.logs if _is_elsewhere(log))
 
     @property
-    def in_target(self) -> int:
-        """How many are in the target."""
-        return len(self.logs) - len(self.elsewhere)
+    def disks(self) -> frozenset[str]:
+        """The disks beside the target's that hold a log, by their names."""
+        return frozenset(filter(None, self._disk_of_each))
+
+    @property
+    def most_on_a_disk(self) -> int:
+        """How many lie on the disk of the study's that holds the most of them."""
+        return max(Counter(self._disk_of_each).values(), default=0)
 
     @property
     def key(self) -> str:
@@ -120,21 +152,42 @@ class EditLogs:
 
     def check(self) -> None:
         """Refuse directories that cannot be written to; TargetError says which."""
-        refuse_unfit(self.elsewhere, "for an edit log")
+        refuse_unfit(self.directories, "for an edit log")
 
     def folders(self, place: Place) -> list[Path]:
-        """One for each log, in their order."""
-        elsewhere = iter(self._beside(place))
-        own = self._own(place)
-        return [next(elsewhere) if _is_elsewhere(log) else own / log for log in self.logs]
+        """One for each log, in their order; TargetError where the place has no such disk."""
+        return [self._folder(log, place) for log in self.logs]
 
     def remove(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        for folder in (self._own(place), *self._beside(place)):
+        beside = (*self.directories, *(_root(disk, place) for disk in self.disks))
+        for folder in (place.directory / self.name, *self._own(beside, place)):
             remove(folder)
 
-    def _own(self, place: Place) -> Path:
-        return place.directory / self.name
+    @property
+    def _disk_of_each(self) -> list[str]:
+        """Of each log on a disk of the study's; that of the target has no name."""
+        return [log.rpartition(_ON_DISK)[0] for log in self.logs if not _is_elsewhere(log)]
 
-    def _beside(self, place: Place) -> list[Path]:
-        return own_folders(self.elsewhere, place.directory, f"iostudy-{self.name}-")
+    def _folder(self, log: str, place: Place) -> Path:
+        if _is_elsewhere(log):
+            return self._own([Path(log)], place)[0]
+        disk, _, folder = log.rpartition(_ON_DISK)
+        if not disk:
+            return place.directory / self.name / folder
+        return self._own([_root(disk, place)], place)[0] / folder
+
+    def _own(self, directories: Iterable[Path], place: Place) -> list[Path]:
+        return own_folders(directories, place.directory, f"iostudy-{self.name}-")
+
+
+def _root(disk: str, place: Place) -> Path:
+    if disk not in place.disks:
+        raise TargetError(
+            f"a disk {disk} beside the target",
+            found=f"there are {', '.join(place.disks)}" if place.disks else "there is none",
+            where=str(place.directory),
+            remedy="a study makes one: target: {loopback: {size: 1GiB, beside: "
+            f"{{{disk}: ext4}}}}}}; or give the whole path of a directory",
+        )
+    return place.disks[disk]

@@ -56,6 +56,10 @@ class Io(Workload):
         """Files that were there before are not in the page cache when a trial begins."""
         return self.options.prepared
 
+    def directories(self) -> tuple[Path, ...]:
+        """Those that its files are dealt out over."""
+        return self.options.directories
+
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
         descriptors.refuse_hopeless(self.options.jobs * self.options.files, "files")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -125,7 +126,7 @@ class MixMember:
         """Its own folder, and a seed that no other member has."""
         digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
         seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
-        return Place(place.directory / self.label, seed, tick)
+        return Place(place.directory / self.label, seed, tick, disks=place.disks)
 
     def prepare(self, place: Place) -> None:
         """Make its folder and what its trials need. Heeds the tick of the mix."""
@@ -186,6 +187,14 @@ class Mix(Workload):
     def reads(self) -> bool:
         """Whether any member reads what was written before."""
         return any(member.workload.reads() for member in self.members)
+
+    def disks(self) -> frozenset[str]:
+        """Those of all members."""
+        return frozenset().union(*(member.workload.disks() for member in self.members))
+
+    def directories(self) -> tuple[Path, ...]:
+        """Those of all members."""
+        return tuple(path for member in self.members for path in member.workload.directories())
 
     def check(self) -> None:
         """What any member lacks is lacking."""

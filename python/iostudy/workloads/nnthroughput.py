@@ -20,7 +20,14 @@ from iostudy.workloads.definition import (
     Workload,
     WorkloadDefinition,
 )
-from iostudy.workloads.edit_logs import LOOKING, MEANINGS, NO_LOG, EditLogs, NamespaceOptions
+from iostudy.workloads.edit_logs import (
+    LOOKING,
+    NO_LOG,
+    EditLogs,
+    NamespaceOptions,
+    opens_per_create,
+    rate_figures,
+)
 from iostudy.workloads.latency import compact, latency_figures, latency_readings
 from iostudy.workloads.native import told_as_workload
 
@@ -90,18 +97,26 @@ class NNThroughput(Workload):
     options: NNThroughputOptions
 
     def space_bytes(self) -> int:
-        """Records of all logs in the target, images beside them, and what is filled beforehand."""
+        """Records of all logs on a disk, images beside them, and what is filled beforehand."""
         options = self.options
         mutations = options.files * (1 + len(set(options.operations) - LOOKING))
         record = max(_RECORD_BYTES, options.record_bytes)
         images = 2 * options.files * _RECORD_BYTES if options.checkpoint_every else 0
-        return self._logs.in_target * (
+        return self._logs.most_on_a_disk * (
             mutations * record + images + options.preallocate + _PAGE_BYTES
         )
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
         """Unknown: syncs are no matter of bytes."""
         return None
+
+    def disks(self) -> frozenset[str]:
+        """Those that hold a log."""
+        return self._logs.disks
+
+    def directories(self) -> tuple[Path, ...]:
+        """Those that hold a log."""
+        return self._logs.directories
 
     def check(self) -> None:
         """Refuse directories that cannot be written to."""
@@ -162,6 +177,7 @@ def _readings(phases: Sequence[_native.NamespacePhase], workers: int) -> dict[st
     readings = {"rate": sum(phase.latencies.count for phase in phases) / seconds}
     for phase in phases:
         readings[f"{phase.operation}_rate"] = phase.latencies.count / phase.wall_seconds
+    readings |= opens_per_create(readings)
     readings["exec_time"] = seconds
     for phase in phases:
         readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
@@ -191,10 +207,6 @@ def _of_log(phase: _native.NamespacePhase, workers: int) -> dict[str, float]:
 
 def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
     """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
-    rates = [
-        Figure(f"{operation}_rate", "op/s", MEANINGS[operation], True)
-        for operation in options.operations
-    ]
     of_each = [
         figure
         for operation in options.operations
@@ -204,8 +216,7 @@ def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
         )
     ]
     return (
-        Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
-        *rates,
+        *rate_figures(options.operations),
         Figure("exec_time", "s", "the sum of the times of all phases", False),
         *of_each,
     )

@@ -60,3 +60,10 @@ def test_trials_with_other_logs_are_cleaned_apart():
 def test_logs_elsewhere_take_no_room_in_the_target():
     assert make(logs="/disk2").space_bytes() == 0
     assert make(logs="a, b").space_bytes() == 2 * make(logs="a, /disk2").space_bytes() > 0
+    assert make(logs="a, disk2:a").space_bytes() == make(logs="a").space_bytes()
+
+
+def test_what_it_works_on_besides_is_told():
+    workload = make(logs="a, disk2:a, /disk3")
+    assert workload.disks() == {"disk2"}
+    assert workload.directories() == (Path("/disk3"),)

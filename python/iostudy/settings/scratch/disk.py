@@ -39,9 +39,14 @@ class LoopbackDisk:
     @classmethod
     def prepare(cls, parent: Path, size_bytes: int) -> LoopbackDisk:
         """One below the folder ``parent``; TargetError if there is no room or no tool for it."""
+        return cls.prepare_several(parent, size_bytes, 1)[0]
+
+    @classmethod
+    def prepare_several(cls, parent: Path, size_bytes: int, count: int) -> list[LoopbackDisk]:
+        """So many, each of that size; TargetError if there is no room or no tool for all."""
         commands.require("setpriv", "losetup")
-        steps.check_space(parent, size_bytes)
-        return cls(own_folder.new(parent, PREFIX), size_bytes)
+        steps.check_space(parent, count * size_bytes)
+        return [cls(own_folder.new(parent, PREFIX), size_bytes) for _ in range(count)]
 
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:

@@ -33,7 +33,14 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     go_on,
 )
-from iostudy.workloads.edit_logs import MEANINGS, NO_LOG, EditLogs, NamespaceOptions, Operation
+from iostudy.workloads.edit_logs import (
+    NO_LOG,
+    EditLogs,
+    NamespaceOptions,
+    Operation,
+    opens_per_create,
+    rate_figures,
+)
 from iostudy.workloads.folder import empty, remove
 from iostudy.workloads.hadoop import job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload
@@ -99,7 +106,15 @@ class HadoopNNThroughput(HadoopWorkload):
 
     def space_bytes(self) -> int:
         """The logs of one operation: they are removed before the next one begins."""
-        return self._logs.in_target * (self.options.files * _FILE_BYTES + _FREE_BYTES)
+        return self._logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
+
+    def disks(self) -> frozenset[str]:
+        """Those that hold a log."""
+        return self._logs.disks
+
+    def directories(self) -> tuple[Path, ...]:
+        """Those that hold a log."""
+        return self._logs.directories
 
     def check(self) -> None:
         """Refuse directories that cannot be written to; have Java and Hadoop at hand."""
@@ -280,15 +295,14 @@ def _readings(results: dict[Operation, NNThroughputResult]) -> dict[str, float]:
         readings[f"{operation}_time"] = float(result.mean_milliseconds)
         if operation in ALONE_IN_LOG:
             readings[f"{operation}_per_sync"] = result.transactions / result.syncs
-    return readings
+    return readings | opens_per_create(readings)
 
 
 def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
     """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
     operations = options.operations
     return (
-        Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
-        *(Figure(f"{each}_rate", "op/s", MEANINGS[each], True) for each in operations),
+        *rate_figures(operations),
         Figure("exec_time", "s", "the sum of the times of all phases", False),
         *(
             Figure(
