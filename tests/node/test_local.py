@@ -86,13 +86,13 @@ def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
 
 @pytest.mark.root
 def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_path, own_state):
-    folder, logs = tmp_path / "out", "log, disk2:log"
+    folder = tmp_path / "out"
     folder.mkdir()
     target = LoopbackTarget(32 * MIB, "ext4", {"disk2": "ext2"})
     asked = request_of(
         "nnthroughput",
         catalog.get("nnthroughput").options.model_validate(
-            {"files": 2000, "threads": 16, "operations": "create", "logs": logs}
+            {"files": 2000, "threads": 16, "operations": "create", "logs": "log, disk2:log"}
         ),
     )
     with LocalNode(target, folder) as node:
@@ -102,6 +102,8 @@ def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_pat
         with node.block(asked, seed=1) as session:
             first, second = session.devices
             result = session.trial(BFQ)
+            alone = session.trial(Configuration("there", {}, {"logs": "disk2:log"}))
+        assert (alone.device, alone.beside) == (second, ())
         assert result.settings == {f"block.scheduler@{name}": "bfq" for name in (first, second)}
         assert result.beside == (second,)
         assert all(result.telemetry.seen.devices[name]["kB_wrtn"] > 0 for name in (first, second))

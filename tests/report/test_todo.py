@@ -49,6 +49,12 @@ def test_options_of_a_winner_are_left_to_the_users_own_programs() -> None:
     assert only.text.startswith("Set direct to false in your own programs")
 
 
+def test_options_that_the_winner_shares_with_the_baseline_are_not_told() -> None:
+    asked = study(factor("workload.direct", "true", "false"), factor("workload.files", "2", "4"))
+    (only,) = told(asked, effects={("dfsio-write", "direct=false, files=2"): 0.2})
+    assert only.text.startswith("Set direct to false in your own programs")
+
+
 def test_while_it_is_open_the_study_goes_on() -> None:
     (only,) = told(blocks=6, noise=0.05)
     assert only.command == "iostudy run schedulers.yaml --resume --out results/a"

@@ -9,7 +9,7 @@ from typing import Self
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
-from iostudy.node import caches
+from iostudy.node import below, caches
 from iostudy.node.clusters import ClusterLevels, shaping
 from iostudy.node.levels import read_back
 from iostudy.node.protocol import TrialResult
@@ -99,16 +99,17 @@ class LocalBlock:
                 **read_back(wanted),
                 **(self._cluster.read_back(configuration) if self._cluster else {}),
             }
+        devices = self._devices_of(workload)
         return TrialResult(
             figures=measured.figures,
             settings=settings,
             telemetry=telemetry,
-            device=self.device,
+            device=next(iter(devices), ""),
             phases=watch.end(),
             notes=(*notes, *measured.notes),
             latencies=measured.latencies,
             parts=measured.parts,
-            beside=self.devices[1:],
+            beside=devices[1:],
         )
 
     def clean(self) -> None:
@@ -150,6 +151,12 @@ class LocalBlock:
             if self._cluster is not None:
                 self._client = self._cluster.for_data(stored) if made else self._cluster.whole()
             workload.prepare(self.place)
+
+    def _devices_of(self, workload: Workload) -> tuple[str, ...]:
+        """Those that this trial's files lie on, where not all under test need have some."""
+        if len(self.devices) < 2 or self._cluster is not None:
+            return self.devices
+        return below.tops(*workload.places(self.place))
 
     def _configure(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Bring the cluster to its levels: now, so that daemons start under those of the host."""

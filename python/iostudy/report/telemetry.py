@@ -47,9 +47,10 @@ def counted(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, str], lis
 def device_under_test(rows: Sequence[TrialRow]) -> str:
     """The one that the trials name; empty if there is none.
 
-    A loop-back disk may have another name after --resume: ``loop1, then loop0``.
+    Several where a loop-back disk has another name after --resume, or where configurations lie on
+    different disks: ``loop1 or loop0``, each trial on its own.
     """
-    return ", then ".join(dict.fromkeys(row.device for row in rows if row.device))
+    return " or ".join(dict.fromkeys(row.device for row in rows if row.device))
 
 
 def _told(

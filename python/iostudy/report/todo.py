@@ -60,6 +60,8 @@ def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
         install = shlex.join([*command, "--install"])
         yield Step(text="Keep it, as root:", command=install)
     for name, value in own.options.items():
+        if study.baseline.options.get(name) == value:
+            continue
         yield Step(text=f"Set {name} to {value} in your own programs: it is none of the host.")
 
 

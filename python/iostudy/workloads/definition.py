@@ -174,6 +174,10 @@ class Workload(ABC):
         """Directories beside the target, named by the user, for files whose I/O is measured."""
         return ()
 
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """A directory on each disk or mount that files whose I/O is measured lie on."""
+        return (place.directory,)
+
     def check(self) -> None:
         """Refuse, before anything is changed, what this machine lacks; UsageError says what."""
         return

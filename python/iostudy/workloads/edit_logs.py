@@ -158,9 +158,17 @@ class EditLogs:
         """One for each log, in their order; TargetError where the place has no such disk."""
         return [self._folder(log, place) for log in self.logs]
 
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """A directory on the disk or mount of each log, in their order; the target without any."""
+        roots = [
+            Path(log) if _is_elsewhere(log) else _root(log.rpartition(_ON_DISK)[0], place)
+            for log in self.logs
+        ]
+        return tuple(dict.fromkeys(roots)) or (place.directory,)
+
     def remove(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        beside = (*self.directories, *(_root(disk, place) for disk in self.disks))
+        beside = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
         for folder in (place.directory / self.name, *self._own(beside, place)):
             remove(folder)
 
@@ -182,6 +190,9 @@ class EditLogs:
 
 
 def _root(disk: str, place: Place) -> Path:
+    """Of the disk of that name; the study's folder on the target's own, which has none."""
+    if not disk:
+        return place.directory
     if disk not in place.disks:
         raise TargetError(
             f"a disk {disk} beside the target",

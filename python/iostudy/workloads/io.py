@@ -60,6 +60,10 @@ class Io(Workload):
         """Those that its files are dealt out over."""
         return self.options.directories
 
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """Those directories, or the target."""
+        return self.options.directories or (place.directory,)
+
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
         descriptors.refuse_hopeless(self.options.jobs * self.options.files, "files")

@@ -196,6 +196,11 @@ class Mix(Workload):
         """Those of all members."""
         return tuple(path for member in self.members for path in member.workload.directories())
 
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """Those of all members, each once."""
+        found = (path for member in self.members for path in member.workload.places(place))
+        return tuple(dict.fromkeys(found))
+
     def check(self) -> None:
         """What any member lacks is lacking."""
         for member in self.members:

@@ -118,6 +118,10 @@ class NNThroughput(Workload):
         """Those that hold a log."""
         return self._logs.directories
 
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """The disks and mounts of the logs."""
+        return self._logs.places(place)
+
     def check(self) -> None:
         """Refuse directories that cannot be written to."""
         self._logs.check()

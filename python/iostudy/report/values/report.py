@@ -85,7 +85,7 @@ class Report(Value):
     block_requests: tuple[TracedTold, ...] = ()
     """The requests of the disks, where the study has them traced; in the order of ``telemetry``."""
     device: str
-    """The device under test, empty if there is none; ``loop1, then loop0`` where it was renamed."""
+    """The device under test, empty if there is none; ``loop1 or loop0`` where trials differ."""
     notes: tuple[str, ...]
     reference: ReferenceTold | None = None
     """Published figures that the study names, beside its own."""

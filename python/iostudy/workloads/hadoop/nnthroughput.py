@@ -116,6 +116,10 @@ class HadoopNNThroughput(HadoopWorkload):
         """Those that hold a log."""
         return self._logs.directories
 
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """The disks and mounts of the logs."""
+        return self._logs.places(place)
+
     def check(self) -> None:
         """Refuse directories that cannot be written to; have Java and Hadoop at hand."""
         self._logs.check()
