@@ -1,6 +1,7 @@
 //! A checkpoint: the whole tree in one file, `image-LAST`, with a checksum of all of it.
 //!
-//! `magic | last transaction: u64 | the tree's nodes | crc32c: u32`. It is written beside its place, made durable, and then named.
+//! `magic | last transaction: u64 | the tree's nodes | crc32c: u32`. It is written beside its place,
+//! made durable, and then named.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use crate::error::{Dropped, Error};
 use crate::mutation::Mutation;
 use crate::record;
 use crate::segment::{Segment, Sync};
+use crate::take::take;
 
 /// How the log is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +99,13 @@ pub(crate) struct Progress {
     /// Everything up to this transaction is acknowledged; [`FAILED`] when no directory is left.
     durable: AtomicU64,
     advanced: (Mutex<()>, Condvar),
-    told: Mutex<(Done, Vec<Dropped>)>,
+    told: Mutex<Told>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    done: Done,
+    dropped: Vec<Dropped>,
 }
 
 impl Progress {
@@ -145,15 +152,15 @@ impl Progress {
 
     /// What was done until now.
     pub(crate) fn done(&self) -> Done {
-        self.told().0
+        self.told().done
     }
 
     /// The directories that were dropped.
     pub(crate) fn dropped(&self) -> Vec<Dropped> {
-        self.told().1.clone()
+        self.told().dropped.clone()
     }
 
-    fn told(&self) -> MutexGuard<'_, (Done, Vec<Dropped>)> {
+    fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -163,6 +170,15 @@ impl Progress {
         let (guard, advanced) = &self.advanced;
         drop(guard.lock().unwrap_or_else(PoisonError::into_inner)); // none is about to wait
         advanced.notify_all();
+    }
+
+    /// Nobody writes from `transaction` on, because of this.
+    fn give_up(&self, transaction: u64, because: &Error) {
+        if let Error::File(fault) = because {
+            let fault = fault.clone();
+            self.told().dropped.push(Dropped { transaction, fault });
+        }
+        self.advance(FAILED);
     }
 
     fn has_failed(&self) -> bool {
@@ -184,7 +200,9 @@ pub struct Waits {
 /// The log, open. Dropping it leaves the segments as they are, as a crash would.
 pub(crate) struct Journal {
     shared: Arc<Shared>,
+    /// None without directories, and once it has ended.
     writer: Option<JoinHandle<Copies>>,
+    has_directories: bool,
     record_bytes: usize,
 }
 
@@ -222,14 +240,16 @@ impl Journal {
         Ok(Self {
             shared,
             writer: writer.transpose().map_err(Error::Thread)?,
+            has_directories: !log.directories.is_empty(),
             record_bytes: log.record_bytes,
         })
     }
 
     /// Append a mutation; its transaction. Without directories it is acknowledged at once.
     pub(crate) fn append(&self, mutation: &Mutation, waits: &mut Waits) -> u64 {
-        let mut gathered = lock(&self.shared.gathered, &mut waits.buffer);
-        if self.writer.is_none() {
+        let gathered = &self.shared.gathered;
+        let mut gathered = take(gathered.try_lock(), || gathered.lock(), &mut waits.buffer);
+        if !self.has_directories {
             gathered.last += 1;
             self.shared
                 .progress
@@ -263,11 +283,21 @@ impl Journal {
     }
 
     /// End the segments, and begin new ones in the directories of `log`; the last transaction
-    /// before them.
+    /// before them. Where that cannot be done, nothing is acknowledged any more.
     pub(crate) fn roll(&mut self, log: &Log, progress: &Arc<Progress>) -> Result<u64, Error> {
-        let last = self.finish()?;
-        *self = Self::open(log, last, progress)?;
-        Ok(last)
+        let rolled = self
+            .finish()
+            .and_then(|last| Ok((Self::open(log, last, progress)?, last)));
+        match rolled {
+            Ok((begun, last)) => {
+                *self = begun;
+                Ok(last)
+            }
+            Err(error) => {
+                progress.give_up(self.shared.gathered().last + 1, &error);
+                Err(error)
+            }
+        }
     }
 
     /// Write what has gathered, and name the segments after their last transaction; that one.
@@ -300,20 +330,6 @@ impl Drop for Journal {
     }
 }
 
-/// Lock it, and add the time that passed where it was taken.
-pub(crate) fn lock<'a, T>(mutex: &'a Mutex<T>, waited: &mut Duration) -> MutexGuard<'a, T> {
-    match mutex.try_lock() {
-        Ok(guard) => guard,
-        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        Err(TryLockError::WouldBlock) => {
-            let began = Instant::now();
-            let guard = mutex.lock().unwrap_or_else(PoisonError::into_inner);
-            *waited += began.elapsed();
-            guard
-        }
-    }
-}
-
 /// The thread that writes batches.
 struct Writer {
     shared: Arc<Shared>,
@@ -331,16 +347,16 @@ impl Writer {
             let began = Instant::now();
             let dropped = self.copies.append(&batch, durable + 1);
             let mut told = progress.told();
-            told.1.extend(dropped);
+            told.dropped.extend(dropped);
             if self.copies.is_empty() {
                 drop(told);
                 self.give_up();
                 break;
             }
-            told.0.mutations += u64::from(records);
-            told.0.batches += 1;
-            told.0.bytes += batch.len() as u64;
-            told.0.writing += began.elapsed();
+            told.done.mutations += u64::from(records);
+            told.done.batches += 1;
+            told.done.bytes += batch.len() as u64;
+            told.done.writing += began.elapsed();
             drop(told);
             durable = last;
             progress.advance(durable);

@@ -17,6 +17,7 @@ mod phase;
 mod record;
 mod recovery;
 mod segment;
+mod take;
 mod tree;
 mod worker;
 

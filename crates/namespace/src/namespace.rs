@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use crate::error::{Dropped, Error, Fault};
 use crate::image;
@@ -11,6 +11,7 @@ use crate::journal::{Done, Journal, Log, Progress, Waits};
 use crate::mutation::Mutation;
 use crate::recovery::{Recovered, recover};
 use crate::segment::{lying, sync_directory};
+use crate::take::take;
 use crate::tree::{Refused, Status, Tree};
 
 struct Inner {
@@ -143,7 +144,8 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// A file cannot be written or removed.
+    /// A file cannot be written or removed. If it is one of the log, that ends: nothing is
+    /// acknowledged any more.
     pub fn checkpoint(&self) -> Result<(), Error> {
         let dropped = self.dropped();
         let mut log = self.log.clone();
@@ -180,29 +182,11 @@ impl Namespace {
     }
 
     fn lock(&self, waited: &mut Duration) -> RwLockWriteGuard<'_, Inner> {
-        match self.inner.try_write() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                let began = Instant::now();
-                let guard = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-                *waited += began.elapsed();
-                guard
-            }
-        }
+        take(self.inner.try_write(), || self.inner.write(), waited)
     }
 
     fn share(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
-        match self.inner.try_read() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                let began = Instant::now();
-                let guard = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-                *waited += began.elapsed();
-                guard
-            }
-        }
+        take(self.inner.try_read(), || self.inner.read(), waited)
     }
 }
 

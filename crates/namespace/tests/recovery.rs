@@ -197,6 +197,30 @@ fn written(folder: &Path, copies: usize, transactions: u64) -> Vec<PathBuf> {
     directories
 }
 
+/// What lies where its next segment would begin keeps a checkpoint from going on.
+#[test]
+fn after_a_checkpoint_that_failed_nothing_is_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("log");
+    let namespace = Namespace::format(log(vec![directory.clone()])).unwrap();
+    let mut waits = Waits::default();
+    let mut change = |number: u64| {
+        let (mut path, mut name) = (String::new(), String::new());
+        let mutation = mutation(number + 3, &mut path, &mut name);
+        let transaction = namespace.change(&mutation, &mut waits).unwrap();
+        namespace.wait_for(transaction, Duration::from_secs(60), &mut waits)
+    };
+    assert_eq!(change(1).unwrap(), 1);
+    fs::write(directory.join("edits-inprogress-2"), "").unwrap();
+    let told = namespace.checkpoint().unwrap_err().to_string();
+    assert!(told.contains("edits-inprogress-2"), "{told}");
+    let told = change(2).unwrap_err().to_string();
+    assert!(told.contains("edits-inprogress-2"), "{told}");
+    assert_eq!(namespace.dropped()[0].transaction, 2);
+    fs::remove_file(directory.join("edits-inprogress-2")).unwrap();
+    assert_eq!(recover(&[directory]).unwrap().last, 1);
+}
+
 fn only_file(directory: &Path) -> PathBuf {
     let mut files = fs::read_dir(directory).unwrap();
     files.next().unwrap().unwrap().path()
