@@ -20,7 +20,7 @@ pub struct PageFormat {
     data: Field,
 }
 
-/// The page's bytes of data, of which the other bits of `commit` say how they came about.
+/// The bits of `commit` that count the page's bytes of data; those above are flags.
 const DATA_BYTES: u64 = (1 << 27) - 1;
 /// Events were lost before this page: `RB_MISSED_EVENTS`.
 const EVENTS_LOST: u64 = 1 << 31;

@@ -11,6 +11,9 @@ use crate::event::{EVENTS, Layout};
 use crate::format::FormatError;
 use crate::page::PageFormat;
 
+/// Of a processor's buffer: what is read from it is gone.
+const PIPE: &str = "trace_pipe_raw";
+
 /// A trace instance that is set up, and the open ends of its buffers.
 pub(crate) struct Source {
     instance: PathBuf,
@@ -48,10 +51,11 @@ impl Source {
 
     /// Take all that has been recorded; in the order of time for each processor only.
     pub(crate) fn drain(&mut self, seen: &mut Vec<Seen>) -> io::Result<()> {
-        for pipe in &mut self.pipes {
-            while let Some(length) = read_page(pipe, &mut self.page)? {
+        for (pipe, buffer) in self.pipes.iter_mut().zip(&self.buffers) {
+            let of = |error| told(&buffer.join(PIPE), &error);
+            while let Some(length) = read_page(pipe, &mut self.page).map_err(of)? {
                 let decoded = self.decoder.decode(&self.page[..length], seen);
-                decoded.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
+                decoded.map_err(|error| of(io::Error::new(ErrorKind::InvalidData, error)))?;
             }
         }
         Ok(())
@@ -84,7 +88,7 @@ fn decoder(instance: &Path) -> io::Result<Decoder> {
 
 /// Open so that reading does not wait for more.
 fn pipe(buffer: &Path) -> io::Result<File> {
-    let path = buffer.join("trace_pipe_raw");
+    let path = buffer.join(PIPE);
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = open(&path, flags, Mode::empty()).map_err(io::Error::from);
     Ok(opened.map_err(|error| told(&path, &error))?.into())
@@ -138,6 +142,25 @@ fn unusable(path: &Path, error: &FormatError) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_that_is_damaged_is_told_with_its_buffer() {
+        let buffer = tempfile::tempdir().unwrap();
+        let page = [&[0; 8][..], &64_u64.to_ne_bytes(), &[0; 10]].concat(); // 10 of 64
+        write(buffer.path().join(PIPE), page).unwrap();
+        let header = include_str!("../tests/recorded/header_page");
+        let mut source = Source {
+            instance: PathBuf::new(),
+            decoder: Decoder::new(PageFormat::parse(header).unwrap(), Vec::new()),
+            pipes: vec![pipe(buffer.path()).unwrap()],
+            buffers: vec![buffer.path().to_owned()],
+            page: vec![0; 4096],
+        };
+        let error = source.drain(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidData);
+        let told = error.to_string();
+        assert!(told.contains(PIPE) && told.contains("damaged"), "{told}");
+    }
 
     #[test]
     fn every_way_to_lose_an_event_counts() {
