@@ -12,7 +12,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples
-from iostudy.report import heavier, limits, markdown, timeline_chart
+from iostudy.report import heavier, limits, markdown, timeline, timeline_chart
 from iostudy.report.model import build
 from iostudy.report.values.limits import Disturbance
 from iostudy.report.values.report import Report
@@ -155,6 +155,16 @@ def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
     assert by_name["dirty pages"] == pytest.approx([20.0] * 60)
     (drawn, _) = timeline_chart.charts(told.workloads[0], told)
     assert "loop0 busy 50 to 50 %" in drawn.alternative
+
+
+def test_a_state_that_the_kernel_counts_back_leaves_no_gap_in_a_timeline() -> None:
+    whole = samples()
+    iowait = whole.columns["cpu.iowait"].copy()
+    iowait[:300] += 5  # proc_stat(5): it may decrease
+    found = timeline.told(Samples(whole.seconds, {**whole.columns, "cpu.iowait": iowait}), "loop0")
+    assert found is not None
+    shares = {series.name: series.values for series in found.series}["CPUs"]
+    assert shares == pytest.approx([25.0] * 60)
 
 
 def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -> None:

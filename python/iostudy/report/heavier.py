@@ -30,6 +30,7 @@ ADVICE = {
     Limit.UNCLEAR: "",
 }
 _TIMES = (1, 2, 4, 8)
+"""What is under way at once, as levels of a load: so many times what the study had."""
 
 
 def steps(

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from iostudy.report.values.limits import SeriesTold, TimelineTold
+from iostudy.telemetry.memory import freerun_ceiling
+from iostudy.telemetry.processors import moved_ticks
 from iostudy.telemetry.samples import Samples, Values, moved
 
 TOO_SHORT = "the trial was too short for one"
@@ -68,17 +70,14 @@ def _series(samples: Samples, device: str) -> Iterator[SeriesTold]:
 
 def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
     """Of all ticks in each stretch; NaN where there were none."""
-    steps = {name: moved(values) for name, values in ticks.items()}
+    steps = {name: moved_ticks(values) for name, values in ticks.items()}
     every: Values = np.sum(list(steps.values()), axis=0)
     counted: Values = np.sum([steps[name] for name in of], axis=0)
     return np.where(every > 0, counted / np.maximum(every, 1.0), np.nan)
 
 
 def _dirty(vm: Mapping[str, Values]) -> Values | None:
-    """Dirty and written-back pages as a share of those at which writers are paused.
-
-    That ceiling lies half-way between the two thresholds (mm/page-writeback.c).
-    """
+    """Pages that are dirty or being written as a share of those at which writers are paused."""
     names = (
         *("nr_dirty", "nr_writeback"),
         *("nr_dirty_threshold", "nr_dirty_background_threshold"),
@@ -86,7 +85,7 @@ def _dirty(vm: Mapping[str, Values]) -> Values | None:
     if not set(names) <= vm.keys():
         return None
     dirty, writeback, limit, background = (vm[name][1:] for name in names)
-    share: Values = (dirty + writeback) / np.maximum((limit + background) / 2, 1.0)
+    share: Values = (dirty + writeback) / np.maximum(freerun_ceiling(limit, background), 1.0)
     return share
 
 

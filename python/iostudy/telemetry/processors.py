@@ -17,7 +17,7 @@ def processor_figures(samples: Samples) -> Figures:
     """Shares of CPU time, %core of the busiest processor, how many there are, and tasks."""
     each = {name: own for name, own in samples.keyed("cpu").items() if name.isdecimal()}
     states = samples.group("cpu").items()
-    figures = cpu_shares({name: total(_ticks(values)) for name, values in states})
+    figures = cpu_shares({name: total(moved_ticks(values)) for name, values in states})
     if each:
         figures["cores"] = float(len(each))
         figures["%core"] = busiest_core(samples.seconds, list(each.values()))
@@ -54,8 +54,8 @@ def busiest_core(seconds: Values, cores: list[Mapping[str, Values]]) -> float:
     """
     ends = _windows(seconds)
     lengths = np.diff(seconds[ends])
-    busy = np.array([_ticks(core["busy"][ends]) for core in cores])
-    every = np.array([sum(_ticks(ticks[ends]) for ticks in core.values()) for core in cores])
+    busy = np.array([moved_ticks(core["busy"][ends]) for core in cores])
+    every = np.array([sum(moved_ticks(ticks[ends]) for ticks in core.values()) for core in cores])
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(every > 0, busy / every, np.nan)
     known = np.isfinite(shares).any(axis=0)
@@ -64,7 +64,7 @@ def busiest_core(seconds: Values, cores: list[Mapping[str, Values]]) -> float:
     return 100 * float(np.average(np.nanmax(shares[:, known], axis=0), weights=lengths[known]))
 
 
-def _ticks(state: Values) -> Values:
+def moved_ticks(state: Values) -> Values:
     """How far a state of processors moved in each interval; NaN where not known.
 
     One that went back did not move, as iostat and top have it: the kernel's iowait and idle do that
