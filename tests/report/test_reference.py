@@ -98,6 +98,16 @@ def test_the_own_change_is_that_of_the_verdict() -> None:
     assert (own.blocks, own.unit) == (8, "MiB/s")
 
 
+def test_hadoops_own_program_stands_beside_the_figures_too() -> None:
+    of = asked("dfsio-write", "hadoop.dfsio-write")
+    reference = told(of, trials(of)).reference
+    assert reference is not None
+    twice = [(each.workload, each.own is not None) for each in reference.compared]
+    half = len(twice) // 2
+    assert twice == [("dfsio-write", True)] * half + [("hadoop.dfsio-write", True)] * half
+    assert len(reference.figures) == 2 * len(alone("R1").figures)
+
+
 def test_a_lower_figure_has_a_lower_change_whichever_is_better() -> None:
     of = asked()
     own = published(told(of, trials(of)), "exec_time", "after").own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
@@ -42,20 +42,17 @@ def told(study: Study, rows: Sequence[TrialRow]) -> ReferenceTold | None:
     """The publication that the study names, with the study's own figures; None where it has none.
 
     A study's own figures stand beside published ones of the same configuration, by its label, and
-    of the same workload, by its label or name. Their intervals are the study's t intervals.
+    of the same workload, by its label or name, and once more those of Hadoop's own program where
+    the published workload is its model here. Their intervals are the study's t intervals.
     """
     if study.reference is None:
         return None
     published, whole = reference.get(study.reference), alone(study.reference)
-    own = (_own(figure, published, study, rows) for figure in published.figures)
     orders = zip(whole.orders, published.orders, strict=True)
     return whole.model_copy(
         update={
             "orders": tuple(each for each, o in orders if _has_several(study, published, o)),
-            "figures": tuple(
-                figure.model_copy(update={"own": each})
-                for figure, each in zip(whole.figures, own, strict=True)
-            ),
+            "figures": tuple(_beside(whole.figures, published, study, rows)),
         }
     )
 
@@ -77,16 +74,35 @@ def _figure(figure: PublishedFigure, published: Publication) -> PublishedTold:
     )
 
 
+def _beside(
+    figures: Sequence[PublishedTold],
+    published: Publication,
+    study: Study,
+    rows: Sequence[TrialRow],
+) -> Iterator[PublishedTold]:
+    pairs = list(zip(figures, published.figures, strict=True))
+    for each, figure in pairs:
+        request = _request(study, published, figure, figure.is_of)
+        own = None if request is None else _own(figure, published, study, rows, request)
+        yield each.model_copy(update={"own": own})
+    for each, figure in pairs:
+        request = _request(study, published, figure, figure.is_by_hadoop)
+        if request is not None:
+            own = _own(figure, published, study, rows, request)
+            yield each.model_copy(update={"workload": request.listed_as, "own": own})
+
+
 def _own(
-    figure: PublishedFigure, published: Publication, study: Study, rows: Sequence[TrialRow]
+    figure: PublishedFigure,
+    published: Publication,
+    study: Study,
+    rows: Sequence[TrialRow],
+    request: WorkloadRequest,
 ) -> OwnTold | None:
     """Means over the blocks that both configurations have run, as in the verdicts."""
     label, base_label = (
         _label(study, published, name) for name in (figure.configuration, published.baseline)
     )
-    request = _request(study, published, figure)
-    if request is None:
-        return None
     own, base = (_values(rows, request, figure.figure, each) for each in (label, base_label))
     found = paired(base, own, rule_of(study).repeated_alpha)
     if found is None:
@@ -117,15 +133,17 @@ def _label(study: Study, published: Publication, name: str) -> str:
 
 
 def _request(
-    study: Study, published: Publication, figure: PublishedFigure
+    study: Study,
+    published: Publication,
+    figure: PublishedFigure,
+    matches: Callable[[WorkloadRequest], bool],
 ) -> WorkloadRequest | None:
-    """The study's workload that a figure is of, at the same load; None where there is none."""
+    """The study's first workload that a figure matches, at the same load; None without any."""
     return next(
         (
             own
             for own in study.workloads
-            if figure.is_of(own)
-            and figure.load in (None, getattr(own.options, published.load, None))
+            if matches(own) and figure.load in (None, getattr(own.options, published.load, None))
         ),
         None,
     )

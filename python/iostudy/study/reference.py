@@ -38,6 +38,10 @@ class PublishedFigure(Section):
         """Whether a study's workload is the one that it was published of, whatever the load."""
         return self.workload in (workload.label, workload.listed_as, workload.name)
 
+    def is_by_hadoop(self, workload: WorkloadRequest) -> bool:
+        """Whether a study's workload is Hadoop's own program, and the published one its model."""
+        return workload.name == f"hadoop.{self.workload}" and not self.is_of(workload)
+
 
 class PublishedOrder(Section):
     """A ranking of configurations over several workloads, the best first."""
