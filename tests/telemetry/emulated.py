@@ -30,6 +30,15 @@ _V1_FILES = {"riops": "read_iops_device", "wiops": "write_iops_device"}
 DISK_BYTES = 64 * MIB
 BEGUN = "begun"
 _LONG_SECONDS = 300.0
+Groups = tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a controller is told, as names of files and texts, by the version that it is in."""
+
+    v1: Sequence[tuple[str, str]]
+    v2: Sequence[tuple[str, str]]
 
 
 def _is_v1(controller: str) -> bool:
@@ -37,53 +46,58 @@ def _is_v1(controller: str) -> bool:
 
 
 @contextmanager
-def group(controller: str, *values: tuple[str, str]) -> Iterator[Path]:
-    """A control group in which values have been written to files, one after the other."""
-    top = GROUPS / _V1[controller] if _is_v1(controller) else GROUPS
-    if not _is_v1(controller):
-        (top / "cgroup.subtree_control").write_text(f"+{controller}")
-    made = top / f"iostudy-test-{uuid4().hex[:8]}"
-    made.mkdir()
-    try:
-        for file, value in values:
-            (made / file).write_text(value)
-        yield made
-    finally:
-        made.rmdir()
+def group(**told: Values) -> Iterator[Groups]:
+    """Control groups for one process, in which each controller has been told its values.
+
+    Version 1 has a hierarchy for each controller, and so a group in each of them; in version 2 a
+    process can only be in one group.
+    """
+    name, made = f"iostudy-test-{uuid4().hex[:8]}", list[Path]()
+    with ExitStack() as stack:
+        for controller, values in told.items():
+            is_v1 = _is_v1(controller)
+            path = (GROUPS / _V1[controller] if is_v1 else GROUPS) / name
+            if not is_v1:
+                (GROUPS / "cgroup.subtree_control").write_text(f"+{controller}")
+            if path not in made:
+                path.mkdir()
+                stack.callback(path.rmdir)
+                made.append(path)
+            for file, value in values.v1 if is_v1 else values.v2:
+                (path / file).write_text(value)
+        yield tuple(made)
 
 
 @contextmanager
-def capped(device: str, **limits: int) -> Iterator[Path]:
-    """A control group whose ``riops`` or ``wiops`` on the device are limited."""
+def capped(device: str, **limits: int) -> Iterator[Groups]:
+    """Control groups whose ``riops`` or ``wiops`` on the device are limited."""
     number = (Path("/sys/block") / device / "dev").read_text().strip()
-    if _is_v1("io"):
-        values = [
-            (f"blkio.throttle.{_V1_FILES[kind]}", f"{number} {limit}")
-            for kind, limit in limits.items()
-        ]
-    else:
-        together = " ".join(f"{kind}={limit}" for kind, limit in limits.items())
-        values = [("io.max", f"{number} {together}")]
-    with group("io", *values) as made:
+    v1 = [
+        (f"blkio.throttle.{_V1_FILES[kind]}", f"{number} {limit}") for kind, limit in limits.items()
+    ]
+    together = " ".join(f"{kind}={limit}" for kind, limit in limits.items())
+    with group(io=Values(v1, [("io.max", f"{number} {together}")])) as made:
         yield made
 
 
 @contextmanager
-def favoured(cores: float = 1024) -> Iterator[Path]:
-    """A control group whose processes have a CPU before all others, up to so many cores' time."""
+def favoured(cores: float = 1024, memory_bytes: int | None = None) -> Iterator[Groups]:
+    """Control groups whose processes have a CPU before all others, up to so many cores' time.
+
+    With ``memory_bytes`` also no more memory than that, page cache included.
+    """
     period = 100_000
     quota = int(cores * period)
-    v1 = (("cpu.cfs_quota_us", str(quota)), ("cpu.shares", "262144"))
-    v2 = (("cpu.max", f"{quota} {period}"), ("cpu.weight", "10000"))
-    with group("cpu", *(v1 if _is_v1("cpu") else v2)) as made:
-        yield made
-
-
-@contextmanager
-def memory(limit_bytes: int) -> Iterator[Path]:
-    """A control group with so much memory, page cache included."""
-    file = "memory.limit_in_bytes" if _is_v1("memory") else "memory.max"
-    with group("memory", (file, str(limit_bytes))) as made:
+    told = {
+        "cpu": Values(
+            v1=(("cpu.cfs_quota_us", str(quota)), ("cpu.shares", "262144")),
+            v2=(("cpu.max", f"{quota} {period}"), ("cpu.weight", "10000")),
+        )
+    }
+    if memory_bytes is not None:
+        limit = str(memory_bytes)
+        told["memory"] = Values([("memory.limit_in_bytes", limit)], [("memory.max", limit)])
+    with group(**told) as made:
         yield made
 
 
@@ -113,12 +127,13 @@ class Program:
     """A command that works until it is killed, in control groups, and says when it has begun."""
 
     command: Sequence[str]
-    groups: Sequence[Path] = ()
+    groups: Sequence[Groups] = ()
 
     @contextmanager
     def running(self) -> Iterator[int]:
         """Its process id, once it has begun."""
-        joining = "".join(f"echo $$ > {made}/cgroup.procs; " for made in self.groups)
+        paths = (path for group in self.groups for path in group)
+        joining = "".join(f"echo $$ > {path}/cgroup.procs; " for path in paths)
         command = ["sh", "-c", f'{joining}exec "$@"', "sh", *self.command]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             try:
@@ -130,7 +145,7 @@ class Program:
 
 
 def io(
-    disks: Sequence[str], operation: str, *groups: Path, threads: int = 1, **more: Any
+    disks: Sequence[str], operation: str, *groups: Groups, threads: int = 1, **more: Any
 ) -> Program:
     """Random direct I/O of 4 KiB by so many threads, each one at a time; ``more`` changes that."""
     job = {
@@ -147,7 +162,7 @@ def io(
     return Program([sys.executable, "-m", "tests.telemetry.worker", json.dumps(job | more)], groups)
 
 
-def spin(*groups: Path) -> Program:
+def spin(*groups: Groups) -> Program:
     """Computes on one core."""
     return Program(["sh", "-c", f"echo {BEGUN}; while :; do :; done"], groups)
 

@@ -23,7 +23,7 @@ from iostudy.telemetry.seen import Seen
 from iostudy.units import KIB, MIB
 from tests.calibration.rows import Row, markdown
 from tests.calibration.table import placed
-from tests.telemetry.emulated import capped, favoured, filled_disk, io, memory, recorded, spin, upon
+from tests.telemetry.emulated import capped, favoured, filled_disk, io, recorded, spin, upon
 
 CORES = os.cpu_count() or 1
 PAGE = Path(__file__).parents[2] / "docs/telemetry.md"
@@ -127,9 +127,9 @@ def quota() -> Built:
 
 def reclaim() -> Built:
     """Four threads that write through the page cache in a control group with 60 MiB of memory."""
-    with filled_disk() as disk, favoured() as first, memory(60 * MIB) as group:
+    with filled_disk() as disk, favoured(memory_bytes=60 * MIB) as group:
         writes = {"direct": False, "order": "sequential", "record_bytes": 64 * KIB}
-        seen = recorded([disk], [io([disk], "write", first, group, threads=4, **writes)])
+        seen = recorded([disk], [io([disk], "write", group, threads=4, **writes)])
     return Built(seen, Ground(disk, concurrency=4))
 
 

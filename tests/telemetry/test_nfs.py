@@ -32,11 +32,14 @@ def test_figures_are_nfsiostats():
         read_rtt_ms=(0, NAN, 0, 800),
         read_execute_ms=(0, NAN, 0, 1200),
         read_queue_ms=(0, NAN, 0, 200),
-        other_operations=(0, NAN, 0, 400),
-        other_transmissions=(0, NAN, 0, 406),
+        commit_operations=(0, NAN, 0, 40),
+        commit_transmissions=(0, NAN, 0, 40),
+        commit_execute_ms=(0, NAN, 0, 8000),
+        other_operations=(0, NAN, 0, 360),
+        other_transmissions=(0, NAN, 0, 366),
     )["/mnt/a.b"]
     expected = {"r/s": 100, "rkB/s": 100, "r_rtt": 2, "r_exe": 3, "r_queue": 0.5, "r_retrans": 2}
-    expected |= {"w/s": 0, "w_rtt": 0, "ops/s": 200, "%retrans": 1}
+    expected |= {"w/s": 0, "w_rtt": 0, "c/s": 10, "c_exe": 200, "ops/s": 200, "%retrans": 1}
     assert {name: told[name] for name in expected} == pytest.approx(expected)
 
 

@@ -13,7 +13,7 @@ _KB = 1024
 
 
 def figures_by_mount(samples: Samples) -> Mapping[str, Figures]:
-    """By path: of reads and writes, and of all operations; as nfsiostat (nfs-utils) counts them.
+    """By path: of reads, writes and commits, and of all operations, as nfs-utils' nfsiostat counts.
 
     Sizes are kB that crossed the network, headers included; times are milliseconds an operation:
     ``rtt`` until the server replied, ``queue`` until it was sent, ``exe`` all of it. ``retrans``
@@ -41,6 +41,7 @@ def _figures(counted: Mapping[str, float], seconds: float) -> Figures:
     return {
         **_of(counted, "read", "r", seconds),
         **_of(counted, "write", "w", seconds),
+        **_of(counted, "commit", "c", seconds),
         "ops/s": operations / seconds,
         "%retrans": 100 * again / operations if operations else 0.0,
     }

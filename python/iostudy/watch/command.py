@@ -19,7 +19,7 @@ from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.telemetry.limits.ground import Ground, shown
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.seen import Figures, Seen
 from iostudy.units import KIB
 from iostudy.watch.chosen import Named
 from iostudy.watch.live import Reading, Watch
@@ -195,13 +195,23 @@ def _busiest(processes: Sequence[Process]) -> tuple[Process, ...]:
 
 
 def _target(reading: Reading, asked_for: Sequence[str] | None) -> str:
-    """The first that was asked for, else the busiest that is no member of another."""
+    """The first that was asked for, else the busiest that is no member of another.
+
+    None if more was moved over an NFS mount than that one moved: then the mount is the target.
+    """
     if asked_for is not None:
         return asked_for[0]
     below = {disk for own in reading.devices.values() for disk in (*own.members, *own.disks)}
     roots = {name: own for name, own in reading.seen.devices.items() if name not in below}
     busiest = max(roots, key=lambda name: roots[name]["%util"], default="")
-    return busiest if busiest and roots[busiest]["%util"] > 0 else ""
+    mount = reading.seen.nfs.get(_busiest_mount(reading.seen), {})
+    own = roots.get(busiest, {})
+    return busiest if own.get("%util", 0) > 0 and _moved_kb(own) >= _moved_kb(mount) else ""
+
+
+def _moved_kb(figures: Figures) -> float:
+    """A second, of a device or a mount."""
+    return figures.get("rkB/s", 0.0) + figures.get("wkB/s", 0.0)
 
 
 def _ground(reading: Reading, device: str) -> Ground:

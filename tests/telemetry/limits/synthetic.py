@@ -141,7 +141,8 @@ def waiting(threads: int, running: float = 0.5) -> Figures:
 BUSY = disk(reads=10_000, wait_ms=3.2, util=99.5)
 """32 reads at once."""
 _MEMBERS = {DISK: ("sdb", "sdc", "sdd", "sde")}
-_PEER = disk(writes=300, wait_ms=2, util=45, kb=64)
+PEER = disk(writes=300, wait_ms=2, util=45, kb=64)
+SLOW = disk(writes=295, wait_ms=40, util=99, kb=64)
 _STRESS = Foreign(77, "stress", 36.0, 0.0, 0.0)
 
 SITUATIONS = (
@@ -189,10 +190,10 @@ SITUATIONS = (
         Limit.MEMBER,
         {
             DISK: disk(writes=1200, wait_ms=20, util=100, kb=64),
-            "sdb": _PEER,
-            "sdc": disk(writes=295, wait_ms=40, util=99, kb=64),
-            "sdd": _PEER,
-            "sde": _PEER,
+            "sdb": PEER,
+            "sdc": SLOW,
+            "sdd": PEER,
+            "sde": PEER,
         },
         workload=waiting(24, 0.2),
         ground=ground(concurrency=24, members=_MEMBERS),
@@ -286,6 +287,27 @@ SITUATIONS = (
         },
         workload=waiting(27, 0.2),
         ground=Ground(nfs_mount="/home", concurrency=27),
+    ),
+    Situation(
+        "an NFS server that is asked to bring to its disk what it has",
+        Limit.NFS,
+        {},
+        nfs={
+            "/home": {
+                "r/s": 0.0,
+                "r_exe": 0.0,
+                "w/s": 800.0,
+                "w_exe": 1.0,
+                "w_rtt": 0.9,
+                "w_queue": 0.1,
+                "c/s": 50.0,
+                "c_exe": 300.0,
+                "c_rtt": 299.0,
+                "c_queue": 0.1,
+            }
+        },
+        workload=waiting(16, 0.2),
+        ground=Ground(nfs_mount="/home", concurrency=16),
     ),
     Situation(
         "a virtual machine without its CPUs",

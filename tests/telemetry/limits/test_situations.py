@@ -31,8 +31,10 @@ from iostudy.telemetry.seen import Seen
 from tests.telemetry.limits.synthetic import (
     DISK,
     MACHINE,
+    PEER,
     SECONDS,
     SITUATIONS,
+    SLOW,
     Situation,
     cpu,
     disk,
@@ -211,6 +213,31 @@ def test_concurrency_is_never_sure_without_a_run_that_had_more():
     (finding,) = diagnose(situation.seen, situation.ground).findings
     assert finding.confidence is Confidence.MEDIUM
     assert not diagnose(_reading_and_computing(30).seen, situation.ground).findings
+
+
+def test_a_cause_goes_first_also_where_neither_is_sure():
+    base = BY_NAME["four members, one of them slow"]
+    hardly = {name: {**base.devices[name], "%util": 85.0} for name in (DISK, "sdc")}
+    seen = replace(base.seen, devices={**base.devices, **hardly})
+    findings = diagnose(seen, base.ground).findings
+    assert [each.limit for each in findings] == [Limit.MEMBER, Limit.DEVICE]
+    assert {each.confidence for each in findings} == {Confidence.LOW}
+
+
+def test_of_slow_members_the_lowest_is_told_which_is_the_disk():
+    """As of LVM's stripes over two mirrors, one of md's and one of its own with a leg a disk."""
+    base = BY_NAME["four members, one of them slow"]
+    slow, well = dict.fromkeys(("dm-1", "dm-3"), SLOW), dict.fromkeys(("md0", "dm-2"), PEER)
+    stacked = {
+        DISK: ("dm-1", "md0"),
+        "dm-1": ("dm-2", "dm-3"),
+        "dm-2": ("sdb",),
+        "dm-3": ("sdc",),
+        "md0": ("sdd", "sde"),
+    }
+    seen = replace(base.seen, devices={**base.devices, **slow, **well})
+    findings = diagnose(seen, replace(base.ground, members=stacked)).findings
+    assert [each.of for each in findings if each.limit is Limit.MEMBER] == ["sdc"]
 
 
 BESIDE = (

@@ -82,10 +82,13 @@ def _in_order(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _explained(finding: Finding, findings: Iterable[Finding]) -> bool:
-    """Whether another one is its cause: one that is sure, and held up about as long."""
+    """Whether another one is its cause, and held up about as long.
+
+    What is not sure itself explains nothing that is.
+    """
     return any(
         finding.limit in cause.explains
-        and cause.confidence is not Confidence.LOW
+        and (cause.confidence is not Confidence.LOW or finding.confidence is Confidence.LOW)
         and (cause.held or 0.0) >= AS_LONG * (finding.held or 0.0)
         for cause in findings
     )

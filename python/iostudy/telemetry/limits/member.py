@@ -5,7 +5,7 @@ Report R5's rejected data node: the volume waits for its slowest member.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 
 from iostudy.telemetry.limits.device import BUSY
@@ -23,12 +23,35 @@ same as the least of SLOWER: a wait grows at least as fast as the load does."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    """The members of any volume that were busy and waited for far longer than their peers."""
+    """The members of any volume that were busy and waited for far longer than their peers.
+
+    Where a member of such a member is slow itself, that one is the cause and is told alone.
+    """
+    slow: dict[str, Finding] = {}
     for members in ground.members.values():
-        known = {name: seen.devices[name] for name in members if name in seen.devices}
+        known = {name: seen.devices[name] for name in _lowest(members, seen, ground)}
         for name, figures in known.items():
             peers = {other: own for other, own in known.items() if other != name}
-            yield from _slower(name, figures, peers)
+            slow.update((name, finding) for finding in _slower(name, figures, peers))
+    for name, finding in slow.items():
+        if slow.keys().isdisjoint(_below(name, ground)):
+            yield finding
+
+
+def _lowest(members: Iterable[str], seen: Seen, ground: Ground) -> Iterator[str]:
+    """The members, each as far down as it is on one device alone: a leg of LVM's is its disk."""
+    for name in members:
+        lower = ground.members.get(name, ())
+        if len(lower) == 1 and lower[0] in seen.devices:
+            yield from _lowest(lower, seen, ground)
+        elif name in seen.devices:
+            yield name
+
+
+def _below(name: str, ground: Ground) -> Iterator[str]:
+    for member in ground.members.get(name, ()):
+        yield member
+        yield from _below(member, ground)
 
 
 def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterator[Finding]:

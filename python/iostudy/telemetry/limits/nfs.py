@@ -39,15 +39,25 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
 
 
 def outstanding(figures: Figures) -> float:
-    """How many reads and writes were under way at once, on average."""
-    return (figures["r/s"] * figures["r_exe"] + figures["w/s"] * figures["w_exe"]) / 1000
+    """How many reads, writes and commits were under way at once, on average."""
+    at_once = (figures[f"{kind}/s"] * figures[f"{kind}_exe"] for kind in _known(figures))
+    return sum(at_once) / 1000
+
+
+_KINDS = {"r": "a read", "w": "a write", "c": "a commit"}
+"""A server may answer writes before they are on its disk; a commit waits until they are
+(RFC 1813, 3.3.21)."""
+
+
+def _known(figures: Figures) -> Iterator[str]:
+    """The kinds of requests that there were."""
+    return (kind for kind in _KINDS if figures.get(f"{kind}/s"))
 
 
 def _waits(figures: Figures, mount: str) -> Iterator[Evidence]:
-    for kind, words in (("r", "a read"), ("w", "a write")):
-        if figures[f"{kind}/s"]:
-            queue = number(figures[f"{kind}_queue"])
-            says = f"{words} {{}} ms at the server, {queue} ms in the queue before"
-            yield told(figures, f"{kind}_rtt", mount, "ms", says)
+    for kind in _known(figures):
+        queue = number(figures[f"{kind}_queue"])
+        says = f"{_KINDS[kind]} {{}} ms at the server, {queue} ms in the queue before"
+        yield told(figures, f"{kind}_rtt", mount, "ms", says)
     if figures.get("%retrans"):
         yield told(figures, "%retrans", mount, "%", "{} % of the requests sent again")
