@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.vm import machine as vm
+from tests.vm import volumes as made
 from tests.vm.machine import Disk, Machine
 
-SPINDLES = tuple(f"spindle-{number}" for number in range(4))
 SPARES = ("spare-0", "spare-1")
 DISKS = (
-    *map(Disk, SPINDLES),
+    *made.DISKS,
     *map(Disk, SPARES),
     Disk("mirror-0"),
     Disk("mirror-1"),
@@ -21,12 +21,7 @@ DISKS = (
     Disk("path-1", image="two-paths"),
     Disk("unplugged"),
 )
-MODULES = "dm-mod dm-raid raid1 raid10 dm-multipath dm-service-time bfq kyber-iosched loop"
-
-
-def by_id(serial: str) -> str:
-    """The link that udev makes for a disk."""
-    return f"/dev/disk/by-id/scsi-SQEMU_QEMU_HARDDISK_{serial}"
+MODULES = f"{made.MODULES} dm-multipath dm-service-time bfq kyber-iosched loop"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -56,25 +51,8 @@ def machine(booted: Machine) -> Iterator[Machine]:
 @pytest.fixture(scope="session")
 def volumes(booted: Machine) -> Machine:
     """A volume group of four disks: home as RAID 10 and data striped, both mounted ext4."""
-    disks = " ".join(map(by_id, SPINDLES))
-    booted.shell(
-        f"""
-        vgcreate -y vg0 {disks}
-        lvcreate -y --type raid10 --nosync --mirrors 1 --stripes 2 -L 128M -n home vg0
-        lvcreate -y --type striped --stripes 4 -L 128M -n data vg0
-        for name in home data; do
-            mkfs.ext4 -q /dev/vg0/$name
-            mkdir -p /$name
-            mount /dev/vg0/$name /$name
-        done
-        """
-    )
+    made.make_group(booted)
     return booted
-
-
-def kernel_name(machine: Machine, link: str) -> str:
-    """``sda``, ``dm-2``: what a link of udev's leads to."""
-    return Path(machine.run("readlink", "-f", link).stdout.strip()).name
 
 
 def queues(machine: Machine) -> str:

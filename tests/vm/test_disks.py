@@ -6,8 +6,9 @@ import time
 
 import pytest
 
-from tests.vm.conftest import SPARES, by_id, kernel_name, queues
+from tests.vm.conftest import SPARES, queues
 from tests.vm.machine import Machine
+from tests.vm.volumes import by_id, kernel_name
 
 MULTIPATH = """\
 defaults {

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from tests.vm.conftest import SPINDLES, by_id, kernel_name, queues
+from tests.vm.conftest import queues
 from tests.vm.machine import Machine
+from tests.vm.volumes import SPINDLES, by_id, kernel_name
 
 pytestmark = pytest.mark.usefixtures("volumes")
 
