@@ -59,6 +59,7 @@ def clean(program: Program) -> Iterator[Program]:
     assert processes(program.folder) == []
 
 
+@pytest.mark.slow
 def test_a_datanode_that_dies_costs_its_block_and_the_study_completes(clean: Program) -> None:
     clean.write(STUDY.replace("JOBS", "1"))
     process = clean.start_study()

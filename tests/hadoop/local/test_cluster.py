@@ -87,6 +87,7 @@ def test_a_job_s_property_is_in_its_conf_folder_at_once(cluster):
     assert "no.such.name" not in held
 
 
+@pytest.mark.slow
 def test_a_daemon_s_property_and_heap_hold_after_a_restart_and_a_deadly_one_is_told(cluster):
     webhdfs.write(cluster, "/kept", b"as it was" * 1000)
     name = "dfs.datanode.handler.count"
@@ -130,6 +131,7 @@ def test_a_killed_datanode_is_told_within_a_second_and_started_again(cluster):
     assert webhdfs.read(cluster, "/read-after") == b"here"
 
 
+@pytest.mark.slow
 def test_a_hung_datanode_is_lost_by_its_master(cluster):
     os.kill(pid(cluster, "datanode0"), signal.SIGSTOP)
     try:
@@ -331,6 +333,7 @@ def test_what_a_killed_start_has_left_is_ended_by_another_process(new_cluster):
         LocalCluster.attach(layout.home)
 
 
+@pytest.mark.slow
 def test_on_yarn_containers_are_the_cluster_s_and_end_with_it_in_mid_job(new_cluster, tmp_path):
     cluster = new_cluster(yarn=True)
     cluster.start()

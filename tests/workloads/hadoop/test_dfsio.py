@@ -51,6 +51,7 @@ def test_every_write_makes_new_files_through_a_codec_if_one_is_asked_for(on_clus
     writing.clean(on_cluster)
 
 
+@pytest.mark.slow
 def test_files_are_changed_alike_in_every_trial(hadoop_cluster, on_cluster):
     for name, size in (("append", 6 * MIB), ("truncate", 1_000_000)):
         changing = dfsio(name, **({"new_size": 1_000_000} if name == "truncate" else {}))

@@ -101,6 +101,7 @@ def safe_mode(client, state):
     subprocess.run(command, check=True, capture_output=True)
 
 
+@pytest.mark.slow
 def test_a_name_node_that_is_killed_is_told_in_seconds(new_cluster, tmp_path):
     cluster = new_cluster()
     cluster.start()

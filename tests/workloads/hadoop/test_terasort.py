@@ -71,6 +71,7 @@ def test_rows_that_are_gone_are_told(on_cluster):
     tera("sort").clean(on_cluster)
 
 
+@pytest.mark.slow
 def test_what_is_stopped_is_killed_in_yarn(new_cluster, tmp_path):
     cluster = new_cluster(yarn=True)
     cluster.start()
