@@ -1,7 +1,8 @@
 """What `iostudy watch` takes of a core, beside iostat and top on the same terminal, in one run.
 
 As root: 40 loop devices, two of which are read from all the time. Each program draws once a second
-in a pseudo-terminal of its own; its CPU time counts from when it has drawn for some seconds.
+in a pseudo-terminal of its own; its CPU time counts from when the history of watch is full: until
+then lines of idle devices change as well.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pathlib import Path
 from tests.fixtures_loop import loop_disk
 
 DEVICES, BUSY = 40, 2
-SETTLED_SECONDS, SECONDS = 5.0, 20.0
+SETTLED_SECONDS, SECONDS = 40.0, 20.0
 LINES, COLUMNS = 50, 160
 _PROGRAMS = {
     "iostudy watch": [sys.executable, "-m", "iostudy", "watch"],
@@ -91,7 +92,15 @@ def _reading(disk: str, blocks: int) -> list[str]:
     """Direct reads of the first block, over and over."""
     job = ["--rw=randread", "--bs=4k", "--direct=1", "--size=4k", "--rate_iops=200"]
     amount = ["--io_size=4k"] if blocks == 1 else ["--time_based", "--runtime=600"]
-    return ["fio", "--name=reads", f"--filename=/dev/{disk}", *job, *amount, "--output=/dev/null"]
+    return [
+        "fio",
+        "--thread",
+        "--name=reads",
+        f"--filename=/dev/{disk}",
+        *job,
+        *amount,
+        "--output=/dev/null",
+    ]
 
 
 if __name__ == "__main__":
