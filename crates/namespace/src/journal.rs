@@ -5,14 +5,14 @@
 //! while one is left.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::copies::{Copies, Order};
-use crate::error::{Dropped, Error};
+use crate::error::Error;
 use crate::mutation::Mutation;
+use crate::progress::{Done, Progress, Waits};
 use crate::record;
 use crate::segment::{Segment, Sync};
 use crate::take::take;
@@ -34,32 +34,6 @@ pub struct Log {
     pub batch_records: u32,
     /// How long the first record of a batch waits for others.
     pub batch_wait: Duration,
-}
-
-/// What the log has done since it was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Done {
-    /// Mutations that were made durable.
-    pub mutations: u64,
-    /// Batches: each is synced once in every directory.
-    pub batches: u64,
-    /// Bytes of records, in one directory.
-    pub bytes: u64,
-    /// From the first write of each batch to its last sync.
-    pub writing: Duration,
-}
-
-impl Done {
-    /// What was done since `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            mutations: self.mutations - before.mutations,
-            batches: self.batches - before.batches,
-            bytes: self.bytes - before.bytes,
-            writing: self.writing.saturating_sub(before.writing),
-        }
-    }
 }
 
 /// What gathers until it is written.
@@ -88,113 +62,6 @@ impl Shared {
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Beyond any transaction: waiting for it to be durable ends, and says why.
-const FAILED: u64 = u64::MAX;
-
-/// How far the log is durable; it outlives the segments.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    /// Everything up to this transaction is acknowledged; [`FAILED`] when no directory is left.
-    durable: AtomicU64,
-    advanced: (Mutex<()>, Condvar),
-    told: Mutex<Told>,
-}
-
-#[derive(Debug, Default)]
-struct Told {
-    done: Done,
-    dropped: Vec<Dropped>,
-}
-
-impl Progress {
-    /// Nothing was written yet, and all up to `last` is durable.
-    pub(crate) fn from(last: u64) -> Self {
-        Self {
-            durable: AtomicU64::new(last),
-            ..Self::default()
-        }
-    }
-
-    /// The newest transaction that is acknowledged.
-    ///
-    /// # Errors
-    ///
-    /// No directory is left.
-    #[inline]
-    pub(crate) fn durable(&self) -> Result<u64, Error> {
-        match self.durable.load(Ordering::Acquire) {
-            FAILED => Err(Error::NoLogLeft(self.dropped())),
-            durable => Ok(durable),
-        }
-    }
-
-    /// Wait until `transaction` is durable, or for `longest`; what is by then.
-    ///
-    /// # Errors
-    ///
-    /// No directory is left.
-    pub(crate) fn wait_for(
-        &self,
-        transaction: u64,
-        longest: Duration,
-        waits: &mut Waits,
-    ) -> Result<u64, Error> {
-        let (guard, advanced) = &self.advanced;
-        let began = Instant::now();
-        let is_not = |(): &mut ()| self.durable.load(Ordering::Acquire) < transaction;
-        let guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(advanced.wait_timeout_while(guard, longest, is_not));
-        waits.sync += began.elapsed();
-        self.durable()
-    }
-
-    /// What was done until now.
-    pub(crate) fn done(&self) -> Done {
-        self.told().done
-    }
-
-    /// The directories that were dropped.
-    pub(crate) fn dropped(&self) -> Vec<Dropped> {
-        self.told().dropped.clone()
-    }
-
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Everything up to `durable` is acknowledged, or nothing will be any more.
-    fn advance(&self, durable: u64) {
-        self.durable.store(durable, Ordering::Release);
-        let (guard, advanced) = &self.advanced;
-        drop(guard.lock().unwrap_or_else(PoisonError::into_inner)); // none is about to wait
-        advanced.notify_all();
-    }
-
-    /// Nobody writes from `transaction` on, because of this.
-    fn give_up(&self, transaction: u64, because: &Error) {
-        if let Error::File(fault) = because {
-            let fault = fault.clone();
-            self.told().dropped.push(Dropped { transaction, fault });
-        }
-        self.advance(FAILED);
-    }
-
-    fn has_failed(&self) -> bool {
-        self.durable.load(Ordering::Acquire) == FAILED
-    }
-}
-
-/// How long a caller waited, where it had to.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Waits {
-    /// For the tree.
-    pub lock: Duration,
-    /// For the buffer of the log: for whoever fills it, or for room in it.
-    pub buffer: Duration,
-    /// For a batch to be durable.
-    pub sync: Duration,
 }
 
 /// The log, open. Dropping it leaves the segments as they are, as a crash would.
@@ -231,6 +98,7 @@ impl Journal {
             let writer = Writer {
                 shared: Arc::clone(&shared),
                 copies,
+                durable: last,
                 wait: log.batch_wait,
             };
             Builder::new()
@@ -251,10 +119,7 @@ impl Journal {
         let mut gathered = take(gathered.try_lock(), || gathered.lock(), &mut waits.buffer);
         if !self.has_directories {
             gathered.last += 1;
-            self.shared
-                .progress
-                .durable
-                .store(gathered.last, Ordering::Release);
+            self.shared.progress.acknowledge(gathered.last);
             return gathered.last;
         }
         let most = self.shared.batch_records;
@@ -334,6 +199,8 @@ impl Drop for Journal {
 struct Writer {
     shared: Arc<Shared>,
     copies: Copies,
+    /// The newest transaction that every copy has.
+    durable: u64,
     wait: Duration,
 }
 
@@ -342,24 +209,21 @@ impl Writer {
     fn write(mut self) -> Copies {
         let progress = Arc::clone(&self.shared.progress);
         let mut batch = Arc::new(Vec::new());
-        let mut durable = progress.durable.load(Ordering::Acquire);
         while let Some((last, records)) = self.take(Arc::make_mut(&mut batch)) {
             let began = Instant::now();
-            let dropped = self.copies.append(&batch, durable + 1);
-            let mut told = progress.told();
-            told.dropped.extend(dropped);
+            progress.lost(self.copies.append(&batch, self.durable + 1));
             if self.copies.is_empty() {
-                drop(told);
                 self.give_up();
                 break;
             }
-            told.done.mutations += u64::from(records);
-            told.done.batches += 1;
-            told.done.bytes += batch.len() as u64;
-            told.done.writing += began.elapsed();
-            drop(told);
-            durable = last;
-            progress.advance(durable);
+            progress.wrote(Done {
+                mutations: records.into(),
+                batches: 1,
+                bytes: batch.len() as u64,
+                writing: began.elapsed(),
+            });
+            self.durable = last;
+            progress.advance(last);
             Arc::make_mut(&mut batch).clear();
         }
         self.copies
@@ -367,7 +231,7 @@ impl Writer {
 
     /// No directory is left: nobody shall wait for one, or for room in the buffer.
     fn give_up(&self) {
-        self.shared.progress.advance(FAILED);
+        self.shared.progress.fail();
         drop(self.shared.gathered()); // none is about to wait
         self.shared.room.notify_all();
     }

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use crate::error::{Dropped, Error, Fault};
 use crate::image;
-use crate::journal::{Done, Journal, Log, Progress, Waits};
+use crate::journal::{Journal, Log};
 use crate::mutation::Mutation;
+use crate::progress::{Done, Progress, Waits};
 use crate::recovery::{Recovered, recover};
 use crate::segment::{lying, sync_directory};
 use crate::take::take;

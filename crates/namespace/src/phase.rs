@@ -6,10 +6,10 @@ use iostudy_latency::{Latencies, add, no_latencies};
 
 use crate::error::{Dropped, Error};
 use crate::job::Job;
-use crate::journal::{Done, Waits};
 use crate::mutation::Mutation;
 use crate::namespace::Namespace;
 use crate::operation::{Files, Operation, Paths};
+use crate::progress::{Done, Waits};
 use crate::recovery::recover;
 use crate::worker::{Halt, Member, Timed, Worker};
 

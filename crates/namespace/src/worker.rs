@@ -7,9 +7,9 @@ use iostudy_latency::{Latencies, no_latencies, note};
 
 use crate::error::Error;
 use crate::job::Job;
-use crate::journal::Waits;
 use crate::namespace::Namespace;
 use crate::operation::{Files, Operation, Paths};
+use crate::progress::Waits;
 
 pub(crate) type Member<'a> = iostudy_crew::Member<'a, Timed, Error>;
 pub(crate) type Halt = iostudy_crew::Halt<Error>;

@@ -11,3 +11,4 @@ Yes = Annotated[
     bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the plan.", show_default="drawn")]
+Json = Annotated[bool, typer.Option("--json", help="As JSON.")]

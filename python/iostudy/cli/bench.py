@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from iostudy.cli.arguments import Json
 from iostudy.cli.bench_json import document
 from iostudy.cli.bench_options import parse_options
 from iostudy.cli.bench_place import BenchPlace, find_place
@@ -61,7 +62,7 @@ def bench(
             "the kernel's tracepoints (root, tracefs). It costs a little time of every request.",
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Run one workload once and print its figures. It compares nothing."""
     see = "`iostudy workloads` lists them"

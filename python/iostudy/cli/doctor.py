@@ -10,6 +10,7 @@ from typing import Annotated, assert_never
 import typer
 
 from iostudy.cli import doctor_json
+from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_command, print_json, print_line, print_table, print_tree
 from iostudy.cli.stack_tree import branches
 from iostudy.host.advice.facts import Facts
@@ -26,7 +27,7 @@ def doctor(
             metavar="[PATH|DEVICE]", help="Only what lies below and above it.", show_default="all"
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Show how the storage stacks and what is wrong with it, why, how sure, and what to do.
 

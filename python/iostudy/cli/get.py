@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_json, print_table, say
 from iostudy.cli.places import On, define, places_for
 from iostudy.errors import IostudyError
@@ -19,7 +20,7 @@ def get(
         list[str], typer.Argument(metavar="SETTING...", help="Such as block.scheduler.")
     ],
     on: On = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Read settings of devices, mounts or the host, with what else they could be.
 

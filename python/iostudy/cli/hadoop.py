@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_command, print_json, print_line, print_table, say
 from iostudy.cli.leftovers import mend, tell
 from iostudy.errors import TRIAL_FAILED, UsageError
@@ -95,7 +96,7 @@ def up(
 
 
 @app.command("status")
-def status(json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+def status(json: Json = False) -> None:
     """Tell whether the cluster is up and whole; exit code 3 if it is not."""
     cluster = users.find()
     stands = None if cluster is None else users.stand(cluster)

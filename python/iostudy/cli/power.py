@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.arguments import Seed, StudyName, Yes
+from iostudy.cli.arguments import Json, Seed, StudyName, Yes
 from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.run import output_folder, refuse_seed, told_if_stopped
 from iostudy.errors import UsageError
@@ -55,7 +55,7 @@ def power(
     ] = False,
     yes: Yes = False,
     seed: Seed = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Measure the noise of a study's baseline; say what the study can decide, and when.
 

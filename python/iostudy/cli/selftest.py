@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import Seed
+from iostudy.cli.arguments import Json, Seed
 from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.run import output_folder, refuse_seed, told_if_stopped
 from iostudy.study import library
@@ -35,7 +35,7 @@ def selftest(
         bool, typer.Option("--resume", help="Go on with the selftest in the output folder.")
     ] = False,
     seed: Seed = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Prove on this machine that a known slow-down is found, and one that is not there is not.
 

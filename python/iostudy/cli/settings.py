@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_json, print_line, print_list, print_table, say
 from iostudy.cli.places import define
 from iostudy.settings import catalog
@@ -22,7 +23,7 @@ def settings(
             show_default="a line for each",
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """List the settings, or describe some: unit, range, default, documentation and source."""
     asked = dict.fromkeys(each for word in words or [""] for each in _of(word))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from iostudy.cli.arguments import Json
 from iostudy.cli.console import (
     print_command,
     print_json,
@@ -32,7 +33,7 @@ def workloads(
         str | None,
         typer.Argument(help="The workload to describe.", show_default="a line for each"),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """List the workloads, or describe one: options, figures, what it leaves out, an example."""
     names = catalog.names() if name is None else (_known(name),)
