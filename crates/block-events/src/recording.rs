@@ -52,7 +52,8 @@ impl Recording {
         reader.source.begin()?;
         let thread = Builder::new()
             .name("block-events".into())
-            .spawn(move || reader.read_until(&stopped))?;
+            .spawn(move || reader.read_until(&stopped))
+            .or_else(|error| Source::end(instance).and(Err(error)))?;
         Ok(Self {
             instance: instance.to_owned(),
             stop,
@@ -137,7 +138,8 @@ impl Reader {
 
 /// A clock of the kernel that does not run backwards.
 fn elapsed(clock: ClockId) -> Duration {
-    Duration::try_from(clock_gettime(clock)).unwrap_or_default()
+    let elapsed = clock_gettime(clock);
+    elapsed.try_into().expect("a time since its beginning")
 }
 
 /// Exact for five centuries after the boot.

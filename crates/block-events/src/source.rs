@@ -117,12 +117,22 @@ fn lost_events(stats: &str) -> u64 {
         .sum()
 }
 
-/// What a small file holds, read at once: of `header_page` a second read gives nothing more.
+/// What a file holds. There is room for a whole `header_page` at once: of that one a second read
+/// gives nothing more.
 fn text(path: &Path) -> io::Result<String> {
-    const ENOUGH: usize = 16 << 10;
-    let mut bytes = vec![0; ENOUGH];
-    let mut file = File::open(path).map_err(|error| told(path, &error))?;
-    let length = file.read(&mut bytes).map_err(|error| told(path, &error))?;
+    const USUAL: usize = 16 << 10;
+    let of = |error| told(path, &error);
+    let mut file = File::open(path).map_err(of)?;
+    let (mut bytes, mut length) = (vec![0; USUAL], 0);
+    loop {
+        match file.read(&mut bytes[length..]).map_err(of)? {
+            0 => break,
+            more => length += more,
+        }
+        if length == bytes.len() {
+            bytes.resize(2 * length, 0);
+        }
+    }
     Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
@@ -160,6 +170,16 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::InvalidData);
         let told = error.to_string();
         assert!(told.contains(PIPE) && told.contains("damaged"), "{told}");
+    }
+
+    #[test]
+    fn a_text_of_any_length_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("format");
+        for length in [0, 1, 16 << 10, (16 << 10) + 1, 100_000] {
+            write(&path, "x".repeat(length)).unwrap();
+            assert_eq!(text(&path).unwrap().len(), length);
+        }
     }
 
     #[test]
