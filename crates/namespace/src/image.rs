@@ -37,19 +37,25 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(Tree, u64)> {
     Some((Tree::decode(nodes)?, u64::from_le_bytes(*last)))
 }
 
-/// Write an image durably.
+/// Write an image durably. One that cannot be written takes no room: the log beside it may need it.
 pub(crate) fn write(directory: &Path, image: &[u8], last: u64) -> Result<(), Fault> {
     let half_made = directory.join(HALF_MADE);
-    let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-    let of = |call| Fault::of(&half_made, call);
-    let file = retry_on_intr(|| open(&half_made, flags, mode)).map_err(of("open"))?;
-    let wrote = write_all(image, 0, |rest, at| pwrite(&file, rest, at));
-    wrote.map_err(|refused| of("pwrite")(refused.errno))?;
-    retry_on_intr(|| fsync(&file)).map_err(of("fsync"))?;
+    make(&half_made, image).inspect_err(|_| {
+        fs::remove_file(&half_made).ok(); // why it was not made says more than why it is there
+    })?;
     let place = directory.join(format!("{NAME}{last}"));
     fs::rename(&half_made, place).map_err(Fault::of_std(&half_made, "rename"))?;
     sync_directory(directory)
+}
+
+fn make(path: &Path, image: &[u8]) -> Result<(), Fault> {
+    let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
+    let of = |call| Fault::of(path, call);
+    let file = retry_on_intr(|| open(path, flags, mode)).map_err(of("open"))?;
+    let wrote = write_all(image, 0, |rest, at| pwrite(&file, rest, at));
+    wrote.map_err(|refused| of("pwrite")(refused.errno))?;
+    retry_on_intr(|| fsync(&file)).map_err(of("fsync"))
 }
 
 /// The images in `directory`, the newest first.

@@ -10,7 +10,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::copies::{Copies, Order};
-use crate::error::Error;
+use crate::error::{Error, Fault};
 use crate::mutation::Mutation;
 use crate::progress::{Done, Progress, Waits};
 use crate::record;
@@ -76,13 +76,17 @@ pub(crate) struct Journal {
 impl Journal {
     /// Begin a new segment in every directory, behind `last`, and start the writer.
     pub(crate) fn open(log: &Log, last: u64, progress: &Arc<Progress>) -> Result<Self, Error> {
-        let begin =
-            |directory: &PathBuf| Segment::begin(directory, last + 1, log.sync, log.preallocate);
-        let segments = log
-            .directories
-            .iter()
-            .map(begin)
-            .collect::<Result<Vec<_>, _>>()?;
+        let segments = begin(log, last).collect::<Result<_, _>>()?;
+        Self::of(segments, log, last, progress)
+    }
+
+    /// Start the writer of these segments, which begin behind `last`.
+    fn of(
+        segments: Vec<Segment>,
+        log: &Log,
+        last: u64,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Error> {
         let shared = Arc::new(Shared {
             gathered: Mutex::new(Gathered {
                 last,
@@ -147,36 +151,28 @@ impl Journal {
         id
     }
 
-    /// End the segments, and begin new ones in the directories of `log`; the last transaction
-    /// before them. Where that cannot be done, nothing is acknowledged any more.
-    pub(crate) fn roll(&mut self, log: &Log, progress: &Arc<Progress>) -> Result<u64, Error> {
-        let rolled = self
-            .finish()
-            .and_then(|last| Ok((Self::open(log, last, progress)?, last)));
-        match rolled {
-            Ok((begun, last)) => {
-                *self = begun;
-                Ok(last)
-            }
-            Err(error) => {
-                progress.give_up(self.shared.gathered().last + 1, &error);
-                Err(error)
-            }
-        }
+    /// End the segments, and begin new ones in the directories of `log` that are left; the last
+    /// transaction before them. Where none is left, nothing is acknowledged any more.
+    pub(crate) fn roll(&mut self, log: &Log) -> Result<u64, Error> {
+        let last = self.finish()?;
+        let progress = Arc::clone(&self.shared.progress);
+        let left = Log {
+            directories: progress.left_of(&log.directories),
+            ..log.clone()
+        };
+        let segments = progress.keep(begin(&left, last), last + 1)?;
+        *self = Self::of(segments, &left, last, &progress).inspect_err(|_| progress.fail())?;
+        Ok(last)
     }
 
-    /// Write what has gathered, and name the segments after their last transaction; that one.
-    pub(crate) fn close(mut self) -> Result<u64, Error> {
-        self.finish()
-    }
-
-    fn finish(&mut self) -> Result<u64, Error> {
+    /// Write what has gathered, and name the segments after their last transaction; that one. A
+    /// directory where that cannot be done is dropped.
+    pub(crate) fn finish(&mut self) -> Result<u64, Error> {
         let copies = self.end();
-        let last = self.shared.gathered().last;
-        self.shared.progress.durable()?;
-        for segment in copies.map(Copies::into_segments).unwrap_or_default() {
-            segment.finish(last)?;
-        }
+        let (progress, last) = (&self.shared.progress, self.shared.gathered().last);
+        progress.durable()?;
+        let segments = copies.map(Copies::into_segments).unwrap_or_default();
+        progress.keep(segments.into_iter().map(|own| own.finish(last)), last + 1)?;
         Ok(last)
     }
 
@@ -187,6 +183,12 @@ impl Journal {
         let writer = self.writer.take()?;
         Some(writer.join().expect("the writer does not panic"))
     }
+}
+
+/// A new segment in each directory of the log, behind `last`.
+fn begin(log: &Log, last: u64) -> impl Iterator<Item = Result<Segment, Fault>> {
+    let directories = log.directories.iter();
+    directories.map(move |own| Segment::begin(own, last + 1, log.sync, log.preallocate))
 }
 
 impl Drop for Journal {

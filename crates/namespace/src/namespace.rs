@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use crate::error::{Dropped, Error, Fault};
@@ -29,6 +29,8 @@ pub struct Namespace {
     inner: RwLock<Inner>,
     progress: Arc<Progress>,
     log: Log,
+    /// Held by the one that writes an image.
+    checkpoint: Mutex<()>,
 }
 
 impl Namespace {
@@ -80,6 +82,7 @@ impl Namespace {
             inner: RwLock::new(Inner { tree, journal }),
             progress,
             log,
+            checkpoint: Mutex::default(),
         })
     }
 
@@ -141,45 +144,39 @@ impl Namespace {
 
     /// Write an image of the whole tree into every directory that is left, begin new segments, and
     /// remove images and segments that it replaces, but for the newest of each. Mutations wait
-    /// until the tree is copied; not until it is written.
+    /// until the tree is copied; not until it is written. A directory in which a file cannot be
+    /// written or removed is dropped: no segment of a later checkpoint is begun in it.
     ///
     /// # Errors
     ///
-    /// A file cannot be written or removed. If it is one of the log, that ends: nothing is
-    /// acknowledged any more.
+    /// No directory is left: nothing is acknowledged any more.
     pub fn checkpoint(&self) -> Result<(), Error> {
-        let dropped = self.dropped();
-        let mut log = self.log.clone();
-        log.directories
-            .retain(|own| !dropped.iter().any(|one| one.lay_in(own)));
+        let one_at_a_time = self.checkpoint.lock();
         let (image, last) = {
             let mut inner = self.lock(&mut Duration::default());
-            let last = inner.journal.roll(&log, &self.progress)?;
+            let last = inner.journal.roll(&self.log)?;
             (image::encode(&inner.tree, last), last)
         };
-        for directory in &log.directories {
-            image::write(directory, &image, last)?;
-            let before = image::lying(directory)?
-                .get(1)
-                .map_or(0, |(before, _)| *before);
-            remove_before(directory, before)?;
-            sync_directory(directory)?;
-        }
+        let left = self.progress.left_of(&self.log.directories);
+        let each = left.iter().map(|own| put_image(own, &image, last));
+        self.progress.keep(each, last + 1)?;
+        drop(one_at_a_time);
         Ok(())
     }
 
-    /// Make everything durable, and name the segments after their last transaction; the tree.
+    /// Make everything durable, and name the segments after their last transaction; the tree, and
+    /// all directories that were dropped.
     ///
     /// # Errors
     ///
-    /// A segment cannot be written, or no directory is left.
-    pub fn close(self) -> Result<Tree, Error> {
-        let Inner { tree, journal } = self
+    /// No directory is left.
+    pub fn close(self) -> Result<(Tree, Vec<Dropped>), Error> {
+        let Inner { tree, mut journal } = self
             .inner
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
-        journal.close()?;
-        Ok(tree)
+        journal.finish()?;
+        Ok((tree, self.progress.dropped()))
     }
 
     fn lock(&self, waited: &mut Duration) -> RwLockWriteGuard<'_, Inner> {
@@ -189,6 +186,15 @@ impl Namespace {
     fn share(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
         take(self.inner.try_read(), || self.inner.read(), waited)
     }
+}
+
+/// Write an image, and remove what it replaces but for the newest image and what follows that.
+fn put_image(directory: &Path, image: &[u8], last: u64) -> Result<(), Fault> {
+    image::write(directory, image, last)?;
+    if let Some((before, _)) = image::lying(directory)?.get(1) {
+        remove_before(directory, *before)?;
+    }
+    sync_directory(directory)
 }
 
 /// Remove images of before `last`, and segments that hold nothing beyond it.

@@ -64,8 +64,7 @@ pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Erro
         phases.push(phase);
         files = files.after(operation).expect("the order was validated");
     }
-    let dropped = namespace.dropped();
-    verify(job, namespace, &dropped)?;
+    let dropped = verify(job, namespace)?;
     Ok(Outcome { phases, dropped })
 }
 
@@ -128,9 +127,10 @@ fn told(operation: Operation, log: Done, times: &[Timed]) -> Phase {
     phase
 }
 
-/// Whether every log directory that is left tells the tree that was served.
-fn verify(job: &Job, namespace: Namespace, dropped: &[Dropped]) -> Result<(), Error> {
-    let served = namespace.close()?.digest();
+/// Check that every log directory that is left tells the tree that was served; the others.
+fn verify(job: &Job, namespace: Namespace) -> Result<Vec<Dropped>, Error> {
+    let (served, dropped) = namespace.close()?;
+    let served = served.digest();
     for directory in &job.log.directories {
         if dropped.iter().any(|one| one.lay_in(directory)) {
             continue;
@@ -142,5 +142,5 @@ fn verify(job: &Job, namespace: Namespace, dropped: &[Dropped]) -> Result<(), Er
             });
         }
     }
-    Ok(())
+    Ok(dropped)
 }

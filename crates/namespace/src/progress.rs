@@ -1,10 +1,11 @@
 //! How far the log is durable, and what it took: told by its writer, waited for by its callers.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Dropped, Error};
+use crate::error::{Dropped, Error, Fault};
 
 /// What the log has done since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -150,13 +151,36 @@ impl Progress {
         advanced.notify_all();
     }
 
-    /// Nobody writes from `transaction` on, because of this.
-    pub(crate) fn give_up(&self, transaction: u64, because: &Error) {
-        if let Error::File(fault) = because {
-            let fault = fault.clone();
-            self.told().dropped.push(Dropped { transaction, fault });
+    /// What succeeded in each directory; the others are dropped, from `transaction` on.
+    ///
+    /// # Errors
+    ///
+    /// It failed in all of them: nothing will be acknowledged any more.
+    pub(crate) fn keep<T>(
+        &self,
+        each: impl Iterator<Item = Result<T, Fault>>,
+        transaction: u64,
+    ) -> Result<Vec<T>, Error> {
+        let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+        for outcome in each {
+            match outcome {
+                Ok(own) => kept.push(own),
+                Err(fault) => dropped.push(Dropped { transaction, fault }),
+            }
         }
-        self.fail();
+        let is_none_left = kept.is_empty() && !dropped.is_empty();
+        self.lost(dropped);
+        if is_none_left {
+            self.fail();
+        }
+        self.durable().map(|_| kept)
+    }
+
+    /// Of these directories those that were not dropped.
+    pub(crate) fn left_of(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+        let dropped = self.dropped();
+        let is_left = |own: &&PathBuf| !dropped.iter().any(|one| one.lay_in(own));
+        directories.iter().filter(is_left).cloned().collect()
     }
 
     pub(crate) fn has_failed(&self) -> bool {

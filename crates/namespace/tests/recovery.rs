@@ -221,6 +221,49 @@ fn after_a_checkpoint_that_failed_nothing_is_acknowledged() {
     assert_eq!(recover(&[directory]).unwrap().last, 1);
 }
 
+/// Where a checkpoint cannot begin a segment, write an image, or end a segment, the copy is dropped.
+#[test]
+fn a_checkpoint_that_fails_in_one_of_two_directories_goes_on_in_the_other() {
+    for in_the_way in ["edits-inprogress-2", "image-1"] {
+        let folder = tempfile::tempdir().unwrap();
+        let directories = [0, 1].map(|copy| folder.path().join(copy.to_string()));
+        let namespace = Namespace::format(log(directories.to_vec())).unwrap();
+        let mut waits = Waits::default();
+        let mut change = |number: u64| {
+            let (mut path, mut name) = (String::new(), String::new());
+            let mutation = mutation(number + 3, &mut path, &mut name);
+            let transaction = namespace.change(&mutation, &mut waits).unwrap();
+            namespace.wait_for(transaction, Duration::from_secs(60), &mut waits)
+        };
+        assert_eq!(change(1).unwrap(), 1);
+        fs::create_dir(directories[0].join(in_the_way)).unwrap();
+        namespace.checkpoint().unwrap();
+        assert_eq!(change(2).unwrap(), 2);
+        namespace.checkpoint().unwrap();
+        assert_eq!(change(3).unwrap(), 3);
+        let dropped = namespace.dropped();
+        assert_eq!(dropped.len(), 1, "{dropped:?}");
+        assert!(dropped[0].lay_in(&directories[0]));
+        assert_eq!(dropped[0].transaction, 2);
+        let (tree, at_the_end) = namespace.close().unwrap();
+        assert_eq!(at_the_end, dropped);
+        let recovered = recover(&directories[1..]).unwrap();
+        assert_eq!(recovered.last, 3);
+        assert_eq!(recovered.tree.digest(), tree.digest());
+    }
+}
+
+#[test]
+fn a_copy_that_cannot_be_ended_is_dropped_at_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let directories = [0, 1].map(|copy| folder.path().join(copy.to_string()));
+    let namespace = Namespace::format(log(directories.to_vec())).unwrap();
+    fs::remove_dir_all(&directories[0]).unwrap();
+    let (_, dropped) = namespace.close().unwrap();
+    assert_eq!(dropped.len(), 1);
+    assert!(dropped[0].lay_in(&directories[0]));
+}
+
 fn only_file(directory: &Path) -> PathBuf {
     let mut files = fs::read_dir(directory).unwrap();
     files.next().unwrap().unwrap().path()
