@@ -65,7 +65,7 @@ class Watch:
         self.asked_for = chosen(places) if places else None
         """The kernel's names of them; None for all."""
         self._host = read_host()
-        self._known: dict[tuple[str, float], Named] = {}
+        self._known: dict[str, tuple[float, Named]] = {}
 
     def reading(self, samples: Samples) -> Reading:
         """What was seen between the first of them and the last."""
@@ -92,10 +92,12 @@ class Watch:
 
     def _named(self, name: str, columns: Mapping[str, Values]) -> Named:
         """Asked of the kernel once for each device; another number is another device."""
-        key = name, float(columns["number"][-1])
-        if key not in self._known:
-            self._known[key] = named(name)
-        return self._known[key]
+        number = float(columns["number"][-1])
+        before, known = self._known.get(name, (None, None))
+        if known is None or before != number:
+            known = named(name)
+            self._known[name] = number, known
+        return known
 
 
 class Live:
