@@ -112,6 +112,22 @@ def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_pat
 
 
 @pytest.mark.root
+def test_a_trial_whose_files_lie_on_no_disk_was_not_on_the_target(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with TemporaryDirectory(dir="/dev/shm") as in_memory:
+        options = catalog.get("nnthroughput").options.model_validate(
+            {"files": 500, "threads": 4, "operations": "create", "logs": in_memory}
+        )
+        asked = request_of("nnthroughput", options)
+        node = LocalNode(LoopbackTarget(32 * MIB, "ext4"), folder, directories=[Path(in_memory)])
+        with node, node.block(asked, seed=1) as session:
+            assert len(session.devices) == 1
+            assert session.trial(AS_IT_IS).device == ""
+            assert session.trial(Configuration("there", {}, {"logs": "log"})).device != ""
+
+
+@pytest.mark.root
 def test_there_has_to_be_room_for_all_disks(tmp_path, own_state):
     free_bytes = shutil.disk_usage(tmp_path).free
     target = LoopbackTarget(free_bytes // 2, "ext4", {"disk2": "ext4", "disk3": "ext4"})

@@ -18,7 +18,7 @@ from iostudy.report.values.limits import Disturbance
 from iostudy.report.values.report import Report
 from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 from iostudy.telemetry.samples import Samples
-from tests.report.factory import factor, report, rows, study, study_row
+from tests.report.factory import CIRCUMSTANCES, factor, report, rows, study, study_row
 
 EQUAL: Mapping[tuple[str, str], float] = {}
 LABELS = ("none", "mq-deadline")
@@ -50,6 +50,21 @@ def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
     assert all(sum(own.limits.values()) == own.trials == 8 for own in told)
     assert told[0].limit is Limit.DEVICE
     assert (told[0].of, told[0].confidence) == ("loop0", Confidence.MEDIUM)
+
+
+def test_trials_on_nfs_are_judged_by_the_mount_that_was_waited_for() -> None:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    places = {"/data": "ext4", "/mnt/idle": "nfs4", "/mnt/slow": "nfs4"}
+    mounts = {place: {"point": place, "filesystem": kind} for place, kind in places.items()}
+    host = {**CIRCUMSTANCES["host"], "mounts": mounts}
+    nfs = {
+        "/mnt/idle": {"w/s": 0.0},
+        "/mnt/slow": {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0},
+        "/home": {"w/s": 9000.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0},
+    }
+    trials = [replace(saw(row, nfs=nfs), device="") for row in rows(asked, effects=EQUAL)]
+    told = build(asked, study_row(asked, {**CIRCUMSTANCES, "host": host}), trials).limits
+    assert {(own.limit, own.of) for own in told} == {(Limit.NFS, "/mnt/slow")}
 
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:

@@ -153,8 +153,8 @@ class LocalBlock:
             workload.prepare(self.place)
 
     def _devices_of(self, workload: Workload) -> tuple[str, ...]:
-        """Those that this trial's files lie on, where not all under test need have some."""
-        if len(self.devices) < 2 or self._cluster is not None:
+        """Those that this trial's files lie on: not all that are under test need have some."""
+        if self._cluster is not None:
             return self.devices
         return below.tops(*workload.places(self.place))
 

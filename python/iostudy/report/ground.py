@@ -80,7 +80,7 @@ def ground_of(
         device=device,
         members=members(circumstances),
         rotational=frozenset() if host.get("virtualisation") else _with_platters(devices),
-        nfs_mount=_nfs_mount(host),
+        nfs_mounts=_nfs_mounts(host),
         concurrency=catalog.get(workload).concurrency(options),
         shown=shown_before,
     )
@@ -106,10 +106,11 @@ def _with_platters(devices: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _nfs_mount(host: Mapping[str, Any]) -> str:
+def _nfs_mounts(host: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of the places of the study: the host's others are not among its circumstances."""
     mounts = map(_mapping, _mapping(host.get("mounts")).values())
     points = (str(own.get("point", "")) for own in mounts if own.get("filesystem") in _NFS)
-    return next(points, "")
+    return tuple(dict.fromkeys(points))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

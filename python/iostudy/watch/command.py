@@ -221,7 +221,7 @@ def _ground(reading: Reading, device: str) -> Ground:
         device=device,
         members={name: own.members for name, own in reading.devices.items() if own.members},
         rotational=_with_platters(reading.devices),
-        nfs_mount=_busiest_mount(seen),
+        nfs_mounts=tuple(seen.nfs),
         shown=shown([seen]),
     )
 

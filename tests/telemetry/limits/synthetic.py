@@ -286,7 +286,7 @@ SITUATIONS = (
             }
         },
         workload=waiting(27, 0.2),
-        ground=Ground(nfs_mount="/home", concurrency=27),
+        ground=Ground(nfs_mounts=("/home",), concurrency=27),
     ),
     Situation(
         "an NFS server that is asked to bring to its disk what it has",
@@ -307,7 +307,7 @@ SITUATIONS = (
             }
         },
         workload=waiting(16, 0.2),
-        ground=Ground(nfs_mount="/home", concurrency=16),
+        ground=Ground(nfs_mounts=("/home",), concurrency=16),
     ),
     Situation(
         "a virtual machine without its CPUs",
@@ -351,7 +351,7 @@ SITUATIONS = (
             }
         },
         workload=waiting(1, 0.05),
-        ground=Ground(nfs_mount="/home", concurrency=1),
+        ground=Ground(nfs_mounts=("/home",), concurrency=1),
     ),
     Situation(
         "another process that writes to the disk",

@@ -69,9 +69,9 @@ def demand(seen: Seen, ground: Ground) -> Demand | None:
 
 
 def queue(seen: Seen, ground: Ground) -> float:
-    """How many requests were in the target's device, or under way to its NFS server."""
-    if not ground.device and ground.nfs_mount in seen.nfs:
-        return outstanding(seen.nfs[ground.nfs_mount])
+    """How many requests were in the target's device, or under way to its NFS servers."""
+    if not ground.device:
+        return sum(outstanding(seen.nfs[mount]) for mount in ground.nfs_mounts if mount in seen.nfs)
     return seen.devices.get(ground.device, {}).get("aqu-sz", 0.0)
 
 

@@ -44,8 +44,9 @@ def missing(seen: Seen, ground: Ground) -> Iterator[str]:
     """What could not be looked at."""
     if ground.device and ground.device not in seen.devices:
         yield ground.device
-    if ground.nfs_mount and ground.nfs_mount not in seen.nfs:
-        yield f"the NFS mount {ground.nfs_mount}"
+    for mount in ground.nfs_mounts:
+        if mount not in seen.nfs:
+            yield f"the NFS mount {mount}"
     if not seen.workload:
         yield "the workload's processes"
     if "memory_some" not in seen.machine:

@@ -20,22 +20,19 @@ choice, as a server's threads are not told to its clients."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    """The server of the target's mount, if several requests waited for it all the time."""
-    figures = seen.nfs.get(ground.nfs_mount)
-    if figures is None or ground.device:
-        return
+    """The server of a mount, if several requests waited for it all the time."""
+    for mount in () if ground.device else ground.nfs_mounts:
+        if figures := seen.nfs.get(mount):
+            yield from _slow(mount, figures)
+
+
+def _slow(mount: str, figures: Figures) -> Iterator[Finding]:
     waiting = outstanding(figures)
     if confidence := OUTSTANDING.grade(waiting):
         says = f"{number(waiting)} requests waited for it at once"
-        at_once = Evidence("ops/s x exe", ground.nfs_mount, waiting, "requests", says)
-        yield Finding(
-            Limit.NFS,
-            ground.nfs_mount,
-            100.0,
-            confidence,
-            (at_once, *_waits(figures, ground.nfs_mount)),
-            explains=(Limit.CONCURRENCY,),
-        )
+        at_once = Evidence("ops/s x exe", mount, waiting, "requests", says)
+        evidence = (at_once, *_waits(figures, mount))
+        yield Finding(Limit.NFS, mount, 100.0, confidence, evidence, explains=(Limit.CONCURRENCY,))
 
 
 def outstanding(figures: Figures) -> float:
