@@ -14,6 +14,8 @@ mod tcp;
 mod thermal;
 mod vmstat;
 
+use std::path::Path;
+
 pub(crate) use self::processes::Processes;
 use crate::columns::Columns;
 use crate::source::Source;
@@ -39,7 +41,7 @@ pub(crate) fn dear(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Sour
         boxed(tcp::Tcp::open(columns)),
         boxed(mountstats::Mountstats::open()),
         boxed(Some(net_speed::NetSpeed)),
-        boxed(Some(thermal::Thermal::open())),
+        boxed(thermal::Thermal::open(Path::new("/sys"), columns)),
     ];
     let mut sources: Vec<_> = sources.into_iter().flatten().collect();
     sources.extend(cgroup::open(watched, columns));

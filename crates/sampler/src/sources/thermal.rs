@@ -6,59 +6,83 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::columns::Columns;
+use crate::columns::{Column, Columns};
 use crate::source::Source;
 
 const ZONES: &str = "class/thermal";
 const PROCESSORS: &str = "devices/system/cpu";
 
-/// `thermal.ZONE.millicelsius`, `thermal.core_throttles` and `thermal.package_throttles`.
+/// `thermal.ZONE.millicelsius`, `thermal.core_throttles` and `thermal.package_throttles`, of what is
+/// there when it is opened: to look for it takes longer than to read it.
 pub(super) struct Thermal {
-    /// /sys.
-    root: PathBuf,
+    zones: Vec<(PathBuf, Column)>,
+    counters: Vec<Counter>,
+}
+
+/// How often a processor says that a core or package was slowed.
+struct Counter {
+    file: PathBuf,
+    /// What it counts, the package and the core: its twin tells the same of them.
+    of: (&'static str, Option<u64>, Option<u64>),
 }
 
 impl Thermal {
-    pub(super) fn open() -> Self {
-        Self {
-            root: PathBuf::from("/sys"),
+    /// None where there is neither; `root` is /sys.
+    pub(super) fn open(root: &Path, columns: &mut Columns) -> Option<Self> {
+        let mut zones = Vec::new();
+        for zone in entries(&root.join(ZONES), "thermal_zone") {
+            let file = zone.join("temp");
+            if let Some(name) = zone.file_name().filter(|_| file.exists()) {
+                let name = format!("thermal.{}.millicelsius", name.to_string_lossy());
+                zones.push((file, columns.named(&name)));
+            }
         }
+        let counters = counters(&root.join(PROCESSORS));
+        (!zones.is_empty() || !counters.is_empty()).then_some(Self { zones, counters })
     }
 }
 
 impl Source for Thermal {
     fn sample(&mut self, columns: &mut Columns) {
-        for zone in entries(&self.root.join(ZONES), "thermal_zone") {
-            if let Some(millicelsius) = value(&zone.join("temp"))
-                && let Some(name) = zone.file_name()
-            {
-                let name = name.to_string_lossy();
-                let column = columns.named(&format!("thermal.{name}.millicelsius"));
-                columns.put(column, millicelsius);
+        for (file, column) in &self.zones {
+            if let Some(millicelsius) = value(file) {
+                columns.put(*column, millicelsius);
             }
         }
-        for (name, sum) in throttles(&self.root.join(PROCESSORS)) {
+        for (name, sum) in throttles(&self.counters) {
             let column = columns.named(&format!("thermal.{name}"));
             columns.put(column, sum);
         }
     }
 }
 
-/// How often cores, and packages, were slowed: each processor tells its core's, so does its twin.
-fn throttles(processors: &Path) -> BTreeMap<&'static str, u64> {
+fn counters(processors: &Path) -> Vec<Counter> {
     const EACH: [(&str, &str, &str); 2] = [
         ("core_throttles", "core_throttle_count", "core_id"),
         ("package_throttles", "package_throttle_count", ""),
     ];
-    let mut most = BTreeMap::new();
+    let mut found = Vec::new();
     for processor in entries(processors, "cpu") {
         let package = value(&processor.join("topology/physical_package_id"));
         for (name, file, core) in EACH {
-            let core = value(&processor.join("topology").join(core));
-            if let Some(count) = value(&processor.join("thermal_throttle").join(file)) {
-                let of = most.entry((name, package, core)).or_insert(0);
-                *of = count.max(*of);
+            let file = processor.join("thermal_throttle").join(file);
+            if file.exists() {
+                let core = value(&processor.join("topology").join(core));
+                let of = (name, package, core);
+                found.push(Counter { file, of });
             }
+        }
+    }
+    found
+}
+
+/// How often cores, and packages, were slowed: each of them once.
+fn throttles(counters: &[Counter]) -> BTreeMap<&'static str, u64> {
+    let mut most = BTreeMap::new();
+    for counter in counters {
+        if let Some(count) = value(&counter.file) {
+            let of = most.entry(counter.of).or_insert(0);
+            *of = count.max(*of);
         }
     }
     let mut sums = BTreeMap::new();
@@ -95,10 +119,9 @@ mod tests {
             fs::write(path, text).unwrap();
         }
         let mut columns = Columns::default();
-        let mut thermal = Thermal {
-            root: root.path().to_owned(),
-        };
-        thermal.sample(&mut columns);
+        if let Some(mut thermal) = Thermal::open(root.path(), &mut columns) {
+            thermal.sample(&mut columns);
+        }
         let row = columns.row().iter().copied().flatten();
         columns.names().iter().cloned().zip(row).collect()
     }
