@@ -19,6 +19,7 @@ DISKS = (
     Disk("mirror-1"),
     Disk("path-0", image="two-paths"),
     Disk("path-1", image="two-paths"),
+    Disk("server-0"),
     Disk("unplugged"),
 )
 MODULES = f"{made.MODULES} dm-multipath dm-service-time bfq kyber-iosched loop"

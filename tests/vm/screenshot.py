@@ -1,69 +1,53 @@
-"""``python -m tests.watch.screenshot``: docs/watch.png, the live view of real disks at work.
+"""``python -m tests.vm.screenshot``: docs/watch.png, the live view of volumes at work.
 
-As root, with chromium: loop devices, and fio on all of them but one. What is drawn after some
-seconds becomes the picture.
+In the virtual machine, with chromium on this one: a striped volume, a RAID 10 of LVM's, and a
+volume on an md array, with fio on each. What is drawn after some readings becomes the picture.
 """
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from iostudy.watch.app import WatchApp
-from iostudy.watch.live import Live
-from tests.fixtures_loop import MIB, loop_disk
+from tests.vm import machine as vm
+from tests.vm import volumes as made
+from tests.vm.machine import Machine
 
 PICTURE = Path(__file__).parents[2] / "docs" / "watch.png"
-COLUMNS, LINES = 132, 16
-INTERVAL_SECONDS, SECONDS = 0.5, 20.0
-DISK_BYTES = 256 * MIB
-WIDTH, HEIGHT = 1640, 470
-"""Of the picture in pixels: that of Textual's SVG for so many columns and lines."""
-LOADS = (
-    ("randread", "rw=randread,bs=4k,iodepth=4"),
-    ("writes", "rw=write,bs=256k,rate=40m"),
-    ("bursts", "rw=randrw,bs=16k,thinktime=300ms,thinktime_blocks=400"),
-)
+WIDTH, HEIGHT = 1640, 720
+"""In pixels: that of Textual's SVG for as many columns and lines as `tests.vm.drawn` has."""
+LOADS = {
+    "vg0/data": "rw=randread,bs=4k,iodepth=4,direct=1",
+    "vg0/home": "rw=write,bs=64k,rate=2m,direct=1",
+    "vg1/top": "rw=randrw,bs=16k,thinktime=200ms,thinktime_blocks=50,direct=1",
+}
+READINGS = 12
 
 
 def main() -> None:
-    """Make the load, draw it, and write the picture."""
-    with ExitStack() as stack:
-        disks = [stack.enter_context(loop_disk(DISK_BYTES)) for _ in range(len(LOADS) + 1)]
-        for disk, (name, options) in zip(disks, LOADS, strict=False):
-            stack.enter_context(fio(name, disk, options))
-        drawn = asyncio.run(svg(disks))
+    """Make the load, have it drawn, and write the picture."""
+    with vm.booted(made.DISKS) as machine:
+        machine.run("modprobe", "--all", *made.MODULES.split())
+        made.make_group(machine)
+        machine.shell("umount /home /data")
+        made.make_tower(machine)
+        for volume, options in LOADS.items():
+            load(machine, volume, options)
+        command = [".venv/bin/python", "-m", "tests.vm.drawn", str(READINGS), *LOADS]
+        drawn = machine.run(*command, seconds=600).stdout
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "watch.svg"
         page.write_text(drawn, encoding="utf-8")
         photograph(page)
 
 
-@contextmanager
-def fio(name: str, disk: str, options: str) -> Iterator[None]:
-    """The load, as long as somebody looks."""
-    each = [f"--{option}" for option in options.split(",")]
-    command = ["fio", f"--name={name}", f"--filename=/dev/{disk}", "--direct=1", *each]
-    command += ["--ioengine=libaio", "--time_based", "--runtime=600", "--eta=never"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    try:
-        yield
-    finally:
-        process.terminate()
-        process.wait()
-
-
-async def svg(disks: list[str]) -> str:
-    """What is drawn after a while, sorted by %util."""
-    app = WatchApp(Live(disks), INTERVAL_SECONDS)
-    async with app.run_test(size=(COLUMNS, LINES)) as pilot:
-        await pilot.press("greater_than_sign")
-        await pilot.pause(SECONDS)
-        return app.export_screenshot(title="iostudy watch")
+def load(machine: Machine, volume: str, options: str) -> None:
+    """As long as the machine runs."""
+    asked = " ".join(f"--{option}" for option in options.split(","))
+    name = volume.replace("/", "-")
+    job = f"--name={name} --filename=/dev/{volume} --ioengine=libaio --time_based --runtime=9999"
+    machine.shell(f"setsid fio {job} {asked} >/tmp/{name}.log 2>&1 &")
 
 
 def photograph(page: Path) -> None:

@@ -6,11 +6,32 @@ import json
 
 import pytest
 
+from tests.vm.bench import limited_by, slow
 from tests.vm.machine import Machine
+from tests.vm.volumes import by_id
 
 OPTIONS = {
     "/mnt/nfs4": "vers=4.2",
     "/mnt/nfs3": "vers=3,nolock,proto=tcp,rsize=65536,wsize=65536",
+}
+
+STUDY = """\
+question: Where should the edit log live?
+target: {loopback: {size: 64MiB}}
+factors:
+  workload.logs: {1 local disk: log, 1 NFS disk: /mnt/nfs4/journal}
+workloads:
+  - nnthroughput: {files: 300, threads: 8, operations: [create, open]}
+decide: {margin: 90%, blocks: [3, 3]}
+"""
+
+WRITES = {
+    "operation": "write",
+    "size": "64KiB",
+    "record_size": "4KiB",
+    "jobs": "8",
+    "dsync": "true",
+    "duration": "10s",
 }
 
 RECORD = """
@@ -118,3 +139,33 @@ def test_what_is_written_to_each_mount_is_recorded(machine: Machine) -> None:
         assert 0 < figures["w_rtt"] <= figures["w_exe"]
         assert figures["ops/s"] > figures["w/s"] > 0
         assert figures["rkB/s"] == 0
+
+
+def test_a_server_whose_disk_is_slow(machine: Machine) -> None:
+    """Eight threads that wait for its answers, and it for 40 requests a second."""
+    machine.shell(
+        f"""
+        mkfs.ext4 -q {by_id("server-0")}
+        mkdir -p /srv/slow /mnt/slow
+        mount {by_id("server-0")} /srv/slow
+        exportfs -o rw,sync,no_root_squash,fsid=1,insecure 127.0.0.1:/srv/slow
+        mount -t nfs -o vers=3,nolock 127.0.0.1:/srv/slow /mnt/slow
+        """
+    )
+    with slow(machine, "server-0", 40):
+        found = limited_by(machine, "/mnt/slow", WRITES)
+    machine.shell("umount /mnt/slow; exportfs -u 127.0.0.1:/srv/slow; umount /srv/slow")
+    assert found[0] == ("nfs", "/mnt/slow")
+
+
+def test_a_study_with_a_log_on_nfs_beside_one_on_a_disk(machine: Machine) -> None:
+    machine.run("sh", "-c", "mkdir -p /mnt/nfs4/journal; cat >/tmp/log.yaml", text=STUDY)
+    machine.iostudy("run", "/tmp/log.yaml", "--yes", "--out", "/tmp/log", seconds=900)
+    told = json.loads(machine.iostudy("report", "/tmp/log", "--format", "json").stdout)
+    mounts = told["circumstances"]["host"]["mounts"].values()
+    (mount,) = [own for own in mounts if own["filesystem"] == "nfs4"]
+    assert {"vers=4.2", "proto=tcp"} <= set(mount["options"])
+    assert any(option.startswith("wsize=") for option in mount["options"])
+    on = {trial["configuration"]: trial["device"] for trial in told["trials"]}
+    assert on["1 local disk"].startswith("loop")
+    assert on["1 NFS disk"] == ""

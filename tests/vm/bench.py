@@ -1,0 +1,32 @@
+"""Runs of one workload in the virtual machine, and what limited them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from tests.vm.machine import Machine
+
+
+def limited_by(
+    machine: Machine, target: str, options: Mapping[str, str], group: str = ""
+) -> list[tuple[str, str]]:
+    """The limits of a run of ``io``, and what each is of; in a control group if one is given."""
+    asked = [f"-o{name}={value}" for name, value in options.items()]
+    command = ["bench", "io", "--json", "--target", target, *asked]
+    if group:  # a program of its own, which takes long to start
+        join = f"echo $$ >{group}/cgroup.procs; exec .venv/bin/iostudy {' '.join(command)}"
+        told = machine.shell(join)
+    else:
+        told = machine.iostudy(*command).stdout
+    return [(found["limit"], found["of"]) for found in json.loads(told)["limited_by"]["findings"]]
+
+
+@contextmanager
+def slow(machine: Machine, disk: str, per_second: int) -> Iterator[None]:
+    """The virtual disk serves so many requests a second."""
+    others = dict.fromkeys(("bps", "bps_rd", "bps_wr", "iops_rd", "iops_wr"), 0)
+    machine.qmp("block_set_io_throttle", id=disk, iops=per_second, **others)
+    yield
+    machine.qmp("block_set_io_throttle", id=disk, iops=0, **others)
