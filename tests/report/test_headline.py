@@ -60,6 +60,24 @@ def said(verdicts: dict[str, dict[str, Verdict]], winner: str | None = None) -> 
     return sentence(told(verdicts), TOPIC, winner)
 
 
+def test_a_bound_decides_nothing() -> None:
+    found = told({"write": {"no log": BETTER, "bfq": SAME}})
+    bounded = [
+        own.model_copy(
+            update={
+                "results": tuple(
+                    each.model_copy(update={"bound": each.configuration == "no log"})
+                    for each in own.results
+                )
+            }
+        )
+        for own in found
+    ]
+    said = sentence(bounded, TOPIC, None)
+    assert "no log" not in said
+    assert "bfq does not differ" in said
+
+
 def test_a_winner_is_named_with_what_it_gains_and_what_it_leaves_alone() -> None:
     both = {"write": {"kyber": BETTER, "bfq": WORSE}, "read": {"kyber": SAME, "bfq": SAME}}
     assert said(both, "kyber") == (

@@ -29,6 +29,16 @@ def test_a_winner_is_kept_by_the_command_that_keeps_it() -> None:
     assert keep.command == "iostudy persist results/a --install"
 
 
+def test_a_bound_is_never_proposed() -> None:
+    better = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "bfq"): 0.1}
+    asked = replace(study(), target=HERE)
+    assert "keep" in told(asked, effects=KYBER)[1].text.lower()
+    bounded = replace(asked, bounds=("kyber",))
+    (only,) = told(bounded, effects=KYBER)
+    assert only.text == "Leave none as it is: nothing was shown to be better."
+    assert told(bounded, effects=better)[0].command == "iostudy persist results/a"
+
+
 def test_no_value_reaches_a_shell() -> None:
     see, *_ = told(effects=KYBER, folder="a; rm -rf $HOME `x`")
     assert shlex.split(see.command) == ["iostudy", "persist", "a; rm -rf $HOME `x`"]

@@ -30,6 +30,22 @@ def test_what_is_left_out_takes_its_first_level():
     assert study.comparisons == 4
 
 
+def test_bounds_are_no_choices():
+    study = read(STUDY + "bounds: [all]\n")
+    assert study.bounds == ("all",)
+    assert len(study.choices()) == len(study.configurations()) - 1
+    assert study.notes == ("bounds, which show what is possible and are no choice: all",)
+
+
+def test_what_is_no_bound_is_refused():
+    baseline = read(STUDY).baseline.label
+    for label in ("al", baseline):
+        (problem,) = problems(STUDY + f"bounds: [{label}]\n")
+        assert "configuration beside the baseline" in str(problem)
+    (problem,) = problems(STUDY + "bounds: all\n")
+    assert "a list of labels" in str(problem)
+
+
 def test_a_baseline_can_be_named():
     assert read(STUDY + "baseline: all\n").baseline.label == "all"
     (problem,) = problems(STUDY + "baseline: al\n")

@@ -108,14 +108,16 @@ def _of_effect(found: Screened) -> Standing:
 
 
 def ranked(study: Study, rows: Iterable[TrialRow]) -> Ranking | None:
-    """All configurations, in the study's order, over all workloads with their weights.
+    """All choices, in the study's order, over all workloads with their weights.
 
     None where verdicts tell all, too few blocks are there for a ranking, or where configurations
     are not compared: in a screening and in a search.
     """
     if study.design is not None or study.search is not None:
         return None
-    figures, rule = list(log_figures(study, rows)), rule_of(study)
+    columns = [own.label not in study.bounds for own in study.configurations()]
+    figures = [figures[:, columns] for figures in log_figures(study, rows)]
+    rule = rule_of(study)
     if not is_rankable(figures, rule):
         return None
     return rank(figures, study.weights, rule)

@@ -19,12 +19,16 @@ def is_open(study: Study, standing: Standing) -> bool:
 def winner(study: Study, compared: Iterable[Standing]) -> str | None:
     """Better than the baseline in at least one workload and worse in none; of these the best.
 
+    Bounds are none to choose from.
+
     The best has the highest mean log-ratio over the workloads, with their weights. None if no
     configuration was shown to be better; while a comparison is open, it may be another one in the
     end.
     """
     by_label: dict[str, list[Standing]] = {}
     for standing in compared:
+        if standing.configuration in study.bounds:
+            continue
         by_label.setdefault(standing.configuration, []).append(standing)
     better = {
         label: fmean(

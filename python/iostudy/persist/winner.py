@@ -66,7 +66,7 @@ def _rivals(study: Study, winner: Configuration, ranking: Ranking | None) -> Ite
     """Who else may be the best over all workloads, which the rule for winners does not ask."""
     if ranking is None:
         return
-    labels = [configuration.label for configuration in study.configurations()]
+    labels = [configuration.label for configuration in study.choices()]
     best = [labels[index] for index in ranking.combined.best]
     others = ", ".join(label for label in best if label != winner.label)
     if winner.label not in best:
@@ -136,7 +136,7 @@ def _nothing_won(study: Study) -> UsageError:
         found="none was shown to be",
         where=f"the verdicts of the study {study.name}",
         remedy="read its report; --configuration LABEL keeps one that you choose: "
-        + "; ".join(configuration.label for configuration in study.configurations()),
+        + "; ".join(configuration.label for configuration in study.choices()),
     )
 
 

@@ -246,7 +246,7 @@ def _fragile_among(results: Sequence[Result]) -> str:
 
 
 def _called(result: Result) -> str:
-    return quoted(result.configuration)
+    return f"{quoted(result.configuration)}{' (a bound)' if result.bound else ''}"
 
 
 def quoted(label: str) -> str:

@@ -20,7 +20,7 @@ _UNDECIDED = (None, Verdict.INCONCLUSIVE)
 
 @dataclass(frozen=True)
 class _Whole:
-    """All comparisons of a study, by workload and by configuration."""
+    """All comparisons of a study that are about a choice, by workload and by configuration."""
 
     topic: Topic
     baseline: str
@@ -92,15 +92,20 @@ def _opened(said: str, whole: _Whole) -> str:
 def _whole(workloads: Sequence[WorkloadTold], topic: Topic, because: str) -> _Whole:
     by_configuration: dict[str, dict[str, Result]] = {}
     for told in workloads:
-        for result in told.results[1:]:
+        for result in _choices(told):
             by_configuration.setdefault(result.configuration, {})[told.label] = result
     return _Whole(
         topic=topic,
         baseline=quoted(workloads[0].results[0].configuration),
-        by_workload={told.label: told.results[1:] for told in workloads},
+        by_workload={told.label: _choices(told) for told in workloads},
         by_configuration=by_configuration,
         because=f": {because}" if because else "",
     )
+
+
+def _choices(told: WorkloadTold) -> tuple[Result, ...]:
+    """Beside the baseline, without bounds."""
+    return tuple(result for result in told.results[1:] if not result.bound)
 
 
 def _won(whole: _Whole, winner: str) -> str:

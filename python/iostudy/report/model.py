@@ -139,7 +139,8 @@ def _workload(
     baseline = _baseline(_baseline_label(study), compared, alone)
     if study.design is not None:
         compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
-    results = (baseline, *(_result(standing) for standing in compared))
+    others = (_result(each, bound=each.configuration in study.bounds) for each in compared)
+    results = (baseline, *others)
     return WorkloadTold(
         label=request.label,
         name=request.name,
@@ -221,7 +222,7 @@ def _answer(
         yield "The study stopped before every comparison was settled; --resume goes on with it."
 
 
-def _result(standing: Standing) -> Result:
+def _result(standing: Standing, *, bound: bool) -> Result:
     comparison = standing.comparison
     higher = comparison.higher_is_better
     sign = 1 if higher else -1
@@ -229,6 +230,7 @@ def _result(standing: Standing) -> Result:
     return Result(
         configuration=standing.configuration,
         baseline=False,
+        bound=bound,
         blocks=comparison.blocks,
         value=finite(standing.mean),
         change=finite(comparison.change),

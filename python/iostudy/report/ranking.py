@@ -31,7 +31,7 @@ def told(study: Study, rows: Sequence[TrialRow]) -> RankingTold | None:
     if ranking is None:
         return None
     weights = study.weights
-    labels = [configuration.label for configuration in study.configurations()]
+    labels = [configuration.label for configuration in study.choices()]
     workloads = [workload.label for workload in study.workloads]
     crossings = tuple(_crossing(each, labels, workloads) for each in ranking.crossings)
     best = tuple(labels[index] for index in ranking.combined.best)

@@ -29,6 +29,7 @@ def steps(study: Study, compared: Sequence[Standing], folder: str) -> tuple[Step
         )
     if any(is_open(study, standing) for standing in compared):
         return (go_on("Go on until every comparison is settled:", study, folder),)
+    choices = [standing for standing in compared if standing.configuration not in study.bounds]
     label = winner(study, compared)
     if label is not None and study.design is not None:
         confirm = "Run the study that is printed with the effects: it measures the predicted best."
@@ -36,7 +37,7 @@ def steps(study: Study, compared: Sequence[Standing], folder: str) -> tuple[Step
     if label is not None:
         own = next(c for c in study.configurations() if c.label == label)
         return tuple(_keep(study, own, folder))
-    return tuple(_without_winner(study, compared, folder))
+    return tuple(_without_winner(study, choices, folder))
 
 
 def go_on(text: str, study: Study, folder: str) -> Step:

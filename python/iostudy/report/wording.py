@@ -138,6 +138,7 @@ def verdict(result: Result, by_margin: str = "by at least the margin") -> str:
     if result.verdict in (Verdict.BETTER, Verdict.WORSE) and result.by_margin:
         words += f" {by_margin}"
     marks = [
+        *(["a bound"] if result.bound else []),
         *(["fragile"] if result.fragile else []),
         *(["flagged"] if result.flags else []),
     ]

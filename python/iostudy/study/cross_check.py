@@ -178,3 +178,8 @@ def _check_labels(collector: Collector, way: Path, study: Study) -> None:
     if baseline is not None and baseline not in labels:
         error = UnknownNameError("configuration", baseline, labels)
         collector.note(("baseline",), error, baseline)
+    others = [label for label in labels if label != study.baseline.label]
+    for label in study.bounds:
+        if label not in others:
+            error = UnknownNameError("configuration beside the baseline", label, others)
+            collector.note(("bounds",), error, label)

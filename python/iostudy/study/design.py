@@ -123,7 +123,7 @@ def parse_design(collector: Collector, values: Mapping[str, Any]) -> Design | No
     """The design that the file asks for, if it does; what is wrong with it is noted."""
     if KEY not in values:
         return None
-    for key in ("configurations", "baseline"):
+    for key in ("configurations", "baseline", "bounds"):
         if key in values:
             message = "a design chooses the runs, and compares the levels of each factor"
             collector.add((key,), f"{message}; leave this out, or `design`", shown(values[key]))

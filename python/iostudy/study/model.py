@@ -130,7 +130,8 @@ class Study:
 
     ``text`` is the study file as it was read, ``baseline`` the label of the configuration that
     others are compared with (None: the first), ``chosen`` the configurations that the file names
-    (none: every combination), ``seed`` the one the file fixes, if any. With a ``design`` the study
+    (none: every combination), ``bounds`` the labels of those that show what is possible and are
+    none to choose from, ``seed`` the one the file fixes, if any. With a ``design`` the study
     is a screening: its configurations are the design's runs, and what it compares are the levels of
     each factor. ``leave_out_refused``: what
     the host refuses before the first trial does not stop the study; ``left_out`` are the labels of
@@ -153,6 +154,7 @@ class Study:
     validity: Validity
     baseline_label: str | None = None
     chosen: tuple[Chosen, ...] = ()
+    bounds: tuple[str, ...] = ()
     design: Design | None = None
     seed: int | None = None
     fallback: Fallback | None = None
@@ -171,6 +173,10 @@ class Study:
         The baseline is the first.
         """
         return self._configurations
+
+    def choices(self) -> tuple[Configuration, ...]:
+        """Those of them that one may keep."""
+        return tuple(own for own in self._configurations if own.label not in self.bounds)
 
     @cached_property
     def _configurations(self) -> tuple[Configuration, ...]:
@@ -274,6 +280,7 @@ class Study:
             target=self.fallback.target or _target_without_root(self.target),
             baseline_label=None,
             chosen=DEFAULT_ALONE if self.fallback.search else (),
+            bounds=(),
             design=None if self.fallback.search else self.design,
             search=self.fallback.search,
             notes=(*self.notes, note),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ KEYS = (
     "configurations",
     "design",
     "baseline",
+    "bounds",
     "workloads",
     "load",
     "hadoop",
@@ -100,6 +101,7 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
     telemetry = collector.model(("telemetry",), TelemetrySection, values.get("telemetry", {}))
     fallback = _fallback(collector, values, asked)
     seed, baseline = _seed(collector, values), _baseline(collector, values)
+    bounds = _bounds(collector, values)
     reference, leave_out = _reference(collector, values), _refused(collector, values)
     cluster = parse_hadoop(collector, values.get("hadoop", {}))
     collector.finish()
@@ -115,6 +117,7 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
         decide=decide.decision(),
         validity=validity.validity(),
         baseline_label=baseline,
+        bounds=bounds,
         chosen=chosen,
         design=design,
         seed=seed,
@@ -125,7 +128,7 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
         search=search,
         telemetry_hz=telemetry.hz,
         block_latency=telemetry.block_latency,
-        notes=(COST,) if telemetry.block_latency else (),
+        notes=(*_of_bounds(bounds), *((COST,) if telemetry.block_latency else ())),
     )
 
 
@@ -217,6 +220,24 @@ def _fallback(
 def _baseline(collector: Collector, values: Mapping[str, Any]) -> str | None:
     label = values.get("baseline")
     return None if label is None else collector.attempt(("baseline",), as_text, label)
+
+
+def _bounds(collector: Collector, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Labels of configurations, each once."""
+    section = values.get("bounds", [])
+    if not isinstance(section, list):
+        message = "bounds are a list of labels of configurations"
+        collector.add(("bounds",), message, found=shown(section))
+        return ()
+    found = [
+        collector.attempt(("bounds", place), as_text, label) for place, label in enumerate(section)
+    ]
+    return tuple(dict.fromkeys(label for label in found if label is not None))
+
+
+def _of_bounds(bounds: Sequence[str]) -> Iterator[str]:
+    if bounds:
+        yield f"bounds, which show what is possible and are no choice: {'; '.join(bounds)}"
 
 
 def _reference(collector: Collector, values: Mapping[str, Any]) -> str | None:

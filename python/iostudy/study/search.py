@@ -12,7 +12,7 @@ from iostudy.units import format_seconds
 DEFAULT = "default"
 """The configuration that candidates are compared with: every parameter as the host has it."""
 
-NOT_BESIDE = ("factors", "configurations", "design", "baseline", "refused")
+NOT_BESIDE = ("factors", "configurations", "design", "baseline", "bounds", "refused")
 """Keys of a study that compares what its file names, and so of none that searches."""
 
 DEFAULT_ALONE = (Chosen(DEFAULT, {}),)

@@ -26,6 +26,8 @@ class Result(Value):
 
     configuration: str
     baseline: bool
+    bound: bool = False
+    """It shows what is possible, and is none to choose."""
     blocks: int
     """Blocks that count: shared with the baseline, or all of them for the baseline itself."""
     value: FiniteFloat | None
