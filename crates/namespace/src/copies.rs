@@ -1,6 +1,7 @@
 //! The copies of the log, one in each directory, and how a batch comes to all of them.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
@@ -25,6 +26,7 @@ pub(crate) enum Copies {
 
 /// A thread that appends to one copy.
 pub(crate) struct Hand {
+    directory: PathBuf,
     batches: Sender<Arc<Vec<u8>>>,
     outcomes: Receiver<Result<(), Fault>>,
     thread: JoinHandle<Segment>,
@@ -53,24 +55,43 @@ impl Copies {
     /// Append a batch, which begins with `transaction`, to every copy; drop those that fail.
     pub(crate) fn append(&mut self, batch: &Arc<Vec<u8>>, transaction: u64) -> Vec<Dropped> {
         let mut dropped = Vec::new();
-        let mut kept = |outcome: Result<(), Fault>| {
-            let failed = outcome.err().map(|fault| Dropped { transaction, fault });
+        let mut kept = |outcome: Result<(), Fault>, directory: &Path| {
+            let failed = outcome.err().map(|fault| Dropped {
+                directory: directory.to_owned(),
+                transaction,
+                fault,
+            });
             let is_kept = failed.is_none();
             dropped.extend(failed);
             is_kept
         };
         match self {
-            Self::InTurn(segments) => segments.retain_mut(|segment| kept(segment.append(batch))),
+            Self::InTurn(segments) => segments.retain_mut(|segment| {
+                let outcome = segment.append(batch);
+                kept(outcome, segment.directory())
+            }),
             Self::Parallel(hands) => {
                 for hand in &*hands {
                     hand.batches
                         .send(Arc::clone(batch))
                         .expect("it listens until it is dropped");
                 }
-                hands.retain(|hand| kept(hand.outcomes.recv().expect("it tells every outcome")));
+                hands.retain(|hand| {
+                    let outcome = hand.outcomes.recv().expect("it tells every outcome");
+                    kept(outcome, &hand.directory)
+                });
             }
         }
         dropped
+    }
+
+    /// Write no more to the copies in these directories.
+    pub(crate) fn leave(&mut self, directories: &[PathBuf]) {
+        let stays = |own: &Path| !directories.iter().any(|left| left == own);
+        match self {
+            Self::InTurn(segments) => segments.retain(|segment| stays(segment.directory())),
+            Self::Parallel(hands) => hands.retain(|hand| stays(&hand.directory)),
+        }
     }
 
     /// The segments that are left.
@@ -86,6 +107,7 @@ impl Hand {
     fn new(mut segment: Segment) -> io::Result<Self> {
         let (batches, received) = channel::<Arc<Vec<u8>>>();
         let (tell, outcomes) = channel();
+        let directory = segment.directory().to_owned();
         let name = Builder::new().name("log-copy".into());
         let thread = name.spawn(move || {
             while let Ok(batch) = received.recv() {
@@ -98,6 +120,7 @@ impl Hand {
             segment
         })?;
         Ok(Self {
+            directory,
             batches,
             outcomes,
             thread,

@@ -44,18 +44,12 @@ impl Fault {
 /// A log directory that was given up in mid-run, while others were left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dropped {
+    /// The directory.
+    pub directory: PathBuf,
     /// The first transaction that it may lack.
     pub transaction: u64,
     /// Why.
     pub fault: Fault,
-}
-
-impl Dropped {
-    /// Whether it is the log in that directory.
-    #[must_use]
-    pub fn lay_in(&self, directory: &Path) -> bool {
-        self.fault.path.starts_with(directory)
-    }
 }
 
 impl fmt::Display for Dropped {

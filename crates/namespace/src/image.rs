@@ -40,11 +40,12 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(Tree, u64)> {
 /// Write an image durably. One that cannot be written takes no room: the log beside it may need it.
 pub(crate) fn write(directory: &Path, image: &[u8], last: u64) -> Result<(), Fault> {
     let half_made = directory.join(HALF_MADE);
-    make(&half_made, image).inspect_err(|_| {
-        fs::remove_file(&half_made).ok(); // why it was not made says more than why it is there
-    })?;
     let place = directory.join(format!("{NAME}{last}"));
-    fs::rename(&half_made, place).map_err(Fault::of_std(&half_made, "rename"))?;
+    make(&half_made, image)
+        .and_then(|()| fs::rename(&half_made, place).map_err(Fault::of_std(&half_made, "rename")))
+        .inspect_err(|_| {
+            fs::remove_file(&half_made).ok(); // why it was not made says more than why it is there
+        })?;
     sync_directory(directory)
 }
 

@@ -43,6 +43,8 @@ struct Gathered {
     records: u32,
     /// Of the newest transaction that was appended.
     last: u64,
+    /// Copies in these directories were dropped, and are to be written no more.
+    leave: Vec<PathBuf>,
     /// The writer waits for the first record.
     writer_waits: bool,
     closing: bool,
@@ -76,7 +78,8 @@ pub(crate) struct Journal {
 impl Journal {
     /// Begin a new segment in every directory, behind `last`, and start the writer.
     pub(crate) fn open(log: &Log, last: u64, progress: &Arc<Progress>) -> Result<Self, Error> {
-        let segments = begin(log, last).collect::<Result<_, _>>()?;
+        let segments = begin(log, last).map(|(_, begun)| begun);
+        let segments = segments.collect::<Result<_, _>>()?;
         Self::of(segments, log, last, progress)
     }
 
@@ -160,7 +163,11 @@ impl Journal {
             directories: progress.left_of(&log.directories),
             ..log.clone()
         };
-        let segments = progress.keep(begin(&left, last), last + 1)?;
+        let segments = if self.has_directories {
+            progress.keep(begin(&left, last), last + 1)?
+        } else {
+            Vec::new()
+        };
         *self = Self::of(segments, &left, last, &progress).inspect_err(|_| progress.fail())?;
         Ok(last)
     }
@@ -169,11 +176,21 @@ impl Journal {
     /// directory where that cannot be done is dropped.
     pub(crate) fn finish(&mut self) -> Result<u64, Error> {
         let copies = self.end();
-        let (progress, last) = (&self.shared.progress, self.shared.gathered().last);
+        let last = self.shared.gathered().last;
+        let progress = &self.shared.progress;
         progress.durable()?;
-        let segments = copies.map(Copies::into_segments).unwrap_or_default();
-        progress.keep(segments.into_iter().map(|own| own.finish(last)), last + 1)?;
+        if let Some(mut copies) = copies {
+            copies.leave(&std::mem::take(&mut self.shared.gathered().leave));
+            let segments = copies.into_segments().into_iter();
+            let each = segments.map(|own| (own.directory().to_owned(), own.finish(last)));
+            progress.keep(each, last + 1)?;
+        }
         Ok(last)
+    }
+
+    /// Write no more to the copies in these directories, which were dropped.
+    pub(crate) fn leave(&self, directories: Vec<PathBuf>) {
+        self.shared.gathered().leave.extend(directories);
     }
 
     /// Let the writer write what has gathered, and end it.
@@ -186,9 +203,12 @@ impl Journal {
 }
 
 /// A new segment in each directory of the log, behind `last`.
-fn begin(log: &Log, last: u64) -> impl Iterator<Item = Result<Segment, Fault>> {
-    let directories = log.directories.iter();
-    directories.map(move |own| Segment::begin(own, last + 1, log.sync, log.preallocate))
+fn begin(log: &Log, last: u64) -> impl Iterator<Item = (PathBuf, Result<Segment, Fault>)> {
+    let first = last + 1;
+    log.directories.iter().map(move |own| {
+        let begun = Segment::begin(own, first, log.sync, log.preallocate);
+        (own.clone(), begun)
+    })
 }
 
 impl Drop for Journal {
@@ -239,7 +259,7 @@ impl Writer {
     }
 
     /// Take what has gathered, once there is something; None at the end.
-    fn take(&self, batch: &mut Vec<u8>) -> Option<(u64, u32)> {
+    fn take(&mut self, batch: &mut Vec<u8>) -> Option<(u64, u32)> {
         let most = self.shared.batch_records;
         let mut gathered = self.shared.gathered();
         let nothing = |gathered: &mut Gathered| {
@@ -260,6 +280,7 @@ impl Writer {
         if gathered.records == 0 {
             return None; // it is closing
         }
+        self.copies.leave(&std::mem::take(&mut gathered.leave));
         std::mem::swap(batch, &mut gathered.bytes);
         let records = std::mem::take(&mut gathered.records);
         self.shared.room.notify_all();

@@ -1,7 +1,7 @@
 //! The tree behind a lock, and the log that makes its mutations durable.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -157,11 +157,24 @@ impl Namespace {
             let last = inner.journal.roll(&self.log)?;
             (image::encode(&inner.tree, last), last)
         };
-        let left = self.progress.left_of(&self.log.directories);
-        let each = left.iter().map(|own| put_image(own, &image, last));
-        self.progress.keep(each, last + 1)?;
+        self.put_images(&image, last)?;
         drop(one_at_a_time);
         Ok(())
+    }
+
+    fn put_images(&self, image: &[u8], last: u64) -> Result<(), Error> {
+        let left = self.progress.left_of(&self.log.directories);
+        if left.is_empty() {
+            return Ok(()); // there is no log
+        }
+        let put = |own: &PathBuf| (own.clone(), put_image(own, image, last));
+        let kept = self.progress.keep(left.iter().map(put), last + 1);
+        let still = self.progress.left_of(&left);
+        let dropped = left.into_iter().filter(|own| !still.contains(own));
+        self.share(&mut Duration::default())
+            .journal
+            .leave(dropped.collect());
+        kept.map(|_| ())
     }
 
     /// Make everything durable, and name the segments after their last transaction; the tree, and

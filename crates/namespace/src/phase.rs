@@ -132,7 +132,7 @@ fn verify(job: &Job, namespace: Namespace) -> Result<Vec<Dropped>, Error> {
     let (served, dropped) = namespace.close()?;
     let served = served.digest();
     for directory in &job.log.directories {
-        if dropped.iter().any(|one| one.lay_in(directory)) {
+        if dropped.iter().any(|one| one.directory == *directory) {
             continue;
         }
         let told = recover(std::slice::from_ref(directory))?;

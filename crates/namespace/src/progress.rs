@@ -124,9 +124,14 @@ impl Progress {
         self.durable.store(durable, Ordering::Release);
     }
 
-    /// These directories are written no more.
+    /// These directories are written no more; of each the first fault is told.
     pub(crate) fn lost(&self, dropped: Vec<Dropped>) {
-        self.told().dropped.extend(dropped);
+        let told = &mut self.told().dropped;
+        for one in dropped {
+            if !told.iter().any(|known| known.directory == one.directory) {
+                told.push(one);
+            }
+        }
     }
 
     /// This was done beside what was before.
@@ -145,7 +150,8 @@ impl Progress {
 
     /// Everything up to `durable` is acknowledged; whoever waits for it goes on.
     pub(crate) fn advance(&self, durable: u64) {
-        self.durable.store(durable, Ordering::Release);
+        // Not back from FAILED, which another thread may tell while a batch is written.
+        self.durable.fetch_max(durable, Ordering::Release);
         let (guard, advanced) = &self.advanced;
         drop(guard.lock().unwrap_or_else(PoisonError::into_inner)); // none is about to wait
         advanced.notify_all();
@@ -155,22 +161,25 @@ impl Progress {
     ///
     /// # Errors
     ///
-    /// It failed in all of them: nothing will be acknowledged any more.
+    /// It succeeded in none: nothing will be acknowledged any more.
     pub(crate) fn keep<T>(
         &self,
-        each: impl Iterator<Item = Result<T, Fault>>,
+        each: impl Iterator<Item = (PathBuf, Result<T, Fault>)>,
         transaction: u64,
     ) -> Result<Vec<T>, Error> {
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
-        for outcome in each {
+        for (directory, outcome) in each {
             match outcome {
                 Ok(own) => kept.push(own),
-                Err(fault) => dropped.push(Dropped { transaction, fault }),
+                Err(fault) => dropped.push(Dropped {
+                    directory,
+                    transaction,
+                    fault,
+                }),
             }
         }
-        let is_none_left = kept.is_empty() && !dropped.is_empty();
         self.lost(dropped);
-        if is_none_left {
+        if kept.is_empty() {
             self.fail();
         }
         self.durable().map(|_| kept)
@@ -179,7 +188,7 @@ impl Progress {
     /// Of these directories those that were not dropped.
     pub(crate) fn left_of(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         let dropped = self.dropped();
-        let is_left = |own: &&PathBuf| !dropped.iter().any(|one| one.lay_in(own));
+        let is_left = |own: &&PathBuf| !dropped.iter().any(|one| one.directory == **own);
         directories.iter().filter(is_left).cloned().collect()
     }
 

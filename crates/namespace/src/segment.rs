@@ -72,6 +72,11 @@ impl Segment {
         Ok(segment)
     }
 
+    /// Where it lies.
+    pub(crate) fn directory(&self) -> &Path {
+        self.path.parent().expect("it lies in a directory")
+    }
+
     /// Write a batch behind what is there, and make it durable as was asked for.
     pub(crate) fn append(&mut self, batch: &[u8]) -> Result<(), Fault> {
         let end = self.written + batch.len() as u64;
@@ -88,7 +93,7 @@ impl Segment {
     }
 
     /// Cut off what was filled beforehand, make it durable, and name it after its `last`.
-    pub(crate) fn finish(self, last: u64) -> Result<(), Fault> {
+    pub(crate) fn finish(&self, last: u64) -> Result<(), Fault> {
         let of = |call| Fault::of(&self.path, call);
         retry_on_intr(|| ftruncate(&self.file, self.written)).map_err(of("ftruncate"))?;
         retry_on_intr(|| fsync(&self.file)).map_err(of("fsync"))?;
@@ -96,7 +101,7 @@ impl Segment {
             .path
             .with_file_name(format!("{WHOLE}{}-{last}", self.first));
         fs::rename(&self.path, &whole).map_err(Fault::of_std(&self.path, "rename"))?;
-        sync_directory(self.path.parent().expect("it lies in a directory"))
+        sync_directory(self.directory())
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Fault> {

@@ -203,13 +203,7 @@ fn after_a_checkpoint_that_failed_nothing_is_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let directory = folder.path().join("log");
     let namespace = Namespace::format(log(vec![directory.clone()])).unwrap();
-    let mut waits = Waits::default();
-    let mut change = |number: u64| {
-        let (mut path, mut name) = (String::new(), String::new());
-        let mutation = mutation(number + 3, &mut path, &mut name);
-        let transaction = namespace.change(&mutation, &mut waits).unwrap();
-        namespace.wait_for(transaction, Duration::from_secs(60), &mut waits)
-    };
+    let change = |number| change(&namespace, number);
     assert_eq!(change(1).unwrap(), 1);
     fs::write(directory.join("edits-inprogress-2"), "").unwrap();
     let told = namespace.checkpoint().unwrap_err().to_string();
@@ -228,13 +222,7 @@ fn a_checkpoint_that_fails_in_one_of_two_directories_goes_on_in_the_other() {
         let folder = tempfile::tempdir().unwrap();
         let directories = [0, 1].map(|copy| folder.path().join(copy.to_string()));
         let namespace = Namespace::format(log(directories.to_vec())).unwrap();
-        let mut waits = Waits::default();
-        let mut change = |number: u64| {
-            let (mut path, mut name) = (String::new(), String::new());
-            let mutation = mutation(number + 3, &mut path, &mut name);
-            let transaction = namespace.change(&mutation, &mut waits).unwrap();
-            namespace.wait_for(transaction, Duration::from_secs(60), &mut waits)
-        };
+        let change = |number| change(&namespace, number);
         assert_eq!(change(1).unwrap(), 1);
         fs::create_dir(directories[0].join(in_the_way)).unwrap();
         namespace.checkpoint().unwrap();
@@ -243,14 +231,43 @@ fn a_checkpoint_that_fails_in_one_of_two_directories_goes_on_in_the_other() {
         assert_eq!(change(3).unwrap(), 3);
         let dropped = namespace.dropped();
         assert_eq!(dropped.len(), 1, "{dropped:?}");
-        assert!(dropped[0].lay_in(&directories[0]));
+        assert_eq!(dropped[0].directory, directories[0]);
         assert_eq!(dropped[0].transaction, 2);
         let (tree, at_the_end) = namespace.close().unwrap();
         assert_eq!(at_the_end, dropped);
-        let recovered = recover(&directories[1..]).unwrap();
-        assert_eq!(recovered.last, 3);
-        assert_eq!(recovered.tree.digest(), tree.digest());
+        let obstacle = directories[0].join(in_the_way);
+        fs::remove_dir(obstacle).unwrap();
+        for found in [&directories[1..], &directories] {
+            let recovered = recover(found).unwrap();
+            assert_eq!(recovered.last, 3);
+            assert_eq!(recovered.tree.digest(), tree.digest());
+        }
     }
+}
+
+/// A copy that was dropped by a checkpoint is no copy that is left when the other one fails.
+#[test]
+fn after_the_last_of_two_directories_nothing_is_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let directories = [0, 1].map(|copy| folder.path().join(copy.to_string()));
+    let namespace = Namespace::format(log(directories.to_vec())).unwrap();
+    assert_eq!(change(&namespace, 1).unwrap(), 1);
+    fs::create_dir(directories[0].join("image-1")).unwrap();
+    namespace.checkpoint().unwrap();
+    fs::remove_dir_all(&directories[1]).unwrap();
+    assert!(matches!(namespace.checkpoint(), Err(Error::NoLogLeft(_))));
+    assert!(change(&namespace, 2).is_err());
+    assert_eq!(namespace.dropped().len(), 2);
+    assert!(matches!(namespace.close(), Err(Error::NoLogLeft(_))));
+}
+
+/// Do the transaction of that number, and wait until it is acknowledged.
+fn change(namespace: &Namespace, number: u64) -> Result<u64, Error> {
+    let (mut path, mut name) = (String::new(), String::new());
+    let mut waits = Waits::default();
+    let mutation = mutation(number + 3, &mut path, &mut name);
+    let transaction = namespace.change(&mutation, &mut waits).unwrap();
+    namespace.wait_for(transaction, Duration::from_secs(60), &mut waits)
 }
 
 #[test]
@@ -261,7 +278,7 @@ fn a_copy_that_cannot_be_ended_is_dropped_at_the_end() {
     fs::remove_dir_all(&directories[0]).unwrap();
     let (_, dropped) = namespace.close().unwrap();
     assert_eq!(dropped.len(), 1);
-    assert!(dropped[0].lay_in(&directories[0]));
+    assert_eq!(dropped[0].directory, directories[0]);
 }
 
 fn only_file(directory: &Path) -> PathBuf {
