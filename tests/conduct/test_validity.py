@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from iostudy.conduct.validity import disturbance, unjudged
@@ -30,6 +32,11 @@ def test_a_neighbour_is_noticed_on_one_of_several_that_share_the_files() -> None
 
 def test_what_devices_do_together_is_not_foreign() -> None:
     assert disturbance(result(("second",), first=50, second=50), LIMITS) == ""
+
+
+def test_what_was_not_done_as_asked_does_not_count() -> None:
+    departed = replace(result(first=100), departures=("a log was given up: /disk2",))
+    assert disturbance(departed, LIMITS) == "a log was given up: /disk2"
 
 
 def test_devices_below_each_other_are_not_added_up() -> None:

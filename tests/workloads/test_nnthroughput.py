@@ -206,10 +206,10 @@ def test_a_full_disk_is_named_and_the_run_goes_on_while_a_log_is_left(place, sma
         files=20_000, record_bytes=2000, operations="create", logs=["log", str(small_disk)]
     )
     measured = carried_out(workload, place)
-    assert len(measured.notes) == 1
-    assert str(small_disk) in measured.notes[0]
-    assert "No space left" in measured.notes[0]
-    assert "from transaction" in measured.notes[0]
+    (departure,) = measured.departures
+    assert str(small_disk) in departure
+    assert "No space left" in departure
+    assert "from transaction" in departure
     workload.clean(place)
     assert [path.name for path in small_disk.iterdir()] == ["lost+found"]
 

@@ -7,9 +7,8 @@ from iostudy.workloads.rounds import beside, mean_of
 
 
 def test_one_round_is_itself_and_none_is_nothing():
-    one = Measured(
-        {"rate": 1.5}, {"read": ((1.0, 3),)}, (Part({"job": "1"}, {"rate": 2.0}),), ("n",)
-    )
+    parts = (Part({"job": "1"}, {"rate": 2.0}),)
+    one = Measured({"rate": 1.5}, {"read": ((1.0, 3),)}, parts, ("n",), ("d",))
     assert mean_of([one]) == one
     assert mean_of([]) == Measured({})
 
@@ -37,10 +36,12 @@ def test_parts_are_put_together_by_their_labels():
 
 
 def test_neighbours_keep_everything_under_their_own_label():
-    one = Measured({"rate": 1.0}, {"read": ((1.0, 3),)}, (Part({"job": "1"}, {"v": 2.0}),), ("n",))
+    parts = (Part({"job": "1"}, {"v": 2.0}),)
+    one = Measured({"rate": 1.0}, {"read": ((1.0, 3),)}, parts, ("n",), ("d",))
     two = Measured({"rate": 2.0})
     told = beside({"a": one, "b": two})
     assert told.figures == {"a.rate": 1.0, "b.rate": 2.0}
     assert told.latencies == {"a.read": ((1.0, 3),)}
     assert told.parts == (Part({"workload": "a", "job": "1"}, {"a.v": 2.0}),)
     assert told.notes == ("a: n",)
+    assert told.departures == ("a: d",)

@@ -39,6 +39,7 @@ def undecidable(figures: Mapping[str, float], figure: Figure) -> str:
 def disturbance(result: TrialResult, limits: Validity) -> str:
     """Why the trial is invalid, in words with figures; empty if it is valid."""
     reasons = (
+        *result.departures,
         _foreign_io(result, limits.foreign_io),
         _foreign_cpu(result, limits.foreign_cpu),
         _steal(result, limits.steal),

@@ -106,10 +106,11 @@ class LocalBlock:
             telemetry=telemetry,
             device=next(iter(devices), ""),
             phases=watch.end(),
-            notes=(*notes, *measured.notes),
+            notes=(*notes, *measured.notes, *measured.departures),
             latencies=measured.latencies,
             parts=measured.parts,
             beside=devices[1:],
+            departures=measured.departures,
         )
 
     def clean(self) -> None:
@@ -173,7 +174,9 @@ class LocalBlock:
             self._cluster.cluster.settle()
         watch.begin("sync")
         caches.write_out()
-        notes = [_WRITTEN_OUT] if self.device else [_WRITTEN_OUT, _NO_DEVICE]
+        notes = [_WRITTEN_OUT]
+        if not self._devices_of(workload):
+            notes.append(_NO_DEVICE)
         if self._cluster is not None and not self._cluster.cluster.data_dirs():
             notes.append(_ELSEWHERE)
         if drop:

@@ -24,8 +24,8 @@ class TrialResult:
     they are for the judgement on the trial's validity, and no ledger keeps them, as that keeps what
     came of it;
     ``phases`` are seconds spent outside and inside the workload, in the order they happened;
-    ``notes`` say what was done to the caches, and what the workload had to say. ``latencies`` and
-    ``parts`` are the workload's, see `iostudy.workloads.definition.Measured`.
+    ``notes`` say what was done to the caches, and what the workload had to say. ``latencies``,
+    ``parts`` and ``departures`` are the workload's, see `iostudy.workloads.definition.Measured`.
     """
 
     figures: Mapping[str, float]
@@ -37,6 +37,7 @@ class TrialResult:
     latencies: Mapping[str, Histogram] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     beside: tuple[str, ...] = ()
+    departures: tuple[str, ...] = ()
 
 
 class BlockSession(Protocol):

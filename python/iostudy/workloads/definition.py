@@ -109,13 +109,15 @@ class Measured:
     """What one run gives: figures by name, and what stands behind them.
 
     ``latencies`` are histograms by operation (``read``); ``notes`` tell what the run did otherwise
-    than asked, or what a reader of its figures must know.
+    than asked, or what a reader of its figures must know. ``departures`` are what of it a trial of
+    a study is not to be compared with others for, as a log that was given up in mid-run.
     """
 
     figures: Mapping[str, float]
     latencies: Mapping[str, Histogram] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
+    departures: tuple[str, ...] = ()
 
 
 Tick = Callable[[int], bool]

@@ -142,7 +142,7 @@ class NNThroughput(Workload):
         return Measured(
             _readings(phases, _workers(self.options)),
             {phase.operation: compact(phase.latencies) for phase in phases},
-            notes=tuple(f"a log was given up: {dropped}" for dropped in outcome.dropped),
+            departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.dropped),
         )
 
     def clean(self, place: Place) -> None:

@@ -22,6 +22,7 @@ def mean_of(rounds: Sequence[Measured]) -> Measured:
         _sums([each.latencies for each in rounds]),
         _mean_parts([part for each in rounds for part in each.parts]),
         tuple(dict.fromkeys(note for each in rounds for note in each.notes)),
+        tuple(dict.fromkeys(own for each in rounds for own in each.departures)),
     )
 
 
@@ -40,6 +41,7 @@ def beside(told: Mapping[str, Measured]) -> Measured:
         },
         tuple(_labelled(label, part) for label, each in told.items() for part in each.parts),
         tuple(f"{label}: {note}" for label, each in told.items() for note in each.notes),
+        tuple(f"{label}: {own}" for label, each in told.items() for own in each.departures),
     )
 
 
