@@ -13,11 +13,13 @@ from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples
 from iostudy.report import heavier, limits, markdown, timeline, timeline_chart
+from iostudy.report.ground import ground_of
 from iostudy.report.model import build
 from iostudy.report.values.limits import Disturbance
 from iostudy.report.values.report import Report
 from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 from iostudy.telemetry.samples import Samples
+from iostudy.workloads import catalog
 from tests.report.factory import CIRCUMSTANCES, factor, report, rows, study, study_row
 
 EQUAL: Mapping[tuple[str, str], float] = {}
@@ -52,19 +54,32 @@ def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
     assert (told[0].of, told[0].confidence) == ("loop0", Confidence.MEDIUM)
 
 
-def test_trials_on_nfs_are_judged_by_the_mount_that_was_waited_for() -> None:
+@pytest.mark.parametrize(
+    ("places", "limit"),
+    [
+        ({"/data": "nfs4", "/mnt/other": "ext4"}, (Limit.NFS, "/data")),
+        ({"/data": "tmpfs", "/mnt/other": "nfs4"}, (Limit.UNCLEAR, "")),
+    ],
+)
+def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
+    places: Mapping[str, str], limit: tuple[Limit, str]
+) -> None:
     asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
-    places = {"/data": "ext4", "/mnt/idle": "nfs4", "/mnt/slow": "nfs4"}
     mounts = {place: {"point": place, "filesystem": kind} for place, kind in places.items()}
     host = {**CIRCUMSTANCES["host"], "mounts": mounts}
-    nfs = {
-        "/mnt/idle": {"w/s": 0.0},
-        "/mnt/slow": {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0},
-        "/home": {"w/s": 9000.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0},
-    }
+    waited = {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0}
+    nfs = dict.fromkeys(("/data", "/mnt/other", "/home"), waited)
     trials = [replace(saw(row, nfs=nfs), device="") for row in rows(asked, effects=EQUAL)]
     told = build(asked, study_row(asked, {**CIRCUMSTANCES, "host": host}), trials).limits
-    assert {(own.limit, own.of) for own in told} == {(Limit.NFS, "/mnt/slow")}
+    assert {(own.limit, own.of) for own in told} == {limit}
+
+
+def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> None:
+    options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
+    mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
+    host = {"mounts": {p: {"point": p, "filesystem": kind} for p, kind in mounts.items()}}
+    ground = ground_of({"host": host}, "loop0", "nnthroughput", options, {})
+    assert ground.nfs_mounts == ("/mnt/journal",)
 
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -76,12 +76,14 @@ def ground_of(
 ) -> Ground:
     """The ground of a workload with these options on a machine under these circumstances."""
     host, devices = _mapping(circumstances.get("host")), _devices(circumstances)
+    definition = catalog.get(workload)
+    named = [str(directory) for directory in definition.make(options).directories()]
     return Ground(
         device=device,
         members=members(circumstances),
         rotational=frozenset() if host.get("virtualisation") else _with_platters(devices),
-        nfs_mounts=_nfs_mounts(host),
-        concurrency=catalog.get(workload).concurrency(options),
+        nfs_mounts=_nfs_mounts(host, named, at_target=not (named or device)),
+        concurrency=definition.concurrency(options),
         shown=shown_before,
     )
 
@@ -106,11 +108,18 @@ def _with_platters(devices: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
     )
 
 
-def _nfs_mounts(host: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of the places of the study: the host's others are not among its circumstances."""
-    mounts = map(_mapping, _mapping(host.get("mounts")).values())
-    points = (str(own.get("point", "")) for own in mounts if own.get("filesystem") in _NFS)
-    return tuple(dict.fromkeys(points))
+def _nfs_mounts(
+    host: Mapping[str, Any], named: Sequence[str], *, at_target: bool
+) -> tuple[str, ...]:
+    """Those of the directories that a trial's workload names, or that of the target.
+
+    The target's mount stands before all others that the study is about.
+    """
+    mounts = _mapping(host.get("mounts"))
+    places = list(mounts)[:1] if at_target else named
+    found = [_mapping(mounts.get(place)) for place in places]
+    on_nfs = (str(own.get("point", "")) for own in found if own.get("filesystem") in _NFS)
+    return tuple(dict.fromkeys(on_nfs))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -69,10 +69,9 @@ def demand(seen: Seen, ground: Ground) -> Demand | None:
 
 
 def queue(seen: Seen, ground: Ground) -> float:
-    """How many requests were in the target's device, or under way to its NFS servers."""
-    if not ground.device:
-        return sum(outstanding(seen.nfs[mount]) for mount in ground.nfs_mounts if mount in seen.nfs)
-    return seen.devices.get(ground.device, {}).get("aqu-sz", 0.0)
+    """How many requests were in the target's device, and under way to NFS servers."""
+    at_servers = sum(outstanding(seen.nfs[own]) for own in ground.nfs_mounts if own in seen.nfs)
+    return seen.devices.get(ground.device, {}).get("aqu-sz", 0.0) + at_servers
 
 
 def cpu_busy(seen: Seen) -> float:

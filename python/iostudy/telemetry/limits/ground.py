@@ -57,12 +57,11 @@ class Ground:
     """What is known of the machine and of the workload.
 
     ``device`` is the target's block device by its kernel name ("" if it has none), ``members`` the
-    devices right below each stacked one, ``nfs_mounts`` the NFS mounts that the target may be on
-    where there is no device. ``rotational`` are real disks with platters, which serve one request
-    after the other; virtual and loop devices claim to be such, and must not be among them.
-    ``concurrency`` is how many requests or operations the workload has under way at once, None if
-    it does not say. ``shown`` is what each device has shown in all runs that are known, this one
-    included.
+    devices right below each stacked one, ``nfs_mounts`` the NFS mounts that files of the run lie
+    on. ``rotational`` are real disks with platters, which serve one request after the other;
+    virtual and loop devices claim to be such, and must not be among them. ``concurrency`` is how
+    many requests or operations the workload has under way at once, None if it does not say.
+    ``shown`` is what each device has shown in all runs that are known, this one included.
     """
 
     device: str = ""

@@ -21,7 +21,7 @@ choice, as a server's threads are not told to its clients."""
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """The server of a mount, if several requests waited for it all the time."""
-    for mount in () if ground.device else ground.nfs_mounts:
+    for mount in ground.nfs_mounts:
         if figures := seen.nfs.get(mount):
             yield from _slow(mount, figures)
 
