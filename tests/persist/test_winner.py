@@ -39,6 +39,13 @@ def test_the_best_by_mean_log_ratio_wins():
     assert best(effects) == "kyber"
 
 
+def test_a_bound_wins_nothing():
+    effects = {("dfsio-write", "bfq"): 0.20, ("dfsio-write", "kyber"): 0.15}
+    study = replace(factory.study(), bounds=("bfq",))
+    found = standings(study, factory.rows(study, effects=effects, blocks=20))
+    assert winner.winner(study, found).label == "kyber"
+
+
 def test_workloads_count_with_the_weights_of_the_study():
     effects = {("dfsio-write", "bfq"): 0.30, ("dfsio-read", "kyber"): 0.15}
     assert best(effects) == "bfq"

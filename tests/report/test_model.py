@@ -155,6 +155,21 @@ def test_reproducing_a_study_names_the_seed_that_it_drew() -> None:
     assert any("--seed 7`" in step for step in told.reproduce)
 
 
+def test_a_bound_is_compared_and_marked_and_in_no_ranking() -> None:
+    best = {("dfsio-write", "mq-deadline"): 0.5, ("dfsio-read", "mq-deadline"): 0.5}
+    asked = replace(study(), bounds=("mq-deadline",))
+    told = build(asked, study_row(asked), rows(asked, blocks=20, effects=best))
+    bound = told.workloads[0].results[1]
+    assert (bound.configuration, bound.bound) == ("mq-deadline", True)
+    assert bound.verdict is Verdict.BETTER
+    assert told.ranking is not None
+    assert [own.configuration for own in told.ranking.ranked].count("mq-deadline") == 0
+    assert "mq-deadline" not in told.headline + "".join(step.text for step in told.todo)
+    assert "mq-deadline (a bound) gains" in "".join(told.answer)
+    assert told.notes[0].endswith("neither ranked nor proposed: mq-deadline")
+    assert "pairs of configurations that are no bounds" in told.method.text
+
+
 def test_notes_of_the_study_come_first_and_each_remark_once() -> None:
     asked = replace(study(), notes=("not root: something else varies",))
     told = build(asked, study_row(asked), rows(asked))

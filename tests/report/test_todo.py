@@ -35,7 +35,7 @@ def test_a_bound_is_never_proposed() -> None:
     assert "keep" in told(asked, effects=KYBER)[1].text.lower()
     bounded = replace(asked, bounds=("kyber",))
     (only,) = told(bounded, effects=KYBER)
-    assert only.text == "Leave none as it is: nothing was shown to be better."
+    assert only.text == "Leave “none” as it is: nothing was shown to be better."
     assert told(bounded, effects=better)[0].command == "iostudy persist results/a"
 
 

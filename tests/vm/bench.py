@@ -28,5 +28,7 @@ def slow(machine: Machine, disk: str, per_second: int) -> Iterator[None]:
     """The virtual disk serves so many requests a second."""
     others = dict.fromkeys(("bps", "bps_rd", "bps_wr", "iops_rd", "iops_wr"), 0)
     machine.qmp("block_set_io_throttle", id=disk, iops=per_second, **others)
-    yield
-    machine.qmp("block_set_io_throttle", id=disk, iops=0, **others)
+    try:
+        yield
+    finally:
+        machine.qmp("block_set_io_throttle", id=disk, iops=0, **others)

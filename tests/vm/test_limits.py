@@ -31,23 +31,25 @@ def capped(machine: Machine, device: str, cap: str) -> Iterator[None]:
     """Whoever is in the group may do so much with the device."""
     number = machine.shell(f"cat /sys/class/block/{device}/dev").strip()
     machine.shell(f"mkdir -p {GROUP}; echo '{number} {cap}' >{GROUP}/io.max")
-    yield
-    machine.shell(f"echo '{number} riops=max wiops=max' >{GROUP}/io.max")
+    try:
+        yield
+    finally:
+        machine.shell(f"echo '{number} riops=max wiops=max' >{GROUP}/io.max")
 
 
 def test_a_cap_on_the_volume(machine: Machine) -> None:
     volume = kernel_name(machine, "/dev/vg0/data")
     with capped(machine, volume, "riops=100"):
-        assert limited_by(machine, "/data", READS, GROUP)[0] == ("cap", "vg0/data")
+        assert limited_by(machine, "/data", READS, GROUP)[:1] == [("cap", "vg0/data")]
 
 
 def test_a_cap_on_one_disk_below_it(machine: Machine) -> None:
     disk = kernel_name(machine, by_id(SPINDLES[1]))
     with capped(machine, disk, "riops=20"):
-        assert limited_by(machine, "/data", READS, GROUP)[0] == ("cap", disk)
+        assert limited_by(machine, "/data", READS, GROUP)[:1] == [("cap", disk)]
 
 
 def test_a_slow_disk_below_a_raid_10(machine: Machine) -> None:
     disk = kernel_name(machine, by_id(SPINDLES[2]))
     with slow(machine, SPINDLES[2], 60):
-        assert limited_by(machine, "/home", READS | {"jobs": "16"})[0] == ("member", disk)
+        assert limited_by(machine, "/home", READS | {"jobs": "16"})[:1] == [("member", disk)]

@@ -152,10 +152,11 @@ def test_a_server_whose_disk_is_slow(machine: Machine) -> None:
         mount -t nfs -o vers=3,nolock 127.0.0.1:/srv/slow /mnt/slow
         """
     )
-    with slow(machine, "server-0", 40):
-        found = limited_by(machine, "/mnt/slow", WRITES)
-    machine.shell("umount /mnt/slow; exportfs -u 127.0.0.1:/srv/slow; umount /srv/slow")
-    assert found[0] == ("nfs", "/mnt/slow")
+    try:
+        with slow(machine, "server-0", 40):
+            assert limited_by(machine, "/mnt/slow", WRITES)[:1] == [("nfs", "/mnt/slow")]
+    finally:
+        machine.shell("umount /mnt/slow; exportfs -u 127.0.0.1:/srv/slow; umount /srv/slow")
 
 
 def test_a_study_with_a_log_on_nfs_beside_one_on_a_disk(machine: Machine) -> None:

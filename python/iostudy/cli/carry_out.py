@@ -14,7 +14,7 @@ from iostudy.cli.run import make_ready
 from iostudy.cli.tell import print_summary, write_report
 from iostudy.conduct.searched import CONFIRMATION, confirmation
 from iostudy.conduct.session import Assignment, assign
-from iostudy.conduct.standing import Standing
+from iostudy.conduct.standing import Standing, choices
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError
 from iostudy.ledger.store import FILE_NAME
@@ -127,4 +127,4 @@ def _tell(final: Sequence[Standing], folder: Path) -> set[str]:
     print_summary(write_report(folder))
     again = shlex.join(["iostudy", "report", str(folder)])
     say(f"report: {folder / 'report.html'}; `{again}` prints all of it")
-    return {standing.comparison.verdict.value for standing in final}
+    return {standing.comparison.verdict.value for standing in choices(final)}

@@ -17,7 +17,7 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.cli.console import err, say
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.progress import Progress
-from iostudy.conduct.standing import Standing
+from iostudy.conduct.standing import Standing, choices
 from iostudy.ledger.rows import TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report import wording
@@ -151,7 +151,7 @@ def _counts(own: Sequence[Standing]) -> str:
 
 def _leader(own: Sequence[Standing]) -> str:
     """The best beside the baseline, with its change, as soon as that has an interval."""
-    known = [s for s in own if span(s.comparison.change_interval) is not None]
+    known = [s for s in choices(own) if span(s.comparison.change_interval) is not None]
     if not known:
         return ""
     best = max(known, key=lambda standing: standing.comparison.estimate)

@@ -190,7 +190,7 @@ def _without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
     refused = node.preflight(study.workloads, study.configurations())
     if not refused:
         return study
-    left = [c.label for c in study.configurations() if c.label not in refused]
+    left = [own.label for own in study.choices() if own.label not in refused]
     comparable = study.baseline.label in left and len(left) > 1
     if resumed or not study.leave_out_refused or not comparable:
         raise next(iter(refused.values()))

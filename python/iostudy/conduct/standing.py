@@ -28,7 +28,8 @@ class Standing:
 
     In a screening it is one level of a factor, called ``atime=noatime``, against the first levels.
     ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same blocks,
-    so that their ratio is the comparison's estimate; NaN before the first common block.
+    so that their ratio is the comparison's estimate; NaN before the first common block. A ``bound``
+    shows what is possible, and is none to choose.
     """
 
     workload: str
@@ -38,6 +39,12 @@ class Standing:
     mean: float
     baseline_mean: float
     comparison: Comparison
+    bound: bool = False
+
+
+def choices(found: Iterable[Standing]) -> tuple[Standing, ...]:
+    """Those that are no bounds."""
+    return tuple(standing for standing in found if not standing.bound)
 
 
 def rule_of(study: Study) -> Rule:
@@ -172,6 +179,7 @@ def _standing(
             higher_is_better=figure.higher_is_better,
             rule=rule_of(study),
         ),
+        bound=configuration in study.bounds,
     )
 
 

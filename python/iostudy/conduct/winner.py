@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from statistics import fmean
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing
+from iostudy.conduct.standing import Standing, choices
 from iostudy.study.model import Study
 
 
@@ -26,9 +26,7 @@ def winner(study: Study, compared: Iterable[Standing]) -> str | None:
     end.
     """
     by_label: dict[str, list[Standing]] = {}
-    for standing in compared:
-        if standing.configuration in study.bounds:
-            continue
+    for standing in choices(compared):
         by_label.setdefault(standing.configuration, []).append(standing)
     better = {
         label: fmean(

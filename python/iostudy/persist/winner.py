@@ -10,7 +10,7 @@ from iostudy.analysis.ranking import Ranking
 from iostudy.conduct import winner as rule
 from iostudy.conduct.searched import deciding
 from iostudy.conduct.session import opened, study_in
-from iostudy.conduct.standing import Standing, ranked, standings
+from iostudy.conduct.standing import Standing, choices, ranked, standings
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.persist import places
@@ -30,6 +30,8 @@ def chosen(folder: Path, label: str | None, on: Sequence[str]) -> Choice:
     with opened(folder if label else deciding(folder)) as ledger:
         row, trials, study = ledger.study(), ledger.rows(), study_in(ledger)
     if label:
+        if label in study.bounds:
+            raise _is_bound(study, label)
         return _choice(study, named(study, label), row, trials, on)
     if study.design is not None:
         raise _screens(study)
@@ -47,14 +49,14 @@ def named(study: Study, label: str) -> Configuration:
             f"a configuration of the study {study.name}",
             found=label,
             where="--configuration",
-            remedy=f"give one of: {'; '.join(configurations)}",
+            remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
         )
     return configurations[label]
 
 
 def winner(study: Study, compared: Sequence[Standing]) -> Configuration:
     """The winner of a finished study; UsageError if there is none, or another block may decide."""
-    if any(rule.is_open(study, standing) for standing in compared):
+    if any(rule.is_open(study, standing) for standing in choices(compared)):
         raise _not_finished(study)
     label = rule.winner(study, compared)
     if label is None:
@@ -109,6 +111,15 @@ def _choice(
         for name, value in configuration.options.items()
     )
     return Choice(origin, kept, notes)
+
+
+def _is_bound(study: Study, label: str) -> UsageError:
+    return UsageError(
+        "a configuration that one may keep",
+        found=f"{label}, a bound: it shows what is possible, and is none to choose",
+        where=f"the study {study.name}",
+        remedy=f"give one of: {'; '.join(own.label for own in study.choices())}",
+    )
 
 
 def _screens(study: Study) -> UsageError:

@@ -26,11 +26,10 @@ from iostudy.study.model import Study
 
 def told(study: Study, rows: Sequence[TrialRow]) -> tuple[CurvesTold, ...]:
     """The curves of every workload that has a load."""
-    labels = [configuration.label for configuration in study.configurations()]
-    return tuple(_curves(study, each, labels) for each in scaled(study, rows))
+    return tuple(_curves(study, each) for each in scaled(study, rows))
 
 
-def _curves(study: Study, found: Scaled, labels: Sequence[str]) -> CurvesTold:
+def _curves(study: Study, found: Scaled) -> CurvesTold:
     first = found.requests[0]
     levels = tuple(
         LevelTold(load=own.load.level, text=own.load.text, workload=own.label)
@@ -45,10 +44,10 @@ def _curves(study: Study, found: Scaled, labels: Sequence[str]) -> CurvesTold:
         figure=figure_told(first.figure),
         levels=levels,
         curves=tuple(
-            _curve(label, curve, loads, sign)
-            for label, curve in zip(labels, found.curves, strict=True)
+            _curve(own.label, curve, loads, sign)
+            for own, curve in zip(study.configurations(), found.curves, strict=True)
         ),
-        crossings=crossings.told(found.crossings, labels, loads),
+        crossings=crossings.told(found.crossings, [own.label for own in study.choices()], loads),
         published=published_curves.told(study, first),
     )
 

@@ -34,7 +34,7 @@ def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
 def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[str, ...]:
     design = (_design(study, seed), *_split_plot(study, trials))
     verdicts = (_verdicts(study),) if study.comparisons else ()
-    ranking = (_ranking(study),) if study.comparisons > 1 and study.design is None else ()
+    ranking = (_ranking(study),) if _has_ranking(study) else ()
     return (*design, _decision(study), *verdicts, *ranking, _validity(study), _left_in(trials))
 
 
@@ -133,9 +133,15 @@ def _verdicts(study: Study) -> str:
     )
 
 
+def _has_ranking(study: Study) -> bool:
+    compares = study.design is None and study.search is None
+    return compares and (len(study.choices()) - 1) * len(study.workloads) > 1
+
+
 def _ranking(study: Study) -> str:
+    pairs = f"pairs of configurations{' that are no bounds' if study.bounds else ''}"
     if len(study.workloads) == 1:
-        return "The ranking reads the verdicts of all pairs of configurations, at no further risk."
+        return f"The ranking reads the verdicts of all {pairs}, at no further risk."
     weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
     told = wording.joined([f"{quoted(label)} {weight:g}" for label, weight in weights.items()])
     alike = len(set(weights.values())) == 1
@@ -143,7 +149,7 @@ def _ranking(study: Study) -> str:
     if any(own.load for own in study.workloads):
         shares += ", each one's loads in equal parts"
     return (
-        "The combined ranking reads the same verdicts of all pairs of configurations, over all "
+        f"The combined ranking reads the same verdicts of all {pairs}, over all "
         f"workloads together ({shares}), and has the same risk once more."
     )
 

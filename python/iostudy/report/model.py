@@ -34,6 +34,7 @@ from iostudy.report import (
     screening,
     telemetry,
     todo,
+    wording,
 )
 from iostudy.report.finite import finite, finite_values, readings, span
 from iostudy.report.values.curves import CurvesTold
@@ -99,7 +100,7 @@ def build(
         disturbed=disturbed,
         block_requests=requests.told(study, in_order),
         device=device,
-        notes=(*study.notes, *_trial_notes(in_order)),
+        notes=(*wording.of_bounds(study.bounds), *study.notes, *_trial_notes(in_order)),
         reference=reference.told(study, in_order),
         method=method.told(study, study_row.seed, trials),
         reproduce=method.reproduce(study, study_row),
@@ -139,8 +140,7 @@ def _workload(
     baseline = _baseline(_baseline_label(study), compared, alone)
     if study.design is not None:
         compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
-    others = (_result(each, bound=each.configuration in study.bounds) for each in compared)
-    results = (baseline, *others)
+    results = (baseline, *(_result(standing) for standing in compared))
     return WorkloadTold(
         label=request.label,
         name=request.name,
@@ -222,7 +222,7 @@ def _answer(
         yield "The study stopped before every comparison was settled; --resume goes on with it."
 
 
-def _result(standing: Standing, *, bound: bool) -> Result:
+def _result(standing: Standing) -> Result:
     comparison = standing.comparison
     higher = comparison.higher_is_better
     sign = 1 if higher else -1
@@ -230,7 +230,7 @@ def _result(standing: Standing, *, bound: bool) -> Result:
     return Result(
         configuration=standing.configuration,
         baseline=False,
-        bound=bound,
+        bound=standing.bound,
         blocks=comparison.blocks,
         value=finite(standing.mean),
         change=finite(comparison.change),

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing
+from iostudy.conduct.standing import Standing, choices
 from iostudy.conduct.winner import is_open, winner
 from iostudy.report import wording
 from iostudy.report.answer import quoted
@@ -27,9 +27,8 @@ def steps(study: Study, compared: Sequence[Standing], folder: str) -> tuple[Step
                 " how fast it is, and not what is gained by it."
             ),
         )
-    if any(is_open(study, standing) for standing in compared):
+    if any(is_open(study, standing) for standing in choices(compared)):
         return (go_on("Go on until every comparison is settled:", study, folder),)
-    choices = [standing for standing in compared if standing.configuration not in study.bounds]
     label = winner(study, compared)
     if label is not None and study.design is not None:
         confirm = "Run the study that is printed with the effects: it measures the predicted best."
@@ -37,7 +36,7 @@ def steps(study: Study, compared: Sequence[Standing], folder: str) -> tuple[Step
     if label is not None:
         own = next(c for c in study.configurations() if c.label == label)
         return tuple(_keep(study, own, folder))
-    return tuple(_without_winner(study, choices, folder))
+    return tuple(_without_winner(study, choices(compared), folder))
 
 
 def go_on(text: str, study: Study, folder: str) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import assert_never
 
@@ -116,6 +116,13 @@ def reference_alone(reference: ReferenceTold) -> str:
         f"{workloads}. No finished block of this study is of those, so no own figure stands beside "
         "them."
     )
+
+
+def of_bounds(bounds: Sequence[str]) -> Iterator[str]:
+    """A note that explains the mark beside verdicts; none without bounds."""
+    if bounds:
+        told = "; ".join(bounds)
+        yield f"bounds, which show what is possible, and are neither ranked nor proposed: {told}"
 
 
 def size_of_change(result: Result) -> str:

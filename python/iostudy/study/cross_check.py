@@ -183,3 +183,6 @@ def _check_labels(collector: Collector, way: Path, study: Study) -> None:
         if label not in others:
             error = UnknownNameError("configuration beside the baseline", label, others)
             collector.note(("bounds",), error, label)
+    if study.bounds and set(others) <= set(study.bounds):
+        message = "nothing beside the baseline is left to choose from; leave one of them out"
+        collector.add(("bounds",), message, found=", ".join(study.bounds))

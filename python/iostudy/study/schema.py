@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -128,7 +128,7 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
         search=search,
         telemetry_hz=telemetry.hz,
         block_latency=telemetry.block_latency,
-        notes=(*_of_bounds(bounds), *((COST,) if telemetry.block_latency else ())),
+        notes=(COST,) if telemetry.block_latency else (),
     )
 
 
@@ -233,11 +233,6 @@ def _bounds(collector: Collector, values: Mapping[str, Any]) -> tuple[str, ...]:
         collector.attempt(("bounds", place), as_text, label) for place, label in enumerate(section)
     ]
     return tuple(dict.fromkeys(label for label in found if label is not None))
-
-
-def _of_bounds(bounds: Sequence[str]) -> Iterator[str]:
-    if bounds:
-        yield f"bounds, which show what is possible and are no choice: {'; '.join(bounds)}"
 
 
 def _reference(collector: Collector, values: Mapping[str, Any]) -> str | None:
