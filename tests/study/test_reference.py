@@ -49,6 +49,7 @@ def test_r2_as_it_was_published() -> None:
         ("create_rate", "1 local disk"): 5_710,
         ("rename_rate", "1 local disk"): 8_400,
         ("delete_rate", "1 local disk"): 20_690,
+        ("opens_per_create", "1 local disk"): 22,
         ("create_rate", "1 NFS disk"): 5_600,
         ("rename_rate", "1 NFS disk"): 8_290,
         ("delete_rate", "1 NFS disk"): 12_090,
