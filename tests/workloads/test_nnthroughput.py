@@ -200,6 +200,19 @@ def small_disk(tmp_path):
             subprocess.run(["umount", folder], check=True)
 
 
+@pytest.mark.parametrize(
+    ("options", "batches"),
+    [
+        ({"logs": "a, b, c", "threads": 64}, 1),
+        ({"logs": "a, b, c", "order": "parallel"}, 3),
+        ({"logs": "none"}, None),
+    ],
+)
+def test_a_batch_is_under_way_at_a_time_or_one_for_each_log(options, batches):
+    definition = nnthroughput.NNTHROUGHPUT
+    assert definition.concurrency(definition.options.model_validate(options)) == batches
+
+
 @pytest.mark.root
 def test_a_full_disk_is_named_and_the_run_goes_on_while_a_log_is_left(place, small_disk):
     workload = make(

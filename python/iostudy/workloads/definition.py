@@ -219,7 +219,8 @@ class WorkloadDefinition:
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
     Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
-    ``at_once`` names the options whose product is how many requests a run has under way at most.
+    ``at_once`` names the options whose product is how many requests a run has under way at most;
+    where no product tells that, ``requests_at_once`` does.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -234,6 +235,7 @@ class WorkloadDefinition:
     example: Mapping[str, Any]
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
     at_once: tuple[str, ...] = ()
+    requests_at_once: Callable[[Any], int | None] = lambda _: None
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()
@@ -246,7 +248,7 @@ class WorkloadDefinition:
     def concurrency(self, options: BaseModel) -> int | None:
         """How many requests a run has under way at most; None where its options do not tell."""
         if not self.at_once:
-            return None
+            return self.requests_at_once(options)
         return math.prod(int(getattr(options, name)) for name in self.at_once)
 
     def figure(self, name: str, options: BaseModel) -> Figure:

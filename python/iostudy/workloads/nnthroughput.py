@@ -209,6 +209,13 @@ def _of_log(phase: _native.NamespacePhase, workers: int) -> dict[str, float]:
     return readings
 
 
+def _batches_at_once(options: NNThroughputOptions) -> int | None:
+    """However many operations wait for it, one batch is written: log by log, or to all at once."""
+    if options.logs == (NO_LOG,):
+        return None
+    return len(options.logs) if options.order == "parallel" else 1
+
+
 def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
     """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
     of_each = [
@@ -261,5 +268,6 @@ NNTHROUGHPUT = WorkloadDefinition(
     options=NNThroughputOptions,
     figures=_figures,
     make=NNThroughput,
+    requests_at_once=_batches_at_once,
     example={"files": 20000},
 )
