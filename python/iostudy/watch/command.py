@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
 
 from iostudy.errors import UsageError
-from iostudy.host.devices import read_device
-from iostudy.host.inventory import virtualisation
 from iostudy.report.visible import visible
 from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Diagnosis
-from iostudy.telemetry.limits.ground import Ground, shown
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process
-from iostudy.telemetry.seen import Figures, Seen
 from iostudy.units import KIB
-from iostudy.watch.chosen import Named
+from iostudy.watch.judged import ground_of, target_of
 from iostudy.watch.live import Reading, Watch
 from iostudy.watch.machine_text import dirty, pressure
 from iostudy.watch.plain import PlainText, aligned
@@ -102,14 +98,14 @@ def run(
     reading = watch.reading(telemetry.samples)
     if watch.asked_for is None:
         reading = _of_busy(reading)
-    device = _target(reading, watch.asked_for)
+    device = target_of(reading, watch.asked_for)
     return Told(
         command=tuple(command),
         exit_code=status if status >= 0 else 128 - status,
         reading=reading,
         device=device,
         processes=_busiest(telemetry.samples.processes),
-        limited=diagnose(reading.seen, _ground(reading, device)),
+        limited=diagnose(reading.seen, ground_of(reading, device)),
     )
 
 
@@ -192,54 +188,3 @@ def _busiest(processes: Sequence[Process]) -> tuple[Process, ...]:
     )
     own = [each for each in order if each.of_workload][:_TOLD]
     return (*own, *[each for each in order if not each.of_workload][:_TOLD])
-
-
-def _target(reading: Reading, asked_for: Sequence[str] | None) -> str:
-    """The first that was asked for, else the busiest that is no member of another.
-
-    None if more was moved over an NFS mount than that one moved: then the mount is the target.
-    """
-    if asked_for is not None:
-        return asked_for[0]
-    below = {disk for own in reading.devices.values() for disk in (*own.members, *own.disks)}
-    roots = {name: own for name, own in reading.seen.devices.items() if name not in below}
-    busiest = max(roots, key=lambda name: roots[name]["%util"], default="")
-    mount = reading.seen.nfs.get(_busiest_mount(reading.seen), {})
-    own = roots.get(busiest, {})
-    return busiest if own.get("%util", 0) > 0 and _moved_kb(own) >= _moved_kb(mount) else ""
-
-
-def _moved_kb(figures: Figures) -> float:
-    """A second, of a device or a mount."""
-    return figures.get("rkB/s", 0.0) + figures.get("wkB/s", 0.0)
-
-
-def _ground(reading: Reading, device: str) -> Ground:
-    """What is known of the machine; nothing is of how many requests the command makes at once."""
-    seen = reading.seen
-    return Ground(
-        device=device,
-        members={name: own.members for name, own in reading.devices.items() if own.members},
-        rotational=_with_platters(reading.devices),
-        nfs_mounts=tuple(seen.nfs),
-        shown=shown([seen]),
-    )
-
-
-def _with_platters(devices: Mapping[str, Named]) -> frozenset[str]:
-    """Real disks that say so; virtual ones do without being such."""
-    if virtualisation():
-        return frozenset()
-    found = []
-    for name in devices:
-        try:
-            device = read_device(name.replace("/", "!"))
-        except FileNotFoundError:  # it has gone meanwhile
-            continue
-        if device.rotational and device.backing_file is None and not device.slaves:
-            found.append(name)
-    return frozenset(found)
-
-
-def _busiest_mount(seen: Seen) -> str:
-    return max(seen.nfs, key=lambda mount: seen.nfs[mount].get("ops/s", 0.0), default="")
