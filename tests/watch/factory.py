@@ -18,7 +18,7 @@ CPU = {"%user": 1.5, "%nice": 0.0, "%system": 2.25, "%iowait": 90.0, "%steal": 0
 def reading(second: int = 0, machine=CPU) -> Reading:
     moved = ZERO | {"writes": 100, "sectors_written": 409600, "io_ms": 500, "weighted_io_ms": 800}
     devices = {
-        "dm-2": Named("dm-2", "vg0/home", ("sda",), is_partition=False),
+        "dm-2": Named("dm-2", "vg0/home", ("sda",), ("sda",), is_partition=False),
         "sda": Named("sda", "sda", (), is_partition=False),
     }
     seen = Seen(

@@ -19,6 +19,7 @@ from iostudy.watch.csv import Csv
 from iostudy.watch.form import write_readings
 from iostudy.watch.iostat_json import IostatJson
 from iostudy.watch.plain import PlainText
+from tests.watch import of_devices
 from tests.watch.factory import CPU, DAY, HOST, reading
 
 needs_iostat = pytest.mark.skipif(not shutil.which("iostat"), reason="sysstat is not installed")
@@ -122,6 +123,14 @@ def test_where_requests_to_a_volume_are_merged_is_told_below():
     told = PlainText(HOST, DAY).reading(merged)
     sentence = "100 writes/s reached vg0/home; 100/s reached sda, merged 10.0:1 into 10/s.\n\n"
     assert told.endswith(sentence)
+
+
+def test_below_a_volume_of_partitions_their_disks_are_told_of():
+    told = PlainText(HOST, DAY).reading(of_devices.reading(of_devices.STACK, of_devices.UTILS))
+    assert (
+        "690 writes/s reached vg0/home; 700/s reached md/data; "
+        "1,450/s reached 2 devices below, 2.1 for each one above."
+    ) in told
 
 
 @needs_iostat

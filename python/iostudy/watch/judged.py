@@ -18,7 +18,7 @@ def target_of(reading: Reading, asked_for: Sequence[str] | None) -> str:
     """
     if asked_for is not None:
         return asked_for[0]
-    below = {disk for own in reading.devices.values() for disk in (*own.members, *own.disks)}
+    below = {member for name in reading.seen.devices for member in reading.members_of(name)}
     roots = {name: own for name, own in reading.seen.devices.items() if name not in below}
     busiest = max(roots, key=lambda name: roots[name]["%util"], default="")
     mount = reading.seen.nfs.get(_busiest_mount(reading.seen), {})
@@ -31,7 +31,7 @@ def ground_of(reading: Reading, device: str) -> Ground:
     seen = reading.seen
     return Ground(
         device=device,
-        members={name: own.members for name, own in reading.devices.items() if own.members},
+        members={name: own for name in reading.devices if (own := reading.members_of(name))},
         rotational=_with_platters(reading.devices),
         nfs_mounts=tuple(seen.nfs),
         shown=shown([seen]),

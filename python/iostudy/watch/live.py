@@ -53,6 +53,13 @@ class Reading:
     devices: Mapping[str, Named]
     busiest: Busiest | None = None
 
+    def members_of(self, name: str) -> tuple[str, ...]:
+        """What is watched of what a volume lies on: where a partition is not, its disk is."""
+        device = self.devices[name]
+        pairs = zip(device.members, device.disks, strict=True)
+        watched = (part if part in self.devices else disk for part, disk in pairs)
+        return tuple(dict.fromkeys(each for each in watched if each in self.devices))
+
 
 class Watch:
     """Which devices are told of, and how they are called.

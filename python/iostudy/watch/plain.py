@@ -73,8 +73,8 @@ def _flows(reading: Reading) -> Iterator[str]:
     """What became of the requests to each volume whose members were given others than it was."""
     called = {name: device.called for name, device in reading.devices.items()}
     members = {
-        device.called: [called[name] for name in device.members if name in called]
-        for device in reading.devices.values()
+        called[volume]: [called[name] for name in reading.members_of(volume)]
+        for volume in reading.devices
     }
     figures = {called[name]: own for name, own in reading.seen.devices.items()}
     inner = {name for below in members.values() for name in below}

@@ -140,7 +140,7 @@ class _Table:
     """One reading in the view that is wanted."""
 
     def __init__(self, reading: Reading, view: View) -> None:
-        self._devices, self._view = reading.devices, view
+        self._reading, self._devices, self._view = reading, reading.devices, view
         self._figures = reading.seen.devices
 
     def rows(self) -> Iterator[Row]:
@@ -148,13 +148,13 @@ class _Table:
             flat = (self._row((name,), members=()) for name in self._sorted(self._devices))
             yield from (row for row in flat if self._matches(row.device))
             return
-        lower = {member for name in self._devices for member in self._members(name)}
+        lower = {member for name in self._devices for member in self._reading.members_of(name)}
         for name in self._sorted(name for name in self._devices if name not in lower):
             yield from self._tree((name,), wanted=False)
 
     def _tree(self, path: Path, *, wanted: bool) -> Iterator[Row]:
         """The device and all below it; without a match, only what leads down to one."""
-        members = self._sorted(self._members(path[-1]))
+        members = self._sorted(self._reading.members_of(path[-1]))
         row = self._row(path, members)
         wanted = wanted or self._matches(row.device)
         below = [each for name in members for each in self._tree((*path, name), wanted=wanted)]
@@ -168,13 +168,6 @@ class _Table:
         folded = bool(members) and path in self._view.folded
         figures = self._figures.get(name, {})
         return Row(path, self._devices[name], figures, bool(members), folded)
-
-    def _members(self, name: str) -> tuple[str, ...]:
-        """Those that are watched; for a partition that is not, its disk."""
-        device = self._devices[name]
-        pairs = zip(device.members, device.disks, strict=True)
-        shown = (part if part in self._devices else disk for part, disk in pairs)
-        return tuple(dict.fromkeys(each for each in shown if each in self._devices))
 
     def _sorted(self, names: Iterable[str]) -> list[str]:
         by = self._view.sorted_by
