@@ -4,22 +4,85 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Limit
-from iostudy.watch.judged import ground_of, target_of
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Limit
+from iostudy.telemetry.seen import Figures
+from iostudy.watch.judged import Target, ground_of, target_of
 from iostudy.watch.live import Reading
-from tests.telemetry.limits.synthetic import PEER, SLOW, disk
+from tests.telemetry.limits.synthetic import BUSY, PEER, SLOW, disk
 from tests.watch.of_devices import STACK, reading
 
+FULL = {"eth0": {"%ifutil": 95.0, "rxkB/s": 2e3, "txkB/s": 118e3}}
 
-def saw(**devices) -> Reading:
+
+def saw(devices=None, **seen) -> Reading:
     """A reading of the whole stack in which these devices did anything."""
     now = reading(STACK, {})
-    return replace(now, seen=replace(now.seen, devices=devices))
+    return replace(now, seen=replace(now.seen, devices=devices or {}, **seen))
+
+
+def server(written_kb: float) -> Figures:
+    """A mount with a backlog of writes."""
+    waits = {"w_exe": 90.0, "w_rtt": 60.0, "w_queue": 30.0}
+    return {"rkB/s": 0.0, "wkB/s": written_kb, "ops/s": 200.0, "w/s": 200.0, **waits}
+
+
+def wrote(kb: float) -> Figures:
+    """What the command moved, in the second that a reading takes."""
+    return {"read_kB": 0.0, "written_kB": kb}
+
+
+def judged(now: Reading) -> Diagnosis:
+    return diagnose(now.seen, ground_of(now, target_of(now, None)))
 
 
 def test_an_array_of_partitions_is_judged_by_their_disks():
-    now = saw(md0=disk(writes=600, wait_ms=20, util=100, kb=64), sda=PEER, sdb=SLOW)
-    assert target_of(now, None) == "md0"
-    first = diagnose(now.seen, ground_of(now, "md0")).findings[0]
+    array = disk(writes=600, wait_ms=20, util=100, kb=64)
+    now = saw({"md0": array, "sda": PEER, "sdb": SLOW})
+    assert target_of(now, None) == Target("md0")
+    first = judged(now).findings[0]
     assert (first.limit, first.of) == (Limit.MEMBER, "sdb")
+
+
+def test_the_first_device_that_was_asked_for_is_the_target():
+    assert target_of(saw({"sdb": BUSY}), ["sda", "sdb"]) == Target("sda")
+
+
+def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
+    """Another path to the same server has the same counters, and others may use a third one."""
+    mounts = {"/home": server(1e5), "/srv/home": server(1e5), "/others": server(9e5)}
+    now = saw({"sda": PEER}, nfs=mounts, workload=wrote(9e4))
+    assert target_of(now, None) == Target(mount="/home")
+    nfs = [each for each in judged(now).findings if each.limit is Limit.NFS]
+    assert [(each.of, each.confidence) for each in nfs] == [("/home", Confidence.HIGH)]
+    assert "18 requests waited for it at once" in nfs[0].sentence
+
+
+def test_what_others_move_over_nfs_is_not_what_a_command_waits_for():
+    now = saw({"sda": PEER}, nfs={"/home": server(1e5)}, network=FULL, workload=wrote(2e4))
+    assert target_of(now, None) == Target("sda")
+    assert Limit.NFS not in {each.limit for each in judged(now).findings}
+
+
+@pytest.mark.parametrize(("own_kb", "sure"), [(2e4, Confidence.LOW), (9e4, Confidence.HIGH)])
+def test_a_network_that_others_filled_over_nfs_is_no_sure_limit(own_kb, sure):
+    now = saw(nfs={"/home": server(1e5)}, network=FULL, workload=wrote(own_kb))
+    network = next(each for each in judged(now).findings if each.limit is Limit.NETWORK)
+    assert network.confidence is sure
+
+
+def test_little_that_others_move_over_nfs_says_nothing_of_a_network():
+    now = saw(nfs={"/home": server(100.0)}, network=FULL, workload=wrote(0.0))
+    assert judged(now).findings[0].confidence is Confidence.HIGH
+
+
+def test_without_the_commands_own_figures_the_mount_is_judged_over_which_more_was_moved():
+    now = saw({"sda": PEER}, nfs={"/home": server(1e5)})
+    assert target_of(now, None) == Target(mount="/home")
+    assert target_of(replace(now, seen=replace(now.seen, nfs={})), None) == Target("sda")
+
+
+def test_where_nothing_did_anything_there_is_no_target():
+    assert target_of(saw(), None) == Target()

@@ -98,14 +98,14 @@ def run(
     reading = watch.reading(telemetry.samples)
     if watch.asked_for is None:
         reading = _of_busy(reading)
-    device = target_of(reading, watch.asked_for)
+    target = target_of(reading, watch.asked_for)
     return Told(
         command=tuple(command),
         exit_code=status if status >= 0 else 128 - status,
         reading=reading,
-        device=device,
+        device=target.device,
         processes=_busiest(telemetry.samples.processes),
-        limited=diagnose(reading.seen, ground_of(reading, device)),
+        limited=diagnose(reading.seen, ground_of(reading, target)),
     )
 
 

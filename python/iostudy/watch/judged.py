@@ -3,44 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from iostudy.host.devices import read_device
 from iostudy.host.inventory import virtualisation
 from iostudy.telemetry.limits.ground import Ground, shown
-from iostudy.telemetry.seen import Figures, Seen
+from iostudy.telemetry.limits.whose import data_kb, is_of_workload
+from iostudy.telemetry.seen import Seen
 from iostudy.watch.live import Reading
 
 
-def target_of(reading: Reading, asked_for: Sequence[str] | None) -> str:
-    """The first that was asked for, else the busiest that is no member of another.
+@dataclass(frozen=True)
+class Target:
+    """A device by its kernel name, or an NFS mount by its path; neither if none did anything."""
 
-    None if more was moved over an NFS mount than that one moved: then the mount is the target.
+    device: str = ""
+    mount: str = ""
+
+
+def target_of(reading: Reading, asked_for: Sequence[str] | None) -> Target:
+    """The first device that was asked for, else the busiest that is no member of another.
+
+    Or the busiest mount, if more was moved over it than that device moved and the command can have
+    been who did that.
     """
     if asked_for is not None:
-        return asked_for[0]
-    below = {member for name in reading.seen.devices for member in reading.members_of(name)}
-    roots = {name: own for name, own in reading.seen.devices.items() if name not in below}
-    busiest = max(roots, key=lambda name: roots[name]["%util"], default="")
-    mount = reading.seen.nfs.get(_busiest_mount(reading.seen), {})
-    own = roots.get(busiest, {})
-    return busiest if own.get("%util", 0) > 0 and _moved_kb(own) >= _moved_kb(mount) else ""
+        return Target(device=asked_for[0])
+    seen, device = reading.seen, _busiest_device(reading)
+    mount = _busiest_mount(seen)
+    if mount and data_kb(seen.nfs[mount]) > data_kb(seen.devices.get(device, {})):
+        return Target(mount=mount)
+    return Target(device=device)
 
 
-def ground_of(reading: Reading, device: str) -> Ground:
+def ground_of(reading: Reading, target: Target) -> Ground:
     """What is known of the machine; nothing is of how many requests the command makes at once."""
-    seen = reading.seen
     return Ground(
-        device=device,
+        device=target.device,
         members={name: own for name in reading.devices if (own := reading.members_of(name))},
         rotational=_with_platters(reading.devices),
-        nfs_mounts=tuple(seen.nfs),
-        shown=shown([seen]),
+        nfs_mounts=(target.mount,) if target.mount else (),
+        shown=shown([reading.seen]),
     )
 
 
-def _moved_kb(figures: Figures) -> float:
-    """A second, of a device or a mount."""
-    return figures.get("rkB/s", 0.0) + figures.get("wkB/s", 0.0)
+def _busiest_device(reading: Reading) -> str:
+    """No member of another; "" if none did anything."""
+    devices = reading.seen.devices
+    below = {member for name in devices for member in reading.members_of(name)}
+    utils = {name: own["%util"] for name, own in devices.items() if name not in below}
+    busiest = max(utils, key=utils.__getitem__, default="")
+    return busiest if utils.get(busiest, 0.0) > 0 else ""
+
+
+def _busiest_mount(seen: Seen) -> str:
+    """By what was read and written, of those that may be the command's; "" if there is none."""
+    own = [mount for mount in seen.nfs if is_of_workload(seen, mount)]
+    return max(own, key=lambda mount: data_kb(seen.nfs[mount]), default="")
 
 
 def _with_platters(devices: Iterable[str]) -> frozenset[str]:
@@ -56,7 +75,3 @@ def _with_platters(devices: Iterable[str]) -> frozenset[str]:
         if device.rotational and device.backing_file is None and not device.slaves:
             found.append(name)
     return frozenset(found)
-
-
-def _busiest_mount(seen: Seen) -> str:
-    return max(seen.nfs, key=lambda mount: seen.nfs[mount].get("ops/s", 0.0), default="")

@@ -13,6 +13,7 @@ from iostudy.telemetry.limits.demand import UNSERVED, demand
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
 from iostudy.telemetry.limits.grade import Steps, number, told
 from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.limits.whose import moved_kb
 from iostudy.telemetry.seen import Foreign, Seen
 
 SHARE = Steps(15, 30, 50)
@@ -34,7 +35,7 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
 
 
 def _of_the_device(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    figures, own = seen.devices.get(ground.device), _moved_by(seen)
+    figures, own = seen.devices.get(ground.device), moved_kb(seen)
     if figures is None or own is None or figures["%util"] < USED:
         return
     moved = figures["kB_read"] + figures["kB_wrtn"]
@@ -72,14 +73,6 @@ def _of_the_cpu(seen: Seen, ground: Ground) -> Iterator[Finding]:
             (Evidence(FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", says),),
             explains=(Limit.CPU, Limit.CORE),
         )
-
-
-def _moved_by(seen: Seen) -> float | None:
-    """What the workload itself moved from and to storage, in kB; None if that is not known."""
-    names = ("read_kB", "written_kB")
-    if not all(name in seen.workload for name in names):
-        return None
-    return sum(seen.workload[name] for name in names)
 
 
 def _traffic(process: Foreign) -> float:

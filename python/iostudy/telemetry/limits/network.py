@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
 from iostudy.telemetry.limits.grade import Steps, at_most, told
 from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.limits.whose import is_network_of_others
 from iostudy.telemetry.seen import Seen
 
 FULL = Steps(70, 80, 90)
@@ -24,18 +25,22 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     for interface, figures in seen.network.items():
         if confidence := FULL.grade(figures.get("%ifutil", 0.0)):
             evidence = told(figures, "%ifutil", interface, "%", f"{interface} full to {{}} %")
-            confidence = at_most(confidence, _matters(ground))
+            confidence = at_most(confidence, _matters(seen, ground))
             yield _finding(interface, figures["%ifutil"], confidence, evidence)
     machine = seen.machine
     confidence = LOST.grade(machine.get("%retrans", 0.0))
     if confidence and machine.get("retrans/s", 0.0) >= SEGMENTS:
         evidence = told(machine, "%retrans", "", "%", "{} % of all TCP segments sent again")
-        yield _finding("", None, at_most(confidence, _matters(ground)), evidence)
+        yield _finding("", None, at_most(confidence, _matters(seen, ground)), evidence)
 
 
-def _matters(ground: Ground) -> Confidence:
-    """Whose traffic it was is not known; a target on a local device need not care."""
-    return Confidence.LOW if ground.device else Confidence.HIGH
+def _matters(seen: Seen, ground: Ground) -> Confidence:
+    """Whose traffic it was is not known; a target on a local device need not care.
+
+    Nor need a workload care for what others moved over NFS.
+    """
+    is_of_others = ground.device or is_network_of_others(seen)
+    return Confidence.LOW if is_of_others else Confidence.HIGH
 
 
 def _finding(
