@@ -78,6 +78,17 @@ def test_little_that_others_move_over_nfs_says_nothing_of_a_network():
     assert judged(now).findings[0].confidence is Confidence.HIGH
 
 
+def test_a_command_that_asks_for_names_alone_is_judged_by_the_mount():
+    names = {"okB/s": 900.0, "o/s": 2000.0, "o_exe": 5.0, "o_rtt": 4.0, "o_queue": 1.0}
+    mount = {"rkB/s": 0.0, "wkB/s": 0.0, "ops/s": 2000.0, **names}
+    log, busy = disk(writes=10, util=0.4), disk(writes=10, util=50)
+    now = saw({"sda": log}, nfs={"/home": mount}, workload=wrote(0.0))
+    assert target_of(now, None) == Target(mount="/home")
+    assert judged(now).limit is Limit.NFS
+    now = saw({"sda": busy}, nfs={"/home": mount}, workload=wrote(0.0))
+    assert target_of(now, None) == Target("sda")
+
+
 def test_without_the_commands_own_figures_the_mount_is_judged_over_which_more_was_moved():
     now = saw({"sda": PEER}, nfs={"/home": server(1e5)})
     assert target_of(now, None) == Target(mount="/home")

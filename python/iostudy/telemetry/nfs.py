@@ -8,12 +8,15 @@ from math import isfinite
 from iostudy.telemetry.samples import Samples, Values, known, moved, total
 from iostudy.telemetry.seen import Figures
 
-_KINDS = ("read", "write", "commit", "other")
+_KINDS = {"read": "r", "write": "w", "commit": "c", "other": "o"}
+"""What is counted of operations, and how its figures begin. NFS version 2 has no COMMIT."""
 _KB = 1024
 
 
 def figures_by_mount(samples: Samples) -> Mapping[str, Figures]:
-    """By path: of reads, writes and commits, and of all operations, as nfs-utils' nfsiostat counts.
+    """By path: of each kind of operation, and of all, as nfs-utils' nfsiostat counts.
+
+    Beside reads, writes and commits are others: OPEN, LOOKUP, GETATTR, CREATE, REMOVE and so on.
 
     Sizes are kB that crossed the network, headers included; times are milliseconds an operation:
     ``rtt`` until the server replied, ``queue`` until it was sent, ``exe`` all of it. ``retrans``
@@ -36,19 +39,20 @@ def _seconds(values: Values, seconds: Values) -> float:
 
 
 def _figures(counted: Mapping[str, float], seconds: float) -> Figures:
-    operations = sum(counted[f"{kind}_operations"] for kind in _KINDS)
-    again = sum(_retransmitted(counted, kind) for kind in _KINDS)
-    return {
-        **_of(counted, "read", "r", seconds),
-        **_of(counted, "write", "w", seconds),
-        **_of(counted, "commit", "c", seconds),
+    kinds = [kind for kind in _KINDS if f"{kind}_operations" in counted]
+    operations = sum(counted[f"{kind}_operations"] for kind in kinds)
+    again = sum(_retransmitted(counted, kind) for kind in kinds)
+    figures: dict[str, float] = {}
+    for kind in kinds:
+        figures |= _of(counted, kind, seconds)
+    return figures | {
         "ops/s": operations / seconds,
         "%retrans": 100 * again / operations if operations else 0.0,
     }
 
 
-def _of(counted: Mapping[str, float], kind: str, short: str, seconds: float) -> Figures:
-    operations = counted[f"{kind}_operations"]
+def _of(counted: Mapping[str, float], kind: str, seconds: float) -> Figures:
+    operations, short = counted[f"{kind}_operations"], _KINDS[kind]
     moved_kb = (counted[f"{kind}_sent_bytes"] + counted[f"{kind}_received_bytes"]) / _KB
     times = {"rtt": "rtt_ms", "exe": "execute_ms", "queue": "queue_ms"}
     return {

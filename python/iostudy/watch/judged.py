@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from iostudy.host.devices import read_device
 from iostudy.host.inventory import virtualisation
+from iostudy.telemetry.limits.diagnose import LITTLE
 from iostudy.telemetry.limits.ground import Ground, shown
 from iostudy.telemetry.limits.whose import data_kb, is_of_workload
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.seen import Figures, Seen
 from iostudy.watch.live import Reading
 
 
@@ -31,7 +32,7 @@ def target_of(reading: Reading, asked_for: Sequence[str] | None) -> Target:
         return Target(device=asked_for[0])
     seen, device = reading.seen, _busiest_device(reading)
     mount = _busiest_mount(seen)
-    if mount and data_kb(seen.nfs[mount]) > data_kb(seen.devices.get(device, {})):
+    if mount and _is_used_more(seen.nfs[mount], seen.devices.get(device, {})):
         return Target(mount=mount)
     return Target(device=device)
 
@@ -58,8 +59,19 @@ def _busiest_device(reading: Reading) -> str:
 
 def _busiest_mount(seen: Seen) -> str:
     """By what was read and written, of those that may be the command's; "" if there is none."""
-    own = [mount for mount in seen.nfs if is_of_workload(seen, mount)]
-    return max(own, key=lambda mount: data_kb(seen.nfs[mount]), default="")
+    own = {name: figures for name, figures in seen.nfs.items() if is_of_workload(seen, name)}
+    return max(own, key=lambda name: (data_kb(own[name]), own[name]["ops/s"]), default="")
+
+
+def _is_used_more(mount: Figures, device: Figures) -> bool:
+    """Whether more was moved over the mount.
+
+    All counts beside a device that was too little busy to be a limit, for who lists and removes
+    files reads and writes none.
+    """
+    is_idle = device.get("%util", 0.0) < LITTLE
+    beside = mount.get("okB/s", 0.0) if is_idle else 0.0
+    return data_kb(mount) + beside > data_kb(device)
 
 
 def _with_platters(devices: Iterable[str]) -> frozenset[str]:

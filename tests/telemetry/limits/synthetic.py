@@ -310,6 +310,24 @@ SITUATIONS = (
         ground=Ground(nfs_mounts=("/home",), concurrency=16),
     ),
     Situation(
+        "an NFS server that is asked for many names",
+        Limit.NFS,
+        {},
+        nfs={
+            "/home": {
+                "r/s": 0.0,
+                "w/s": 0.0,
+                "c/s": 0.0,
+                "o/s": 1500.0,
+                "o_exe": 10.0,
+                "o_rtt": 8.0,
+                "o_queue": 2.0,
+            }
+        },
+        workload=waiting(16, 0.2),
+        ground=Ground(nfs_mounts=("/home",), concurrency=16),
+    ),
+    Situation(
         "a virtual machine without its CPUs",
         Limit.STEAL,
         machine=cpu(55, steal=42) | {"%core": 60.0},

@@ -36,14 +36,14 @@ def _slow(mount: str, figures: Figures) -> Iterator[Finding]:
 
 
 def outstanding(figures: Figures) -> float:
-    """How many reads, writes and commits were under way at once, on average."""
+    """How many operations were under way at once, on average."""
     at_once = (figures[f"{kind}/s"] * figures[f"{kind}_exe"] for kind in _known(figures))
     return sum(at_once) / 1000
 
 
-_KINDS = {"r": "a read", "w": "a write", "c": "a commit"}
+_KINDS = {"r": "a read", "w": "a write", "c": "a commit", "o": "another operation"}
 """A server may answer writes before they are on its disk; a commit waits until they are
-(RFC 1813, 3.3.21)."""
+(RFC 1813, 3.3.21). The others are about names and attributes: small files ask for little else."""
 
 
 def _known(figures: Figures) -> Iterator[str]:
