@@ -287,3 +287,11 @@ def test_nothing_recorded_is_unclear_and_says_what_is_missing():
 def test_nothing_is_sure_of_a_moment(situation: Situation) -> None:
     moment = replace(situation.seen, seconds=0.9 * BRIEF)
     assert not told(diagnose(moment, situation.ground))
+
+
+@pytest.mark.parametrize(("mounts", "sure"), [((), Confidence.LOW), (("/home",), Confidence.HIGH)])
+def test_a_network_matters_to_a_run_with_files_on_nfs_beside_those_on_a_disk(mounts, sure):
+    full = BY_NAME["a full network"]
+    seen = replace(full.seen, devices={DISK: disk(writes=10, util=1)})
+    (finding,) = diagnose(seen, replace(ground(), nfs_mounts=mounts)).findings
+    assert (finding.limit, finding.confidence) == (Limit.NETWORK, sure)

@@ -35,12 +35,12 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
 
 
 def _matters(seen: Seen, ground: Ground) -> Confidence:
-    """Whose traffic it was is not known; a target on a local device need not care.
+    """Whose traffic it was is not known; a workload on local devices alone need not care.
 
-    Nor need a workload care for what others moved over NFS.
+    Nor need one care for what others moved over NFS.
     """
-    is_of_others = ground.device or is_network_of_others(seen)
-    return Confidence.LOW if is_of_others else Confidence.HIGH
+    is_local = bool(ground.device) and not ground.nfs_mounts
+    return Confidence.LOW if is_local or is_network_of_others(seen) else Confidence.HIGH
 
 
 def _finding(
