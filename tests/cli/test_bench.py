@@ -165,6 +165,16 @@ def test_figures_latencies_and_notes_are_printed(capsys):
     assert "note: fell back to psync" in told.err
 
 
+def test_what_a_faster_device_could_save_is_printed_last(capsys):
+    core = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (EVIDENCE,))
+    busy = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
+    show(PARTED, OPTIONS, result(), Diagnosis((core,), busy=busy))
+    last = (
+        "Nothing that makes sda faster can save more than the 6 % of the time in which it was busy."
+    )
+    assert capsys.readouterr().out.splitlines()[-1] == last
+
+
 def test_a_matrix_is_printed_as_iozone_prints_it(capsys):
     show(
         PARTED, OPTIONS, result(cells(["read"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])), LIMITED

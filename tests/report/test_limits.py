@@ -147,6 +147,38 @@ def test_a_difference_is_not_explained_away() -> None:
     assert "limit of all" not in report(noise=0.002).headline
 
 
+@pytest.mark.parametrize(
+    ("varied", "told"),
+    [
+        (factor("block.scheduler", *LABELS), True),
+        (factor("sysctl.vm.dirty_ratio", *LABELS), False),
+        (factor("workload.direct", "true", "false"), False),
+    ],
+)
+def test_where_nothing_is_decided_it_says_that_the_disk_had_no_part(varied, told) -> None:
+    asked = study(varied, workloads=("dfsio-write",))
+    trials = [saw(row, **ONE_CORE) for row in rows(asked, effects=EQUAL, noise=0.2)]
+    own = build(asked, study_row(asked), trials)
+    assert own.workloads[0].results[1].verdict is Verdict.INCONCLUSIVE
+    no_part = "loop0 was busy 6 % of the time at most, so that no setting of the disk can show here"
+    assert any(no_part in said for said in own.answer) is told
+    assert any("No difference could show" in step.text for step in own.todo) is told
+
+
+def test_what_a_faster_disk_could_save_is_told_beside_the_evidence() -> None:
+    most = "Nothing that makes loop0 faster can save more than the 6 % of the time in which it was"
+    assert most in markdown.render(two(**ONE_CORE))
+    assert "Nothing that makes" not in markdown.render(two(util=97.0))
+
+
+def test_what_few_trials_share_says_nothing_of_a_faster_disk() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
+    (told,) = build(asked, study_row(asked), trials).limits
+    assert (told.limit, told.no_help) == (Limit.CORE, "")
+
+
 def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
     (step,) = [own for own in two(**ONE_CORE).todo if "No difference could show" in own.text]
     assert "load: {workload.files: [2, 4, 8, 16]}" in step.text

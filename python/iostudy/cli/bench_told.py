@@ -42,7 +42,7 @@ def show(
     if requests is not None:
         show_requests(requests)
     print_line()
-    for sentence in (limited.sentence, *limited.also):
+    for sentence in limited.sentences:
         print_line(f"{sentence}.")
     for note in (*result.notes, *(requests.notes() if requests else ())):
         say(f"note: {note}")

@@ -1,4 +1,4 @@
-"""Why configurations are equivalent, where the same thing limited them all (pure)."""
+"""Why configurations do not differ, where the same thing limited them all (pure)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from iostudy.report.answer import quoted
 from iostudy.report.values.limits import LimitedTold
 from iostudy.report.values.results import Result, WorkloadTold
 from iostudy.report.values.trials import TelemetryTold
+from iostudy.settings import catalog
+from iostudy.study.combinations import FactorKind
+from iostudy.study.model import Study
 from iostudy.telemetry.limits.diagnosis import SELDOM_BUSY, Confidence, Limit
 
 _TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
@@ -20,19 +23,27 @@ Limited = Mapping[str, LimitedTold]
 
 
 def told(
-    results: Sequence[Result], limited: Limited, meters: Sequence[TelemetryTold], device: str
+    results: Sequence[Result],
+    limited: Limited,
+    meters: Sequence[TelemetryTold],
+    device: str,
+    *,
+    of_device: bool = False,
 ) -> str:
     """Why what is equivalent to the baseline is so; empty where trials do not tell.
 
     ``results`` begin with the baseline; ``meters`` are those of the workload, ``device`` the one
-    under test. Only what is told of all these configurations with confidence is said.
+    under test. Only what is told of all these configurations with confidence is said. Where nothing
+    is decided, and settings ``of_device`` are all that varies, it is why they cannot help.
     """
-    equivalent = [result for result in results if result.verdict is Verdict.EQUIVALENT]
-    alike = [limited.get(own.configuration) for own in (results[0], *equivalent)]
-    if not equivalent or not _agree(alike):
+    same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
+    if of_device and _cannot_help(results, limited):
+        same = list(results[1:])
+    alike = [limited.get(own.configuration) for own in (results[0], *same)]
+    if not same or not _agree(alike):
         return ""
     first = limited[results[0].configuration]
-    everyone = len(equivalent) == len(results) - 1
+    everyone = len(same) == len(results) - 1
     whom = ("both" if len(alike) == 2 else "all of them") if everyone else _names(alike)
     said = f"{_subject(first)} was the limit of {whom}: {_figures(first)}"
     named = {own.configuration for own in alike if own is not None}
@@ -48,6 +59,21 @@ def throughout(workloads: Sequence[WorkloadTold], limited: Sequence[LimitedTold]
         return ""
     subjects = {_subject(own) for own in limited}
     return f"{subjects.pop()} was the limit of all" if len(subjects) == 1 else ""
+
+
+def varies_the_device(study: Study) -> bool:
+    """Whether all factors are settings of a disk or of how it is mounted."""
+    return all(
+        factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
+        for factor in study.factors
+    )
+
+
+def _cannot_help(results: Sequence[Result], limited: Limited) -> bool:
+    """Whether nothing is shown to differ, and no configuration was held up by the device."""
+    shown = any(own.verdict in (Verdict.BETTER, Verdict.WORSE) for own in results)
+    known = [limited.get(own.configuration) for own in results]
+    return not shown and all(own is not None and own.no_help for own in known)
 
 
 def _agree(alike: Sequence[LimitedTold | None]) -> bool:

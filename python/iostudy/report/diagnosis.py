@@ -12,6 +12,7 @@ def diagnosis_told(diagnosis: Diagnosis) -> DiagnosisTold:
     return DiagnosisTold(
         limit=diagnosis.limit,
         sentence=diagnosis.sentence,
+        no_help=diagnosis.no_help,
         findings=tuple(map(_finding, diagnosis.findings)),
         looked_at=tuple(map(evidence_told, diagnosis.looked_at)),
         missing=diagnosis.missing,

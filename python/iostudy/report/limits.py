@@ -104,6 +104,7 @@ def _limited(
         typical_confidence=_confidence(diagnosis, shared=True),
         typical=number,
         sentence=diagnosis.sentence,
+        no_help=diagnosis.no_help if shared else "",
         evidence=tuple(map(evidence_told, _evidence_of(diagnosis))),
         timeline=line,
         no_timeline=why_not,

@@ -90,7 +90,7 @@ def _limits(limited: Sequence[LimitedTold], report: Report) -> TextTable:
             own.configuration,
             _limited_by(own),
             _confidence(own),
-            ", ".join(each.says for each in own.evidence),
+            _evidence(own),
         )
         for own in limited
     ]
@@ -113,6 +113,12 @@ def _confidence(own: LimitedTold) -> str:
     shared = f"{own.limits[own.limit]} of {wording.counted(own.trials, 'trial')}"
     alone = f"{own.typical_confidence} in trial {own.typical}"
     return f"{own.confidence}, as {shared} share it ({alone})"
+
+
+def _evidence(own: LimitedTold) -> str:
+    """With what follows from it for the device."""
+    figures = ", ".join(each.says for each in own.evidence)
+    return f"{figures}. {own.no_help}." if own.no_help else figures
 
 
 def _named(limit: Limit, of: str = "") -> str:

@@ -72,7 +72,8 @@ def build(
     disturbed = limits.disturbed(study, in_order, diagnoses)
     meters, device = telemetry.means(study, in_order), telemetry.device_under_test(in_order)
     workloads = tuple(
-        _explained(told, limited, meters, device) for told in _workloads(study, compared, in_order)
+        _explained(study, told, limited, meters, device)
+        for told in _workloads(study, compared, in_order)
     )
     trials = _trials(study, in_order, diagnoses)
     ranked, screened = ranking.told(study, in_order), screening.told(study, in_order)
@@ -157,15 +158,17 @@ def _workload(
 
 
 def _explained(
+    study: Study,
     workload: WorkloadTold,
     limited: Sequence[LimitedTold],
     meters: Sequence[TelemetryTold],
     device: str,
 ) -> WorkloadTold:
-    """With the reason why what is equivalent is so, where there is one to be told."""
+    """With the reason why nothing differs, where there is one to be told."""
     own = {told.configuration: told for told in limited if told.workload == workload.label}
     metered = [told for told in meters if told.workload == workload.label]
-    why = because.told(workload.results, own, metered, device)
+    of_device = because.varies_the_device(study)
+    why = because.told(workload.results, own, metered, device, of_device=of_device)
     return workload.model_copy(update={"because": why})
 
 

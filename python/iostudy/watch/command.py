@@ -49,7 +49,7 @@ class Told:
         lines = [f"{visible(' '.join(self.command))}: {ended}", plain.rstrip(), ""]
         lines += [line for line in (pressure(machine), dirty(machine)) if line]
         lines += ["", *self._process_lines(), ""] if self.processes else [""]
-        lines += [f"{told}." for told in (self.limited.sentence, *self.limited.also)]
+        lines += [f"{told}." for told in self.limited.sentences]
         return "\n".join(lines)
 
     def _process_lines(self) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -35,6 +35,35 @@ def test_where_nothing_is_found_it_says_what_was_looked_at():
         "What limited the run is unclear: busy 99 % of the time, no figures of the workload"
     )
     assert Diagnosis().sentence == "What limited the run is unclear"
+
+
+ALONE = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (BUSY,))
+HARDLY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
+NO_HELP = (
+    "Nothing that makes sda faster can save more than the 6 % of the time in which it was busy"
+)
+
+
+def test_where_the_limit_is_elsewhere_it_says_what_a_faster_device_could_save():
+    diagnosis = Diagnosis((ALONE, DEVICE), busy=HARDLY)
+    assert diagnosis.no_help == NO_HELP
+    assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.also, NO_HELP)
+
+
+@pytest.mark.parametrize(
+    ("findings", "busy"),
+    [
+        ((), HARDLY),
+        ((DEVICE,), HARDLY),
+        ((replace(ALONE, confidence=Confidence.LOW),), HARDLY),
+        ((ALONE,), replace(HARDLY, value=50.0)),
+        ((ALONE,), None),
+    ],
+)
+def test_where_a_faster_device_may_help_nothing_is_said_of_it(findings, busy):
+    diagnosis = Diagnosis(findings, busy=busy)
+    assert diagnosis.no_help == ""
+    assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.also)
 
 
 def test_a_device_without_figures_is_missing():

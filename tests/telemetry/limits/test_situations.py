@@ -215,6 +215,14 @@ def test_concurrency_is_never_sure_without_a_run_that_had_more():
     assert not diagnose(_reading_and_computing(30).seen, situation.ground).findings
 
 
+@pytest.mark.parametrize(("flushes", "percent"), [(0.0, 6.0), (300.0, 36.0), (3000.0, 100.0)])
+def test_a_device_is_busy_with_requests_and_with_flushes(flushes, percent):
+    flushing = {"f/s": flushes, "f_await": 1.0}
+    devices = {DISK: disk(reads=60, util=6, **flushing)}
+    busy = diagnose(Seen(SECONDS, devices, MACHINE), ground()).busy
+    assert (busy.of, busy.value) == (DISK, pytest.approx(percent))
+
+
 def test_a_cause_goes_first_also_where_neither_is_sure():
     base = BY_NAME["four members, one of them slow"]
     hardly = {name: {**base.devices[name], "%util": 85.0} for name in (DISK, "sdc")}

@@ -39,6 +39,8 @@ class DiagnosisTold(Value):
     limit: Limit
     """That of the first finding; unclear where there is none."""
     sentence: str
+    no_help: str
+    """What a faster device could save at most, where the limit is elsewhere; else empty."""
     findings: tuple[FindingTold, ...]
     """The foremost first."""
     looked_at: tuple[EvidenceTold, ...]

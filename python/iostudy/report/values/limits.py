@@ -51,6 +51,9 @@ class LimitedTold(Value):
     median of the configuration."""
     sentence: str
     """What is said of the typical trial."""
+    no_help: str
+    """What a faster device could save of its time at most, where three trials in four have a limit
+    that is elsewhere; else empty."""
     evidence: tuple[EvidenceTold, ...]
     """Of the typical trial."""
     timeline: TimelineTold | None

@@ -114,7 +114,8 @@ class WorkloadTold(Value):
     results: tuple[Result, ...]
     answer: str
     because: str = ""
-    """Why what is equivalent is so, where the trials tell; a sentence without its end."""
+    """Why what is equivalent is so, or why nothing is decided that the study varies, where the
+    trials tell; a sentence without its end."""
     others: tuple[OtherFigure, ...] = ()
     latencies: tuple[LatencyTold, ...] = ()
     parts: tuple[PartsTold, ...] = ()

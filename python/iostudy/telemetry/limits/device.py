@@ -46,6 +46,16 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     yield from _flushing(figures, ground.device)
 
 
+def busy_time(seen: Seen, ground: Ground) -> Evidence | None:
+    """For how much of the time the target's device was, at most; None without its figures."""
+    figures = seen.devices.get(ground.device)
+    if figures is None:
+        return None
+    # The kernel counts a flush that others are merged into apart from %util (block/blk-flush.c).
+    percent = min(100.0, figures["%util"] + _flushing_percent(figures))
+    return Evidence("busy", ground.device, percent, "%", f"{number(percent)} % of the time")
+
+
 def can_do_more(ground: Ground, here: Point) -> Point | None:
     """Where the device has shown clearly more of like I/O with a longer queue, if it has."""
     best = max(ground.deeper(here), key=lambda point: point.per_second, default=None)
@@ -101,7 +111,7 @@ def _queued(point: Point, ground: Ground) -> Evidence | None:
 
 def _flushing(figures: Figures, device: str) -> Iterator[Finding]:
     """Flushes of the device's cache are done one after the other (block/blk-flush.c)."""
-    share = min(100.0, figures["f/s"] * figures["f_await"] / 10)
+    share = min(100.0, _flushing_percent(figures))
     if confidence := BUSY.grade(share):
         says = f"flushing its cache {number(share)} % of the time"
         each = told(figures, "f_await", device, "ms", "{} ms each time")
@@ -109,3 +119,8 @@ def _flushing(figures: Figures, device: str) -> Iterator[Finding]:
         yield Finding(
             Limit.DEVICE, device, share, confidence, evidence, explains=(Limit.CONCURRENCY,)
         )
+
+
+def _flushing_percent(figures: Figures) -> float:
+    """Of the time; above 100 where flushes wait for each other."""
+    return figures["f/s"] * figures["f_await"] / 10

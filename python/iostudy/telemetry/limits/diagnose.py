@@ -61,7 +61,10 @@ def diagnose(seen: Seen, ground: Ground) -> Diagnosis:
         if each.held is None or each.held >= LITTLE
     ]
     return Diagnosis(
-        tuple(_in_order(findings)), tuple(looked_at(seen, ground)), tuple(missing(seen, ground))
+        findings=tuple(_in_order(findings)),
+        looked_at=tuple(looked_at(seen, ground)),
+        missing=tuple(missing(seen, ground)),
+        busy=device.busy_time(seen, ground),
     )
 
 

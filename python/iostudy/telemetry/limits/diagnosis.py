@@ -109,12 +109,14 @@ class Diagnosis:
     """The findings about a run, what limited it first; none where that is unclear.
 
     ``looked_at`` are the main figures, whatever was found, the target's device first if it has
-    one. ``missing`` names what could not be looked at.
+    one. ``missing`` names what could not be looked at. ``busy`` is for how much of the time the
+    target's device was, with flushes, None where that is not known.
     """
 
     findings: tuple[Finding, ...] = ()
     looked_at: tuple[Evidence, ...] = ()
     missing: tuple[str, ...] = ()
+    busy: Evidence | None = None
 
     @property
     def limit(self) -> Limit:
@@ -138,24 +140,26 @@ class Diagnosis:
 
     @property
     def no_help(self) -> str:
-        """Why no setting of the target's device can help much; "" where one may.
+        """What a faster device could save at most, where the limit is elsewhere; "" else.
 
-        By Amdahl's law, whatever makes the device faster saves at most the time in which it was
-        busy.
+        By Amdahl's law that is the time in which it was busy.
         """
-        busy = next((each for each in self.looked_at if each.figure == "%util"), None)
         foremost = self.findings[0] if self.findings else None
-        if busy is None or foremost is None or busy.value >= SELDOM_BUSY:
+        if self.busy is None or foremost is None or self.busy.value >= SELDOM_BUSY:
             return ""
         if foremost.limit not in _ELSEWHERE or foremost.confidence is Confidence.LOW:
             return ""
-        figures = ", ".join(each.says for each in foremost.evidence)
-        subject = foremost.limit.subject(foremost.of)
-        return f"This setting cannot help: {busy.says}; {subject} was the limit: {figures}"
+        most = f"can save more than the {self.busy.says} in which it was busy"
+        return f"Nothing that makes {self.busy.of} faster {most}"
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """All that is said of the run: its limit, what else held it up, and what cannot help."""
+        return (self.sentence, *self.also, *filter(None, (self.no_help,)))
 
 
 SELDOM_BUSY = 50.0
-"""%util below which a device's setting can save less than half of the time."""
+"""Percent of the time below which a device's setting can save less than half of it."""
 _ELSEWHERE = frozenset(
     {Limit.CPU, Limit.CORE, Limit.QUOTA, Limit.NETWORK, Limit.STEAL, Limit.HEAT, Limit.CAP}
 )

@@ -1,0 +1,19 @@
+"""What is told of a command that has ended."""
+
+from __future__ import annotations
+
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
+from iostudy.watch.command import Told
+from tests.watch.of_devices import STACK, UTILS, reading
+
+SPUN = Evidence("%thread", "", 99.0, "%", "the busiest thread on it 99 % of the time")
+CORE = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (SPUN,))
+BUSY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
+
+
+def test_the_summary_ends_with_the_limit_and_what_cannot_help():
+    limited = Diagnosis((CORE,), busy=BUSY)
+    told = Told(("gzip", "-9"), 0, reading(STACK, UTILS), "sda", (), limited).text()
+    assert told.splitlines()[0] == "gzip -9: 1.00 s, exit code 0"
+    assert told.splitlines()[-2:] == [f"{each}." for each in limited.sentences]
+    assert limited.no_help
