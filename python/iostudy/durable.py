@@ -1,11 +1,16 @@
-"""Files that are whole and on disk, or not there."""
+"""Files that are whole, and on disk where that is asked for, or not there."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+_FOR_EVERYONE = 0o644
 
 
 def fsync_directory(directory: Path) -> None:
@@ -24,19 +29,40 @@ def write_whole(path: Path, content: bytes, like: Path | None = None) -> None:
     comes; then ``path`` is as it was.
     """
     model = like.stat() if like else None
+    with _replacing(path) as file:
+        file.write(content)
+        os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _FOR_EVERYONE)
+        if model:
+            os.fchown(file.fileno(), model.st_uid, model.st_gid)
+        file.flush()
+        os.fsync(file.fileno())
+    fsync_directory(path.parent)
+
+
+def show_whole(path: Path, content: bytes) -> None:
+    """The same for everyone to read now, who will have another one soon: it is not brought to disk.
+
+    Whoever measures a disk would otherwise make it write and flush its cache each time.
+    """
+    with _replacing(path) as file:
+        file.write(content)
+        os.fchmod(file.fileno(), _FOR_EVERYONE)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the name at the end, or is gone.
+
+    The folder may be another user's, who must not make root write elsewhere: mkstemp opens no file
+    and no link that is there, and what is done to the file is done by its descriptor, as its name
+    may be another's by then. Its mode is mkstemp's own, which keeps it from all but its owner.
+    """
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     beside = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        # mkstemp's own mode would keep it from everyone but its owner.
-        beside.chmod(stat.S_IMODE(model.st_mode) if model else 0o644)
-        if model:
-            os.chown(beside, model.st_uid, model.st_gid)
+            yield file
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
-    fsync_directory(path.parent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -13,7 +12,9 @@ from socket import AF_INET6
 from socketserver import TCPServer
 from typing import Any
 
+from iostudy.durable import show_whole
 from iostudy.errors import RecordError, UsageError
+from iostudy.settings.uninterrupted import uninterrupted
 from iostudy.watch.live import Live, next_due
 from iostudy.watch.openmetrics import Dialect, exposition
 
@@ -93,19 +94,11 @@ def write_textfile(
 ) -> None:
     """Put the metrics into ``path`` at once whole, every ``interval`` seconds.
 
-    It is removed at the end, whatever that is, so that nobody scrapes what is long over.
-    RecordError if it cannot be written.
+    What was written is removed at the end, whatever that is, so that nobody scrapes what is long
+    over. RecordError if it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    due = time.monotonic()
     try:
-        while count is None or count > 0:
-            due = next_due(due, interval, time.monotonic())
-            sleep(max(0.0, due - time.monotonic()))
-            samples, devices = live.now()
-            beside.write_text(exposition(samples, devices, Dialect.PROMETHEUS), encoding="utf-8")
-            beside.replace(path)
-            count = None if count is None else count - 1
+        _keep_writing(live, path, interval, count, sleep)
     except OSError as error:
         raise RecordError(
             "to write metrics for node_exporter",
@@ -113,6 +106,22 @@ def write_textfile(
             where=str(path),
             remedy="name a file in a folder that is there and can be written to, with room in it",
         ) from error
+
+
+def _keep_writing(
+    live: Live, path: Path, interval: float, count: int | None, sleep: Callable[[float], None]
+) -> None:
+    is_written = False
+    due = time.monotonic()
+    try:
+        while count is None or count > 0:
+            due = next_due(due, interval, time.monotonic())
+            sleep(max(0.0, due - time.monotonic()))
+            samples, devices = live.now()
+            with uninterrupted():
+                show_whole(path, exposition(samples, devices, Dialect.PROMETHEUS).encode())
+                is_written = True
+            count = None if count is None else count - 1
     finally:
-        beside.unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
+        if is_written:
+            path.unlink(missing_ok=True)

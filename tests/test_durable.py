@@ -1,0 +1,84 @@
+"""Files are whole, and nobody who may write to their folder makes us write elsewhere."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from iostudy.durable import show_whole, write_whole
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture(params=[0o022, 0o077])
+def umask(request):
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("umask")
+@pytest.mark.parametrize("write", [write_whole, show_whole])
+def test_a_file_is_replaced_for_everyone_to_read(tmp_path, write):
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    write(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert mode(path) == 0o644
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_like_another_if_that_is_asked_for(tmp_path):
+    model, path = tmp_path / "model", tmp_path / "file"
+    model.touch(0o600)
+    write_whole(path, b"new", like=model)
+    assert mode(path) == 0o600
+
+
+def test_only_what_is_to_last_is_brought_to_disk(tmp_path, monkeypatch):
+    synced: list[int] = []
+    monkeypatch.setattr("iostudy.durable.os.fsync", synced.append)
+    show_whole(tmp_path / "file", b"new")
+    assert not synced
+    write_whole(tmp_path / "file", b"new")
+    assert len(synced) == 2
+
+
+@pytest.mark.parametrize("write", [write_whole, show_whole])
+def test_what_fails_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch, write):
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    monkeypatch.setattr("iostudy.durable.os.fchmod", full)
+    with pytest.raises(OSError, match="No space"):
+        write(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_whoever_puts_a_link_in_place_of_the_new_file_gets_no_other_ones_mode_changed(
+    tmp_path, monkeypatch
+):
+    """As the owner of the folder may, between any two of our calls."""
+    secret, folder = tmp_path / "secret", tmp_path / "folder"
+    secret.touch(0o600)
+    folder.mkdir()
+    fsync = os.fsync
+
+    def swap(descriptor: int) -> None:
+        fsync(descriptor)
+        for new in folder.glob(".file.*"):
+            new.unlink()
+            new.symlink_to(secret)
+
+    monkeypatch.setattr("iostudy.durable.os.fsync", swap)
+    write_whole(folder / "file", b"new")
+    assert mode(secret) == 0o600
