@@ -71,7 +71,7 @@ def test_the_busiest_process_is_told_over_the_time_between_two_scans(
     monkeypatch: pytest.MonkeyPatch,
 ):
     live = Live()
-    monkeypatch.setattr(live, "_reader", SeldomScanned())
+    monkeypatch.setattr(live._reader, "_native", SeldomScanned())
     told = [live.read().busiest for _ in range(5)]
     assert told[:2] == [None, None]
     assert told[2] is not None

@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from math import isfinite
 from typing import TYPE_CHECKING
 
-from iostudy import _native
 from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.watch.chosen import Named, chosen, named
+from iostudy.watch.reader import Reader, is_scanned
 
 if TYPE_CHECKING:
     from iostudy.telemetry.samples import Samples, Values
@@ -118,20 +117,18 @@ class Live:
         self._watch = Watch(places)
         self._busiest: Busiest | None = None
         self._since_scan = 0.0
-        self._reader = _native.Reader(self._watch.asked_for, workload)
-        self._reader.sample()
-        self._reader.take()
+        self._reader = Reader(self._watch.asked_for, workload)
 
     def read(self) -> Reading:
         """What was seen since the last reading, or since this was made."""
-        samples = self._samples()
+        samples = self._reader.look()
         reading = self._watch.reading(samples)
         return replace(reading, busiest=self._last_busiest(samples, reading.seen))
 
     def _last_busiest(self, samples: Samples, seen: Seen) -> Busiest | None:
         """Processes are scanned as seldom as their number asks for: what the last scan told."""
         self._since_scan += seen.seconds
-        if _is_scanned(samples):
+        if is_scanned(samples):
             first = next(iter(seen.foreign), None)
             self._busiest = Busiest(first, self._since_scan) if first else None
             self._since_scan = 0.0
@@ -139,16 +136,8 @@ class Live:
 
     def now(self) -> tuple[Samples, dict[str, Named]]:
         """The counters since the last reading, and the devices that are watched."""
-        samples = self._samples()
+        samples = self._reader.look()
         return samples, self._watch.watched(samples)
-
-    def _samples(self) -> Samples:
-        self._reader.sample()
-        native = self._reader.take()
-        # Not at the top: numpy is slow to load, and the first sample need not wait for it.
-        from iostudy.telemetry.samples import Samples
-
-        return Samples.of(native)
 
 
 def readings(
@@ -187,9 +176,3 @@ def read_host() -> Host:
 def _has_done_anything(columns: Mapping[str, Values]) -> bool:
     operations = ("reads", "writes", "discards", "flushes")
     return any(columns[counter][-1] > 0 for counter in operations)
-
-
-def _is_scanned(samples: Samples) -> bool:
-    """Whether the last sample has the processes."""
-    used = samples.group("foreign").get("cpu_us")
-    return used is not None and isfinite(used[-1])
