@@ -172,14 +172,18 @@ def recorded(
     workload: Sequence[Program],
     *,
     beside: Sequence[Program] = (),
+    roots: Sequence[int] = (),
     seconds: float = 1.0,
 ) -> Seen:
-    """What is seen while the workload's programs run, and others beside it."""
+    """What is seen while the workload's programs run, and others beside it.
+
+    ``roots`` are processes of the workload that are there already.
+    """
     with ExitStack() as stack:
         pids = [stack.enter_context(program.running()) for program in workload]
         for program in beside:
             stack.enter_context(program.running())
-        recorder = ProcRecorder(devices, pids, hz=20)
+        recorder = ProcRecorder(devices, [*roots, *pids], hz=20)
         recorder.start()
         time.sleep(seconds)
         return recorder.stop().seen

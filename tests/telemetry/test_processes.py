@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 
 from iostudy import _native
+from iostudy.telemetry.limits.demand import UNSERVED, demand
+from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.processes import busiest, busiest_foreign
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process, Samples, known
+from tests.telemetry.emulated import favoured, recorded, spin
 
 MIB = 1 << 20
 KB = 1024
@@ -128,8 +131,19 @@ def test_a_thread_that_spins_is_the_busiest_and_runs():
     assert figures["%cpu"] == pytest.approx(spent, abs=6)
     # The rest is other threads of this process.
     assert 0.75 * figures["%cpu"] <= figures["%thread"] <= figures["%cpu"] + 8
-    assert figures["running"] > 0
+    assert figures["running"] == pytest.approx(1, abs=0.5)
     assert figures["threads"] >= 2
+
+
+@pytest.mark.root
+def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
+    """The root of a study's workload is iostudy itself, in which that thread runs."""
+    with favoured() as group:
+        seen = recorded([], [spin(group)], roots=[os.getpid()])
+    asked = demand(seen, Ground(concurrency=1))
+    assert asked is not None
+    assert asked.running == pytest.approx(1, abs=0.5)
+    assert asked.unserved < UNSERVED
 
 
 def test_a_daemon_that_its_parent_left_behind_stays_the_workloads(folder):

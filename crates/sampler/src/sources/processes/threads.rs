@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 
+use rustix::thread::gettid;
+
 use super::small_file::SmallFile;
 use super::{pid_stat, pids};
 
-/// How many there are now, and what they do.
+/// How many there are now, and what they do, without the one that looks: it always runs, and where
+/// iostudy is the workload itself, it would be taken for a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Tally {
     pub(super) threads: u64,
@@ -39,6 +42,7 @@ impl Threads {
     ) -> Tally {
         let mut tally = Tally::default();
         let mut busiest = 0;
+        let own = gettid().as_raw_pid().unsigned_abs();
         let last = std::mem::take(&mut self.last);
         for pid in members {
             for thread in pids(&format!("/proc/{pid}/task")) {
@@ -46,7 +50,9 @@ impl Threads {
                 let Some(stat) = text.and_then(pid_stat::parse) else {
                     continue;
                 };
-                tally.count(stat.state);
+                if thread != own {
+                    tally.count(stat.state);
+                }
                 let now = Thread {
                     started: stat.started,
                     ticks: stat.ticks,
