@@ -10,17 +10,24 @@ const USUAL_BYTES: usize = 64 << 10;
 /// Far more than a line of a file of short lines has.
 const HALF_A_PAGE: usize = 2 << 10;
 
-pub(crate) struct ProcFile {
-    file: File,
+/// `F` is another than a file in tests alone, which have to tell in which pieces it is handed out.
+pub(crate) struct ProcFile<F = File> {
+    file: F,
     text: Vec<u8>,
 }
 
 impl ProcFile {
     pub(crate) fn open(path: &str) -> io::Result<Self> {
-        Ok(Self {
-            file: File::open(path)?,
+        Ok(Self::of(File::open(path)?))
+    }
+}
+
+impl<F: FileExt> ProcFile<F> {
+    pub(crate) fn of(file: F) -> Self {
+        Self {
+            file,
             text: vec![0; USUAL_BYTES],
-        })
+        }
     }
 
     /// What the file holds now. The kernel hands it out in pieces, the last of which is empty.
@@ -28,9 +35,11 @@ impl ProcFile {
         self.read_until(0)
     }
 
-    /// The same of a file of short lines. The kernel hands out as many of them as fit in a page
-    /// (`seq_read_iter` of `fs/seq_file.c`), so that a piece that leaves half of it free is the last,
-    /// and the empty one need not be asked for.
+    /// The same of a file whose records are short lines, or of one record. The kernel hands out as
+    /// many whole records as fit in a page, and a longer one alone (`seq_read_iter` of
+    /// `fs/seq_file.c`), so that a piece that leaves half a page free is the last, and the empty one
+    /// need not be asked for. A record of several lines, as that of a disk with its partitions, may
+    /// leave more than that free: such a file is to be [`Self::read`].
     pub(crate) fn read_lines(&mut self) -> io::Result<&[u8]> {
         self.read_until(HALF_A_PAGE)
     }
@@ -63,6 +72,34 @@ pub(crate) fn number(field: &[u8]) -> Option<u64> {
 }
 
 #[cfg(test)]
+pub(crate) mod fake {
+    //! A file that is handed out as a test wants it.
+
+    use super::{FileExt, io};
+
+    /// One of these at a time, however much is asked for.
+    pub(crate) struct Pieces(pub(crate) &'static [&'static str]);
+
+    impl FileExt for Pieces {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            let mut begin = 0;
+            for piece in self.0 {
+                if begin == offset {
+                    buffer[..piece.len()].copy_from_slice(piece.as_bytes());
+                    return Ok(piece.len());
+                }
+                begin += piece.len() as u64;
+            }
+            Ok(0)
+        }
+
+        fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+            unreachable!("nothing is written to /proc")
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use std::io::Write;
 
@@ -70,12 +107,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_to_the_end() {
-        for path in [
-            "/proc/diskstats",
-            "/proc/vmstat",
-            "/proc/stat",
-            "/proc/loadavg",
-        ] {
+        for path in ["/proc/vmstat", "/proc/stat", "/proc/loadavg"] {
             let mut proc_file = ProcFile::open(path).unwrap();
             let lines = |text: &[u8]| text.split(|&byte| byte == b'\n').count();
             let whole = lines(proc_file.read().unwrap());

@@ -1,5 +1,8 @@
 //! /proc/diskstats: a line per block device; see Documentation/admin-guide/iostats.rst.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
 use crate::columns::{Column, Columns};
 use crate::places::Places;
 use crate::proc_file::{ProcFile, fields, number};
@@ -44,8 +47,8 @@ struct Line<'a> {
 }
 
 /// All watched devices, as `disk.NAME.COUNTER` and `disk.NAME.number`.
-pub(super) struct Diskstats {
-    file: ProcFile,
+pub(super) struct Diskstats<F = File> {
+    file: ProcFile<F>,
     watched: Watched,
     devices: Places<Option<Device>>,
 }
@@ -58,17 +61,25 @@ struct Device {
 
 impl Diskstats {
     pub(super) fn open(watched: &Watched) -> Option<Self> {
-        Some(Self {
-            file: ProcFile::open("/proc/diskstats").ok()?,
-            watched: watched.clone(),
-            devices: Places::new(),
-        })
+        let file = ProcFile::open("/proc/diskstats").ok()?;
+        Some(Self::of(file, watched))
     }
 }
 
-impl Source for Diskstats {
+impl<F> Diskstats<F> {
+    fn of(file: ProcFile<F>, watched: &Watched) -> Self {
+        Self {
+            file,
+            watched: watched.clone(),
+            devices: Places::new(),
+        }
+    }
+}
+
+impl<F: FileExt + Send + Sync> Source for Diskstats<F> {
     fn sample(&mut self, columns: &mut Columns) {
-        let Ok(text) = self.file.read_lines() else {
+        // A disk is one record with all its partitions (`diskstats_show` of block/genhd.c).
+        let Ok(text) = self.file.read() else {
             return;
         };
         let lines = text.split(|&byte| byte == b'\n').filter_map(parse);
@@ -116,6 +127,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::proc_file::fake::Pieces;
 
     fn counters(text: &[u8], device: &str) -> Option<DiskCounters> {
         let mut lines = text.split(|&byte| byte == b'\n').filter_map(parse);
@@ -167,6 +179,24 @@ mod tests {
     fn a_device_is_told_from_another_of_its_name_by_its_number() {
         let line = b" 259       3 nvme0n1 1 2 3 4 5 6 7 8 9 10 11";
         assert_eq!(parse(line).unwrap().number, 259 << 20 | 3);
+    }
+
+    #[test]
+    fn a_disk_behind_one_whose_partitions_did_not_fit_is_there() {
+        let pieces = Pieces(&[
+            "8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n",
+            "8 16 sdb 1 2 3 4 5 6 7 8 9 10 11\n8 17 sdb1 1 2 3 4 5 6 7 8 9 10 11\n",
+            "8 32 sdc 7 2 3 4 5 6 7 8 9 10 11\n",
+        ]);
+        let all = Watched {
+            devices: None,
+            workload: vec![],
+        };
+        let mut columns = Columns::default();
+        Diskstats::of(ProcFile::of(pieces), &all).sample(&mut columns);
+        let mut names = columns.names().iter();
+        let reads = names.position(|name| name == "disk.sdc.reads").unwrap();
+        assert_eq!(columns.row()[reads], Some(7));
     }
 
     #[test]
