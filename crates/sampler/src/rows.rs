@@ -1,5 +1,7 @@
 //! Rows kept small: each as its difference from the one before, within a bounded memory.
 
+use std::iter::repeat;
+
 use integer_encoding::VarInt;
 
 use crate::process::Process;
@@ -81,6 +83,10 @@ impl Rows {
     }
 
     /// Give up every second row. The newest stays whatever its turn: it may have been the last.
+    ///
+    /// What is read seldom may stand in the rows that go and in no other. It is told with the next
+    /// row where that has none: later than it was read by less than one row of those that stay, never
+    /// before it was so, and a counter still never goes back.
     fn thin(&mut self) {
         let mut thinned = Self {
             stride: 2 * self.stride,
@@ -88,9 +94,13 @@ impl Rows {
         };
         let newest = self.count - 1;
         let mut index = 0;
+        let mut given_up = Vec::new();
         self.each(|at, row| {
             if index % 2 == 0 || index == newest {
-                thinned.encode(at, row);
+                thinned.encode(at, &filled(row, &given_up));
+                given_up.clear();
+            } else {
+                given_up.extend_from_slice(row);
             }
             index += 1;
         });
@@ -131,6 +141,15 @@ impl Rows {
             take(at, &row);
         }
     }
+}
+
+/// A row with the values of one before it, which may be shorter, where it has none.
+fn filled(row: &[Option<u64>], before: &[Option<u64>]) -> Vec<Option<u64>> {
+    let before = before.iter().copied().chain(repeat(None));
+    row.iter()
+        .zip(before)
+        .map(|(own, before)| own.or(before))
+        .collect()
 }
 
 fn put(encoded: &mut Vec<u8>, value: u64) {
@@ -192,6 +211,44 @@ mod tests {
         }
         assert!(rows.stride() > 1);
         assert!(rows.encoded.len() <= 200);
+    }
+
+    #[test]
+    fn what_stands_in_rows_that_go_is_told_with_the_next_but_replaces_nothing() {
+        let mut rows = Rows::default();
+        rows.push(0, &[Some(0)]);
+        rows.push(1, &[Some(1), Some(10)]);
+        rows.push(2, &[Some(2), None]);
+        rows.push(3, &[Some(3), Some(30)]);
+        rows.push(4, &[Some(4), Some(40)]);
+        rows.push(5, &[Some(5), None]);
+        rows.thin();
+        let expected = [
+            (0, vec![Some(0), None]),
+            (2, vec![Some(2), Some(10)]),
+            (4, vec![Some(4), Some(40)]),
+            (5, vec![Some(5), None]),
+        ];
+        assert_eq!(told(&rows, 2), expected);
+    }
+
+    #[test]
+    fn what_is_read_now_and_then_is_known_in_the_older_half_too() {
+        let mut rows = Rows::with_room(400);
+        for at in 0..200 {
+            let reading = (at % 10 == 9).then_some(at);
+            rows.push(at, &[Some(at), reading]);
+        }
+        assert!(rows.stride() > 1);
+        let kept = told(&rows, 2);
+        let known = kept.iter().filter_map(|(at, row)| Some((at, row[1]?)));
+        let lags: Vec<u64> = known.clone().map(|(at, reading)| at - reading).collect();
+        assert!(
+            lags.iter().all(|lag| *lag < u64::from(rows.stride())),
+            "{lags:?}"
+        );
+        let older = known.filter(|(at, _)| **at < 100).count();
+        assert!(older >= 6, "{kept:?}");
     }
 
     proptest! {
