@@ -15,10 +15,15 @@ import pytest
 from iostudy.settings import kinds
 from iostudy.settings.transaction import Transaction
 from iostudy.telemetry.cgroup import caps_by_device, cgroup_figures
+from iostudy.telemetry.limits.diagnose import diagnose
+from iostudy.telemetry.limits.diagnosis import Limit
+from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
+from iostudy.units import KIB
 from tests.device import test_cgroup as device
 from tests.fixtures_loop import MIB
+from tests.telemetry import emulated
 
 NAN = float("nan")
 
@@ -42,6 +47,20 @@ def test_a_cap_belongs_to_the_device_of_its_number():
     assert caps_by_device(samples) == {"sdb": {"cap_wkB/s": 1, "cap_r/s": 50}}
 
 
+def test_what_the_group_moved_stands_beside_its_cap():
+    samples = recorded(
+        **{
+            "8:16.max_riops": [50, NAN, 50],
+            "8:16.capped_reads": [10, NAN, 170],
+            "8:16.max_wbps": [1024, NAN, 1024],
+            "8:16.capped_written_bytes": [NAN, NAN, 4096],
+            "8:16.reads": [0, 0, 9],
+        }
+    )
+    samples.columns["disk.sdb.number"] = np.full(3, 8 << 20 | 16)
+    assert caps_by_device(samples) == {"sdb": {"cap_wkB/s": 1, "cap_r/s": 50, "capped_r/s": 40}}
+
+
 def test_time_held_back_is_read_now_and_then():
     assert cgroup_figures(recorded(throttled_us=[0, NAN, 1e6]))["%quota"] == pytest.approx(25)
     assert cgroup_figures(recorded(throttled_us=[0, NAN, 9e6]))["%quota"] == 100
@@ -63,6 +82,22 @@ def test_the_cap_and_the_bytes_of_a_real_group_are_seen(loop, state_dir):
     assert "cap_rkB/s" not in seen
     written = [own["written_bytes"] for own in telemetry.samples.keyed("cgroup").values()]
     assert [values[-1] - values[0] for values in written] == [4 * MIB]
+    assert seen["capped_wkB/s"] * telemetry.seen.seconds == pytest.approx(4 * KIB)
+    assert seen["capped_r/s"] == 0
+
+
+@pytest.mark.root
+@pytest.mark.skipif(not device._limits_io(), reason="no control group that limits I/O")
+def test_what_others_read_does_not_count_against_the_groups_cap():
+    with emulated.filled_disk() as disk, emulated.capped(disk, riops=500) as group:
+        own = emulated.io([disk], "read", group, think_seconds=0.02)
+        other = emulated.io([disk], "read")
+        seen = emulated.recorded([disk], [own], beside=[other])
+    figures = seen.devices[disk]
+    assert figures["r/s"] > 500
+    assert 0 < figures["capped_r/s"] < 60
+    findings = diagnose(seen, Ground(disk, concurrency=1)).findings
+    assert Limit.CAP not in {finding.limit for finding in findings}
 
 
 def test_without_a_workload_there_is_no_group():

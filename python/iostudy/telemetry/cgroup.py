@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from iostudy.telemetry.devices import NUMBER
-from iostudy.telemetry.samples import Samples, Values, known, moved, total
+from iostudy.telemetry.samples import Samples, Values, known, moved, rate, total
 from iostudy.telemetry.seen import Figures
 
+
+@dataclass(frozen=True)
+class _Cap:
+    """A cap by the kernel's name, the counter of what counts against it, and their unit in ours."""
+
+    column: str
+    counter: str
+    units: int
+
+
 _CAPS = {
-    "max_rbps": ("cap_rkB/s", 1024),
-    "max_wbps": ("cap_wkB/s", 1024),
-    "max_riops": ("cap_r/s", 1),
-    "max_wiops": ("cap_w/s", 1),
+    "rkB/s": _Cap("max_rbps", "capped_read_bytes", 1024),
+    "wkB/s": _Cap("max_wbps", "capped_written_bytes", 1024),
+    "r/s": _Cap("max_riops", "capped_reads", 1),
+    "w/s": _Cap("max_wiops", "capped_writes", 1),
 }
-"""Figures of caps by the kernel's names, and how many of its units are one of ours."""
+"""By the figure of a device that is capped."""
 _MICROSECONDS = 1e6
 _MINOR_BITS = 20
 
@@ -24,6 +35,7 @@ _MINOR_BITS = 20
 def caps_by_device(samples: Samples) -> Mapping[str, Figures]:
     """The caps that held the workload's group at the end, for each device that had any.
 
+    Beside each, as ``cap_r/s``, what the group that has it moved of the device, as ``capped_r/s``.
     Devices are told by their numbers, in which a cap names them.
     """
     capped = samples.keyed("cgroup")
@@ -32,7 +44,7 @@ def caps_by_device(samples: Samples) -> Mapping[str, Figures]:
     return {
         device: caps
         for device, columns in samples.keyed("disk").items()
-        if (caps := _caps(capped.get(_number(columns[NUMBER]), {})))
+        if (caps := dict(_caps(capped.get(_number(columns[NUMBER]), {}), samples.seconds)))
     }
 
 
@@ -42,12 +54,15 @@ def _number(numbers: Values) -> str:
     return f"{number >> _MINOR_BITS}:{number & ((1 << _MINOR_BITS) - 1)}"
 
 
-def _caps(columns: Mapping[str, Values]) -> Figures:
-    return {
-        figure: float(known(columns[name])[-1]) / units
-        for name, (figure, units) in _CAPS.items()
-        if name in columns
-    }
+def _caps(columns: Mapping[str, Values], seconds: Values) -> Iterator[tuple[str, float]]:
+    for figure, cap in _CAPS.items():
+        if cap.column in columns:
+            yield f"cap_{figure}", float(known(columns[cap.column])[-1]) / cap.units
+        if cap.counter in columns:
+            there = np.isfinite(columns[cap.counter])
+            used = rate(columns[cap.counter][there], np.diff(seconds[there]))
+            if np.isfinite(used):
+                yield f"capped_{figure}", used / cap.units
 
 
 def cgroup_figures(samples: Samples) -> Figures:

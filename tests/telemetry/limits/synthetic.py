@@ -170,7 +170,7 @@ SITUATIONS = (
     Situation(
         "a volume below a control group's limit",
         Limit.CAP,
-        {DISK: disk(reads=1000, wait_ms=0.2, util=15, **{"cap_r/s": 1000.0})},
+        {DISK: disk(reads=1000, wait_ms=0.2, util=15, **{"cap_r/s": 1000.0, "capped_r/s": 995.0})},
         workload=waiting(8, 0.1),
         ground=ground(concurrency=8),
     ),
@@ -235,6 +235,22 @@ SITUATIONS = (
         machine=cpu(97) | {"%core": 99.0, "cpu_some": 90.0, "foreign_%cpu": 290.0},
         workload=spinning(1),
         foreign=(_STRESS,),
+    ),
+    Situation(
+        "one thread computing in a group whose cap others, outside of it, seem to use up",
+        Limit.CORE,
+        {DISK: disk(reads=500, wait_ms=1, util=45, **{"cap_r/s": 500.0, "capped_r/s": 50.0})},
+        machine=cpu(25) | {"%core": 98.0},
+        workload=spinning(1) | {"read_kB": 2000.0},
+        ground=ground(concurrency=1),
+    ),
+    Situation(
+        "the same beside more than the cap, where it is not known what the group moved",
+        Limit.CORE,
+        {DISK: disk(reads=5050, wait_ms=0.1, util=45, **{"cap_r/s": 500.0})},
+        machine=cpu(25) | {"%core": 98.0},
+        workload=spinning(1) | {"read_kB": 2000.0},
+        ground=ground(concurrency=1),
     ),
     Situation(
         "half a core of quota",

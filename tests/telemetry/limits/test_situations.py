@@ -45,7 +45,7 @@ from tests.telemetry.limits.synthetic import (
 
 NOISE = 0.05
 BY_NAME = {situation.name: situation for situation in SITUATIONS}
-CONSTANT = {"cores", "dirty_limit_kB"}
+CONSTANT = {"cores", "dirty_limit_kB", "cap_r/s", "cap_rkB/s"}
 
 
 def told(diagnosis: Diagnosis) -> set[Limit]:
@@ -151,6 +151,12 @@ def _capped(percent: float) -> Situation:
     return Situation("", Limit.CAP, {DISK: slow}, workload=waiting(8, 0.1))
 
 
+def _capped_beside_others(percent: float) -> Situation:
+    capped = {"cap_r/s": 1000.0, "capped_r/s": 10 * percent}
+    shared = disk(reads=5000, wait_ms=0.2, util=60, **capped)
+    return Situation("", Limit.CAP, {DISK: shared}, workload=waiting(8, 0.1))
+
+
 def _lost(percent: float) -> Situation:
     base = BY_NAME["a network that loses segments"]
     return replace(base, machine={**base.machine, "%retrans": percent})
@@ -169,6 +175,7 @@ def _throttled_cpu(events: float) -> Situation:
 RAMPS: tuple[tuple[Limit, Steps, Callable[[float], Situation]], ...] = (
     (Limit.DEVICE, device.BUSY, _device),
     (Limit.CAP, cap.NEAR, _capped),
+    (Limit.CAP, cap.NEAR, _capped_beside_others),
     (Limit.MEMBER, member.SLOWER, _slow_member),
     (Limit.WRITEBACK, writeback.THROTTLED, _paused),
     (

@@ -16,12 +16,15 @@ from iostudy.telemetry.seen import Figures, Seen
 NEAR = Steps(80, 90, 95)
 """Percent of the cap, a choice. The kernel hands it out in slices (of 20 to 100 ms,
 block/blk-throttle.c), and a run has a beginning and an end."""
+MOST = 110.0
+"""Percent of the cap beyond which others' I/O is among what the device did, as a group that is held
+to the cap cannot do it: a choice. What is above 100 comes of slices and split requests."""
 _MERGED = {"r/s": "rrqm/s", "w/s": "wrqm/s"}
 """Requests are counted against a cap before they are merged."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    """Every device, of the target or below it, whose rate was about that of the cap."""
+    """Every device, of the target or below it, of which the group that is capped used its cap."""
     del ground
     for device, figures in seen.devices.items():
         for figure in ("rkB/s", "wkB/s", "r/s", "w/s"):
@@ -32,13 +35,13 @@ def _reached(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
     cap = figures.get(f"cap_{figure}")
     if not cap:
         return
-    rate = figures[figure] + figures.get(_MERGED.get(figure, ""), 0.0)
+    counted, rate = _counted(figures, figure, cap)
     percent = 100 * rate / cap
     if confidence := NEAR.grade(percent):
         unit, words = ("kB/s", "kB/s") if "kB" in figure else ("1/s", "requests/s")
         done = "read" if figure.startswith("r") else "written"
         says = f"{number(rate)} of {number(cap)} {words} {done}"
-        share = Evidence(figure, device, rate, unit, says)
+        share = Evidence(counted, device, rate, unit, says)
         util = figures["%util"]
         busy = Evidence("%util", device, util, "%", f"the device busy {number(util)} %")
         yield Finding(
@@ -49,3 +52,16 @@ def _reached(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
             (share, busy),
             explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
         )
+
+
+def _counted(figures: Figures, figure: str, cap: float) -> tuple[str, float]:
+    """What counts against the cap, by its name: what the group moved that has it.
+
+    Where that is not known, all that the device did may have been the group's, if the cap allows
+    for it.
+    """
+    own = f"capped_{figure}"
+    if own in figures:
+        return own, figures[own]
+    whole = figures[figure] + figures.get(_MERGED.get(figure, ""), 0.0)
+    return figure, whole if 100 * whole <= MOST * cap else 0.0

@@ -1,27 +1,46 @@
-//! How much of each device the group may have: io.max of version 2, blkio.throttle.*_device of 1.
+//! How much of each device the group may have, and how much of that was used: io.max of version 2,
+//! blkio.throttle.*_device of 1.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use super::group::{Group, Version};
+use super::moved::{self, Counted};
 use crate::columns::Columns;
 use crate::source::Source;
 
-/// Version 2 has a line for each device: `8:0 rbps=1048576 wbps=max riops=max wiops=max`.
-const V2: &str = "io.max";
-const V2_KEYS: [&str; 4] = ["rbps", "wbps", "riops", "wiops"];
-/// Version 1 has a file for each, with a line for each device: `8:0 1048576`.
-const V1: [(&str, &str); 4] = [
-    ("blkio.throttle.read_bps_device", "rbps"),
-    ("blkio.throttle.write_bps_device", "wbps"),
-    ("blkio.throttle.read_iops_device", "riops"),
-    ("blkio.throttle.write_iops_device", "wiops"),
+/// What a cap is called, and the counter of what counts against it.
+type Kind = (&'static str, &'static str);
+const KINDS: [Kind; 4] = [
+    ("rbps", "read_bytes"),
+    ("wbps", "written_bytes"),
+    ("riops", "reads"),
+    ("wiops", "writes"),
 ];
 
-/// Caps by device and kind.
-type InForce = BTreeMap<(String, &'static str), u64>;
+/// Version 2 has a line for each device: `8:0 rbps=1048576 wbps=max riops=max wiops=max`.
+const V2: &str = "io.max";
+/// Version 1 has a file for each of [`KINDS`], with a line for each device: `8:0 1048576`.
+const V1: [&str; KINDS.len()] = [
+    "blkio.throttle.read_bps_device",
+    "blkio.throttle.write_bps_device",
+    "blkio.throttle.read_iops_device",
+    "blkio.throttle.write_iops_device",
+];
 
-/// `cgroup.MAJOR:MINOR.max_KIND`, a second; one that is not set is missing.
+/// So much a second for all that is in the group.
+#[derive(Debug, Clone, Copy)]
+struct Cap<'a> {
+    per_second: u64,
+    group: &'a Path,
+}
+
+/// Caps by device and kind.
+type InForce<'a> = BTreeMap<(String, Kind), Cap<'a>>;
+
+/// `cgroup.MAJOR:MINOR.max_KIND`, a second; one that is not set is missing. And what the group that
+/// it is set for has moved, as `cgroup.MAJOR:MINOR.capped_COUNTER`.
 pub(super) struct Caps(Group);
 
 impl Caps {
@@ -31,19 +50,20 @@ impl Caps {
 
     /// Version 2 holds a group to all caps above it as well, version 1 only to its own (see
     /// `throtl_pd_init()` in the kernel's block/blk-throttle.c).
-    fn in_force(&self) -> InForce {
+    fn in_force(&self) -> InForce<'_> {
         let mut caps = InForce::new();
         match self.0.version {
             Version::V2 => {
                 for group in self.0.upwards() {
                     let text = fs::read_to_string(group.join(V2)).unwrap_or_default();
-                    parse_v2(&text, &mut caps);
+                    parse_v2(&text, group, &mut caps);
                 }
             }
             Version::V1 => {
-                for (file, kind) in V1 {
-                    let text = fs::read_to_string(self.0.own.join(file)).unwrap_or_default();
-                    parse_v1(&text, kind, &mut caps);
+                let group = &self.0.own;
+                for (file, kind) in V1.into_iter().zip(KINDS) {
+                    let text = fs::read_to_string(group.join(file)).unwrap_or_default();
+                    parse_v1(&text, kind, group, &mut caps);
                 }
             }
         }
@@ -53,36 +73,61 @@ impl Caps {
 
 impl Source for Caps {
     fn sample(&mut self, columns: &mut Columns) {
-        for ((device, kind), cap) in self.in_force() {
-            let column = columns.named(&format!("cgroup.{device}.max_{kind}"));
-            columns.put(column, cap);
+        let caps = self.in_force();
+        for ((device, (kind, _)), cap) in &caps {
+            super::put(columns, device, &format!("max_{kind}"), cap.per_second);
         }
-    }
-}
-
-fn parse_v2(text: &str, caps: &mut InForce) {
-    for line in text.lines() {
-        let mut fields = line.split(' ');
-        let device = fields.next().unwrap_or_default();
-        for (key, cap) in fields.filter_map(|field| field.split_once('=')) {
-            if let Some(kind) = V2_KEYS.iter().find(|own| **own == key) {
-                lower(caps, device, kind, cap);
+        let groups: BTreeSet<&Path> = caps.values().map(|cap| cap.group).collect();
+        for group in groups {
+            if let Some(counted) = moved::counted(group, self.0.version, moved::ALONE) {
+                put_used(&caps, group, &counted, columns);
             }
         }
     }
 }
 
-fn parse_v1(text: &str, kind: &'static str, caps: &mut InForce) {
-    for (device, cap) in text.lines().filter_map(|line| line.split_once(' ')) {
-        lower(caps, device, kind, cap);
+/// What counts against the caps of a group: nothing of a device that it never used.
+fn put_used(caps: &InForce<'_>, group: &Path, counted: &Counted, columns: &mut Columns) {
+    for ((device, (_, counter)), _) in caps.iter().filter(|(_, cap)| cap.group == group) {
+        let value = counted.get(&(device.clone(), *counter)).copied();
+        super::put(
+            columns,
+            device,
+            &format!("capped_{counter}"),
+            value.unwrap_or(0),
+        );
     }
 }
 
-/// The lowest counts; `max` is none.
-fn lower(caps: &mut InForce, device: &str, kind: &'static str, cap: &str) {
-    if let Ok(cap) = cap.parse::<u64>() {
+fn parse_v2<'a>(text: &str, group: &'a Path, caps: &mut InForce<'a>) {
+    for line in text.lines() {
+        let mut fields = line.split(' ');
+        let device = fields.next().unwrap_or_default();
+        for (key, cap) in fields.filter_map(|field| field.split_once('=')) {
+            if let Some(kind) = KINDS.iter().find(|(own, _)| *own == key) {
+                lower(caps, device, *kind, cap, group);
+            }
+        }
+    }
+}
+
+fn parse_v1<'a>(text: &str, kind: Kind, group: &'a Path, caps: &mut InForce<'a>) {
+    for (device, cap) in text.lines().filter_map(|line| line.split_once(' ')) {
+        lower(caps, device, kind, cap, group);
+    }
+}
+
+/// The lowest counts, of equal ones that of the upper group, which has more to share it; `max` is
+/// none.
+fn lower<'a>(caps: &mut InForce<'a>, device: &str, kind: Kind, cap: &str, group: &'a Path) {
+    if let Ok(per_second) = cap.parse::<u64>() {
+        let cap = Cap { per_second, group };
         caps.entry((device.to_owned(), kind))
-            .and_modify(|lowest| *lowest = cap.min(*lowest))
+            .and_modify(|lowest| {
+                if per_second <= lowest.per_second {
+                    *lowest = cap;
+                }
+            })
             .or_insert(cap);
     }
 }
@@ -93,40 +138,71 @@ mod tests {
 
     use super::*;
 
-    fn told(caps: &InForce) -> Vec<(&str, &str, u64)> {
-        let all = caps.iter();
-        all.map(|((device, kind), cap)| (device.as_str(), *kind, *cap))
+    fn told<'a>(caps: &'a InForce<'_>) -> Vec<(&'a str, &'static str, u64, &'a str)> {
+        caps.iter()
+            .map(|((device, (kind, _)), cap)| {
+                let group = cap.group.to_str().unwrap();
+                (device.as_str(), *kind, cap.per_second, group)
+            })
             .collect()
     }
 
     #[test]
     fn the_lowest_cap_up_the_tree_is_in_force() {
+        let (own, upper) = (Path::new("/a/b"), Path::new("/a"));
         let mut caps = InForce::new();
-        parse_v2("7:0 rbps=max wbps=5000 riops=max wiops=120\n", &mut caps);
+        parse_v2(
+            "7:0 rbps=9000 wbps=5000 riops=max wiops=120\n",
+            own,
+            &mut caps,
+        );
         parse_v2(
             "7:0 rbps=9000 wbps=7000 riops=max wiops=100\n8:0 rbps=1\n",
+            upper,
             &mut caps,
         );
         let expected = [
-            ("7:0", "rbps", 9000),
-            ("7:0", "wbps", 5000),
-            ("7:0", "wiops", 100),
-            ("8:0", "rbps", 1),
+            ("7:0", "rbps", 9000, "/a"),
+            ("7:0", "wbps", 5000, "/a/b"),
+            ("7:0", "wiops", 100, "/a"),
+            ("8:0", "rbps", 1, "/a"),
         ];
         assert_eq!(told(&caps), expected);
     }
 
     #[test]
     fn version_1_has_a_file_for_each_kind() {
+        let group = Path::new("/a");
         let mut caps = InForce::new();
-        parse_v1("8:0 1048576\n8:16 2097152\n", "rbps", &mut caps);
-        parse_v1("8:0 100\n", "wiops", &mut caps);
+        parse_v1("8:0 1048576\n8:16 2097152\n", KINDS[0], group, &mut caps);
+        parse_v1("8:0 100\n", KINDS[3], group, &mut caps);
         let expected = [
-            ("8:0", "rbps", 1_048_576),
-            ("8:0", "wiops", 100),
-            ("8:16", "rbps", 2_097_152),
+            ("8:0", "rbps", 1_048_576, "/a"),
+            ("8:0", "wiops", 100, "/a"),
+            ("8:16", "rbps", 2_097_152, "/a"),
         ];
         assert_eq!(told(&caps), expected);
+    }
+
+    #[test]
+    fn what_is_used_of_a_cap_is_that_of_the_group_which_has_it() {
+        let (own, upper) = (Path::new("/a/b"), Path::new("/a"));
+        let mut caps = InForce::new();
+        parse_v2("7:0 wbps=5000\n8:0 riops=50\n", own, &mut caps);
+        parse_v2("7:0 riops=100\n", upper, &mut caps);
+        let device = "7:0".to_owned();
+        let counted = Counted::from([((device.clone(), "reads"), 70), ((device, "writes"), 9)]);
+        let mut columns = Columns::default();
+        put_used(&caps, upper, &counted, &mut columns);
+        put_used(&caps, own, &Counted::new(), &mut columns);
+        let expected = [
+            ("cgroup.7:0.capped_reads", Some(70)),
+            ("cgroup.7:0.capped_written_bytes", Some(0)),
+            ("cgroup.8:0.capped_reads", Some(0)),
+        ];
+        let names = columns.names().iter().map(String::as_str);
+        let found: Vec<_> = names.zip(columns.row().iter().copied()).collect();
+        assert_eq!(found, expected);
     }
 
     proptest! {
@@ -135,15 +211,15 @@ mod tests {
             let [rbps, wbps, riops, wiops] = values;
             let text = format!("8:0 rbps={rbps} wbps={wbps} riops={riops} wiops={wiops}\n");
             let mut caps = InForce::new();
-            parse_v2(&text, &mut caps);
-            let read = V2_KEYS.map(|kind| caps[&("8:0".to_owned(), kind)]);
+            parse_v2(&text, Path::new("/a"), &mut caps);
+            let read = KINDS.map(|kind| caps[&("8:0".to_owned(), kind)].per_second);
             prop_assert_eq!(read, values);
         }
 
         #[test]
         fn nothing_makes_it_panic(text in "(.|[ =\n]){0,60}") {
-            parse_v2(&text, &mut InForce::new());
-            parse_v1(&text, "rbps", &mut InForce::new());
+            parse_v2(&text, Path::new("/a"), &mut InForce::new());
+            parse_v1(&text, KINDS[0], Path::new("/a"), &mut InForce::new());
         }
     }
 }

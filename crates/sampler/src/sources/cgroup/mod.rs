@@ -25,3 +25,9 @@ pub(super) fn open(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Sour
     ];
     found.into_iter().flatten().collect()
 }
+
+/// The value of a device that is told by its numbers.
+fn put(columns: &mut Columns, device: &str, counter: &str, value: u64) {
+    let column = columns.named(&format!("cgroup.{device}.{counter}"));
+    columns.put(column, value);
+}

@@ -1,6 +1,8 @@
-//! What the group has read and written: io.stat of version 2, blkio.throttle.* of version 1.
+//! What a group has read and written: io.stat of version 2, blkio.throttle.* of version 1.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use super::group::{Group, Version};
 use crate::columns::Columns;
@@ -15,7 +17,7 @@ const V2_KEYS: [(&str, &str); 4] = [
     ("wios", "writes"),
 ];
 /// Version 1 has a file for bytes and one for requests, with a line for each operation of each
-/// device: `8:0 Read 1`. Those of groups below count where the kernel (since 4.4) adds them.
+/// device: `8:0 Read 1`.
 const V1: [(&str, [(&str, &str); 2]); 2] = [
     (
         "blkio.throttle.io_service_bytes",
@@ -26,7 +28,13 @@ const V1: [(&str, [(&str, &str); 2]); 2] = [
         [("Read", "reads"), ("Write", "writes")],
     ),
 ];
-const V1_WITH_THOSE_BELOW: &str = "_recursive";
+/// What is behind these names: version 1 adds the groups below in files of their own (since 4.4),
+/// version 2 always does.
+pub(super) const ALONE: &[&str] = &[""];
+const WITH_THOSE_BELOW: &[&str] = &["_recursive", ""];
+
+/// Bytes and requests, by device and counter.
+pub(super) type Counted = BTreeMap<(String, &'static str), u64>;
 
 /// `cgroup.MAJOR:MINOR.COUNTER`, in bytes and requests.
 pub(super) struct Moved(Group);
@@ -39,41 +47,35 @@ impl Moved {
 
 impl Source for Moved {
     fn sample(&mut self, columns: &mut Columns) {
-        match self.0.version {
-            Version::V2 => {
-                let text = fs::read_to_string(self.0.own.join(V2)).unwrap_or_default();
-                parse_v2(&text, |device, counter, value| {
-                    put(columns, device, counter, value);
-                });
-            }
-            Version::V1 => {
-                for (file, operations) in &V1 {
-                    let text = self.v1(file).unwrap_or_default();
-                    parse_v1(&text, operations, |device, counter, value| {
-                        put(columns, device, counter, value);
-                    });
-                }
-            }
+        let found = counted(&self.0.own, self.0.version, WITH_THOSE_BELOW);
+        for ((device, counter), value) in found.unwrap_or_default() {
+            super::put(columns, &device, counter, value);
         }
     }
 }
 
-impl Moved {
-    fn v1(&self, file: &str) -> Option<String> {
-        let whole = self.0.own.join(format!("{file}{V1_WITH_THOSE_BELOW}"));
-        let own = self.0.own.join(file);
-        fs::read_to_string(whole)
-            .or_else(|_| fs::read_to_string(own))
-            .ok()
+/// What a group has moved, in version 1 by the first files that there are with one of these
+/// `endings`; None if the kernel does not tell. A device that it never used is not among it.
+pub(super) fn counted(group: &Path, version: Version, endings: &[&str]) -> Option<Counted> {
+    let mut counted = Counted::new();
+    let mut take = |device: &str, counter: &'static str, value: u64| {
+        counted.insert((device.to_owned(), counter), value);
+    };
+    match version {
+        Version::V2 => parse_v2(&fs::read_to_string(group.join(V2)).ok()?, take),
+        Version::V1 => {
+            for (file, operations) in &V1 {
+                let read =
+                    |ending: &&str| fs::read_to_string(group.join(format!("{file}{ending}")));
+                let text = endings.iter().find_map(|ending| read(ending).ok())?;
+                parse_v1(&text, operations, &mut take);
+            }
+        }
     }
+    Some(counted)
 }
 
-fn put(columns: &mut Columns, device: &str, counter: &str, value: u64) {
-    let column = columns.named(&format!("cgroup.{device}.{counter}"));
-    columns.put(column, value);
-}
-
-fn parse_v2(text: &str, mut take: impl FnMut(&str, &str, u64)) {
+fn parse_v2(text: &str, mut take: impl FnMut(&str, &'static str, u64)) {
     for line in text.lines() {
         let mut fields = line.split(' ');
         let device = fields.next().unwrap_or_default();
@@ -86,7 +88,11 @@ fn parse_v2(text: &str, mut take: impl FnMut(&str, &str, u64)) {
     }
 }
 
-fn parse_v1(text: &str, operations: &[(&str, &str)], mut take: impl FnMut(&str, &str, u64)) {
+fn parse_v1(
+    text: &str,
+    operations: &[(&str, &'static str)],
+    mut take: impl FnMut(&str, &'static str, u64),
+) {
     for line in text.lines() {
         let fields: Vec<&str> = line.split(' ').collect();
         let &[device, operation, value] = &fields[..] else {
@@ -139,6 +145,35 @@ mod tests {
             ("8:0".into(), "written_bytes".into(), 8192),
         ];
         assert_eq!(v1(text), expected);
+    }
+
+    #[test]
+    fn version_1_has_files_with_and_without_the_groups_below() {
+        let group = tempfile::tempdir().unwrap();
+        let write = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
+        let reads = |endings| {
+            let counted = counted(group.path(), Version::V1, endings)?;
+            counted.get(&("8:0".to_owned(), "reads")).copied()
+        };
+        write("blkio.throttle.io_service_bytes", "8:0 Read 4096\n");
+        assert_eq!(reads(ALONE), None);
+        write("blkio.throttle.io_serviced", "8:0 Read 1\n");
+        assert_eq!([ALONE, WITH_THOSE_BELOW].map(reads), [Some(1); 2]);
+        write("blkio.throttle.io_serviced_recursive", "8:0 Read 3\n");
+        assert_eq!([ALONE, WITH_THOSE_BELOW].map(reads), [Some(1), Some(3)]);
+    }
+
+    #[test]
+    fn version_2_has_one_file_or_none() {
+        let group = tempfile::tempdir().unwrap();
+        assert_eq!(counted(group.path(), Version::V2, ALONE), None);
+        fs::write(group.path().join(V2), "8:0 rbytes=4096 rios=1\n").unwrap();
+        let device = "8:0".to_owned();
+        let expected = Counted::from([
+            ((device.clone(), "read_bytes"), 4096),
+            ((device, "reads"), 1),
+        ]);
+        assert_eq!(counted(group.path(), Version::V2, ALONE), Some(expected));
     }
 
     proptest! {
