@@ -255,6 +255,29 @@ def test_of_slow_members_the_lowest_is_told_which_is_the_disk():
     assert [each.of for each in findings if each.limit is Limit.MEMBER] == ["sdc"]
 
 
+@pytest.mark.parametrize(
+    ("with_platters", "told_of"),
+    [
+        ({"sdc"}, []),  # below a cache, or with a journal beside it
+        ({"sdb", "sdc"}, ["sdc"]),
+        ({"sdb", "sdd"}, ["sdc"]),
+    ],
+)
+def test_only_members_of_like_make_are_peers(with_platters, told_of):
+    base = BY_NAME["four members, one of them slow"]
+    known = replace(base.ground, rotational=frozenset(with_platters))
+    findings = diagnose(base.seen, known).findings
+    assert [each.of for each in findings if each.limit is Limit.MEMBER] == told_of
+
+
+def test_an_array_of_disks_with_platters_is_of_their_make():
+    base = BY_NAME["four members, one of them slow"]
+    members = {DISK: ("sdb", "sdc"), "sdc": ("sdx", "sdy")}
+    known = replace(base.ground, members=members, rotational=frozenset({"sdx", "sdy"}))
+    limits = {each.limit for each in diagnose(base.seen, known).findings}
+    assert Limit.MEMBER not in limits
+
+
 BESIDE = (
     (Limit.STEAL, {"%steal": 15.0}),
     (Limit.QUOTA, {"%quota": 15.0}),

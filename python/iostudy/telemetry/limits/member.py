@@ -25,13 +25,16 @@ same as the least of SLOWER: a wait grows at least as fast as the load does."""
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """The members of any volume that were busy and waited for far longer than their peers.
 
+    A disk with platters is no peer of flash: below a cache or beside a journal it is slower by
+    design. Where it is not known which are disks with platters, all members are peers.
+
     Where a member of such a member is slow itself, that one is the cause and is told alone.
     """
     slow: dict[str, Finding] = {}
     for members in ground.members.values():
         known = {name: seen.devices[name] for name in _lowest(members, seen, ground)}
         for name, figures in known.items():
-            peers = {other: own for other, own in known.items() if other != name}
+            peers = dict(_peers(name, known, ground))
             slow.update((name, finding) for finding in _slower(name, figures, peers))
     for name, finding in slow.items():
         if slow.keys().isdisjoint(_below(name, ground)):
@@ -52,6 +55,20 @@ def _below(name: str, ground: Ground) -> Iterator[str]:
     for member in ground.members.get(name, ()):
         yield member
         yield from _below(member, ground)
+
+
+def _peers(
+    name: str, known: Mapping[str, Figures], ground: Ground
+) -> Iterator[tuple[str, Figures]]:
+    """The other members of like make."""
+    own = _has_platters(name, ground)
+    for other, figures in known.items():
+        if other != name and _has_platters(other, ground) == own:
+            yield other, figures
+
+
+def _has_platters(name: str, ground: Ground) -> bool:
+    return not ground.rotational.isdisjoint((name, *_below(name, ground)))
 
 
 def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterator[Finding]:
