@@ -40,6 +40,9 @@ pub struct Request {
     pub device: u32,
     /// What it does.
     pub operation: Operation,
+    /// Whether the kernel has no letter for that: zeros without data, which it may have none for,
+    /// or a command, of which the completion alone is told.
+    pub is_unnamed: bool,
     /// Where it begins; 0 for a flush.
     pub sector: u64,
     /// How long it is; 0 for a flush.
@@ -97,20 +100,23 @@ impl Layout {
     }
 
     /// The event in a record; None if it is of another kind, or of a command, such as those of
-    /// `SG_IO` and of the driver itself, which the kernel's own counters leave out as well.
+    /// `SG_IO` and of the driver itself, which the kernel's own counters leave out as well. A
+    /// completion may be a command's all the same: it tells the length that an issue leaves out
+    /// (`blk_rq_trace_nr_sectors()` of `include/linux/blktrace_api.h`).
     #[must_use]
     pub fn event(&self, record: &Record) -> Option<Event> {
         if self.kind.number(record.payload)? != self.id {
             return None;
         }
         let sectors = self.sectors.number(record.payload)?;
-        let operation = operation(self.rwbs.bytes(record.payload)?, sectors)?;
+        let (letter, operation) = operation(self.rwbs.bytes(record.payload)?, sectors)?;
         Some(Event {
             at: record.at,
             step: self.step,
             request: Request {
                 device: u32::try_from(self.device.number(record.payload)?).ok()?,
                 operation,
+                is_unnamed: letter == UNNAMED,
                 sector: match operation {
                     // It has no place, and is issued with another than it is completed with.
                     Operation::Flush => 0,
@@ -122,21 +128,25 @@ impl Layout {
     }
 }
 
-/// An F before the letter of the operation asks for a flush before it: `FWS`, `FF`.
-fn operation(rwbs: &[u8], sectors: u64) -> Option<Operation> {
-    let ([b'F', letter @ (b'R' | b'W' | b'D' | b'F' | b'N'), ..] | [letter, ..]) = rwbs else {
+/// Zeros without data (`REQ_OP_WRITE_ZEROES`), or a command.
+const UNNAMED: u8 = b'N';
+
+/// What a request does, with the letter that says so. An F before that letter asks for a flush
+/// before it: `FWS`, `FF`.
+fn operation(rwbs: &[u8], sectors: u64) -> Option<(u8, Operation)> {
+    let ([b'F', letter @ (b'R' | b'W' | b'D' | b'F' | UNNAMED), ..] | [letter, ..]) = rwbs else {
         return None;
     };
-    match letter {
-        b'F' => Some(Operation::Flush),
+    let operation = match *letter {
+        b'F' => Operation::Flush,
         // A command; or what asked for a flush and nothing else, which has been issued as one.
-        _ if sectors == 0 => None,
-        b'R' => Some(Operation::Read),
-        // REQ_OP_WRITE_ZEROES has no letter of its own.
-        b'W' | b'N' => Some(Operation::Write),
-        b'D' => Some(Operation::Discard),
-        _ => None,
-    }
+        _ if sectors == 0 => return None,
+        b'R' => Operation::Read,
+        b'W' | UNNAMED => Operation::Write,
+        b'D' => Operation::Discard,
+        _ => return None,
+    };
+    Some((*letter, operation))
 }
 
 #[cfg(test)]
@@ -163,7 +173,8 @@ mod tests {
         for (letters, sectors, expected) in known {
             let mut rwbs = letters.as_bytes().to_vec();
             rwbs.resize(10, 0);
-            assert_eq!(operation(&rwbs, sectors), expected, "{letters}");
+            let found = operation(&rwbs, sectors).map(|(_, operation)| operation);
+            assert_eq!(found, expected, "{letters}");
         }
         assert_eq!(operation(b"", 0), None);
     }
@@ -193,5 +204,25 @@ mod tests {
         );
         let payload = &payload[..40];
         assert_eq!(layout.event(&Record { at, payload }), None);
+    }
+
+    #[test]
+    fn what_may_be_a_command_says_so() {
+        let text = include_str!("../tests/recorded/block_rq_complete.format");
+        let layout = Layout::parse(Step::Completed, text).unwrap();
+        let mut payload = [0; 64];
+        payload[..2].copy_from_slice(&u16::try_from(layout.id).unwrap().to_ne_bytes());
+        payload[24] = 1; // a sector
+        let mut is_unnamed = |letter| {
+            payload[34] = letter;
+            let (at, payload) = (0, &payload);
+            layout
+                .event(&Record { at, payload })
+                .unwrap()
+                .request
+                .is_unnamed
+        };
+        assert!(is_unnamed(b'N'));
+        assert!(!is_unnamed(b'W'));
     }
 }

@@ -28,7 +28,7 @@ pub struct Matched {
 }
 
 /// Several requests of one place can be under way; the oldest comes first, as the number says.
-type Key = (u32, Operation, u64, u64);
+type Key = (u32, Operation, bool, u64, u64);
 
 #[derive(Debug)]
 struct Pending {
@@ -82,22 +82,23 @@ impl Matcher {
     }
 
     fn wait(&mut self, request: &Request, sector: u64, number: u64, pending: Pending) {
-        let key = (request.device, request.operation, sector, number);
+        let key = key(request, sector, number);
         self.pending.insert(key, pending);
     }
 
     /// The issue that waits longest at the place of a request.
     fn oldest(&mut self, request: &Request) -> Option<(u64, Pending)> {
-        let place = |number| (request.device, request.operation, request.sector, number);
+        let place = |number| key(request, request.sector, number);
         let waiting = self.pending.range(place(0)..=place(u64::MAX)).next();
         let key = *waiting?.0;
-        Some((key.3, self.pending.remove(&key)?))
+        Some((key.4, self.pending.remove(&key)?))
     }
 
     fn complete(&mut self, event: &Event) {
         let request = &event.request;
         let Some((number, mut pending)) = self.oldest(request) else {
-            self.matched.without_issue += 1;
+            // What has no name was a command, whose issue is left out.
+            self.matched.without_issue += u64::from(!request.is_unnamed);
             return;
         };
         if request.sectors < pending.sectors_left {
@@ -112,6 +113,11 @@ impl Matcher {
         note(&mut done.latencies, Duration::from_nanos(nanoseconds));
         *done.sizes.entry(pending.bytes).or_default() += 1;
     }
+}
+
+fn key(request: &Request, sector: u64, number: u64) -> Key {
+    let (operation, is_unnamed) = (request.operation, request.is_unnamed);
+    (request.device, operation, is_unnamed, sector, number)
 }
 
 fn none() -> Requests {
@@ -133,6 +139,7 @@ mod tests {
         let request = Request {
             device: DEVICE,
             operation,
+            is_unnamed: false,
             sector,
             sectors,
         };
@@ -205,6 +212,20 @@ mod tests {
             [longest(Operation::Write), longest(Operation::Flush)],
             [10, 100]
         );
+    }
+
+    #[test]
+    fn the_end_of_a_command_is_neither_counted_nor_taken_for_that_of_a_write() {
+        let mut command = event(10, Step::Completed, Operation::Write, 0, 1);
+        command.request.is_unnamed = true;
+        let found = matched(&[
+            event(0, Step::Issued, Operation::Write, 0, 8),
+            command,
+            event(30, Step::Completed, Operation::Write, 0, 8),
+        ]);
+        let writes = &found.requests[&(DEVICE, Operation::Write)];
+        assert_eq!((writes.latencies.len(), writes.latencies.max()), (1, 30));
+        assert_eq!((found.without_issue, found.without_completion), (0, 0));
     }
 
     #[test]
