@@ -17,7 +17,7 @@ OPTIONS = {
 
 STUDY = """\
 question: Where should the edit log live?
-target: {loopback: {size: 64MiB}}
+target: {loopback: {size: 32MiB}}
 factors:
   workload.logs: {1 local disk: log, 1 NFS disk: /mnt/nfs4/journal}
 workloads:
@@ -159,10 +159,11 @@ def test_a_server_whose_disk_is_slow(machine: Machine) -> None:
         machine.shell("umount /mnt/slow; exportfs -u 127.0.0.1:/srv/slow; umount /srv/slow")
 
 
+@pytest.mark.usefixtures("volumes")
 def test_a_study_with_a_log_on_nfs_beside_one_on_a_disk(machine: Machine) -> None:
     machine.run("sh", "-c", "mkdir -p /mnt/nfs4/journal; cat >/tmp/log.yaml", text=STUDY)
-    machine.iostudy("run", "/tmp/log.yaml", "--yes", "--out", "/tmp/log", seconds=900)
-    told = json.loads(machine.iostudy("report", "/tmp/log", "--format", "json").stdout)
+    machine.iostudy("run", "/tmp/log.yaml", "--yes", "--out", "/data/log", seconds=900)
+    told = json.loads(machine.iostudy("report", "/data/log", "--format", "json").stdout)
     mounts = told["circumstances"]["host"]["mounts"].values()
     (mount,) = [own for own in mounts if own["filesystem"] == "nfs4"]
     assert {"vers=4.2", "proto=tcp"} <= set(mount["options"])
