@@ -29,6 +29,12 @@ def test_what_is_no_file_says_nothing_and_is_not_waited_for(folder: Path, tmp_pa
     assert given.refused == ()
 
 
+def test_a_file_is_read_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_PIECE_BYTES", 7)
+    (tmp_path / "file").write_text("0123456789" * 10)
+    assert reader.Reader().text(tmp_path / "file") == "0123456789" * 10
+
+
 def test_a_file_beyond_all_bounds_is_refused(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,9 @@ from iostudy.host.files import NOT_HERE, ROOT, decode
 
 _LARGEST_BYTES = 16 << 20
 """No file that a host is configured by comes near this."""
+_PIECE_BYTES = 64 << 10
+"""Linux 6.1 makes room for as much as is asked for at once of a file in /proc/sys, and refuses 4 MiB
+(proc_sys_call_handler of fs/proc/proc_sysctl.c)."""
 
 _NO_FILE = (*NOT_HERE, errno.ELOOP)
 
@@ -51,8 +54,10 @@ def _text(path: Path) -> str | None:
     if not stat.S_ISREG(path.stat().st_mode):
         return None
     # It may have become a pipe meanwhile, which would be waited for.
-    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        data = file.read(_LARGEST_BYTES + 1)
-    if len(data) > _LARGEST_BYTES:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-    return decode(data).removesuffix("\n")
+    data = bytearray()
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+        while piece := file.read(_PIECE_BYTES):
+            data += piece
+            if len(data) > _LARGEST_BYTES:
+                raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return decode(bytes(data)).removesuffix("\n")
