@@ -257,8 +257,8 @@ class NamespacePhase:
     def mutations(self) -> int:
         """Those that the log made durable; 0 without a log."""
     @property
-    def syncs(self) -> int:
-        """Batches: each is synced once in every directory."""
+    def batches(self) -> int:
+        """Each is written to every directory, and synced there if syncs are asked for."""
     @property
     def log_bytes(self) -> int:
         """Bytes of records, in one directory."""

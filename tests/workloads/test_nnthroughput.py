@@ -44,7 +44,7 @@ def carried_out(workload, place):
 def test_every_phase_has_its_figures_and_all_logs_are_removed(place, logs):
     workload = make(operations=EVERYTHING, logs=logs)
     measured = carried_out(workload, place)
-    assert set(measured.figures) == {f.name for f in nnthroughput._figures(workload.options)}
+    assert set(measured.figures) == names_of_figures(workload)
     assert all(math.isfinite(value) for value in measured.figures.values())
     counts = {name: sum(c for _, c in buckets) for name, buckets in measured.latencies.items()}
     assert counts == dict.fromkeys(EVERYTHING, 2000)
@@ -83,8 +83,19 @@ def test_a_mutation_takes_the_bytes_that_it_needs_or_those_asked_for(place):
 )
 def test_however_the_log_is_kept_it_tells_what_was_done(place, options):
     # The run itself compares what every log tells with the tree that was served.
-    measured = carried_out(make(**options), place)
-    assert measured.figures["create_per_sync"] >= 1
+    workload = make(**options)
+    measured = carried_out(workload, place)
+    assert set(measured.figures) == names_of_figures(workload)
+    assert measured.figures["create_bytes"] > 0
+
+
+def names_of_figures(workload):
+    return {figure.name for figure in nnthroughput._figures(workload.options)}
+
+
+def test_without_syncs_none_are_counted(place):
+    measured = carried_out(make(sync="none", operations="create"), place)
+    assert not {"create_per_sync", "create_syncs"} & set(measured.figures)
 
 
 def test_logs_elsewhere_lie_in_folders_of_our_own_that_are_removed(place, tmp_path):

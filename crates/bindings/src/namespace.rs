@@ -113,7 +113,7 @@ impl NamespacePhase {
     }
 
     #[getter]
-    fn syncs(&self) -> u64 {
+    fn batches(&self) -> u64 {
         self.0.log.batches
     }
 

@@ -12,8 +12,8 @@ from iostudy.host.files import NOT_HERE, ROOT, decode
 _LARGEST_BYTES = 16 << 20
 """No file that a host is configured by comes near this."""
 _PIECE_BYTES = 64 << 10
-"""Linux 6.1 makes room for as much as is asked for at once of a file in /proc/sys, and refuses 4 MiB
-(proc_sys_call_handler of fs/proc/proc_sysctl.c)."""
+"""Linux 6.1 makes room for as much as is asked for at once of a file in /proc/sys, and refuses
+4 MiB (proc_sys_call_handler of fs/proc/proc_sysctl.c)."""
 
 _NO_FILE = (*NOT_HERE, errno.ELOOP)
 

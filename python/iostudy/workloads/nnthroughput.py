@@ -140,7 +140,7 @@ class NNThroughput(Workload):
             outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
         phases = outcome.phases
         return Measured(
-            _readings(phases, _workers(self.options)),
+            _readings(phases, self.options),
             {phase.operation: compact(phase.latencies) for phase in phases},
             departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.dropped),
         )
@@ -176,7 +176,9 @@ def _job(options: NNThroughputOptions, logs: Sequence[Path]) -> _native.Namespac
     )
 
 
-def _readings(phases: Sequence[_native.NamespacePhase], workers: int) -> dict[str, float]:
+def _readings(
+    phases: Sequence[_native.NamespacePhase], options: NNThroughputOptions
+) -> dict[str, float]:
     seconds = math.fsum(phase.wall_seconds for phase in phases)
     readings = {"rate": sum(phase.latencies.count for phase in phases) / seconds}
     for phase in phases:
@@ -186,11 +188,11 @@ def _readings(phases: Sequence[_native.NamespacePhase], workers: int) -> dict[st
     for phase in phases:
         readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
         if phase.operation not in LOOKING:
-            readings |= _of_log(phase, workers)
+            readings |= _of_log(phase, options)
     return readings
 
 
-def _of_log(phase: _native.NamespacePhase, workers: int) -> dict[str, float]:
+def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict[str, float]:
     """What the log did; shares are of the workers' time, and of the time of the phase."""
     own, wall = f"{phase.operation}_", phase.wall_seconds
     waits = {
@@ -198,13 +200,17 @@ def _of_log(phase: _native.NamespacePhase, workers: int) -> dict[str, float]:
         f"{own}buffer_share": phase.buffer_seconds,
         f"{own}sync_share": phase.sync_seconds,
     }
-    readings = {name: 100 * waited / (workers * wall) for name, waited in waits.items()}
-    if phase.syncs:
+    of_all = 100 / (_workers(options) * wall)
+    readings = {name: of_all * waited for name, waited in waits.items()}
+    if phase.batches:
         readings |= {
-            f"{own}per_sync": phase.mutations / phase.syncs,
             f"{own}bytes": phase.log_bytes / phase.mutations,
-            f"{own}syncs": phase.syncs / wall,
             f"{own}writing_share": 100 * phase.writing_seconds / wall,
+        }
+    if phase.batches and options.sync != "none":
+        readings |= {
+            f"{own}per_sync": phase.mutations / phase.batches,
+            f"{own}syncs": phase.batches / wall,
         }
     return readings
 
@@ -244,10 +250,13 @@ def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, 
     )
     if options.logs == (NO_LOG,):
         return waits
-    return (
+    syncs = (
         Figure(f"{operation}_per_sync", "op", "mutations that shared a sync", True),
-        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
         Figure(f"{operation}_syncs", "1/s", "syncs of each log", True),
+    )
+    return (
+        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
+        *(syncs if options.sync != "none" else ()),
         *waits,
         Figure(
             f"{operation}_writing_share", "%", "of the time, the log was written and synced", False
