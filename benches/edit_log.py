@@ -28,6 +28,9 @@ from iostudy.units import MIB
 
 ROUNDS = 5
 FILES = 200_000
+"""Without a log."""
+FILES_PER_THREAD = 1000
+"""With one: about as many syncs for any number of threads, which take a second or so."""
 THREADS = (16, 64, 256)
 MANY_FILES = 10_000_000
 DISK_BYTES = 512 * MIB
@@ -45,7 +48,7 @@ def main() -> None:
     for name, parent in (("this disk", None), ("memory", _MEMORY)):
         with scratch_folder(DISK_BYTES, parent) as folder:
             where = "loop-back ext4" if os.geteuid() == 0 else "a folder"
-            print(f"{where} on {name}; {rounds} rounds; {FILES} files; medians a second")
+            print(f"{where} on {name}; {rounds} rounds; medians a second")
             print("threads     none    1 log  a sync   syncs  of fdatasync  at most   1 log / none")
             for threads in THREADS:
                 print(_line(threads, _measure(folder, threads, rounds)), flush=True)
@@ -54,8 +57,8 @@ def main() -> None:
 def _measure(folder: Path, threads: int, rounds: int) -> Rounds:
     draw = random.Random(threads)
     programs = {
-        "none": lambda: _create(folder, threads, "none"),
-        "log": lambda: _create(folder, threads, "log"),
+        "none": lambda: _create(folder, threads, "none", FILES),
+        "log": lambda: _create(folder, threads, "log", FILES_PER_THREAD * threads),
         "fio": lambda: {"syncs": fdatasync_rate(folder)},
     }
     measured = []
@@ -68,7 +71,7 @@ def _measure(folder: Path, threads: int, rounds: int) -> Rounds:
     return measured[1:]
 
 
-def _create(folder: Path, threads: int, logs: str, files: int = FILES) -> Mapping[str, float]:
+def _create(folder: Path, threads: int, logs: str, files: int) -> Mapping[str, float]:
     return served(folder, operations="create", files=files, threads=threads, logs=logs)
 
 
