@@ -163,11 +163,7 @@ impl Journal {
             directories: progress.left_of(&log.directories),
             ..log.clone()
         };
-        let segments = if self.has_directories {
-            progress.keep(begin(&left, last), last + 1)?
-        } else {
-            Vec::new()
-        };
+        let segments = progress.keep(begin(&left, last), last + 1)?;
         *self = Self::of(segments, &left, last, &progress).inspect_err(|_| progress.fail())?;
         Ok(last)
     }

@@ -151,22 +151,20 @@ impl Namespace {
     ///
     /// No directory is left: nothing is acknowledged any more.
     pub fn checkpoint(&self) -> Result<(), Error> {
-        let one_at_a_time = self.checkpoint.lock();
+        if self.log.directories.is_empty() {
+            return Ok(()); // there is nowhere to write one
+        }
+        let _one_at_a_time = self.checkpoint.lock();
         let (image, last) = {
             let mut inner = self.lock(&mut Duration::default());
             let last = inner.journal.roll(&self.log)?;
             (image::encode(&inner.tree, last), last)
         };
-        self.put_images(&image, last)?;
-        drop(one_at_a_time);
-        Ok(())
+        self.put_images(&image, last)
     }
 
     fn put_images(&self, image: &[u8], last: u64) -> Result<(), Error> {
         let left = self.progress.left_of(&self.log.directories);
-        if left.is_empty() {
-            return Ok(()); // there is no log
-        }
         let put = |own: &PathBuf| (own.clone(), put_image(own, image, last));
         let kept = self.progress.keep(left.iter().map(put), last + 1);
         let still = self.progress.left_of(&left);
