@@ -126,6 +126,15 @@ def cpu(user: float, system: float = 2.0, steal: float = 0.0, iowait: float = 0.
     return shares | {"%idle": idle}
 
 
+def asked(**kinds: tuple[float, float, float]) -> Mapping[str, Figures]:
+    """A server at /home: operations a second of each kind, their rtt and their queue in ms."""
+    figures = {"r/s": 0.0, "w/s": 0.0}
+    for kind, (per_second, rtt, queue) in kinds.items():
+        figures |= {f"{kind}/s": per_second, f"{kind}_rtt": rtt, f"{kind}_queue": queue}
+        figures[f"{kind}_exe"] = rtt + queue
+    return {"/home": figures}
+
+
 def spinning(threads: int) -> Figures:
     """A workload whose threads compute and do nothing else."""
     own = {"%cpu": 99.0 * threads, "%thread": 99.0, "threads": float(threads)}
@@ -291,16 +300,7 @@ SITUATIONS = (
         "an NFS server with a backlog",
         Limit.NFS,
         {},
-        nfs={
-            "/home": {
-                "r/s": 0.0,
-                "r_exe": 0.0,
-                "w/s": 900.0,
-                "w_exe": 30.0,
-                "w_rtt": 18.0,
-                "w_queue": 12.0,
-            }
-        },
+        nfs=asked(w=(900, 18, 12)),
         workload=waiting(27, 0.2),
         ground=Ground(nfs_mounts=("/home",), concurrency=27),
     ),
@@ -308,20 +308,7 @@ SITUATIONS = (
         "an NFS server that is asked to bring to its disk what it has",
         Limit.NFS,
         {},
-        nfs={
-            "/home": {
-                "r/s": 0.0,
-                "r_exe": 0.0,
-                "w/s": 800.0,
-                "w_exe": 1.0,
-                "w_rtt": 0.9,
-                "w_queue": 0.1,
-                "c/s": 50.0,
-                "c_exe": 300.0,
-                "c_rtt": 299.0,
-                "c_queue": 0.1,
-            }
-        },
+        nfs=asked(w=(800, 0.9, 0.1), c=(50, 299, 1)),
         workload=waiting(16, 0.2),
         ground=Ground(nfs_mounts=("/home",), concurrency=16),
     ),
@@ -329,17 +316,7 @@ SITUATIONS = (
         "an NFS server that is asked for many names",
         Limit.NFS,
         {},
-        nfs={
-            "/home": {
-                "r/s": 0.0,
-                "w/s": 0.0,
-                "c/s": 0.0,
-                "o/s": 1500.0,
-                "o_exe": 10.0,
-                "o_rtt": 8.0,
-                "o_queue": 2.0,
-            }
-        },
+        nfs=asked(o=(1500, 8, 2)),
         workload=waiting(16, 0.2),
         ground=Ground(nfs_mounts=("/home",), concurrency=16),
     ),
@@ -374,16 +351,7 @@ SITUATIONS = (
         "one request at a time to an NFS server",
         Limit.CONCURRENCY,
         {},
-        nfs={
-            "/home": {
-                "r/s": 900.0,
-                "r_exe": 1.0,
-                "r_rtt": 0.9,
-                "r_queue": 0.1,
-                "w/s": 0.0,
-                "w_exe": 0.0,
-            }
-        },
+        nfs=asked(r=(900, 0.9, 0.1)),
         workload=waiting(1, 0.05),
         ground=Ground(nfs_mounts=("/home",), concurrency=1),
     ),
