@@ -62,7 +62,7 @@ def node(tmp_path, own_state):
 
 def on_its_own_disk(session):
     """The session without telemetry of the disk below, where other programs are at work."""
-    return replace(session, make_recorder=lambda: ProcRecorder([session.device]))
+    return replace(session, make_recorder=lambda: ProcRecorder([session.devices[0]]))
 
 
 def scheduler_of(device):
@@ -73,13 +73,13 @@ def scheduler_of(device):
 @pytest.mark.root
 def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
     with node.block(request(), seed=1) as session:
-        before = scheduler_of(session.device)
+        before = scheduler_of(session.devices[0])
         result = on_its_own_disk(session).trial(BFQ)
-        assert result.settings == {f"block.scheduler@{session.device}": "bfq"}
-        assert scheduler_of(session.device) == before
+        assert result.settings == {f"block.scheduler@{session.devices[0]}": "bfq"}
+        assert scheduler_of(session.devices[0]) == before
         assert result.figures["bytes"] == 8 * MIB
         assert list(result.phases) == ["prepare", "apply", "reset", "sync", "run", "restore"]
-        written = result.telemetry.seen.devices[session.device]["kB_wrtn"]
+        written = result.telemetry.seen.devices[session.devices[0]]["kB_wrtn"]
         assert written >= 8 * 1024
         assert disturbance(result, LIMITS) == ""
 
@@ -163,7 +163,7 @@ def test_data_are_made_once_a_block_and_removed_after_it(node):
         assert "prepare" not in second.phases
         assert any("dropped before every trial" in note for note in second.notes)
         # All of it came from the disk: the cache held nothing.
-        assert second.telemetry.seen.devices[session.device]["kB_read"] >= 8 * 1024
+        assert second.telemetry.seen.devices[session.devices[0]]["kB_read"] >= 8 * 1024
     assert not path.exists()
 
 
@@ -175,12 +175,12 @@ def test_a_setting_that_somebody_changes_in_mid_trial_is_told_and_not_overwritte
             return super().stop()
 
     with node.block(request(), seed=1) as session:
-        scheduler = Path(f"/sys/block/{session.device}/queue/scheduler")
-        meddled = replace(session, make_recorder=lambda: Meddler([session.device]))
+        scheduler = Path(f"/sys/block/{session.devices[0]}/queue/scheduler")
+        meddled = replace(session, make_recorder=lambda: Meddler([session.devices[0]]))
         with pytest.raises(RestoreError, match="somebody else has changed it") as caught:
             meddled.trial(BFQ)
         assert "bfq for the whole trial" in str(caught.value.__context__)
-        assert scheduler_of(session.device) == "kyber"
+        assert scheduler_of(session.devices[0]) == "kyber"
         scheduler.write_text("bfq")
 
 
@@ -216,12 +216,12 @@ def test_the_metadata_of_the_file_system_are_not_foreign(node):
 @pytest.mark.root
 def test_a_workload_that_fails_leaves_the_settings_as_they_were(node):
     with node.block(request("dfsio-read"), seed=1) as session:
-        before = scheduler_of(session.device)
+        before = scheduler_of(session.devices[0])
         session.trial(NONE)
         next(session.place.directory.iterdir()).write_bytes(bytes(8 * MIB))
         with pytest.raises(WorkloadError):
             session.trial(BFQ)
-        assert scheduler_of(session.device) == before
+        assert scheduler_of(session.devices[0]) == before
 
 
 @pytest.mark.root

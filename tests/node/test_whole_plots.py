@@ -88,7 +88,7 @@ def test_what_the_file_system_is_stands_with_every_trial(node: LocalNode) -> Non
     with node.block(request(), seed=1) as session:
         for each, more in ((bare, 3), (EXT2_BFQ, 0)):
             result = session.trial(each)
-            device = session.device
+            device = session.devices[0]
             assert result.settings == {
                 f"{name}@{device}": value for name, value in each.settings.items()
             }
@@ -160,8 +160,8 @@ def test_a_plot_that_cannot_be_made_ends_its_block_and_not_the_next(
                 session.trial(EXT2_NONE)
     with node.block(request(), seed=1) as session:
         result = session.trial(EXT2_NONE)
-        assert result.device == session.device != ""
-        assert result.telemetry.seen.devices[session.device]["kB_wrtn"] >= 4 * 1024
+        assert result.device == session.devices[0] != ""
+        assert result.telemetry.seen.devices[session.devices[0]]["kB_wrtn"] >= 4 * 1024
 
 
 def test_a_workload_that_fails_ends_on_a_file_system_that_is_left(node: LocalNode) -> None:
@@ -182,7 +182,7 @@ def test_a_setting_read_back_at_the_end_of_the_trial(node: LocalNode) -> None:
 
     slow = replace(configuration("ext4", "none", options="commit=30"), whole_plot="options")
     with node.block(request(), seed=1) as session:
-        meddled = replace(session, make_recorder=lambda: Remounter([session.device]))
+        meddled = replace(session, make_recorder=lambda: Remounter([session.devices[0]]))
         with pytest.raises(SettingError, match=r"options = commit=30") as caught:
             meddled.trial(slow)
     assert caught.value.found == "it is commit=9"

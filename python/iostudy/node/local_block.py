@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
@@ -57,11 +57,6 @@ class LocalBlock:
     _client: Client | None = None
 
     @property
-    def device(self) -> str:
-        """The first device under test; empty if there is none."""
-        return next(iter(self.devices), "")
-
-    @property
     def place(self) -> Place:
         """Where the trials work now."""
         own = self.site
@@ -90,7 +85,8 @@ class LocalBlock:
         watch.begin("apply")
         with self.site.levels.applied(configuration) as wanted:
             self._configure(configuration, watch)
-            notes = self._make_alike(workload, watch, drop=workload.reads())
+            devices = self._devices_of(workload)
+            notes = self._make_alike(workload, devices, watch)
             watch.begin("run")
             measured, telemetry = self._measure(workload)
             watch.begin("restore")
@@ -99,7 +95,6 @@ class LocalBlock:
                 **read_back(wanted),
                 **(self._cluster.read_back(configuration) if self._cluster else {}),
             }
-        devices = self._devices_of(workload)
         return TrialResult(
             figures=measured.figures,
             settings=settings,
@@ -165,7 +160,9 @@ class LocalBlock:
             watch.begin("restart" if self.restarts else "configure")
             self._client = self._cluster.configured(configuration)
 
-    def _make_alike(self, workload: Workload, watch: Stopwatch, *, drop: bool) -> tuple[str, ...]:
+    def _make_alike(
+        self, workload: Workload, devices: Sequence[str], watch: Stopwatch
+    ) -> tuple[str, ...]:
         """Bring files, dirty pages and page cache into the state that every trial begins with."""
         watch.begin("reset")
         workload.reset(self.place)
@@ -174,12 +171,10 @@ class LocalBlock:
             self._cluster.cluster.settle()
         watch.begin("sync")
         caches.write_out()
-        notes = [_WRITTEN_OUT]
-        if not self._devices_of(workload):
-            notes.append(_NO_DEVICE)
+        notes = [_WRITTEN_OUT] if devices else [_WRITTEN_OUT, _NO_DEVICE]
         if self._cluster is not None and not self._cluster.cluster.data_dirs():
             notes.append(_ELSEWHERE)
-        if drop:
+        if workload.reads():
             watch.begin("drop")
             notes += self._drop()
         return tuple(notes)
