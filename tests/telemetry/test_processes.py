@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -109,7 +111,14 @@ def test_what_another_process_does_is_foreign_and_is_called_by_its_name(folder, 
     assert (shell.name, shell.written_kB >= 48 * KB) == ("sh", True)
 
 
-def test_a_thread_that_spins_is_the_busiest_and_runs():
+def in_a_process_of_its_own(task):
+    """This one may have threads and children of other tests, and those of pytest."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(task).result()
+
+
+def spun():
+    """What is seen of this process while a thread spins, and its CPU time in percent of a core."""
     stop = threading.Event()
 
     def spin():
@@ -118,29 +127,35 @@ def test_a_thread_that_spins_is_the_busiest_and_runs():
 
     spinner = threading.Thread(target=spin)
     spinner.start()
+    watch(lambda: None)  # what is done once in a process is not the spinner's
     before = time.process_time()
-    recorder = ProcRecorder([], [os.getpid()])
-    recorder.start()
-    time.sleep(3)
-    telemetry = recorder.stop()
-    spent = 100 * (time.process_time() - before) / telemetry.seen.seconds
+    seen = watch(lambda: time.sleep(3)).seen
+    spent = 100 * (time.process_time() - before) / seen.seconds
     # It was there at both ends, which are looked at whatever a scan costs.
     stop.set()
     spinner.join()
-    figures = telemetry.seen.workload
+    return seen, spent
+
+
+def test_a_thread_that_spins_is_the_busiest_and_runs():
+    seen, spent = in_a_process_of_its_own(spun)
+    figures = seen.workload
     assert figures["%cpu"] == pytest.approx(spent, abs=6)
-    # The rest is other threads of this process.
+    # The rest is other threads of that process.
     assert 0.75 * figures["%cpu"] <= figures["%thread"] <= figures["%cpu"] + 8
     assert figures["running"] == pytest.approx(1, abs=0.5)
     assert figures["threads"] >= 2
 
 
+def spun_beside():
+    with favoured() as group:
+        return recorded([], [spin(group)], roots=[os.getpid()])
+
+
 @pytest.mark.root
 def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
     """The root of a study's workload is iostudy itself, in which that thread runs."""
-    with favoured() as group:
-        seen = recorded([], [spin(group)], roots=[os.getpid()])
-    asked = demand(seen, Ground(concurrency=1))
+    asked = demand(in_a_process_of_its_own(spun_beside), Ground(concurrency=1))
     assert asked is not None
     assert asked.running == pytest.approx(1, abs=0.5)
     assert asked.unserved < UNSERVED
