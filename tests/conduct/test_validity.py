@@ -22,7 +22,7 @@ def result(beside: tuple[str, ...] = (), **written_mib: int) -> TrialResult:
     """A workload of 100 MiB on the device ``first``, and on those beside it."""
     devices = {name: {"kB_read": 0.0, "kB_wrtn": mib * 1024.0} for name, mib in written_mib.items()}
     telemetry = Telemetry(Seen(1.0, devices, {}), Samples(np.array([0.0, 1.0]), {}))
-    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, "first", {}, (), beside=beside)
+    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, ("first", *beside), {}, ())
 
 
 def test_a_neighbour_is_noticed_on_one_of_several_that_share_the_files() -> None:
@@ -48,7 +48,7 @@ def seen(machine: dict[str, float], *foreign: Foreign, seconds: float = 60.0) ->
     devices = {"sda": {"kB_read": 0.0, "kB_wrtn": 145 * 1024.0}} if foreign else {}
     told = Seen(seconds, devices, machine, foreign=foreign)
     telemetry = Telemetry(told, Samples(np.array([0.0, 1.0]), {}))
-    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, "sda", {}, ())
+    return TrialResult({BYTES: 100.0 * MIB}, {}, telemetry, ("sda",), {}, ())
 
 
 def test_foreign_io_names_who_moved_most_of_it() -> None:

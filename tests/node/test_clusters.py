@@ -388,7 +388,7 @@ def test_a_disk_of_this_machine_is_not_taken_for_that_of_a_cluster_elsewhere(ben
         with node.block(request(), seed=1) as session:
             result = session.trial(AS_IT_IS)
     assert (told["devices"], told["identity"]) == ([], [])
-    assert (result.device, dict(result.telemetry.seen.devices)) == ("", {})
+    assert (result.devices, dict(result.telemetry.seen.devices)) == ((), {})
     assert any("foreign I/O cannot be noticed" in note for note in result.notes)
 
 

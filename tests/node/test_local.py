@@ -103,9 +103,9 @@ def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_pat
             first, second = session.devices
             result = session.trial(BFQ)
             alone = session.trial(Configuration("there", {}, {"logs": "disk2:log"}))
-        assert (alone.device, alone.beside) == (second, ())
+        assert alone.devices == (second,)
         assert result.settings == {f"block.scheduler@{name}": "bfq" for name in (first, second)}
-        assert result.beside == (second,)
+        assert result.devices == (first, second)
         assert all(result.telemetry.seen.devices[name]["kB_wrtn"] > 0 for name in (first, second))
         assert [path.name for path in session.place.disks["disk2"].iterdir()] == ["lost+found"]
     assert list(folder.iterdir()) == []
@@ -123,8 +123,9 @@ def test_a_trial_whose_files_lie_on_no_disk_was_not_on_the_target(tmp_path, own_
         node = LocalNode(LoopbackTarget(32 * MIB, "ext4"), folder, directories=[Path(in_memory)])
         with node, node.block(asked, seed=1) as session:
             assert len(session.devices) == 1
-            assert session.trial(AS_IT_IS).device == ""
-            assert session.trial(Configuration("there", {}, {"logs": "log"})).device != ""
+            assert session.trial(AS_IT_IS).devices == ()
+            there = session.trial(Configuration("there", {}, {"logs": "log"}))
+            assert there.devices == session.devices
 
 
 @pytest.mark.root

@@ -143,7 +143,7 @@ def row(
         started_at=STARTED_AT + 3.0 * number,
         figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
         settings={"block.scheduler@loop0": configuration},
-        device="loop0",
+        devices=("loop0",),
         seen=Seen(
             seconds=30.0,
             devices=_devices(value, reads="read" in workload),
@@ -194,7 +194,7 @@ def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
 def renamed(trials: Sequence[TrialRow]) -> list[TrialRow]:
     """The same trials, of which the first half saw the disk as loop1."""
     before = [
-        replace(row, device="loop1", seen=replace(row.seen, devices=_renamed(row.seen.devices)))
+        replace(row, devices=("loop1",), seen=replace(row.seen, devices=_renamed(row.seen.devices)))
         for row in trials[: len(trials) // 2]
         if row.seen is not None
     ]

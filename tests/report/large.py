@@ -99,7 +99,7 @@ def _row(
             "block.read_ahead_kb@loop0": read_ahead,
             "block.scheduler@sda": "mq-deadline",
         },
-        device="loop0",
+        devices=("loop0",),
         seen=Seen(
             seconds=60.0,
             devices={name: _meters(_COUNTERS, draw) | _totals(draw) for name in ("loop0", "sda")},

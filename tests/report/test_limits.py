@@ -69,7 +69,7 @@ def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     host = {**CIRCUMSTANCES["host"], "mounts": mounts}
     waited = {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0}
     nfs = dict.fromkeys(("/data", "/mnt/other", "/home"), waited)
-    trials = [replace(saw(row, nfs=nfs), device="") for row in rows(asked, effects=EQUAL)]
+    trials = [replace(saw(row, nfs=nfs), devices=()) for row in rows(asked, effects=EQUAL)]
     told = build(asked, study_row(asked, {**CIRCUMSTANCES, "host": host}), trials).limits
     assert {(own.limit, own.of) for own in told} == {limit}
 
@@ -78,7 +78,7 @@ def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> 
     options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
     mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
     host = {"mounts": {p: {"point": p, "filesystem": kind} for p, kind in mounts.items()}}
-    ground = ground_of({"host": host}, "loop0", "nnthroughput", options, {})
+    ground = ground_of({"host": host}, ("loop0",), "nnthroughput", options, {})
     assert ground.nfs_mounts == ("/mnt/journal",)
 
 
@@ -120,7 +120,7 @@ def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
     told = two(**ONE_CORE)
     assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
     assert told.workloads[0].because.startswith("one core of the CPU was the limit of both: ")
-    assert "loop0 was busy 6 % of the time at most" in told.workloads[0].because
+    assert "at loop0 6 % of the time at most" in told.workloads[0].because
     assert any("no setting of the disk can show here" in said for said in told.answer)
     assert told.headline.endswith(": one core of the CPU was the limit of all.")
 
@@ -160,13 +160,13 @@ def test_where_nothing_is_decided_it_says_that_the_disk_had_no_part(varied, told
     trials = [saw(row, **ONE_CORE) for row in rows(asked, effects=EQUAL, noise=0.2)]
     own = build(asked, study_row(asked), trials)
     assert own.workloads[0].results[1].verdict is Verdict.INCONCLUSIVE
-    no_part = "loop0 was busy 6 % of the time at most, so that no setting of the disk can show here"
+    no_part = "at loop0 6 % of the time at most, so that no setting of the disk can show here"
     assert any(no_part in said for said in own.answer) is told
     assert any("No difference could show" in step.text for step in own.todo) is told
 
 
 def test_what_a_faster_disk_could_save_is_told_beside_the_evidence() -> None:
-    most = "Nothing that makes loop0 faster can save more than the 6 % of the time in which it was"
+    most = "Nothing that makes loop0 faster can save more than the 6 % of the time with requests"
     assert most in markdown.render(two(**ONE_CORE))
     assert "Nothing that makes" not in markdown.render(two(util=97.0))
 
@@ -223,7 +223,8 @@ def test_a_state_that_the_kernel_counts_back_leaves_no_gap_in_a_timeline() -> No
     whole = samples()
     iowait = whole.columns["cpu.iowait"].copy()
     iowait[:300] += 5  # proc_stat(5): it may decrease
-    found = timeline.told(Samples(whole.seconds, {**whole.columns, "cpu.iowait": iowait}), "loop0")
+    changed = Samples(whole.seconds, {**whole.columns, "cpu.iowait": iowait})
+    found = timeline.told(changed, ("loop0",))
     assert found is not None
     shares = {series.name: series.values for series in found.series}["CPUs"]
     assert shares == pytest.approx([25.0] * 60)
@@ -322,7 +323,7 @@ def test_a_volume_and_its_members_stand_side_by_side() -> None:
     disks = {"dm-0": {**moving, "w/s": 1000.0}}
     disks |= {name: {**moving, "w/s": 50.0, "wrqm/s": 450.0} for name in ("sda", "sdb")}
     trials = [
-        replace(row, device="dm-0", seen=replace(row.seen, devices=disks))
+        replace(row, devices=("dm-0",), seen=replace(row.seen, devices=disks))
         for row in rows(asked)
         if row.seen is not None
     ]

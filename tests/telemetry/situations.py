@@ -47,14 +47,14 @@ def device_with_a_queue() -> Built:
     with filled_disk() as below, upon(below) as disk, capped(below, riops=500) as group:
         alone = recorded([disk], [io([disk], "read", group)])
         seen = recorded([disk], [io([disk], "read", group, threads=16)])
-    return Built(seen, Ground(disk, concurrency=16, shown=shown([alone, seen])))
+    return Built(seen, Ground((disk,), concurrency=16, shown=shown([alone, seen])))
 
 
 def device_with_asynchronous_requests() -> Built:
     """One thread with 32 requests under way on a disk of 500 reads a second."""
     with filled_disk() as below, upon(below) as disk, capped(below, riops=500) as group:
         seen = recorded([disk], [io([disk], "read", group, method="io_uring", depth=32)])
-    return Built(seen, Ground(disk, concurrency=32, shown=shown([seen])))
+    return Built(seen, Ground((disk,), concurrency=32, shown=shown([seen])))
 
 
 def too_little_concurrency() -> Built:
@@ -63,31 +63,41 @@ def too_little_concurrency() -> Built:
         channels = [stack.enter_context(capped(below, riops=200)) for _ in range(8)]
         eight = recorded([disk], [io([disk], "read", channel) for channel in channels])
         seen = recorded([disk], [io([disk], "read", channels[0])])
-    return Built(seen, Ground(disk, concurrency=1, shown=shown([eight, seen])))
+    return Built(seen, Ground((disk,), concurrency=1, shown=shown([eight, seen])))
 
 
 def rate_capped() -> Built:
     """8 threads in a control group with 500 reads a second on a disk that can do more."""
     with filled_disk() as disk, capped(disk, riops=500) as group:
         seen = recorded([disk], [io([disk], "read", group, threads=8)])
-    return Built(seen, Ground(disk, concurrency=8, shown=shown([seen])))
+    return Built(seen, Ground((disk,), concurrency=8, shown=shown([seen])))
 
 
 def capped_below() -> Built:
     """The same below the target: on the disk that holds it."""
     with filled_disk() as below, upon(below) as disk, capped(below, riops=500) as group:
         seen = recorded([disk, below], [io([disk], "read", group, threads=16)])
-    return Built(seen, Ground(disk, concurrency=16, shown=shown([seen])))
+    return Built(seen, Ground((disk,), concurrency=16, shown=shown([seen])))
 
 
 def one_slow_member() -> Built:
     """16 threads that take turns on two disks, one of which has only 400 reads a second."""
+    seen, disks = _with_a_slow_one()
+    return Built(seen, Ground(members={"volume": disks}, concurrency=16))
+
+
+def one_slow_disk() -> Built:
+    """The same of disks that have no volume in common, as those of a data node."""
+    seen, disks = _with_a_slow_one()
+    return Built(seen, Ground(disks, concurrency=16))
+
+
+def _with_a_slow_one() -> tuple[Seen, tuple[str, ...]]:
     with ExitStack() as stack:
         below = [stack.enter_context(filled_disk()) for _ in range(2)]
-        disks = [stack.enter_context(upon(each)) for each in below]
+        disks = tuple(stack.enter_context(upon(each)) for each in below)
         group = stack.enter_context(capped(below[0], riops=400))
-        seen = recorded(disks, [io(disks, "read", group, threads=16)])
-    return Built(seen, Ground(members={"volume": tuple(disks)}, concurrency=16))
+        return recorded(disks, [io(disks, "read", group, threads=16)]), disks
 
 
 def writeback() -> Built:
@@ -98,7 +108,7 @@ def writeback() -> Built:
         transaction.perform(*_sysctl("vm.dirty_bytes", "8MiB"))
         writes = {"direct": False, "order": "sequential"}
         seen = recorded([disk], [io([disk], "write", group, threads=4, **writes)])
-    return Built(seen, Ground(disk, concurrency=4))
+    return Built(seen, Ground((disk,), concurrency=4))
 
 
 def _sysctl(key: str, value: str) -> Sequence[Change]:
@@ -110,21 +120,21 @@ def one_core() -> Built:
     """One program that computes."""
     with filled_disk() as disk, favoured() as group:
         seen = recorded([disk], [spin(group)])
-    return Built(seen, Ground(disk, concurrency=1))
+    return Built(seen, Ground((disk,), concurrency=1))
 
 
 def all_cores() -> Built:
     """A program that computes on every core."""
     with filled_disk() as disk, favoured() as group:
         seen = recorded([disk], [spin(group)] * CORES)
-    return Built(seen, Ground(disk, concurrency=CORES))
+    return Built(seen, Ground((disk,), concurrency=CORES))
 
 
 def quota() -> Built:
     """A program that computes in a control group with a third of a core."""
     with filled_disk() as disk, favoured(cores=0.33) as group:
         seen = recorded([disk], [spin(group)])
-    return Built(seen, Ground(disk, concurrency=1))
+    return Built(seen, Ground((disk,), concurrency=1))
 
 
 def reclaim() -> Built:
@@ -132,7 +142,7 @@ def reclaim() -> Built:
     with filled_disk() as disk, favoured(memory_bytes=60 * MIB) as group:
         writes = {"direct": False, "order": "sequential", "record_bytes": 64 * KIB}
         seen = recorded([disk], [io([disk], "write", group, threads=4, **writes)])
-    return Built(seen, Ground(disk, concurrency=4))
+    return Built(seen, Ground((disk,), concurrency=4))
 
 
 def foreign_io() -> Built:
@@ -140,21 +150,21 @@ def foreign_io() -> Built:
     with filled_disk() as below, upon(below) as disk, capped(below, riops=200, wiops=800) as group:
         own, other = io([disk], "read", group, threads=2), io([disk], "write", group, threads=16)
         seen = recorded([disk], [own], beside=[other])
-    return Built(seen, Ground(disk, concurrency=2))
+    return Built(seen, Ground((disk,), concurrency=2))
 
 
 def foreign_cpu() -> Built:
     """A program that computes, beside others that are favoured and do so on all cores."""
     with filled_disk() as disk, favoured() as group:
         seen = recorded([disk], [spin()], beside=[spin(group)] * 2 * CORES)
-    return Built(seen, Ground(disk, concurrency=1))
+    return Built(seen, Ground((disk,), concurrency=1))
 
 
 def asks_for_little() -> Built:
     """One thread that reads, and thinks for 20 ms after each."""
     with filled_disk() as disk:
         seen = recorded([disk], [io([disk], "read", think_seconds=0.02)])
-    return Built(seen, Ground(disk, concurrency=1))
+    return Built(seen, Ground((disk,), concurrency=1))
 
 
 SITUATIONS: dict[Callable[[], Built], Limit] = {
@@ -164,6 +174,7 @@ SITUATIONS: dict[Callable[[], Built], Limit] = {
     rate_capped: Limit.CAP,
     capped_below: Limit.CAP,
     one_slow_member: Limit.MEMBER,
+    one_slow_disk: Limit.MEMBER,
     writeback: Limit.WRITEBACK,
     one_core: Limit.CORE,
     all_cores: Limit.CPU,

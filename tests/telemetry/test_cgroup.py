@@ -96,7 +96,7 @@ def test_what_others_read_does_not_count_against_the_groups_cap():
     figures = seen.devices[disk]
     assert figures["r/s"] > 500
     assert 0 < figures["capped_r/s"] < 60
-    findings = diagnose(seen, Ground(disk, concurrency=1)).findings
+    findings = diagnose(seen, Ground((disk,), concurrency=1)).findings
     assert Limit.CAP not in {finding.limit for finding in findings}
 
 

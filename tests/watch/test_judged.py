@@ -41,13 +41,18 @@ def judged(now: Reading) -> Diagnosis:
 def test_an_array_of_partitions_is_judged_by_their_disks():
     array = disk(writes=600, wait_ms=20, util=100, kb=64)
     now = saw({"md0": array, "sda": PEER, "sdb": SLOW})
-    assert target_of(now, None) == Target("md0")
+    assert target_of(now, None) == Target(("md0",))
     first = judged(now).findings[0]
     assert (first.limit, first.of) == (Limit.MEMBER, "sdb")
 
 
-def test_the_first_device_that_was_asked_for_is_the_target():
-    assert target_of(saw({"sdb": BUSY}), ["sda", "sdb"]) == Target("sda")
+def test_the_devices_that_were_asked_for_are_the_target():
+    assert target_of(saw({"sdb": BUSY}), ["sda", "sdb"]) == Target(("sda", "sdb"))
+
+
+def test_members_of_a_volume_that_was_asked_for_are_judged_as_such():
+    asked_for = ["md0", "sda", "sdb", "sdc"]
+    assert target_of(saw({"sdb": BUSY}), asked_for) == Target(("md0", "sdc"))
 
 
 def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
@@ -62,7 +67,7 @@ def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
 
 def test_what_others_move_over_nfs_is_not_what_a_command_waits_for():
     now = saw({"sda": PEER}, nfs={"/home": server(1e5)}, network=FULL, workload=wrote(2e4))
-    assert target_of(now, None) == Target("sda")
+    assert target_of(now, None) == Target(("sda",))
     assert Limit.NFS not in {each.limit for each in judged(now).findings}
 
 
@@ -86,13 +91,13 @@ def test_a_command_that_asks_for_names_alone_is_judged_by_the_mount():
     assert target_of(now, None) == Target(mount="/home")
     assert judged(now).limit is Limit.NFS
     now = saw({"sda": busy}, nfs={"/home": mount}, workload=wrote(0.0))
-    assert target_of(now, None) == Target("sda")
+    assert target_of(now, None) == Target(("sda",))
 
 
 def test_without_the_commands_own_figures_the_mount_is_judged_over_which_more_was_moved():
     now = saw({"sda": PEER}, nfs={"/home": server(1e5)})
     assert target_of(now, None) == Target(mount="/home")
-    assert target_of(replace(now, seen=replace(now.seen, nfs={})), None) == Target("sda")
+    assert target_of(replace(now, seen=replace(now.seen, nfs={})), None) == Target(("sda",))
 
 
 def test_where_nothing_did_anything_there_is_no_target():

@@ -109,5 +109,5 @@ def _diagnosed(
 ) -> Diagnosis:
     seen = result.telemetry.seen
     shown_alone = shown([seen])
-    ground = ground_of(circumstances, result.device, asked.name, asked.options, shown_alone)
+    ground = ground_of(circumstances, result.devices, asked.name, asked.options, shown_alone)
     return diagnose(seen, ground)

@@ -42,7 +42,7 @@ def document(
             )
             for part in result.parts
         ),
-        device=result.device,
+        device=next(iter(result.devices), ""),
         devices={name: finite_values(own) for name, own in seen.devices.items()},
         machine=finite_values(seen.machine),
         block_requests=None if seen.requests is None else _block_requests(seen.requests),

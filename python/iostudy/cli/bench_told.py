@@ -34,10 +34,11 @@ def show(
     _show_latencies(result.latencies)
     for figure in definition.part_figures(options):
         _show_parts(figure, result.parts)
-    telemetry = result.telemetry.seen.devices.get(result.device, {})
-    readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
-    print_line()
-    print_table((result.device or "no device", ""), readings)
+    for device in result.devices or ("no device",):
+        telemetry = result.telemetry.seen.devices.get(device, {})
+        readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
+        print_line()
+        print_table((device, ""), readings)
     requests = result.telemetry.seen.requests
     if requests is not None:
         show_requests(requests)

@@ -59,7 +59,7 @@ def _ended(
         reason=reason,
         figures=dict(result.figures),
         settings=dict(result.settings),
-        device=result.device,
+        devices=result.devices,
         seen=replace(seen, machine={**seen.machine, "%foreign": 100 * foreign_share(result)}),
         phases=dict(result.phases),
         notes=(*result.notes, *unjudged(result, limits)),

@@ -150,9 +150,9 @@ def _shares(result: TrialResult) -> list[tuple[str, float]]:
         device: (figures["kB_read"] + figures["kB_wrtn"]) * KIB
         for device, figures in result.telemetry.seen.devices.items()
     }
-    if result.beside:
-        together = (result.device, *result.beside)
-        moved[" and ".join(together)] = sum(moved.get(device, 0.0) for device in together)
+    if len(result.devices) > 1:
+        together = sum(moved.get(device, 0.0) for device in result.devices)
+        moved[" and ".join(result.devices)] = together
     return [
         (device, (total - own) / own if total - own > FLOOR_BYTES else 0.0)
         for device, total in moved.items()

@@ -26,11 +26,11 @@ class TrialRow:
 
     ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
     read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``seen`` is what the
-    machine did meanwhile; ``device``, of its devices, the one under test; ``phases`` seconds spent
-    in each phase. ``started_at`` is Unix time. ``telemetry``
-    names the Parquet file with the samples. ``counts`` tells that its whole block was finished and
-    valid, so that verdicts use it. ``latencies`` and ``parts`` are the workload's, see
-    `iostudy.workloads.definition.Measured`.
+    machine did meanwhile; ``devices`` are those under test, which share the workload's files, none
+    of them on top of another; ``phases`` are seconds spent in each phase. ``started_at`` is Unix
+    time. ``telemetry`` names the Parquet file with the samples. ``counts`` tells that its whole
+    block was finished and valid, so that verdicts use it. ``latencies`` and ``parts`` are the
+    workload's, see `iostudy.workloads.definition.Measured`.
     """
 
     id: int
@@ -44,7 +44,7 @@ class TrialRow:
     started_at: float = 0.0
     figures: Mapping[str, float] | None = None
     settings: Mapping[str, str] | None = None
-    device: str = ""
+    devices: tuple[str, ...] = ()
     seen: Seen | None = None
     phases: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
@@ -52,6 +52,11 @@ class TrialRow:
     counts: bool = False
     latencies: Mapping[str, Histogram] | None = None
     parts: tuple[Part, ...] = ()
+
+    @property
+    def device(self) -> str:
+        """The first of those under test, by which trials are compared; "" if there is none."""
+        return next(iter(self.devices), "")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.workloads.definition import Histogram, Part
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 _SCHEMA = """
 CREATE TABLE study (
@@ -34,7 +34,7 @@ CREATE TABLE trial (
   id INTEGER PRIMARY KEY, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
   position INTEGER NOT NULL, workload TEXT NOT NULL, configuration TEXT NOT NULL,
   status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', started_at REAL NOT NULL,
-  figures TEXT, settings TEXT, device TEXT NOT NULL DEFAULT '', seen TEXT, phases TEXT,
+  figures TEXT, settings TEXT, devices TEXT NOT NULL DEFAULT '[]', seen TEXT, phases TEXT,
   notes TEXT NOT NULL DEFAULT '[]', telemetry TEXT NOT NULL DEFAULT '',
   latencies TEXT, parts TEXT NOT NULL DEFAULT '[]',
   UNIQUE (workload, block, attempt, position)
@@ -153,7 +153,7 @@ class Ledger:
             *(_json(v) for v in (row.figures, row.settings, seen, row.phases)),
             json.dumps(row.notes),
             row.telemetry,
-            row.device,
+            json.dumps(row.devices),
             _json(row.latencies),
             json.dumps([[dict(part.labels), dict(part.figures)] for part in row.parts]),
             row.id,
@@ -162,7 +162,7 @@ class Ledger:
         with self.changing() as connection:
             cursor = connection.execute(
                 "UPDATE trial SET status=?, reason=?, figures=?, settings=?, seen=?, phases=?,"
-                " notes=?, telemetry=?, device=?, latencies=?, parts=?"
+                " notes=?, telemetry=?, devices=?, latencies=?, parts=?"
                 " WHERE id=? AND status=?",
                 values,
             )
@@ -343,7 +343,7 @@ def _trial_row(row: sqlite3.Row) -> TrialRow:
         started_at=row["started_at"],
         figures=decoded("figures"),
         settings=decoded("settings"),
-        device=row["device"],
+        devices=tuple(from_json(row["devices"])),
         seen=_seen(decoded("seen")),
         phases=decoded("phases"),
         notes=tuple(from_json(row["notes"])),

@@ -111,7 +111,7 @@ class FakeNode:
         )
         telemetry = Telemetry(seen, Samples(np.array([0.0, 1.0]), {}))
         settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
-        return TrialResult(figures, settings, telemetry, DEVICE, {"run": 1.0}, ())
+        return TrialResult(figures, settings, telemetry, (DEVICE,), {"run": 1.0}, ())
 
 
 @dataclass

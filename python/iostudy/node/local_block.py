@@ -99,12 +99,11 @@ class LocalBlock:
             figures=measured.figures,
             settings=settings,
             telemetry=telemetry,
-            device=next(iter(devices), ""),
+            devices=devices,
             phases=watch.end(),
             notes=(*notes, *measured.notes, *measured.departures),
             latencies=measured.latencies,
             parts=measured.parts,
-            beside=devices[1:],
             departures=measured.departures,
         )
 

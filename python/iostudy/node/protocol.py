@@ -19,10 +19,8 @@ class TrialResult:
     """What a trial that came to its end hands back.
 
     ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
-    ``device`` is the one under test, by which foreign I/O is judged (empty: there is none), and
-    ``beside`` are others that share the workload's files with it, none of them on top of another:
-    they are for the judgement on the trial's validity, and no ledger keeps them, as that keeps what
-    came of it;
+    ``devices`` are those under test, which share the workload's files, none of them on top of
+    another (none where the files lie on no device);
     ``phases`` are seconds spent outside and inside the workload, in the order they happened;
     ``notes`` say what was done to the caches, and what the workload had to say. ``latencies``,
     ``parts`` and ``departures`` are the workload's, see `iostudy.workloads.definition.Measured`.
@@ -31,12 +29,11 @@ class TrialResult:
     figures: Mapping[str, float]
     settings: Mapping[str, str]
     telemetry: Telemetry
-    device: str
+    devices: tuple[str, ...]
     phases: Mapping[str, float]
     notes: tuple[str, ...]
     latencies: Mapping[str, Histogram] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
-    beside: tuple[str, ...] = ()
     departures: tuple[str, ...] = ()
 
 

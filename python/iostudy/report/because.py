@@ -9,7 +9,6 @@ from iostudy.report import wording
 from iostudy.report.answer import quoted
 from iostudy.report.values.limits import LimitedTold
 from iostudy.report.values.results import Result, WorkloadTold
-from iostudy.report.values.trials import TelemetryTold
 from iostudy.settings import catalog
 from iostudy.study.combinations import FactorKind
 from iostudy.study.model import Study
@@ -22,32 +21,24 @@ Limited = Mapping[str, LimitedTold]
 """By configuration, on one workload."""
 
 
-def told(
-    results: Sequence[Result],
-    limited: Limited,
-    meters: Sequence[TelemetryTold],
-    device: str,
-    *,
-    of_device: bool = False,
-) -> str:
+def told(results: Sequence[Result], limited: Limited, *, of_device: bool = False) -> str:
     """Why what is equivalent to the baseline is so; empty where trials do not tell.
 
-    ``results`` begin with the baseline; ``meters`` are those of the workload, ``device`` the one
-    under test. Only what is told of all these configurations with confidence is said. Where nothing
-    is decided, and settings ``of_device`` are all that varies, it is why they cannot help.
+    ``results`` begin with the baseline. Only what is told of all these configurations with
+    confidence is said. Where nothing is decided, and settings ``of_device`` are all that varies, it
+    is why they cannot help.
     """
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
     if of_device and _cannot_help(results, limited):
         same = list(results[1:])
-    alike = [limited.get(own.configuration) for own in (results[0], *same)]
-    if not same or not _agree(alike):
+    alike = _trusted([limited.get(own.configuration) for own in (results[0], *same)])
+    if not same or not alike:
         return ""
-    first = limited[results[0].configuration]
+    first = alike[0]
     everyone = len(same) == len(results) - 1
     whom = ("both" if len(alike) == 2 else "all of them") if everyone else _names(alike)
     said = f"{_subject(first)} was the limit of {whom}: {_figures(first)}"
-    named = {own.configuration for own in alike if own is not None}
-    return said + _idle(first.limit, [own for own in meters if own.configuration in named], device)
+    return said + _idle(alike)
 
 
 def throughout(workloads: Sequence[WorkloadTold], limited: Sequence[LimitedTold]) -> str:
@@ -76,10 +67,11 @@ def _cannot_help(results: Sequence[Result], limited: Limited) -> bool:
     return not shown and all(own is not None and own.no_help for own in known)
 
 
-def _agree(alike: Sequence[LimitedTold | None]) -> bool:
-    """Whether the same thing limited each of them, as far as one may trust that."""
+def _trusted(alike: Sequence[LimitedTold | None]) -> Sequence[LimitedTold]:
+    """All of them, if the same thing limited each as far as one may trust that; else none."""
     known = [own for own in alike if own is not None and own.confidence in _TRUSTED]
-    return len(known) == len(alike) and len({(own.limit, own.of) for own in known}) == 1
+    agree = len(known) == len(alike) and len({(own.limit, own.of) for own in known}) == 1
+    return known if agree else ()
 
 
 def _subject(own: LimitedTold) -> str:
@@ -90,17 +82,17 @@ def _figures(own: LimitedTold) -> str:
     return ", ".join(each.says for each in own.evidence)
 
 
-def _names(alike: Sequence[LimitedTold | None]) -> str:
-    return wording.joined([quoted(own.configuration) for own in alike if own is not None])
+def _names(alike: Sequence[LimitedTold]) -> str:
+    return wording.joined([quoted(own.configuration) for own in alike])
 
 
-def _idle(limit: Limit, meters: Sequence[TelemetryTold], device: str) -> str:
-    """That the device had no part in it, where it was idle most of the time."""
-    busy = [own.devices.get(device, {}).get("%util") for own in meters]
-    known = [share for share in busy if share is not None]
-    if limit in _OF_THE_DISK or not known or max(known) >= SELDOM_BUSY:
+def _idle(alike: Sequence[LimitedTold]) -> str:
+    """That the devices had no part in it, where they were idle most of the time."""
+    busy = {own.busy.value or 0.0: own.busy.of for own in alike if own.busy is not None}
+    most = max(busy, default=SELDOM_BUSY)
+    if alike[0].limit in _OF_THE_DISK or most >= SELDOM_BUSY:
         return ""
     return (
-        f"; {device} was busy {max(known):.0f} % of the time at most, so that no setting of the "
-        "disk can show here"
+        f"; requests were under way at {busy[most]} {most:.0f} % of the time at most, so that no "
+        "setting of the disk can show here"
     )

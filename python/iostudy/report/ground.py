@@ -38,51 +38,51 @@ class Grounds:
 
     def of(self, row: TrialRow) -> Ground:
         """That of one trial."""
-        return self._of(row.workload, row.configuration, row.device)
+        return self._of(row.workload, row.configuration, row.devices)
 
-    def _made(self, workload: str, configuration: str, device: str) -> Ground:
+    def _made(self, workload: str, configuration: str, devices: tuple[str, ...]) -> Ground:
         request = self._requests[workload]
         options = configured(request, self._configurations[configuration])
-        return ground_of(self._circumstances, device, request.name, options, self._shown)
+        return ground_of(self._circumstances, devices, request.name, options, self._shown)
 
 
 def _telling(rows: Iterable[TrialRow]) -> Iterator[Seen]:
     """Of each configuration on each workload what its slowest, middle and fastest trial saw.
 
-    The device's own requests a second order them. Each trial is held against all that devices have
-    shown, so that the trials of a large study must not all be among it.
+    The requests a second of its devices order them. Each trial is held against all that devices
+    have shown, so that the trials of a large study must not all be among it.
     """
-    alike: dict[tuple[str, str, str], list[Seen]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[Seen]] = {}
     for row in rows:
         if row.seen is not None:
-            alike.setdefault((row.workload, row.configuration, row.device), []).append(row.seen)
-    for (_, _, device), seens in alike.items():
-        ordered = sorted(seens, key=lambda seen: _requests_per_second(seen, device))
+            alike.setdefault((row.workload, row.configuration, row.devices), []).append(row.seen)
+    for (_, _, devices), seens in alike.items():
+        ordered = sorted(seens, key=lambda seen: _requests_per_second(seen, devices))
         places = {0, len(ordered) // 2, len(ordered) - 1}
         yield from (ordered[place] for place in places)
 
 
-def _requests_per_second(seen: Seen, device: str) -> float:
-    figures = seen.devices.get(device, {})
-    return figures.get("r/s", 0.0) + figures.get("w/s", 0.0)
+def _requests_per_second(seen: Seen, devices: Iterable[str]) -> float:
+    known = (seen.devices[device] for device in devices if device in seen.devices)
+    return sum(figures["r/s"] + figures["w/s"] for figures in known)
 
 
 def ground_of(
     circumstances: Mapping[str, Any],
-    device: str,
+    devices: tuple[str, ...],
     workload: str,
     options: BaseModel,
     shown_before: Shown,
 ) -> Ground:
     """The ground of a workload with these options on a machine under these circumstances."""
-    host, devices = _mapping(circumstances.get("host")), _devices(circumstances)
+    host = _mapping(circumstances.get("host"))
     definition = catalog.get(workload)
     named = [str(directory) for directory in definition.make(options).directories()]
     return Ground(
-        device=device,
+        devices=devices,
         members=members(circumstances),
-        rotational=frozenset() if host.get("virtualisation") else _with_platters(devices),
-        nfs_mounts=_nfs_mounts(host, named, at_target=not (named or device)),
+        rotational=frozenset() if host.get("virtualisation") else _with_platters(circumstances),
+        nfs_mounts=_nfs_mounts(host, named, at_target=not (named or devices)),
         concurrency=definition.concurrency(options),
         shown=shown_before,
     )
@@ -99,11 +99,11 @@ def _devices(circumstances: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: _mapping(own) for name, own in _mapping(host.get("block_devices")).items()}
 
 
-def _with_platters(devices: Mapping[str, Mapping[str, Any]]) -> frozenset[str]:
+def _with_platters(circumstances: Mapping[str, Any]) -> frozenset[str]:
     """Disks that say so and are no file and no volume, which repeat what is below them."""
     return frozenset(
         name
-        for name, own in devices.items()
+        for name, own in _devices(circumstances).items()
         if own.get("rotational") and not own.get("backing_file") and not own.get("slaves")
     )
 

@@ -105,6 +105,7 @@ def _limited(
         typical=number,
         sentence=diagnosis.sentence,
         no_help=diagnosis.no_help if shared else "",
+        busy=evidence_told(diagnosis.busy) if diagnosis.busy else None,
         evidence=tuple(map(evidence_told, _evidence_of(diagnosis))),
         timeline=line,
         no_timeline=why_not,
@@ -136,7 +137,7 @@ def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[TimelineTold 
     if samples is None:
         return None, ""
     try:
-        line = timeline.told(samples(row.telemetry, timeline.columns(row.device)), row.device)
+        line = timeline.told(samples(row.telemetry, timeline.columns(row.devices)), row.devices)
     except LedgerError as error:
         return None, f"{error.where}: {error.found}"
     return line, "" if line else timeline.TOO_SHORT

@@ -42,7 +42,7 @@ from iostudy.report.values.limits import LimitedTold
 from iostudy.report.values.ranking import RankingTold
 from iostudy.report.values.report import Report, State
 from iostudy.report.values.results import Result, WorkloadTold
-from iostudy.report.values.trials import TelemetryTold, TrialTold
+from iostudy.report.values.trials import TrialTold
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.telemetry.seen import Seen
 from iostudy.workloads import catalog
@@ -72,8 +72,7 @@ def build(
     disturbed = limits.disturbed(study, in_order, diagnoses)
     meters, device = telemetry.means(study, in_order), telemetry.device_under_test(in_order)
     workloads = tuple(
-        _explained(study, told, limited, meters, device)
-        for told in _workloads(study, compared, in_order)
+        _explained(study, told, limited) for told in _workloads(study, compared, in_order)
     )
     trials = _trials(study, in_order, diagnoses)
     ranked, screened = ranking.told(study, in_order), screening.told(study, in_order)
@@ -161,14 +160,11 @@ def _explained(
     study: Study,
     workload: WorkloadTold,
     limited: Sequence[LimitedTold],
-    meters: Sequence[TelemetryTold],
-    device: str,
 ) -> WorkloadTold:
     """With the reason why nothing differs, where there is one to be told."""
     own = {told.configuration: told for told in limited if told.workload == workload.label}
-    metered = [told for told in meters if told.workload == workload.label]
     of_device = because.varies_the_device(study)
-    why = because.told(workload.results, own, metered, device, of_device=of_device)
+    why = because.told(workload.results, own, of_device=of_device)
     return workload.model_copy(update={"because": why})
 
 

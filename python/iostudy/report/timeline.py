@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -23,12 +23,12 @@ _BUSY = ("user", "nice", "system", "irq", "softirq")
 _MS_PER_SECOND = 1000
 
 
-def columns(device: str) -> tuple[str, ...]:
+def columns(devices: Iterable[str]) -> tuple[str, ...]:
     """With what the names of the columns begin that a timeline is made of."""
-    return (f"disk.{device}.io_ms", "cpu.", "vm.nr_")
+    return (*(f"disk.{device}.io_ms" for device in devices), "cpu.", "vm.nr_")
 
 
-def told(samples: Samples, device: str) -> TimelineTold | None:
+def told(samples: Samples, devices: Iterable[str]) -> TimelineTold | None:
     """Shares of time, and of the room for dirty pages, in percent; None of a trial too short.
 
     A series of which nothing is known is left out. Values are means over stretches of equal length,
@@ -37,7 +37,7 @@ def told(samples: Samples, device: str) -> TimelineTold | None:
     coarse = _thinned(samples)
     if len(coarse.intervals) < _FEWEST:
         return None
-    series = [own for own in _series(coarse, device) if any(v is not None for v in own.values)]
+    series = [own for own in _series(coarse, devices) if any(v is not None for v in own.values)]
     seconds = tuple(round(float(at), 2) for at in coarse.seconds[1:])
     return TimelineTold(seconds=seconds, series=tuple(series))
 
@@ -52,11 +52,12 @@ def _thinned(samples: Samples) -> Samples:
     return Samples(samples.seconds[places], kept)
 
 
-def _series(samples: Samples, device: str) -> Iterator[SeriesTold]:
-    disk = samples.keyed("disk").get(device, {})
-    if "io_ms" in disk:
-        share = moved(disk["io_ms"]) / (samples.intervals * _MS_PER_SECOND)
-        yield _told("busy", device, np.minimum(share, 1.0))
+def _series(samples: Samples, devices: Iterable[str]) -> Iterator[SeriesTold]:
+    disks = samples.keyed("disk")
+    for device in devices:
+        if "io_ms" in disks.get(device, {}):
+            share = moved(disks[device]["io_ms"]) / (samples.intervals * _MS_PER_SECOND)
+            yield _told("busy", device, np.minimum(share, 1.0))
     cpu = samples.group("cpu")
     if set(_BUSY) <= cpu.keys():
         yield _told("CPUs", "", _share(cpu, _BUSY))

@@ -30,14 +30,14 @@ _WIDTHS = {"pid": 8, "CPU s": 9, "read kB": 12, "written kB": 12, "of": 8}
 class Told:
     """A command that has ended with ``exit_code`` (128 and its number for a signal).
 
-    ``reading`` is of the whole time from just before it began to its end, ``device`` the one that
-    the diagnosis takes for its target ("" if none did anything), ``processes`` the busiest.
+    ``reading`` is of the whole time from just before it began to its end, ``devices`` those that
+    the diagnosis takes for its target (none if none did anything), ``processes`` the busiest.
     """
 
     command: tuple[str, ...]
     exit_code: int
     reading: Reading
-    device: str
+    devices: tuple[str, ...]
     processes: tuple[Process, ...]
     limited: Diagnosis
 
@@ -103,7 +103,7 @@ def run(
         command=tuple(command),
         exit_code=status if status >= 0 else 128 - status,
         reading=reading,
-        device=target.device,
+        devices=target.devices,
         processes=_busiest(telemetry.samples.processes),
         limited=diagnose(reading.seen, ground_of(reading, target)),
     )

@@ -20,7 +20,7 @@ def document(told: Told) -> WatchedTold:
         exit_code=told.exit_code,
         ended=reading.at.isoformat(timespec="milliseconds"),
         seconds=seen.seconds,
-        device=told.device,
+        device=next(iter(told.devices), ""),
         devices=_each(seen.devices),
         called={name: own.called for name, own in reading.devices.items()},
         machine=finite_values(seen.machine),

@@ -16,31 +16,31 @@ from iostudy.watch.live import Reading
 
 @dataclass(frozen=True)
 class Target:
-    """A device by its kernel name, or an NFS mount by its path; neither if none did anything."""
+    """Devices by their kernel names, or an NFS mount by its path; neither if none did anything."""
 
-    device: str = ""
+    devices: tuple[str, ...] = ()
     mount: str = ""
 
 
 def target_of(reading: Reading, asked_for: Sequence[str] | None) -> Target:
-    """The first device that was asked for, else the busiest that is no member of another.
+    """The devices that were asked for, else the busiest one; in both cases no member of another.
 
     Or the busiest mount, if more was moved over it than that device moved and the command can have
     been who did that.
     """
     if asked_for is not None:
-        return Target(device=asked_for[0])
+        return Target(_tops(reading, asked_for))
     seen, device = reading.seen, _busiest_device(reading)
     mount = _busiest_mount(seen)
     if mount and _is_used_more(seen.nfs[mount], seen.devices.get(device, {})):
         return Target(mount=mount)
-    return Target(device=device)
+    return Target((device,) if device else ())
 
 
 def ground_of(reading: Reading, target: Target) -> Ground:
     """What is known of the machine; nothing is of how many requests the command makes at once."""
     return Ground(
-        device=target.device,
+        devices=target.devices,
         members={name: own for name in reading.devices if (own := reading.members_of(name))},
         rotational=_with_platters(reading.devices),
         nfs_mounts=(target.mount,) if target.mount else (),
@@ -51,10 +51,17 @@ def ground_of(reading: Reading, target: Target) -> Ground:
 def _busiest_device(reading: Reading) -> str:
     """No member of another; "" if none did anything."""
     devices = reading.seen.devices
-    below = {member for name in devices for member in reading.members_of(name)}
-    utils = {name: own["%util"] for name, own in devices.items() if name not in below}
+    utils = {name: devices[name]["%util"] for name in _tops(reading, devices)}
     busiest = max(utils, key=utils.__getitem__, default="")
     return busiest if utils.get(busiest, 0.0) > 0 else ""
+
+
+def _tops(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of them that are no members of others."""
+    names = tuple(names)
+    there = (name for name in names if name in reading.devices)
+    below = {member for name in there for member in reading.members_of(name)}
+    return tuple(name for name in names if name not in below)
 
 
 def _busiest_mount(seen: Seen) -> str:

@@ -81,15 +81,18 @@ class Situation:
     network: Mapping[str, Figures] = field(default_factory=dict)
     nfs: Mapping[str, Figures] = field(default_factory=dict)
     foreign: tuple[Foreign, ...] = ()
-    ground: Ground = field(default_factory=lambda: Ground(DISK))
+    ground: Ground = field(default_factory=lambda: Ground((DISK,)))
     consequences: frozenset[Limit] = frozenset()
     """What else may be told of it with some confidence, as it follows from the limit."""
 
     @property
     def seen(self) -> Seen:
-        """The recording's figures; what the workload moved is all of the disk's, unless told."""
-        target = self.devices.get(self.ground.device, disk())
-        moved = {"read_kB": target["kB_read"], "written_kB": target["kB_wrtn"]}
+        """The recording's figures; what the workload moved is all of the disks', unless told."""
+        targets = [self.devices.get(name, disk()) for name in self.ground.devices]
+        moved = {
+            "read_kB": sum(own["kB_read"] for own in targets),
+            "written_kB": sum(own["kB_wrtn"] for own in targets),
+        }
         return Seen(
             seconds=SECONDS,
             devices=self.devices,
@@ -106,7 +109,7 @@ def ground(
 ) -> Ground:
     """What is known: of the disk, ``points`` that it has shown."""
     return Ground(
-        DISK,
+        (DISK,),
         members=members or {},
         rotational=frozenset({DISK} if rotational else ()),
         concurrency=concurrency,
@@ -152,6 +155,8 @@ BUSY = disk(reads=10_000, wait_ms=3.2, util=99.5)
 _MEMBERS = {DISK: ("sdb", "sdc", "sdd", "sde")}
 PEER = disk(writes=300, wait_ms=2, util=45, kb=64)
 SLOW = disk(writes=295, wait_ms=40, util=99, kb=64)
+_DISKS = ("sda", "sdb", "sdc", "sdd")
+LOG = disk(writes=900, wait_ms=0.6, util=50)
 _STRESS = Foreign(77, "stress", 36.0, 0.0, 0.0)
 
 SITUATIONS = (
@@ -206,6 +211,40 @@ SITUATIONS = (
         },
         workload=waiting(24, 0.2),
         ground=ground(concurrency=24, members=_MEMBERS),
+        consequences=frozenset({Limit.DEVICE}),
+    ),
+    Situation(
+        "four disks without a volume, one of them slow",
+        Limit.MEMBER,
+        {"sda": PEER, "sdb": PEER, "sdc": SLOW, "sdd": PEER},
+        workload=waiting(24, 0.2),
+        ground=Ground(_DISKS, concurrency=24),
+        consequences=frozenset({Limit.DEVICE}),
+    ),
+    Situation(
+        "data on one disk with platters, a log on another one",
+        Limit.DEVICE,
+        {"sda": LOG, "sdb": disk(writes=150, wait_ms=200, util=99, kb=512)},
+        workload=waiting(31, 0.2),
+        ground=Ground(("sda", "sdb"), rotational=frozenset({"sda", "sdb"}), concurrency=31),
+    ),
+    Situation(
+        "two disks that a little is asked of",
+        Limit.CONCURRENCY,
+        {"sda": disk(reads=700, wait_ms=1, util=45), "sdb": disk(reads=500, wait_ms=1, util=40)},
+        workload=waiting(2, 0.3),
+        ground=Ground(("sda", "sdb"), concurrency=2),
+    ),
+    Situation(
+        "two disks to which another process writes",
+        Limit.FOREIGN,
+        {
+            "sda": disk(reads=900, writes=300, wait_ms=1, util=70, kb=64),
+            "sdb": disk(writes=900, wait_ms=9, util=99, kb=512),
+        },
+        workload=waiting(8) | {"read_kB": 57_600.0 * SECONDS, "written_kB": 0.0},
+        foreign=(Foreign(77, "dd", 1.0, 0.0, 480_000.0 * SECONDS),),
+        ground=Ground(("sda", "sdb"), concurrency=8),
         consequences=frozenset({Limit.DEVICE}),
     ),
     Situation(

@@ -40,7 +40,7 @@ def test_where_nothing_is_found_it_says_what_was_looked_at():
 ALONE = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (BUSY,))
 HARDLY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
 NO_HELP = (
-    "Nothing that makes sda faster can save more than the 6 % of the time in which it was busy"
+    "Nothing that makes sda faster can save more than the 6 % of the time with requests under way"
 )
 
 
@@ -67,7 +67,7 @@ def test_where_a_faster_device_may_help_nothing_is_said_of_it(findings, busy):
 
 
 def test_a_device_without_figures_is_missing():
-    assert diagnose(Seen(1.0, {}, {}), Ground(device="sda")).missing[0] == "sda"
+    assert diagnose(Seen(1.0, {}, {}), Ground(("sda",))).missing[0] == "sda"
 
 
 @pytest.mark.parametrize("limit", Limit)

@@ -54,6 +54,9 @@ class LimitedTold(Value):
     no_help: str
     """What a faster device could save of its time at most, where three trials in four have a limit
     that is elsewhere; else empty."""
+    busy: EvidenceTold | None
+    """For how much of the time the devices were at work in the typical trial, at most; null where
+    that is not known."""
     evidence: tuple[EvidenceTold, ...]
     """Of the typical trial."""
     timeline: TimelineTold | None

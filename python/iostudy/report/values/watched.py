@@ -41,7 +41,7 @@ class WatchedTold(Value):
     seconds: FiniteFloat
     """From just before it began to its end."""
     device: str
-    """The one of ``devices`` that is judged; empty if none did anything."""
+    """The first of ``devices`` that are judged; empty if none did anything."""
     devices: dict[str, Figures]
     """iostat's figures by the kernel's names."""
     called: dict[str, str]

@@ -53,18 +53,19 @@ def _asked(asked: Demand, inside: float) -> Evidence:
 
 def _spare(seen: Seen, ground: Ground) -> tuple[Confidence, tuple[Evidence, ...]] | None:
     """How sure it is that more could have been asked for, and why; None if it could not."""
-    figures = seen.devices.get(ground.device)
+    device = ground.busiest(seen)
+    figures = seen.devices.get(device)
     point = Point.of(figures) if figures else None
-    if point and (more := can_do_more(ground, point)):
+    if point and (more := can_do_more(ground, device, point)):
         says = f"the device did {number(point.per_second)} requests/s, and in another run"
         says += f" with a queue of {number(more.queue)} {number(more.per_second)}"
-        evidence = Evidence("requests/s", ground.device, more.per_second, "1/s", says)
+        evidence = Evidence("requests/s", device, more.per_second, "1/s", says)
         return Confidence.HIGH, (evidence,)
     if (waiting := queue(seen, ground)) >= DEEP:
         return None
     if figures is None:
         return Confidence.MEDIUM, ()
     util = figures["%util"]
-    evidence = Evidence("%util", ground.device, util, "%", f"the device busy {number(util)} %")
+    evidence = Evidence("%util", device, util, "%", f"the device busy {number(util)} %")
     sure = util < SPARE or waiting < QUEUED
     return (Confidence.MEDIUM if sure else Confidence.LOW), (evidence,)

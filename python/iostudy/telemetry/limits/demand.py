@@ -51,7 +51,7 @@ def demand(seen: Seen, ground: Ground) -> Demand | None:
     """What the workload asked for; None if the states of its threads are not known.
 
     Waiting are its threads in uninterruptible sleep. Asynchronous requests have no thread each:
-    they are those in the target's queue, as far as the workload's concurrency goes beyond what was
+    they are those in the target's queues, as far as the workload's concurrency goes beyond what was
     running. What lies in the queue beyond that is not waited for, as what a cache writes back.
     """
     if not seen.workload.keys() >= {"%cpu", "running", "waiting"}:
@@ -69,9 +69,9 @@ def demand(seen: Seen, ground: Ground) -> Demand | None:
 
 
 def queue(seen: Seen, ground: Ground) -> float:
-    """How many requests were in the target's device, and under way to NFS servers."""
+    """How many requests were in the target's devices, and under way to NFS servers."""
     at_servers = sum(outstanding(seen.nfs[own]) for own in ground.nfs_mounts if own in seen.nfs)
-    return seen.devices.get(ground.device, {}).get("aqu-sz", 0.0) + at_servers
+    return sum(own["aqu-sz"] for own in ground.known(seen).values()) + at_servers
 
 
 def cpu_busy(seen: Seen) -> float:

@@ -38,41 +38,41 @@ between the two says neither that the device could do more nor that it could not
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    """The device if it was busy all the time and could not have done more."""
-    figures = seen.devices.get(ground.device)
-    if figures is None:
-        return
-    yield from _busy(figures, ground)
-    yield from _flushing(figures, ground.device)
+    """Every device of the target that was busy all the time and could not have done more."""
+    for device, figures in ground.known(seen).items():
+        yield from _busy(device, figures, ground)
+        yield from _flushing(device, figures)
 
 
 def busy_time(seen: Seen, ground: Ground) -> Evidence | None:
-    """For how much of the time the target's device was, at most; None without its figures."""
-    figures = seen.devices.get(ground.device)
-    if figures is None:
+    """For how much of the time any of the target's devices was, at most; None without figures."""
+    known = ground.known(seen)
+    if not known:
         return None
-    # The kernel counts a flush that others are merged into apart from %util (block/blk-flush.c).
-    percent = min(100.0, figures["%util"] + _flushing_percent(figures))
-    return Evidence("busy", ground.device, percent, "%", f"{number(percent)} % of the time")
+    # The kernel counts a flush that others are merged into apart from %util (block/blk-flush.c),
+    # and no two devices need have been busy at the same time.
+    sum_of_all = sum(own["%util"] + _flushing_percent(own) for own in known.values())
+    percent = min(100.0, sum_of_all)
+    return Evidence("busy", ground.named, percent, "%", f"{number(percent)} % of the time")
 
 
-def can_do_more(ground: Ground, here: Point) -> Point | None:
+def can_do_more(ground: Ground, device: str, here: Point) -> Point | None:
     """Where the device has shown clearly more of like I/O with a longer queue, if it has."""
-    best = max(ground.deeper(here), key=lambda point: point.per_second, default=None)
+    best = max(ground.deeper(device, here), key=lambda point: point.per_second, default=None)
     return best if best and best.per_second >= MORE * here.per_second else None
 
 
-def _busy(figures: Figures, ground: Ground) -> Iterator[Finding]:
+def _busy(device: str, figures: Figures, ground: Ground) -> Iterator[Finding]:
     point, busy = Point.of(figures), BUSY.grade(figures["%util"])
-    if point is None or busy is None or can_do_more(ground, point):
+    if point is None or busy is None or can_do_more(ground, device, point):
         return
-    if saturated := _saturation(point, ground):
+    if saturated := _saturation(device, point, ground):
         confidence, evidence = saturated
-        util = told(figures, "%util", ground.device, "%", "busy {} % of the time")
-        queue = told(figures, "aqu-sz", ground.device, "requests", "a queue of {}")
+        util = told(figures, "%util", device, "%", "busy {} % of the time")
+        queue = told(figures, "aqu-sz", device, "requests", "a queue of {}")
         yield Finding(
             Limit.DEVICE,
-            ground.device,
+            device,
             figures["%util"],
             at_most(busy, confidence),
             (util, queue, *evidence),
@@ -80,36 +80,38 @@ def _busy(figures: Figures, ground: Ground) -> Iterator[Finding]:
         )
 
 
-def _saturation(point: Point, ground: Ground) -> tuple[Confidence, tuple[Evidence, ...]] | None:
+def _saturation(
+    device: str, point: Point, ground: Ground
+) -> tuple[Confidence, tuple[Evidence, ...]] | None:
     """How sure it is that the device had no more to give, and why."""
-    if ground.device in ground.rotational:
+    if device in ground.rotational:
         alone = point.queue < QUEUED
         return (Confidence.MEDIUM if alone else Confidence.HIGH), ()
-    if evidence := _flat(point, ground) or _queued(point, ground):
+    if evidence := _flat(device, point, ground) or _queued(device, point, ground):
         return Confidence.HIGH, (evidence,)
     return (Confidence.MEDIUM, ()) if point.queue >= DEEP else None
 
 
-def _flat(point: Point, ground: Ground) -> Evidence | None:
+def _flat(device: str, point: Point, ground: Ground) -> Evidence | None:
     """A longer queue gave no more: the curve of throughput over concurrency is past its knee."""
-    most = max(ground.deeper(point), key=lambda other: other.per_second, default=None)
+    most = max(ground.deeper(device, point), key=lambda other: other.per_second, default=None)
     if most is None or not point.per_second / MORE <= most.per_second <= _SAME * point.per_second:
         return None
     says = f"in another run with a queue of {number(most.queue)} no more"
     says += f" than {number(most.per_second)}/s"
-    return Evidence("requests/s", ground.device, most.per_second, "1/s", says)
+    return Evidence("requests/s", device, most.per_second, "1/s", says)
 
 
-def _queued(point: Point, ground: Ground) -> Evidence | None:
+def _queued(device: str, point: Point, ground: Ground) -> Evidence | None:
     """Requests that only wait for each other add no throughput, by Little's law."""
-    least = min(ground.shallow(point), key=lambda other: other.wait_ms, default=None)
+    least = min(ground.shallow(device, point), key=lambda other: other.wait_ms, default=None)
     if least is None or point.wait_ms < _WAITED * least.wait_ms:
         return None
     says = f"{number(point.wait_ms)} ms a request, {number(least.wait_ms)} in a short queue"
-    return Evidence("await", ground.device, point.wait_ms, "ms", says)
+    return Evidence("await", device, point.wait_ms, "ms", says)
 
 
-def _flushing(figures: Figures, device: str) -> Iterator[Finding]:
+def _flushing(device: str, figures: Figures) -> Iterator[Finding]:
     """Flushes of the device's cache are done one after the other (block/blk-flush.c)."""
     share = min(100.0, _flushing_percent(figures))
     if confidence := BUSY.grade(share):

@@ -108,9 +108,9 @@ class Finding:
 class Diagnosis:
     """The findings about a run, what limited it first; none where that is unclear.
 
-    ``looked_at`` are the main figures, whatever was found, the target's device first if it has
-    one. ``missing`` names what could not be looked at. ``busy`` is for how much of the time the
-    target's device was, with flushes, None where that is not known.
+    ``looked_at`` are the main figures, whatever was found, the target's devices first if it has
+    some. ``missing`` names what could not be looked at. ``busy`` is for how much of the time any
+    of the target's devices was at work, with flushes, None where that is not known.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -142,14 +142,14 @@ class Diagnosis:
     def no_help(self) -> str:
         """What a faster device could save at most, where the limit is elsewhere; "" else.
 
-        By Amdahl's law that is the time in which it was busy.
+        By Amdahl's law that is the time in which it was at work.
         """
         foremost = self.findings[0] if self.findings else None
         if self.busy is None or foremost is None or self.busy.value >= SELDOM_BUSY:
             return ""
         if foremost.limit not in _ELSEWHERE or foremost.confidence is Confidence.LOW:
             return ""
-        most = f"can save more than the {self.busy.says} in which it was busy"
+        most = f"can save more than the {self.busy.says} with requests under way"
         return f"Nothing that makes {self.busy.of} faster {most}"
 
     @property

@@ -1,8 +1,8 @@
-"""Another process that used the target's device, or the CPU, meanwhile (pure).
+"""Another process that used the target's devices, or the CPU, meanwhile (pure).
 
-What the device did beyond the workload's own I/O is others' doing. A process that moved much is not
-enough: the kernel's own threads move the workload's data a second time, to what lies below a loop
-device or a volume. The CPU is only lost to others where the workload waited for it.
+What the devices did beyond the workload's own I/O is others' doing. A process that moved much is
+not enough: the kernel's own threads move the workload's data a second time, to what lies below a
+loop device or a volume. The CPU is only lost to others where the workload waited for it.
 """
 
 from __future__ import annotations
@@ -35,24 +35,26 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
 
 
 def _of_the_device(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    figures, own = seen.devices.get(ground.device), moved_kb(seen)
-    if figures is None or own is None or figures["%util"] < USED:
+    own, busiest = moved_kb(seen), ground.busiest(seen)
+    if own is None or not busiest or seen.devices[busiest]["%util"] < USED:
         return
-    moved = figures["kB_read"] + figures["kB_wrtn"]
+    known = ground.known(seen)
+    moved = sum(figures["kB_read"] + figures["kB_wrtn"] for figures in known.values())
     excess = max(0.0, moved - own)
     confidence = SHARE.grade(100 * excess / moved) if moved else None
     if confidence:
         # Which device a process used is not told: whoever moved enough may have been it.
         suspects = [_name(each) for each in seen.foreign if _traffic(each) >= excess / 2]
         share = 100 * excess / moved
-        says = f"{number(share)} % of what {ground.device} moved was not the workload's"
-        util = told(figures, "%util", ground.device, "%", "the device busy {} % of the time")
+        says = f"{number(share)} % of what {ground.named} moved was not the workload's"
+        figures = known[busiest]
+        util = told(figures, "%util", busiest, "%", "the device busy {} % of the time")
         yield Finding(
             Limit.FOREIGN,
             " or ".join(suspects) or UNKNOWN,
             figures["%util"] * share / 100,
             confidence if suspects else Confidence.LOW,
-            (Evidence("kB", ground.device, excess, "kB", says), util),
+            (Evidence("kB", busiest, excess, "kB", says), util),
             explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
         )
 

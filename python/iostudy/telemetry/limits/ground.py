@@ -56,31 +56,47 @@ served there is half a one on average, even at a device that serves one at a tim
 class Ground:
     """What is known of the machine and of the workload.
 
-    ``device`` is the target's block device by its kernel name ("" if it has none), ``members`` the
-    devices right below each stacked one, ``nfs_mounts`` the NFS mounts that files of the run lie
-    on. ``rotational`` are real disks with platters, which serve one request after the other;
-    virtual and loop devices claim to be such, and must not be among them. ``concurrency`` is how
-    many requests or operations the workload has under way at once, None if it does not say.
+    ``devices`` are the block devices that files of the run lie on, by their kernel names, none of
+    them below another; ``members`` the devices right below each stacked one, ``nfs_mounts`` the NFS
+    mounts that files of the run lie on. ``rotational`` are real disks with platters, which serve
+    one request after the other; virtual and loop devices claim to be such, and must not be among
+    them. ``concurrency`` is how many requests or operations the workload has under way at once,
+    None if it does not say.
     ``shown`` is what each device has shown in all runs that are known, this one included.
     """
 
-    device: str = ""
+    devices: tuple[str, ...] = ()
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rotational: frozenset[str] = frozenset()
     nfs_mounts: tuple[str, ...] = ()
     concurrency: int | None = None
     shown: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
 
-    def deeper(self, here: Point) -> tuple[Point, ...]:
-        """What the target's device has shown of like I/O with a clearly longer queue."""
-        return tuple(each for each in self._like(here) if each.queue >= _LONGER * here.queue)
+    @property
+    def named(self) -> str:
+        """Its devices in words."""
+        return " and ".join(self.devices)
 
-    def shallow(self, here: Point) -> tuple[Point, ...]:
-        """What the target's device has shown of like I/O with hardly any queue."""
-        return tuple(each for each in self._like(here) if each.queue <= _ALONE)
+    def deeper(self, device: str, here: Point) -> tuple[Point, ...]:
+        """What a device has shown of like I/O with a clearly longer queue."""
+        alike = self._like(device, here)
+        return tuple(each for each in alike if each.queue >= _LONGER * here.queue)
 
-    def _like(self, here: Point) -> tuple[Point, ...]:
-        return tuple(each for each in self.shown.get(self.device, ()) if each.is_like(here))
+    def shallow(self, device: str, here: Point) -> tuple[Point, ...]:
+        """What a device has shown of like I/O with hardly any queue."""
+        return tuple(each for each in self._like(device, here) if each.queue <= _ALONE)
+
+    def _like(self, device: str, here: Point) -> tuple[Point, ...]:
+        return tuple(each for each in self.shown.get(device, ()) if each.is_like(here))
+
+    def known(self, seen: Seen) -> dict[str, Figures]:
+        """The figures of its devices, as far as they were recorded."""
+        return {name: seen.devices[name] for name in self.devices if name in seen.devices}
+
+    def busiest(self, seen: Seen) -> str:
+        """The device of it with the highest %util; "" if none was recorded."""
+        known = self.known(seen)
+        return max(known, key=lambda name: known[name]["%util"], default="")
 
 
 def shown(seens: Iterable[Seen]) -> dict[str, tuple[Point, ...]]:

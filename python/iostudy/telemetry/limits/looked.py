@@ -12,9 +12,8 @@ from iostudy.telemetry.seen import Seen
 
 
 def looked_at(seen: Seen, ground: Ground) -> Iterator[Evidence]:
-    """A figure of each resource that is known, the target's device first."""
-    if ground.device in seen.devices:
-        figures, device = seen.devices[ground.device], ground.device
+    """A figure of each resource that is known, the target's devices first."""
+    for device, figures in ground.known(seen).items():
         yield told(figures, "%util", device, "%", f"{device} busy {{}} % of the time")
         yield told(figures, "aqu-sz", device, "requests", f"{device} with a queue of {{}}")
     if "%user" in seen.machine:
@@ -42,8 +41,7 @@ _MACHINE = {
 
 def missing(seen: Seen, ground: Ground) -> Iterator[str]:
     """What could not be looked at."""
-    if ground.device and ground.device not in seen.devices:
-        yield ground.device
+    yield from (device for device in ground.devices if device not in seen.devices)
     for mount in ground.nfs_mounts:
         if mount not in seen.nfs:
             yield f"the NFS mount {mount}"

@@ -1,11 +1,12 @@
-"""One device of several that hold a volume together, slower than its peers (pure).
+"""One device of several, slower than its peers (pure).
 
-Report R5's rejected data node: the volume waits for its slowest member.
+Report R5's rejected data node: a volume waits for its slowest member, and so does who spreads files
+over disks that have no volume in common.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from iostudy.telemetry.limits.device import BUSY
@@ -25,6 +26,9 @@ same as the least of SLOWER: a wait grows at least as fast as the load does."""
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """The members of any volume that were busy and waited for far longer than their peers.
 
+    Devices that files of the run lie on side by side are peers where they are asked for the same: a
+    log is no peer of the data beside it.
+
     A disk with platters is no peer of flash: below a cache or beside a journal it is slower by
     design. Where it is not known which are disks with platters, all members are peers.
 
@@ -32,13 +36,23 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """
     slow: dict[str, Finding] = {}
     for members in ground.members.values():
-        known = {name: seen.devices[name] for name in _lowest(members, seen, ground)}
-        for name, figures in known.items():
-            peers = dict(_peers(name, known, ground))
-            slow.update((name, finding) for finding in _slower(name, figures, peers))
+        slow |= _slow(members, seen, ground)
+    slow |= _slow(ground.devices, seen, ground, alike=True)
     for name, finding in slow.items():
         if slow.keys().isdisjoint(_below(name, ground)):
             yield finding
+
+
+def _slow(
+    members: Sequence[str], seen: Seen, ground: Ground, *, alike: bool = False
+) -> dict[str, Finding]:
+    """Those of them that are slower than their peers; ``alike`` ones are asked for the same."""
+    known = {name: seen.devices[name] for name in _lowest(members, seen, ground)}
+    return {
+        name: finding
+        for name, figures in known.items()
+        for finding in _slower(name, figures, dict(_peers(name, known, ground, alike=alike)))
+    }
 
 
 def _lowest(members: Iterable[str], seen: Seen, ground: Ground) -> Iterator[str]:
@@ -58,13 +72,19 @@ def _below(name: str, ground: Ground) -> Iterator[str]:
 
 
 def _peers(
-    name: str, known: Mapping[str, Figures], ground: Ground
+    name: str, known: Mapping[str, Figures], ground: Ground, *, alike: bool
 ) -> Iterator[tuple[str, Figures]]:
     """The other members of like make."""
     own = _has_platters(name, ground)
     for other, figures in known.items():
-        if other != name and _has_platters(other, ground) == own:
+        is_peer = other != name and _has_platters(other, ground) == own
+        if is_peer and (not alike or _are_asked_alike(known[name], figures)):
             yield other, figures
+
+
+def _are_asked_alike(one: Figures, other: Figures) -> bool:
+    mine, theirs = Point.of(one), Point.of(other)
+    return mine is not None and theirs is not None and mine.is_like(theirs)
 
 
 def _has_platters(name: str, ground: Ground) -> bool:

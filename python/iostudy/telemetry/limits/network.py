@@ -39,7 +39,7 @@ def _matters(seen: Seen, ground: Ground) -> Confidence:
 
     Nor need one care for what others moved over NFS.
     """
-    is_local = bool(ground.device) and not ground.nfs_mounts
+    is_local = bool(ground.devices) and not ground.nfs_mounts
     return Confidence.LOW if is_local or is_network_of_others(seen) else Confidence.HIGH
 
 

@@ -18,7 +18,7 @@ THROTTLED = Steps(25, 50, 75)
 """Percent of the time above the ceiling. It stays there only while pages are dirtied as fast as
 they are written; a first burst that fills memory below it is free. A choice around one half."""
 OWN = 10.0
-"""Percent of what the device wrote: from here on the workload is a writer. A choice, above what
+"""Percent of what the devices wrote: from here on the workload is a writer. A choice, above what
 journals and access times of one that reads come to."""
 
 
@@ -44,5 +44,5 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
 def _writes(seen: Seen, ground: Ground) -> bool:
     if "written_kB" not in seen.workload:
         return True
-    below = seen.devices.get(ground.device, {}).get("kB_wrtn", 0.0)
+    below = sum(own["kB_wrtn"] for own in ground.known(seen).values())
     return seen.workload["written_kB"] > OWN / 100 * below
