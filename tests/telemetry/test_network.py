@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -39,6 +41,38 @@ def test_figures_are_sars():
 
 def test_a_speed_that_is_not_known_gives_no_utilization():
     assert "%ifutil" not in figures_by_interface(Samples(SECONDS, interface("lo")))["lo"]
+
+
+def test_an_interface_of_which_only_the_speed_is_known_has_no_figures():
+    """As in recordings that were made in another network namespace than that of /sys."""
+    columns = interface("lo") | {"net.eth0.speed_mbit": np.array([1000, NAN, 1000])}
+    assert set(figures_by_interface(Samples(SECONDS, columns))) == {"lo"}
+
+
+@pytest.mark.root
+def test_in_another_network_namespace_than_that_of_sys(tmp_path):
+    """There /sys/class/net has interfaces that /proc/net/dev has not."""
+    namespace = tmp_path / "namespace.sh"
+    namespace.write_text(
+        "mount -t sysfs none /sys && ip link add v0 type veth peer name v1 || exit 77\n"
+        "ip link set v0 up && ip link set v1 up && test $(cat /sys/class/net/v0/speed) -gt 0\n"
+        'unshare --net "$@" && true\n'
+    )
+    script = (
+        "from iostudy.telemetry.recorder import ProcRecorder\n"
+        "recorder = ProcRecorder([])\n"
+        "recorder.start()\n"
+        "telemetry = recorder.stop()\n"
+        "print(*telemetry.samples.keyed('net'), *telemetry.seen.network)\n"
+    )
+    inside = ["unshare", "--net", "--mount", "sh", "-e", str(namespace)]
+    done = subprocess.run(
+        [*inside, sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    if done.returncode == 77:
+        pytest.skip(f"no virtual Ethernet here: {done.stderr}")
+    assert done.returncode == 0, done.stderr
+    assert set(done.stdout.split()) == {"lo"}
 
 
 def test_an_interface_counts_while_it_is_there():

@@ -21,7 +21,10 @@ _BYTES_PER_MBIT = 1e6 / 8
 
 
 def figures_by_interface(samples: Samples) -> Mapping[str, Figures]:
-    """By the names of ``sar -n DEV,EDEV`` (sysstat 12), over the time each interface was there."""
+    """By the names of ``sar -n DEV,EDEV`` (sysstat 12), over the time each interface was there.
+
+    One without counters has none: a recording may know its speed alone.
+    """
     return {
         interface: figures
         for interface, columns in samples.keyed("net").items()
@@ -32,7 +35,7 @@ def figures_by_interface(samples: Samples) -> Mapping[str, Figures]:
 def _figures(columns: Mapping[str, Values], samples: Samples) -> Figures:
     counters = {name: values for name, values in columns.items() if name != "speed_mbit"}
     rates = rates_of_known(counters, samples.seconds)
-    if not all(map(isfinite, rates.values())):
+    if not rates or not all(map(isfinite, rates.values())):
         return {}
     figures = {"rxkB/s": rates["rx_bytes"] / _KB, "txkB/s": rates["tx_bytes"] / _KB}
     figures |= {_RATES[name]: rates[name] for name in _RATES}

@@ -33,14 +33,13 @@ pub(crate) fn cheap(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Sou
 
 /// What is read once a second, or as often as their cost together allows: totals lose nothing by it.
 pub(crate) fn dear(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
-    let sources: [Option<Box<dyn Source>>; 8] = [
+    let sources: [Option<Box<dyn Source>>; 7] = [
         boxed(pressure::Pressure::open(columns)),
         boxed(meminfo::Meminfo::open(columns)),
         boxed(loadavg::Loadavg::open(columns)),
         boxed(net_dev::NetDev::open()),
         boxed(tcp::Tcp::open(columns)),
         boxed(mountstats::Mountstats::open()),
-        boxed(Some(net_speed::NetSpeed)),
         boxed(thermal::Thermal::open(Path::new("/sys"), columns)),
     ];
     let mut sources: Vec<_> = sources.into_iter().flatten().collect();

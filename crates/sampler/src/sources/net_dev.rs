@@ -1,5 +1,8 @@
 //! /proc/net/dev: a line per network interface; see proc(5) and net/core/net-procfs.c.
 
+use std::path::PathBuf;
+
+use super::net_speed::speed_mbit;
 use crate::columns::{Column, Columns};
 use crate::places::Places;
 use crate::proc_file::{ProcFile, fields, number};
@@ -23,16 +26,27 @@ const PER_DIRECTION: usize = 4;
 /// One value for each of [`COUNTERS`].
 type Counted = [u64; COUNTERS.len()];
 
-/// Every interface of this network namespace, as `net.INTERFACE.COUNTER`.
+/// Every interface of this network namespace, as `net.INTERFACE.COUNTER`, and what it can carry, as
+/// `net.INTERFACE.speed_mbit`.
+///
+/// Only those of /proc/net/dev are asked for their speed: /sys has the interfaces of the namespace
+/// in which it was mounted, which after `unshare --net` or `nsenter --net` is another one.
 pub(super) struct NetDev {
     file: ProcFile,
+    speeds: PathBuf,
     interfaces: Places<[Column; COUNTERS.len()]>,
 }
 
 impl NetDev {
     pub(super) fn open() -> Option<Self> {
+        Self::of("/proc/net/dev", "/sys/class/net")
+    }
+
+    /// `counters` is the file of them, `speeds` the folder with a folder for each interface.
+    fn of(counters: &str, speeds: &str) -> Option<Self> {
         Some(Self {
-            file: ProcFile::open("/proc/net/dev").ok()?,
+            file: ProcFile::open(counters).ok()?,
+            speeds: speeds.into(),
             interfaces: Places::new(),
         })
     }
@@ -48,6 +62,10 @@ impl Source for NetDev {
             let new = || columns.group(&format!("net.{name}"), &COUNTERS);
             let interface = self.interfaces.at(index, name.as_bytes(), new);
             columns.put_all(interface, &counted);
+            if let Some(mbit) = speed_mbit(&self.speeds, name) {
+                let column = columns.named(&format!("net.{name}.speed_mbit"));
+                columns.put(column, mbit);
+            }
         }
     }
 }
@@ -115,6 +133,29 @@ mod tests {
         let mut columns = Columns::default();
         NetDev::open().unwrap().sample(&mut columns);
         assert!(columns.names().iter().any(|name| name == "net.lo.rx_bytes"));
+    }
+
+    #[test]
+    fn only_interfaces_with_counters_are_asked_for_their_speed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        for (interface, speed) in [("eth0", "1000\n"), ("lo", "-1\n"), ("elsewhere", "10000\n")] {
+            std::fs::create_dir(path(interface)).unwrap();
+            std::fs::write(path(&format!("{interface}/speed")), speed).unwrap();
+        }
+        let zeros = " 0".repeat(16);
+        std::fs::write(path("dev"), format!("lo:{zeros}\neth0:{zeros}\n")).unwrap();
+        let mut columns = Columns::default();
+        NetDev::of(&path("dev"), &path(""))
+            .unwrap()
+            .sample(&mut columns);
+        let speeds: Vec<_> = columns
+            .names()
+            .iter()
+            .zip(columns.row())
+            .filter(|(name, _)| name.ends_with("speed_mbit"))
+            .collect();
+        assert_eq!(speeds, [(&"net.eth0.speed_mbit".to_owned(), &Some(1000))]);
     }
 
     proptest! {
