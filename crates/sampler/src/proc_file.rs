@@ -47,8 +47,9 @@ impl<F: FileExt> ProcFile<F> {
     fn read_until(&mut self, last: usize) -> io::Result<&[u8]> {
         let mut len = 0;
         loop {
-            if len == self.text.len() {
-                self.text.resize(2 * len, 0);
+            // Else a piece as short as the last one may be short for want of room.
+            if self.text.len() - len <= last {
+                self.text.resize(2 * self.text.len(), 0);
             }
             match self.file.read_at(&mut self.text[len..], len as u64) {
                 Ok(more) if more <= last => return Ok(&self.text[..len + more]),
@@ -77,6 +78,31 @@ pub(crate) mod fake {
 
     use super::{FileExt, io};
 
+    /// Whole lines, as many as fit in a page or in what is asked for, as `fs/seq_file.c` does it.
+    pub(crate) struct Lines(pub(crate) String);
+
+    impl FileExt for Lines {
+        fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+            let rest = &self.0[usize::try_from(offset).unwrap()..];
+            let mut piece = 0;
+            for line in rest.split_inclusive('\n') {
+                if piece >= buffer.len() || (piece > 0 && piece + line.len() > PAGE) {
+                    break;
+                }
+                piece += line.len();
+            }
+            let piece = &rest.as_bytes()[..piece.min(buffer.len())];
+            buffer[..piece.len()].copy_from_slice(piece);
+            Ok(piece.len())
+        }
+
+        fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+            unreachable!("nothing is written to /proc")
+        }
+    }
+
+    const PAGE: usize = 4096;
+
     /// One of these at a time, however much is asked for.
     pub(crate) struct Pieces(pub(crate) &'static [&'static str]);
 
@@ -103,6 +129,9 @@ pub(crate) mod fake {
 mod tests {
     use std::io::Write;
 
+    use proptest::prelude::*;
+
+    use super::fake::Lines;
     use super::*;
 
     #[test]
@@ -124,5 +153,17 @@ mod tests {
         assert_eq!(proc_file.read().unwrap(), b"");
         source.write_all(&vec![b'x'; 3 * USUAL_BYTES]).unwrap();
         assert_eq!(proc_file.read().unwrap().len(), 3 * USUAL_BYTES);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_that_fill_the_room_are_not_the_last(lines in 0..2000_usize, long in 60..140_usize) {
+            let whole = format!("{}\n", "x".repeat(long)).repeat(lines);
+            let mut proc_file = ProcFile::of(Lines(whole.clone()));
+            for _ in 0..2 {
+                prop_assert_eq!(proc_file.read_lines().unwrap().len(), whole.len());
+            }
+            prop_assert_eq!(proc_file.read().unwrap(), whole.as_bytes());
+        }
     }
 }
