@@ -166,7 +166,7 @@ def _devices(value: float, *, reads: bool) -> dict[str, dict[str, float]]:
     rates = {"rkB/s": 1024 * value if reads else 0.0, "wkB/s": 0.0 if reads else 1024 * value}
     waits = {"r_await": 900 / value if reads else 0.0, "w_await": 0.0 if reads else 900 / value}
     loop = {"r/s": rates["rkB/s"] / 128, "w/s": rates["wkB/s"] / 128, **rates, **waits}
-    loop |= {"f/s": 0.0, "f_await": 0.0, "aqu-sz": 4.4, "%util": 96.0 - value / 100}
+    loop |= {"f/s": 0.0, "f_await": 0.0, "aqu-sz": 44.0, "%util": 96.0 - value / 100}
     return {"loop0": loop, "sda": {**loop, "%util": 40.0}}
 
 

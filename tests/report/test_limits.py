@@ -332,3 +332,11 @@ def test_a_volume_and_its_members_stand_side_by_side() -> None:
     text = markdown.render(told)
     assert "| none | writes | dm-0 | 1000 | 1000 | 1.00 |" in text
     assert "| none | writes | sda, sdb | 1000 | 100 | 10.0 |" in text
+
+
+def test_a_volume_on_a_partition_lies_on_the_disk_of_that() -> None:
+    options = catalog.get("dfsio-write").options()
+    volume, disk = {"slaves": ["sda3"]}, {"partitions": ["sda1", "sda3"], "rotational": True}
+    host = {"block_devices": {"dm-0": volume, "sda": disk}}
+    ground = ground_of({"host": host}, ("dm-0",), "dfsio-write", options, {})
+    assert ground.is_rotational("dm-0")

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.telemetry.limits.diagnosis import Limit
-from tests.telemetry.situations import SITUATIONS, asks_for_little, quota, rate_capped
+from iostudy.telemetry.limits.diagnosis import Confidence, Limit
+from tests.telemetry.situations import (
+    SITUATIONS,
+    asks_for_little,
+    one_slow_disk,
+    quota,
+    rate_capped,
+)
 
 pytestmark = pytest.mark.root
 
 # The kernel, not the machine's spare time, makes these what they are: also a busy machine has them.
-STEADY = {rate_capped, quota, asks_for_little}
+STEADY = {rate_capped, one_slow_disk, quota, asks_for_little}
 
 
 @pytest.mark.usefixtures("state_dir")
@@ -20,7 +26,10 @@ STEADY = {rate_capped, quota, asks_for_little}
     ids=lambda build: build.__name__,
 )
 def test_it_is_told(build):
-    """Before it only what others did meanwhile: processes here, and guests of the same host."""
+    """Before it only what others did meanwhile: processes here, and guests of the same host.
+
+    After it also what follows from it.
+    """
     expected, diagnosis = SITUATIONS[build], build().diagnosis
     told = [finding.limit for finding in diagnosis.findings] or [Limit.UNCLEAR]
     others = {Limit.FOREIGN, Limit.CPU, Limit.STEAL} - {expected}
@@ -29,4 +38,8 @@ def test_it_is_told(build):
         assert set(told) <= {expected, *others}, sentences
     else:
         assert expected in told, sentences
-        assert set(told[: told.index(expected)]) <= others, sentences
+        place = told.index(expected)
+        assert set(told[:place]) <= others, sentences
+        cause, *after = diagnosis.findings[place:]
+        sure = {each.limit for each in after if each.confidence is not Confidence.LOW}
+        assert sure <= {expected, *others, *cause.explains}, sentences

@@ -14,6 +14,7 @@ from iostudy.watch.live import Reading
 from tests.telemetry.limits.synthetic import BUSY, PEER, SLOW, disk
 from tests.watch.of_devices import STACK, reading
 
+IDLE = {"eth0": {"%ifutil": 20.0, "rxkB/s": 2e3, "txkB/s": 24e3}}
 FULL = {"eth0": {"%ifutil": 95.0, "rxkB/s": 2e3, "txkB/s": 118e3}}
 
 
@@ -58,7 +59,7 @@ def test_members_of_a_volume_that_was_asked_for_are_judged_as_such():
 def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
     """Another path to the same server has the same counters, and others may use a third one."""
     mounts = {"/home": server(1e5), "/srv/home": server(1e5), "/others": server(9e5)}
-    now = saw({"sda": PEER}, nfs=mounts, workload=wrote(9e4))
+    now = saw({"sda": PEER}, nfs=mounts, network=IDLE, workload=wrote(9e4))
     assert target_of(now, None) == Target(mount="/home")
     nfs = [each for each in judged(now).findings if each.limit is Limit.NFS]
     assert [(each.of, each.confidence) for each in nfs] == [("/home", Confidence.HIGH)]

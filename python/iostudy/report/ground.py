@@ -80,7 +80,7 @@ def ground_of(
     named = [str(directory) for directory in definition.make(options).directories()]
     return Ground(
         devices=devices,
-        members=members(circumstances),
+        members=members(circumstances) | _disks_of_partitions(circumstances),
         rotational=frozenset() if host.get("virtualisation") else _with_platters(circumstances),
         nfs_mounts=_nfs_mounts(host, named, at_target=not (named or devices)),
         concurrency=definition.concurrency(options),
@@ -92,6 +92,12 @@ def members(circumstances: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The devices right below each volume and array."""
     devices = _devices(circumstances)
     return {name: tuple(own["slaves"]) for name, own in devices.items() if own.get("slaves")}
+
+
+def _disks_of_partitions(circumstances: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """What a volume lies on is often a partition, as one of a disk that also boots."""
+    devices = _devices(circumstances)
+    return {part: (name,) for name, own in devices.items() for part in own.get("partitions", ())}
 
 
 def _devices(circumstances: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -155,6 +156,7 @@ BUSY = disk(reads=10_000, wait_ms=3.2, util=99.5)
 _MEMBERS = {DISK: ("sdb", "sdc", "sdd", "sde")}
 PEER = disk(writes=300, wait_ms=2, util=45, kb=64)
 SLOW = disk(writes=295, wait_ms=40, util=99, kb=64)
+_MANY = tuple(f"sd{letter}" for letter in string.ascii_lowercase[1:])
 _DISKS = ("sda", "sdb", "sdc", "sdd")
 LOG = disk(writes=900, wait_ms=0.6, util=50)
 _STRESS = Foreign(77, "stress", 36.0, 0.0, 0.0)
@@ -192,11 +194,11 @@ SITUATIONS = (
         "a loop device on a disk below a control group's limit",
         Limit.CAP,
         {
-            DISK: disk(reads=2500, wait_ms=12, util=100),
+            DISK: disk(reads=2500, wait_ms=16, util=100),
             "sdz": disk(reads=2500, wait_ms=0.2, util=20, **{"cap_rkB/s": 10_000.0}),
         },
-        workload=waiting(32, 0.1),
-        ground=ground(concurrency=32),
+        workload=waiting(40, 0.1),
+        ground=ground(concurrency=40),
         consequences=frozenset({Limit.DEVICE}),
     ),
     Situation(
@@ -211,7 +213,6 @@ SITUATIONS = (
         },
         workload=waiting(24, 0.2),
         ground=ground(concurrency=24, members=_MEMBERS),
-        consequences=frozenset({Limit.DEVICE}),
     ),
     Situation(
         "four disks without a volume, one of them slow",
@@ -219,7 +220,6 @@ SITUATIONS = (
         {"sda": PEER, "sdb": PEER, "sdc": SLOW, "sdd": PEER},
         workload=waiting(24, 0.2),
         ground=Ground(_DISKS, concurrency=24),
-        consequences=frozenset({Limit.DEVICE}),
     ),
     Situation(
         "data on one disk with platters, a log on another one",
@@ -245,7 +245,6 @@ SITUATIONS = (
         workload=waiting(8) | {"read_kB": 57_600.0 * SECONDS, "written_kB": 0.0},
         foreign=(Foreign(77, "dd", 1.0, 0.0, 480_000.0 * SECONDS),),
         ground=Ground(("sda", "sdb"), concurrency=8),
-        consequences=frozenset({Limit.DEVICE}),
     ),
     Situation(
         "a small dirty limit before a disk that could do more",
@@ -339,6 +338,7 @@ SITUATIONS = (
         "an NFS server with a backlog",
         Limit.NFS,
         {},
+        network={"eth0": {"%ifutil": 30.0}},
         nfs=asked(w=(900, 18, 12)),
         workload=waiting(27, 0.2),
         ground=Ground(nfs_mounts=("/home",), concurrency=27),
@@ -469,22 +469,52 @@ SITUATIONS = (
     Situation(
         "the kernel's own copy of the workload's writes, below a loop device",
         Limit.DEVICE,
-        {DISK: disk(writes=3000, wait_ms=8, util=99)},
-        workload=waiting(24),
-        foreign=(Foreign(66, "kworker/u8:1-loop0", 3.0, 0.0, 120_000.0),),
-        ground=ground(concurrency=24),
+        {DISK: disk(writes=5000, wait_ms=8, util=99)},
+        workload=waiting(40),
+        foreign=(Foreign(66, "kworker/u8:1-loop0", 3.0, 0.0, 200_000.0),),
+        ground=ground(concurrency=40),
     ),
     Situation(
         "a linear volume whose first member does all the work",
         Limit.DEVICE,
         {
-            DISK: disk(reads=200, wait_ms=40, util=99),
-            "sdb": disk(reads=196, wait_ms=40, util=99),
+            DISK: disk(reads=1000, wait_ms=40, util=99),
+            "sdb": disk(reads=996, wait_ms=40, util=99),
             "sdc": disk(reads=2, wait_ms=5, util=1),
             "sdd": disk(reads=2, wait_ms=5, util=1),
         },
+        workload=waiting(40, 0.1),
+        ground=ground(concurrency=40, members={DISK: ("sdb", "sdc", "sdd")}),
+    ),
+    Situation(
+        "a volume on a partition of a disk with platters, one read at a time",
+        Limit.DEVICE,
+        {name: disk(reads=120, wait_ms=8.2, util=98) for name in (DISK, "sdb3", "sdb")},
+        workload=waiting(1, 0.02),
+        ground=Ground(
+            (DISK,),
+            members={DISK: ("sdb3",), "sdb3": ("sdb",)},
+            rotational=frozenset({"sdb"}),
+            concurrency=1,
+        ),
+    ),
+    Situation(
+        "a volume of many disks, of which a few at a time have anything to do",
+        Limit.CONCURRENCY,
+        {DISK: disk(reads=1000, wait_ms=8, util=100)}
+        | {name: disk(reads=28, wait_ms=8, util=22) for name in _MANY},
         workload=waiting(8, 0.1),
-        ground=ground(concurrency=8, members={DISK: ("sdb", "sdc", "sdd")}),
+        ground=ground(concurrency=8, members={DISK: _MANY}),
+    ),
+    Situation(
+        "a volume that is busy with encryption, and its disk is not",
+        Limit.UNCLEAR,
+        {
+            DISK: disk(reads=5000, wait_ms=1.6, util=100),
+            "sdb": disk(reads=5000, wait_ms=0.1, util=40),
+        },
+        workload=waiting(8, 0.1),
+        ground=ground(concurrency=8, members={DISK: ("sdb",)}),
     ),
 )
 

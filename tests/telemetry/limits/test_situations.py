@@ -36,6 +36,7 @@ from tests.telemetry.limits.synthetic import (
     SITUATIONS,
     SLOW,
     Situation,
+    asked,
     cpu,
     disk,
     ground,
@@ -333,3 +334,41 @@ def test_a_network_matters_to_a_run_with_files_on_nfs_beside_those_on_a_disk(mou
     seen = replace(full.seen, devices={DISK: disk(writes=10, util=1)})
     (finding,) = diagnose(seen, replace(ground(), nfs_mounts=mounts)).findings
     assert (finding.limit, finding.confidence) == (Limit.NETWORK, sure)
+
+
+@pytest.mark.parametrize(("at_once", "sure"), [(8, Confidence.LOW), (40, Confidence.MEDIUM)])
+def test_how_many_requests_a_flash_disk_serves_at_once_is_not_told(at_once, sure):
+    devices = {DISK: disk(reads=1000 * at_once, wait_ms=1, util=99)}
+    base = replace(BY_NAME["nothing is busy"], devices=devices, workload=waiting(at_once))
+    (found,) = diagnose(base.seen, ground(concurrency=at_once)).findings
+    assert (found.limit, found.confidence) == (Limit.DEVICE, sure)
+
+
+def test_a_mirror_that_serves_no_reads_is_not_slow():
+    """Writes take the other side as long: its reads, from cache, make its mean wait short."""
+    base = BY_NAME["four members, one of them slow"]
+    reading = disk(reads=3000, writes=400, wait_ms=1, util=95) | {"r_await": 0.1, "w_await": 2.3}
+    devices = {DISK: disk(reads=3000, writes=400, wait_ms=1, util=99), "sdb": reading}
+    devices["sdc"] = disk(writes=400, wait_ms=2.3, util=92)
+    seen = replace(base.seen, devices=devices)
+    mirror = replace(base.ground, members={DISK: ("sdb", "sdc")})
+    assert Limit.MEMBER not in {each.limit for each in diagnose(seen, mirror).findings}
+
+
+@pytest.mark.parametrize(
+    ("network", "queue_ms", "sure"),
+    [
+        ({"eth0": {"%ifutil": 30.0}}, 2.0, Confidence.HIGH),
+        ({"eth0": {"%ifutil": 30.0}}, 60.0, Confidence.MEDIUM),
+        ({"eth0": {"rxkB/s": 1e5}}, 2.0, Confidence.MEDIUM),
+        ({}, 2.0, Confidence.MEDIUM),
+    ],
+)
+def test_a_server_is_sure_only_where_it_is_not_the_network_or_the_clients_queue(
+    network, queue_ms, sure
+):
+    base = BY_NAME["an NFS server with a backlog"]
+    base = replace(base, network=network, nfs=asked(w=(900, 18, queue_ms)))
+    diagnosis = diagnose(base.seen, base.ground)
+    assert (diagnosis.findings[0].limit, diagnosis.findings[0].confidence) == (Limit.NFS, sure)
+    assert ("the network's speed" in diagnosis.missing) is ("%ifutil" not in str(network))

@@ -61,11 +61,13 @@ def _spare(seen: Seen, ground: Ground) -> tuple[Confidence, tuple[Evidence, ...]
         says += f" with a queue of {number(more.queue)} {number(more.per_second)}"
         evidence = Evidence("requests/s", device, more.per_second, "1/s", says)
         return Confidence.HIGH, (evidence,)
-    if (waiting := queue(seen, ground)) >= DEEP:
+    disks = ground.disks(device, seen)
+    waiting = max((own["aqu-sz"] for own in disks.values()), default=queue(seen, ground))
+    if waiting >= DEEP.low:
         return None
     if figures is None:
         return Confidence.MEDIUM, ()
-    util = figures["%util"]
+    util = max(own["%util"] for own in disks.values())
     evidence = Evidence("%util", device, util, "%", f"the device busy {number(util)} %")
     sure = util < SPARE or waiting < QUEUED
     return (Confidence.MEDIUM if sure else Confidence.LOW), (evidence,)

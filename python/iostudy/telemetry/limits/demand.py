@@ -69,9 +69,17 @@ def demand(seen: Seen, ground: Ground) -> Demand | None:
 
 
 def queue(seen: Seen, ground: Ground) -> float:
-    """How many requests were in the target's devices, and under way to NFS servers."""
+    """How many requests were in the target's devices, and under way to NFS servers.
+
+    Of a volume's those that its disks had: what it holds back itself, as encryption does for the
+    CPU, does not wait for them.
+    """
     at_servers = sum(outstanding(seen.nfs[own]) for own in ground.nfs_mounts if own in seen.nfs)
-    return sum(own["aqu-sz"] for own in ground.known(seen).values()) + at_servers
+    in_devices = (
+        min(own["aqu-sz"], sum(disk["aqu-sz"] for disk in ground.disks(name, seen).values()))
+        for name, own in ground.known(seen).items()
+    )
+    return sum(in_devices) + at_servers
 
 
 def cpu_busy(seen: Seen) -> float:

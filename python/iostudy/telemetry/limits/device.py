@@ -8,7 +8,7 @@ shown in other runs, from its make, or from its queue.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
 from iostudy.telemetry.limits.grade import Steps, at_most, number, told
@@ -18,10 +18,11 @@ from iostudy.telemetry.seen import Figures, Seen
 BUSY = Steps(80, 90, 95)
 """%util of a device that could not have been used much longer: the rest is start and end. By
 Amdahl's law what makes the rest shorter saves at most that share: a fifth, a tenth, a twentieth."""
-DEEP = 4.0
-"""Requests at once from which on a queue speaks for saturation, though not with certainty: a disk
-with platters serves one at a time, a flash disk as many as its channels, which nobody tells. A
-choice: few devices of today serve fewer at once, and so it makes for medium confidence at most."""
+DEEP = Steps(4, 32, float("inf"))
+"""Requests at once in a disk from which on a queue speaks for saturation, though not with
+certainty: a disk with platters serves one at a time, a flash disk as many as its channels, which
+nobody tells. The first is a choice: few devices of today serve fewer at once. The second is what
+the command queue of a SATA disk holds, and what flash disks are rated at."""
 QUEUED = 2.0
 """Requests at once from which on, at a disk that serves one at a time, there is always one that
 waits while another is served."""
@@ -40,7 +41,7 @@ between the two says neither that the device could do more nor that it could not
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """Every device of the target that was busy all the time and could not have done more."""
     for device, figures in ground.known(seen).items():
-        yield from _busy(device, figures, ground)
+        yield from _busy(device, figures, ground.disks(device, seen), ground)
         yield from _flushing(device, figures)
 
 
@@ -62,11 +63,17 @@ def can_do_more(ground: Ground, device: str, here: Point) -> Point | None:
     return best if best and best.per_second >= MORE * here.per_second else None
 
 
-def _busy(device: str, figures: Figures, ground: Ground) -> Iterator[Finding]:
-    point, busy = Point.of(figures), BUSY.grade(figures["%util"])
+def _busy(
+    device: str, figures: Figures, disks: Mapping[str, Figures], ground: Ground
+) -> Iterator[Finding]:
+    """Of a volume also one of its disks must have been: it is busy as soon as any of them is."""
+    point = Point.of(figures)
+    busy = BUSY.grade(min(figures["%util"], max(own["%util"] for own in disks.values())))
     if point is None or busy is None or can_do_more(ground, device, point):
         return
-    if saturated := _saturation(device, point, ground):
+    if saturated := _saturation(
+        device, point, ground, max(own["aqu-sz"] for own in disks.values())
+    ):
         confidence, evidence = saturated
         util = told(figures, "%util", device, "%", "busy {} % of the time")
         queue = told(figures, "aqu-sz", device, "requests", "a queue of {}")
@@ -81,15 +88,16 @@ def _busy(device: str, figures: Figures, ground: Ground) -> Iterator[Finding]:
 
 
 def _saturation(
-    device: str, point: Point, ground: Ground
+    device: str, point: Point, ground: Ground, inside: float
 ) -> tuple[Confidence, tuple[Evidence, ...]] | None:
     """How sure it is that the device had no more to give, and why."""
-    if device in ground.rotational:
+    if ground.is_rotational(device):
         alone = point.queue < QUEUED
         return (Confidence.MEDIUM if alone else Confidence.HIGH), ()
     if evidence := _flat(device, point, ground) or _queued(device, point, ground):
         return Confidence.HIGH, (evidence,)
-    return (Confidence.MEDIUM, ()) if point.queue >= DEEP else None
+    deep = DEEP.grade(inside)
+    return (deep, ()) if deep else None
 
 
 def _flat(device: str, point: Point, ground: Ground) -> Evidence | None:

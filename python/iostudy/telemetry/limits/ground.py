@@ -89,6 +89,21 @@ class Ground:
     def _like(self, device: str, here: Point) -> tuple[Point, ...]:
         return tuple(each for each in self.shown.get(device, ()) if each.is_like(here))
 
+    def disks(self, device: str, seen: Seen) -> dict[str, Figures]:
+        """The figures of what a device lies on in the end, as far as recorded; else its own."""
+        below = {
+            name: figures
+            for member in self.members.get(device, ())
+            for name, figures in self.disks(member, seen).items()
+        }
+        own = {device: seen.devices[device]} if device in seen.devices else {}
+        return below or own
+
+    def is_rotational(self, device: str) -> bool:
+        """Whether it is a disk with platters, or lies on one such disk and nothing else."""
+        below = self.members.get(device, ())
+        return device in self.rotational or (len(below) == 1 and self.is_rotational(below[0]))
+
     def known(self, seen: Seen) -> dict[str, Figures]:
         """The figures of its devices, as far as they were recorded."""
         return {name: seen.devices[name] for name in self.devices if name in seen.devices}

@@ -8,6 +8,7 @@ from iostudy.telemetry.limits.demand import cpu_busy
 from iostudy.telemetry.limits.diagnosis import Evidence
 from iostudy.telemetry.limits.grade import number, told
 from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.limits.nfs import network_speed_is_known
 from iostudy.telemetry.seen import Seen
 
 
@@ -45,6 +46,8 @@ def missing(seen: Seen, ground: Ground) -> Iterator[str]:
     for mount in ground.nfs_mounts:
         if mount not in seen.nfs:
             yield f"the NFS mount {mount}"
+    if ground.nfs_mounts and not network_speed_is_known(seen):
+        yield "the network's speed"
     if not seen.workload:
         yield "the workload's processes"
     if "memory_some" not in seen.machine:

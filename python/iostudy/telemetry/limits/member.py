@@ -23,6 +23,12 @@ UNEVEN = 1.5
 same as the least of SLOWER: a wait grows at least as fast as the load does."""
 
 
+_KINDS = ("r", "w")
+_ENOUGH = 0.1
+"""Share of a member's requests that its reads or its writes must be to be compared: a choice. What
+takes a tenth of them or less hardly moves how long the volume waits."""
+
+
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """The members of any volume that were busy and waited for far longer than their peers.
 
@@ -92,19 +98,16 @@ def _has_platters(name: str, ground: Ground) -> bool:
 
 
 def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterator[Finding]:
-    point, others = Point.of(figures), [Point.of(own) for own in peers.values()]
-    working = [other for other in others if other]
     busy = BUSY.grade(figures["%util"])
-    if point is None or busy is None or not working:
+    compared = [own for kind in _KINDS if (own := _compared(kind, figures, peers.values()))]
+    if busy is None or not compared:
         return
-    usual = median(other.wait_ms for other in working)
-    even = point.per_second <= UNEVEN * median(other.per_second for other in working)
-    slower = SLOWER.grade(point.wait_ms / usual) if usual else None
-    if even and slower:
+    wait, usual = max(compared, key=lambda own: own[0] / own[1])
+    if slower := SLOWER.grade(wait / usual):
         idle = median(own["%util"] for own in peers.values())
-        waits = f"{number(point.wait_ms)} ms a request, {number(usual)} at its peers"
+        waits = f"{number(wait)} ms a request, {number(usual)} at its peers"
         evidence = (
-            Evidence("await", name, point.wait_ms, "ms", waits),
+            Evidence("await", name, wait, "ms", waits),
             told(figures, "%util", name, "%", f"busy {{}} % of the time, they {number(idle)} %"),
         )
         yield Finding(
@@ -115,3 +118,17 @@ def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterat
             evidence,
             explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
         )
+
+
+def _compared(kind: str, figures: Figures, peers: Iterable[Figures]) -> tuple[float, float] | None:
+    """How long reads or writes took here and, in the median, at peers; None if it tells nothing.
+
+    A mirror may serve all reads from one of its sides: reads are held against reads alone.
+    """
+    rate, wait = f"{kind}/s", f"{kind}_await"
+    own, alike = figures[rate], [peer for peer in peers if peer[rate]]
+    if not alike or own < _ENOUGH * (figures["r/s"] + figures["w/s"]):
+        return None
+    even = own <= UNEVEN * median(peer[rate] for peer in alike)
+    usual = median(peer[wait] for peer in alike)
+    return (figures[wait], usual) if even and own and usual else None

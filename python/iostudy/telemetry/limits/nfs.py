@@ -1,15 +1,17 @@
 """The NFS server, by how long it took to answer (pure).
 
 Source: nfsiostat(8): a request waits in the client's queue, then for the server (rtt); exe is both.
-By Little's law the rate times the time is how many were there at once.
+By Little's law the rate times the time is how many were there at once. The round trip is the
+network's as well, and what waits in the queue may do so for a slot of the session or for room in
+the socket: neither is the server for certain.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.telemetry.limits.diagnosis import Evidence, Finding, Limit
-from iostudy.telemetry.limits.grade import Steps, number, told
+from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import Steps, at_most, number, told
 from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.seen import Figures, Seen
 
@@ -23,21 +25,39 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """The server of a mount, if several requests waited for it all the time."""
     for mount in ground.nfs_mounts:
         if figures := seen.nfs.get(mount):
-            yield from _slow(mount, figures)
+            yield from _slow(mount, figures, _at_most(figures, seen))
 
 
-def _slow(mount: str, figures: Figures) -> Iterator[Finding]:
+def network_speed_is_known(seen: Seen) -> bool:
+    """Whether a full network would have been noticed: many virtual ones do not tell their speed."""
+    return any("%ifutil" in figures for figures in seen.network.values())
+
+
+def _at_most(figures: Figures, seen: Seen) -> Confidence:
+    at_server = outstanding(figures, "rtt") >= outstanding(figures) / 2
+    sure = at_server and network_speed_is_known(seen)
+    return Confidence.HIGH if sure else Confidence.MEDIUM
+
+
+def _slow(mount: str, figures: Figures, most: Confidence) -> Iterator[Finding]:
     waiting = outstanding(figures)
     if confidence := OUTSTANDING.grade(waiting):
         says = f"{number(waiting)} requests waited for it at once"
         at_once = Evidence("ops/s x exe", mount, waiting, "requests", says)
         evidence = (at_once, *_waits(figures, mount))
-        yield Finding(Limit.NFS, mount, 100.0, confidence, evidence, explains=(Limit.CONCURRENCY,))
+        yield Finding(
+            Limit.NFS,
+            mount,
+            100.0,
+            at_most(confidence, most),
+            evidence,
+            explains=(Limit.CONCURRENCY,),
+        )
 
 
-def outstanding(figures: Figures) -> float:
-    """How many operations were under way at once, on average."""
-    at_once = (figures[f"{kind}/s"] * figures[f"{kind}_exe"] for kind in _known(figures))
+def outstanding(figures: Figures, time: str = "exe") -> float:
+    """How many operations were under way at once on average, or in the part ``rtt`` of the time."""
+    at_once = (figures[f"{kind}/s"] * figures[f"{kind}_{time}"] for kind in _known(figures))
     return sum(at_once) / 1000
 
 
