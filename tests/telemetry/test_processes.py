@@ -18,7 +18,7 @@ import pytest
 from iostudy import _native
 from iostudy.telemetry.limits.demand import UNSERVED, demand
 from iostudy.telemetry.limits.ground import Ground
-from iostudy.telemetry.processes import busiest, busiest_foreign
+from iostudy.telemetry.processes import busiest, busiest_foreign, workload_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process, Samples, known
 from tests.telemetry.emulated import favoured, recorded, spin
@@ -145,6 +145,43 @@ def test_a_thread_that_spins_is_the_busiest_and_runs():
     assert 0.75 * figures["%cpu"] <= figures["%thread"] <= figures["%cpu"] + 8
     assert figures["running"] == pytest.approx(1, abs=0.5)
     assert figures["threads"] >= 2
+
+
+NAN = float("nan")
+AT = (0.0, 0.1, 1.0, 2.0, 2.5)
+
+
+def looked(**columns):
+    """Samples at AT, with the workload's threads looked at in some of them."""
+    named = {
+        f"workload.{name}": np.array([known.get(place, NAN) for place in range(len(AT))])
+        for name, known in columns.items()
+    }
+    for name in ("cpu_us", "read_bytes", "written_bytes", "cancelled_bytes"):
+        named[f"workload.{name}"] = np.array([0.0, NAN, NAN, NAN, 2e6])
+    return workload_figures(Samples(np.array(AT), named))
+
+
+def test_what_threads_did_is_not_known_from_looks_before_and_after_it():
+    figures = looked(
+        busiest_thread_us={0: 0.0, 4: 0.0},
+        threads={0: 3.0, 4: 3.0},
+        running_threads={0: 1.0, 4: 0.0},
+        waiting_threads={0: 0.0, 4: 0.0},
+    )
+    assert set(figures) == {"%cpu", "read_kB", "written_kB", "cancelled_kB"}
+    assert figures["%cpu"] == pytest.approx(80)
+
+
+def test_what_threads_did_is_told_of_the_looks_between_those():
+    figures = looked(
+        busiest_thread_us={0: 0.0, 2: 0.9e6, 3: 1.9e6, 4: 1.9e6},
+        threads={0: 3.0, 2: 9.0, 3: 9.0, 4: 3.0},
+        running_threads={0: 0.0, 2: 1.0, 3: 0.0, 4: 0.0},
+        waiting_threads={0: 0.0, 2: 7.0, 3: 8.0, 4: 0.0},
+    )
+    assert figures["%thread"] == pytest.approx(95)  # its thread has ended before the last one
+    assert (figures["threads"], figures["running"], figures["waiting"]) == (9, 0.5, 7.5)
 
 
 def spun_beside():

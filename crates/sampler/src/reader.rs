@@ -12,14 +12,21 @@ use crate::watched::Watched;
 /// Time that passes in suspend as well, and the time of day: see `clock_gettime(2)`.
 const CLOCKS: [&str; 2] = ["boottime_ns", "realtime_ns"];
 
+/// Of one core, all files together may take a thousandth; the processes and the workload's threads
+/// half as much each. Where there are so many processes that one scan of them spends what a trial may,
+/// the threads are read all the same.
+const FILES_WAIT_PER_COST: u32 = 1000;
+const PROCESSES_WAIT_PER_COST: u32 = 2000;
+const THREADS_WAIT_PER_COST: u32 = 2000;
+
 /// What a sample has beside what every one has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// What is due by what it cost: for whoever samples many times a second.
     Rationed,
-    /// All files, and the processes if they are due: for whoever tells of each sample.
+    /// All files, and processes and threads if they are due: for whoever tells of each sample.
     Files,
-    /// The processes as well: where totals must begin or end.
+    /// Processes and threads as well: where totals must begin or end.
     Whole,
 }
 
@@ -31,6 +38,7 @@ pub struct Reader {
     processes: Processes,
     /// Of their own: a scan of many would leave nothing for the others.
     processes_ration: Ration,
+    threads_ration: Ration,
     columns: Columns,
     clocks: [Column; 2],
     rows: Rows,
@@ -46,10 +54,11 @@ impl Reader {
         let processes = Processes::open(watched, &mut columns);
         Self {
             cheap: sources::cheap(watched, &mut columns),
-            dear_ration: Ration::of(dear.len()),
+            dear_ration: Ration::of(dear.len(), FILES_WAIT_PER_COST),
             dear,
             processes,
-            processes_ration: Ration::of(1),
+            processes_ration: Ration::of(1, PROCESSES_WAIT_PER_COST),
+            threads_ration: Ration::of(1, THREADS_WAIT_PER_COST),
             columns,
             clocks,
             rows: Rows::default(),
@@ -69,9 +78,11 @@ impl Reader {
         self.dear_ration.take(depth != Depth::Rationed, |index| {
             dear[index].sample(columns);
         });
-        let processes = &mut self.processes;
+        let (processes, is_whole) = (&mut self.processes, depth == Depth::Whole);
         self.processes_ration
-            .take(depth == Depth::Whole, |_| processes.sample(columns));
+            .take(is_whole, |_| processes.scan(columns));
+        self.threads_ration
+            .take(is_whole, |_| processes.look_at_threads(columns));
         self.rows.push(at, self.columns.row());
     }
 
@@ -101,6 +112,10 @@ fn nanoseconds(clock: ClockId) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -126,5 +141,44 @@ mod tests {
         let next = reader.take();
         assert_eq!((next.at.len(), next.at[0]), (2, samples.at[1]));
         assert_eq!(next.columns[0].1[0], boottime[1]);
+    }
+    #[test]
+    fn threads_are_looked_at_where_processes_are_too_many_to_be_read_again() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "read line; sleep 60 & echo $!; wait"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut reader = Reader::open(&Watched {
+            devices: Some(vec![]),
+            workload: vec![shell.id()],
+        });
+        reader.processes_ration = Ration::of(1, u32::MAX);
+        reader.sample(Depth::Whole);
+        shell.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let mut child = String::new();
+        let told = shell.stdout.as_mut().unwrap();
+        BufReader::new(told).read_line(&mut child).unwrap();
+        let (until, mut processes) = (Instant::now() + Duration::from_secs(60), Vec::new());
+        while processes.len() < 2 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(100));
+            reader.sample(Depth::Rationed);
+            processes = known(&reader, "workload.processes");
+        }
+        let scans = known(&reader, "foreign.cpu_us").len();
+        Command::new("kill").arg(child.trim()).status().unwrap();
+        shell.wait().unwrap();
+        assert_eq!((processes, scans), (vec![1, 2], 1));
+    }
+
+    fn known(reader: &Reader, column: &str) -> Vec<u64> {
+        let samples = reader.rows.samples(reader.columns.names());
+        let (_, values) = samples
+            .columns
+            .iter()
+            .find(|(name, _)| name == column)
+            .unwrap();
+        values.iter().copied().flatten().collect()
     }
 }

@@ -12,6 +12,8 @@ from iostudy.units import KIB
 
 _MICROSECONDS = 1e6
 _TOLD = 5
+_ENDS = 2
+"""Looks at the threads that say nothing of the workload: it has not begun yet, or is over."""
 
 
 def workload_figures(samples: Samples) -> Figures:
@@ -19,17 +21,16 @@ def workload_figures(samples: Samples) -> Figures:
 
     %cpu and %thread (the busiest thread of each interval) in percent of one core; read_kB,
     written_kB and cancelled_kB in kB of 1024 bytes; and how many threads there are, and are running
-    or waiting for a device, as means over the scans.
+    or waiting for a device, as means over the looks at them. What threads did is not known where
+    they were looked at when the recording began and when it ended alone.
     """
     columns = samples.group("workload")
     if not columns:
         return {}
-    used = {name: _total(values) for name, values in columns.items()}
-    seconds = float(samples.seconds[-1])
-    per_cent = 100 / (seconds * _MICROSECONDS)
+    used = {name: _total(columns[name]) for name in _USED}
     figures = {
-        "%cpu": used["cpu_us"] * per_cent,
-        "%thread": np.minimum(100.0, used["busiest_thread_us"] * per_cent),
+        "%cpu": 100 * used["cpu_us"] / (float(samples.seconds[-1]) * _MICROSECONDS),
+        "%thread": _busiest_thread(samples.seconds, columns["busiest_thread_us"]),
         "threads": _mean(columns["threads"]),
         "running": _mean(columns["running_threads"]),
         "waiting": _mean(columns["waiting_threads"]),
@@ -38,6 +39,9 @@ def workload_figures(samples: Samples) -> Figures:
         "cancelled_kB": used["cancelled_bytes"] / KIB,
     }
     return {name: float(value) for name, value in figures.items() if np.isfinite(value)}
+
+
+_USED = ("cpu_us", "read_bytes", "written_bytes", "cancelled_bytes")
 
 
 def foreign_figures(samples: Samples) -> Figures:
@@ -91,9 +95,20 @@ def _total(counter: Values) -> float:
     return total(moved(counter[np.isfinite(counter)]))
 
 
-def _mean(gauge: Values) -> float:
-    """Over the scans but for the first and the last, when the workload has not begun or is over."""
-    known = gauge[np.isfinite(gauge)]
-    if not len(known):
+def _busiest_thread(seconds: Values, busiest_us: Values) -> float:
+    """How busy the busiest thread was until the last look but one, in percent of one core.
+
+    At the last one the workload may be over, and its threads gone with what they did since.
+    """
+    (looks,) = np.nonzero(np.isfinite(busiest_us))
+    if len(looks) <= _ENDS:
         return float("nan")
-    return float(np.mean(known[1:-1] if len(known) > 2 else known))
+    begin, end = looks[0], looks[-2]
+    ran = busiest_us[end] - busiest_us[begin]
+    return float(min(100.0, 100 * ran / ((seconds[end] - seconds[begin]) * _MICROSECONDS)))
+
+
+def _mean(gauge: Values) -> float:
+    """Over the looks but for the first and the last; NaN if there are no others."""
+    known = gauge[np.isfinite(gauge)]
+    return float(np.mean(known[1:-1])) if len(known) > _ENDS else float("nan")

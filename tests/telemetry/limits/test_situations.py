@@ -316,6 +316,15 @@ def test_without_the_workloads_figures_nothing_is_said_of_its_own_doing():
         assert "the workload's processes" in diagnose(seen, situation.ground).missing
 
 
+def test_without_what_threads_did_the_busiest_core_is_told_and_the_gap_is_said():
+    seen = BY_NAME["one thread computing"].seen
+    states = ("%thread", "threads", "running", "waiting")
+    workload = {name: value for name, value in seen.workload.items() if name not in states}
+    diagnosis = diagnose(replace(seen, workload=workload), ground(concurrency=1))
+    assert (diagnosis.limit, diagnosis.findings[0].confidence) == (Limit.CORE, Confidence.MEDIUM)
+    assert diagnosis.missing == ("the workload's threads",)
+
+
 def test_nothing_recorded_is_unclear_and_says_what_is_missing():
     diagnosis = diagnose(Seen(1.0, {}, {}), ground())
     assert diagnosis.limit is Limit.UNCLEAR

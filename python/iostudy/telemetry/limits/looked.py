@@ -50,5 +50,7 @@ def missing(seen: Seen, ground: Ground) -> Iterator[str]:
         yield "the network's speed"
     if not seen.workload:
         yield "the workload's processes"
+    elif "running" not in seen.workload:
+        yield "the workload's threads"
     if "memory_some" not in seen.machine:
         yield "memory pressure"

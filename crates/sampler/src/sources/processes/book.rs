@@ -17,6 +17,7 @@ use std::iter;
 use super::done::{Done, keep_busiest};
 use super::pid_io::PidIo;
 use super::pid_stat::PidStat;
+use super::threads::Member;
 use super::used::Used;
 
 /// Beyond this many that are gone, only the busiest of them are remembered for the list.
@@ -142,11 +143,13 @@ impl Book {
     }
 
     /// The processes of the workload.
-    pub(super) fn members(&self) -> impl Iterator<Item = u32> {
-        let of_workload = |known: &Known| known.side == Side::Workload;
-        self.known
-            .iter()
-            .filter_map(move |(pid, known)| of_workload(known).then_some(*pid))
+    pub(super) fn members(&self) -> impl Iterator<Item = Member> {
+        self.known.iter().filter_map(|(&pid, known)| {
+            (known.side == Side::Workload).then_some(Member {
+                pid,
+                started: Some(known.started),
+            })
+        })
     }
 
     /// The busiest processes since this was last asked, or since the first scan.

@@ -1,4 +1,8 @@
 //! /proc/PID: which processes did what, the workload's and others; see proc(5).
+//!
+//! All processes are read in one go, which is dear where there are many. The workload's threads are
+//! looked at on their own, between two such scans as well: what they do is known from samples, of
+//! which there have to be some.
 
 mod book;
 mod done;
@@ -21,7 +25,6 @@ use self::threads::Threads;
 use self::used::Used;
 use crate::columns::{Column, Columns};
 use crate::process::Process;
-use crate::source::Source;
 use crate::watched::Watched;
 
 const MICROSECONDS: u64 = 1_000_000;
@@ -29,10 +32,12 @@ const MICROSECONDS: u64 = 1_000_000;
 /// What processes have used since the first sample.
 const USED: [&str; 3] = ["cpu_us", "read_bytes", "written_bytes"];
 
-/// Of the workload, what was written but for nothing; how long the busiest thread of each interval
-/// between two scans ran in it, all intervals together; and what there is now.
-const OF_WORKLOAD: [&str; 6] = [
-    "cancelled_bytes",
+/// Of the workload also what was written but for nothing.
+const CANCELLED: &str = "workload.cancelled_bytes";
+
+/// How long the busiest thread of each interval between two looks ran in it, all intervals together;
+/// and what there is now.
+const OF_THREADS: [&str; 5] = [
     "busiest_thread_us",
     "processes",
     "threads",
@@ -47,16 +52,24 @@ pub(crate) struct Processes {
     threads: Threads,
     stat_file: SmallFile,
     io_file: SmallFile,
-    workload: Option<([Column; USED.len()], [Column; OF_WORKLOAD.len()])>,
+    workload: Option<OfWorkload>,
     foreign: [Column; USED.len()],
+}
+
+struct OfWorkload {
+    used: [Column; USED.len()],
+    cancelled: Column,
+    threads: [Column; OF_THREADS.len()],
 }
 
 impl Processes {
     pub(crate) fn open(watched: &Watched, columns: &mut Columns) -> Self {
         let is_there = |pid: &u32| Path::new(&format!("/proc/{pid}/stat")).exists();
-        let workload = watched.workload.iter().any(is_there).then(|| {
-            let used = columns.group("workload", &USED);
-            (used, columns.group("workload", &OF_WORKLOAD))
+        let has_root = watched.workload.iter().any(is_there);
+        let workload = has_root.then(|| OfWorkload {
+            used: columns.group("workload", &USED),
+            cancelled: columns.named(CANCELLED),
+            threads: columns.group("workload", &OF_THREADS),
         });
         Self {
             book: Book::new(&watched.workload),
@@ -73,7 +86,36 @@ impl Processes {
         self.book.take_busiest().iter().map(told).collect()
     }
 
-    fn scan(&mut self) {
+    /// Read all processes, and put what they have used into the row being taken.
+    pub(crate) fn scan(&mut self, columns: &mut Columns) {
+        self.read_all();
+        columns.put_all(&self.foreign, &used_values(self.book.foreign.told));
+        if let Some(of) = &self.workload {
+            let workload = self.book.workload.told;
+            columns.put_all(&of.used, &used_values(workload));
+            columns.put(of.cancelled, unsigned(workload.cancelled));
+        }
+    }
+
+    /// Read the workload's threads, and put what they do into the row being taken.
+    pub(crate) fn look_at_threads(&mut self, columns: &mut Columns) {
+        let Some(of) = &self.workload else {
+            return;
+        };
+        let tally = self.threads.look(self.book.members(), &mut self.stat_file);
+        columns.put_all(
+            &of.threads,
+            &[
+                microseconds(self.threads.busiest_ticks),
+                tally.processes,
+                tally.threads,
+                tally.running,
+                tally.waiting,
+            ],
+        );
+    }
+
+    fn read_all(&mut self) {
         for pid in pids("/proc") {
             let text = self.stat_file.read(format_args!("/proc/{pid}/stat"));
             let Some(stat) = text.and_then(pid_stat::parse) else {
@@ -85,31 +127,6 @@ impl Processes {
             self.book.see(&stat, io.and_then(pid_io::parse));
         }
         self.book.end_scan();
-    }
-}
-
-impl Source for Processes {
-    fn sample(&mut self, columns: &mut Columns) {
-        self.scan();
-        let workload = self.book.workload.told;
-        columns.put_all(&self.foreign, &used_values(self.book.foreign.told));
-        let Some((used, of_workload)) = &self.workload else {
-            return;
-        };
-        columns.put_all(used, &used_values(workload));
-        let processes = self.book.members().count() as u64;
-        let tally = self.threads.scan(self.book.members(), &mut self.stat_file);
-        columns.put_all(
-            of_workload,
-            &[
-                unsigned(workload.cancelled),
-                microseconds(self.threads.busiest_ticks),
-                processes,
-                tally.threads,
-                tally.running,
-                tally.waiting,
-            ],
-        );
     }
 }
 

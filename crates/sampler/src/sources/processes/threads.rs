@@ -1,16 +1,19 @@
 //! /proc/PID/task: the threads of the workload, one by one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rustix::thread::gettid;
 
+use super::pid_stat::{self, PidStat};
+use super::pids;
 use super::small_file::SmallFile;
-use super::{pid_stat, pids};
+use crate::proc_file::number;
 
 /// How many there are now, and what they do, without the one that looks: it always runs, and where
 /// iostudy is the workload itself, it would be taken for a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Tally {
+    pub(super) processes: u64,
     pub(super) threads: u64,
     /// On a processor, or ready for one.
     pub(super) running: u64,
@@ -21,8 +24,8 @@ pub(super) struct Tally {
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     last: HashMap<u32, Thread>,
-    was_scanned: bool,
-    /// Clock ticks that the busiest thread of each interval between two scans has run in it, all
+    has_looked: bool,
+    /// Clock ticks that the busiest thread of each interval between two looks has run in it, all
     /// intervals together.
     pub(super) busiest_ticks: u64,
 }
@@ -33,47 +36,112 @@ struct Thread {
     ticks: u64,
 }
 
+/// A process of the workload.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Member {
+    pub(super) pid: u32,
+    /// In clock ticks since the boot; None where only its parent is known.
+    pub(super) started: Option<u64>,
+}
+
 impl Threads {
-    /// Read all threads of these processes.
-    pub(super) fn scan(
+    /// Read all threads of these processes, and of the children that they have by now.
+    pub(super) fn look(
         &mut self,
-        members: impl Iterator<Item = u32>,
+        members: impl Iterator<Item = Member>,
         file: &mut SmallFile,
     ) -> Tally {
-        let mut tally = Tally::default();
-        let mut busiest = 0;
-        let own = gettid().as_raw_pid().unsigned_abs();
-        let last = std::mem::take(&mut self.last);
-        for pid in members {
-            for thread in pids(&format!("/proc/{pid}/task")) {
-                let text = file.read(format_args!("/proc/{pid}/task/{thread}/stat"));
-                let Some(stat) = text.and_then(pid_stat::parse) else {
-                    continue;
-                };
-                if thread != own {
-                    tally.count(stat.state);
-                }
-                let now = Thread {
-                    started: stat.started,
-                    ticks: stat.ticks,
-                };
-                busiest = busiest.max(self.step(last.get(&thread), now));
-                self.last.insert(thread, now);
-            }
+        let mut unread: Vec<Member> = members.collect();
+        let mut told: HashSet<u32> = unread.iter().map(|member| member.pid).collect();
+        let mut look = Look::new(std::mem::take(&mut self.last), self.has_looked);
+        while let Some(member) = unread.pop() {
+            let children = look.read(member, file);
+            let new = children.into_iter().filter(|child| told.insert(*child));
+            unread.extend(new.map(Member::child));
         }
-        self.busiest_ticks += busiest;
-        self.was_scanned = true;
-        tally
+        self.busiest_ticks += look.busiest;
+        self.last = look.seen;
+        self.has_looked = true;
+        look.tally
+    }
+}
+
+impl Member {
+    fn child(pid: u32) -> Self {
+        Self { pid, started: None }
+    }
+}
+
+/// One round of all threads.
+struct Look {
+    own: u32,
+    before: HashMap<u32, Thread>,
+    /// Whether a thread that was not there before has begun since.
+    is_another: bool,
+    seen: HashMap<u32, Thread>,
+    busiest: u64,
+    tally: Tally,
+}
+
+impl Look {
+    fn new(before: HashMap<u32, Thread>, is_another: bool) -> Self {
+        Self {
+            own: gettid().as_raw_pid().unsigned_abs(),
+            before,
+            is_another,
+            seen: HashMap::new(),
+            busiest: 0,
+            tally: Tally::default(),
+        }
     }
 
-    /// How long a thread has run since the last scan: one that is new, since it began.
-    fn step(&self, before: Option<&Thread>, now: Thread) -> u64 {
-        match before {
+    /// The threads of one process, and who its children are.
+    fn read(&mut self, member: Member, file: &mut SmallFile) -> Vec<u32> {
+        let pid = member.pid;
+        let mut children = Vec::new();
+        for thread in pids(&format!("/proc/{pid}/task")) {
+            let text = file.read(format_args!("/proc/{pid}/task/{thread}/stat"));
+            let Some(stat) = text.and_then(pid_stat::parse) else {
+                continue;
+            };
+            let is_first = thread == pid;
+            if is_first && member.started.is_some_and(|at| at != stat.started) {
+                return children; // another process has its number by now
+            }
+            self.tally.processes += u64::from(is_first);
+            self.note(&stat);
+            let text = file.read(format_args!("/proc/{pid}/task/{thread}/children"));
+            children.extend(text.into_iter().flat_map(whole_numbers));
+        }
+        children
+    }
+
+    fn note(&mut self, stat: &PidStat<'_>) {
+        if stat.pid != self.own {
+            self.tally.count(stat.state);
+        }
+        let now = Thread {
+            started: stat.started,
+            ticks: stat.ticks,
+        };
+        self.busiest = self.busiest.max(self.step(stat.pid, now));
+        self.seen.insert(stat.pid, now);
+    }
+
+    /// How long a thread has run since the last look: one that is new, since it began.
+    fn step(&self, thread: u32, now: Thread) -> u64 {
+        match self.before.get(&thread) {
             Some(before) if before.started == now.started => now.ticks.saturating_sub(before.ticks),
-            _ if self.was_scanned => now.ticks,
+            _ if self.is_another => now.ticks,
             _ => 0,
         }
     }
+}
+
+/// The numbers before a blank each: where there was no room for all, the last one may be cut.
+fn whole_numbers(text: &[u8]) -> impl Iterator<Item = u32> {
+    let each = text.split_inclusive(|byte| *byte == b' ');
+    each.filter_map(|text| u32::try_from(number(text.strip_suffix(b" ")?)?).ok())
 }
 
 impl Tally {
@@ -84,5 +152,18 @@ impl Tally {
             b'D' => self.waiting += 1,
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_that_is_cut_is_none() {
+        let told = |text: &[u8]| whole_numbers(text).collect::<Vec<_>>();
+        assert_eq!(told(b"812 4 99999 "), [812, 4, 99999]);
+        assert_eq!(told(b"812 4 99"), [812, 4]);
+        assert_eq!(told(b""), []);
     }
 }
