@@ -11,6 +11,7 @@ about a second: what is read less often than the rest is read in each.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -82,7 +83,7 @@ def _recorder(*, recorded: bool) -> Iterator[None]:
     if not recorded:
         yield
         return
-    recorder = ProcRecorder(None)
+    recorder = ProcRecorder(None, [os.getpid()])
     recorder.start()
     yield
     recorder.stop()
