@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +11,7 @@ from iostudy.settings import kinds
 from iostudy.settings.transaction import Transaction
 from iostudy.telemetry.cgroup import caps_by_device, cgroup_figures
 from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Limit
+from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
@@ -68,6 +63,38 @@ def test_time_held_back_is_read_now_and_then():
     assert cgroup_figures(recorded()) == {}
 
 
+@pytest.mark.parametrize(
+    ("processors", "used", "held_back", "percent"),
+    [
+        (1, 2.0, 2.0, 50),  # one at half a core
+        (4, 4.0, 12.0, 75),  # four at a core together
+        (
+            4,
+            0.4,
+            0.4,
+            10,
+        ),  # at work for a twentieth of the time, on four: at most one after another
+        (4, 15.9, 0.1, 0.625),  # four that hardly run out
+    ],
+)
+def test_held_back_on_several_processors_is_a_share_of_the_time(
+    processors, used, held_back, percent
+):
+    columns = {"throttled_us": [0, NAN, held_back * 1e6]}
+    of_group = recorded(**columns, used_us=[7, NAN, 7 + used * 1e6])
+    assert cgroup_figures(of_group)["%quota"] == pytest.approx(percent)
+    of_workload = recorded(**columns)
+    of_workload.columns["workload.cpu_us"] = np.array([7, NAN, 7 + used * 1e6])
+    assert cgroup_figures(of_workload)["%quota"] == pytest.approx(percent)
+
+
+def test_what_ran_out_in_few_periods_was_held_back_in_no_more():
+    """Of 40 periods in two: eight processors, each held back for nearly all of both."""
+    columns = {"throttled_us": [0, NAN, 8 * 2 * 95e3], "period_us": [1e5, NAN, 1e5]}
+    of_two = recorded(**columns, throttled_periods=[5, NAN, 7])
+    assert cgroup_figures(of_two)["%quota"] == pytest.approx(5)
+
+
 @pytest.mark.root
 @pytest.mark.skipif(not device._limits_io(), reason="no control group that limits I/O")
 def test_the_cap_and_the_bytes_of_a_real_group_are_seen(loop, state_dir):
@@ -107,43 +134,13 @@ def test_without_a_workload_there_is_no_group():
 
 
 @pytest.mark.root
-def test_a_group_that_used_up_its_quota_is_held_back():
-    script = "import sys; open(sys.argv[1], 'w').write('0'); print(flush=True)\nwhile True: pass"
-    with (
-        cpu_group(quota_us=10_000, period_us=100_000) as group,
-        subprocess.Popen(
-            [sys.executable, "-c", script, str(group / "cgroup.procs")], stdout=subprocess.PIPE
-        ) as busy,
-    ):
-        assert busy.stdout is not None
-        busy.stdout.readline()
-        recorder = ProcRecorder([], [busy.pid], hz=20)
-        recorder.start()
-        time.sleep(1)
-        machine = recorder.stop().seen.machine
-        busy.kill()
-    # How long depends on how fast it used up its share, which others may hold back as well.
-    assert 5 < machine["%quota"] <= 100
-
-
-@contextmanager
-def cpu_group(quota_us, period_us):
-    """A group of that quota; skips where there can be none."""
-    top = Path("/sys/fs/cgroup")
-    v1 = top / "cpu"
-    group = (v1 if v1.exists() else top) / f"quota-{os.getpid()}"
-    try:
-        group.mkdir()
-    except OSError as error:
-        pytest.skip(f"no group can be made: {error}")
-    try:
-        if v1.exists():
-            (group / "cpu.cfs_period_us").write_text(str(period_us))
-            (group / "cpu.cfs_quota_us").write_text(str(quota_us))
-        elif (group / "cpu.max").exists():
-            (group / "cpu.max").write_text(f"{quota_us} {period_us}")
-        else:
-            pytest.skip("the cpu controller is not handed down here")
-        yield group
-    finally:
-        group.rmdir()
+@pytest.mark.parametrize("spinners", [1, 4])
+def test_a_group_that_used_up_its_quota_is_held_back(spinners):
+    """Half a core for all of them: what one has of it, or a part of it on each processor."""
+    at_once = min(spinners, os.cpu_count() or 1)
+    with emulated.favoured(cores=0.5) as group:
+        seen = emulated.recorded([], [emulated.spin(group)] * spinners)
+    # How long depends on how fast they used up their share, which others may hold back as well.
+    assert seen.machine["%quota"] == pytest.approx(100 * (1 - 0.5 / at_once), abs=15)
+    (first, *_) = diagnose(seen, Ground()).findings
+    assert (first.limit, first.confidence) == (Limit.QUOTA, Confidence.HIGH)

@@ -66,15 +66,37 @@ def _caps(columns: Mapping[str, Values], seconds: Values) -> Iterator[tuple[str,
 
 
 def cgroup_figures(samples: Samples) -> Figures:
-    """``%quota``, the share of the time in which the CPU quota held it back, and memory_high/s.
-
-    The kernel adds up what each processor was held back: more than all of the time is all of it.
-    """
+    """``%quota``, the share of the time in which the CPU quota held it back, and memory_high/s."""
     columns, seconds = samples.group("cgroup"), float(samples.seconds[-1])
     figures = {}
     if "throttled_us" in columns:
-        held_back = total(moved(known(columns["throttled_us"]))) / _MICROSECONDS
-        figures["%quota"] = float(np.minimum(100 * held_back / seconds, 100))
+        figures["%quota"] = 100 * _held_back(columns, samples.group("workload"), seconds)
     if "memory_high" in columns:
-        figures["memory_high/s"] = total(moved(known(columns["memory_high"]))) / seconds
+        figures["memory_high/s"] = _moved(columns["memory_high"]) / seconds
     return figures
+
+
+def _held_back(
+    columns: Mapping[str, Values], workload: Mapping[str, Values], seconds: float
+) -> float:
+    """The share of the time (0 to 1) in which a processor's part of the group was held back.
+
+    The kernel adds up the time of each processor on which the group had something to run
+    (unthrottle_cfs_rq() of its kernel/sched/fair.c). On how many that was at once is what they used
+    and what they were held back, a second; all of the time is what one has at least. What others
+    took meanwhile is not known, so that the share may be less. In no case was it held back in more
+    periods than it ran out in: what runs out is refilled with the next one.
+    """
+    held_back, time = _moved(columns["throttled_us"]), seconds * _MICROSECONDS
+    used = columns.get("used_us", workload.get("cpu_us"))
+    wanted = held_back + (0.0 if used is None else _moved(used))
+    share = held_back / max(time, wanted)
+    if columns.keys() >= {"throttled_periods", "period_us"}:
+        ran_out = _moved(columns["throttled_periods"]) * float(known(columns["period_us"])[-1])
+        share = min(share, ran_out / time)
+    return share
+
+
+def _moved(values: Values) -> float:
+    """How far a counter moved in all; NaN if it is not known."""
+    return total(moved(known(values)))
