@@ -1,0 +1,64 @@
+//! Mutations that are functions of their numbers, and the trees that they make.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use iostudy_namespace::{Error, Log, Mutation, Namespace, Order, Sync, Tree, Waits};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) fn log(directories: Vec<PathBuf>) -> Log {
+    Log {
+        directories,
+        order: Order::Parallel,
+        sync: Sync::Fdatasync,
+        preallocate: 1 << 16,
+        record_bytes: 0,
+        batch_records: 0,
+        batch_wait: Duration::ZERO,
+    }
+}
+
+/// The mutation that is transaction `number`, from 4 on: each can be done after those before.
+fn mutation<'a>(number: u64, path: &'a mut String, name: &'a mut String) -> Mutation<'a> {
+    let file = if number % 4 < 2 { number } else { number - 2 };
+    *path = format!("/f{file}");
+    *name = format!("r{file}");
+    match number % 4 {
+        0 | 1 => Mutation::Create {
+            path,
+            at_ms: number,
+        },
+        2 => Mutation::Rename {
+            path,
+            name,
+            at_ms: number,
+        },
+        _ => Mutation::Delete { path },
+    }
+}
+
+/// Do the transaction of that number, which is appended to the log and not waited for.
+pub(crate) fn append(namespace: &Namespace, number: u64, waits: &mut Waits) {
+    let (mut path, mut name) = (String::new(), String::new());
+    let mutation = mutation(number + 3, &mut path, &mut name);
+    assert_eq!(namespace.change(&mutation, waits).unwrap(), number);
+}
+
+/// Do the transaction of that number, and wait until it is acknowledged.
+pub(crate) fn change(namespace: &Namespace, number: u64) -> Result<u64, Error> {
+    let mut waits = Waits::default();
+    append(namespace, number, &mut waits);
+    namespace.wait_for(number, PATIENCE, &mut waits)
+}
+
+/// The tree after the transactions `1..=last`.
+pub(crate) fn tree_after(last: u64) -> Tree {
+    let mut tree = Tree::default();
+    for number in 1..=last {
+        let (mut path, mut name) = (String::new(), String::new());
+        tree.apply(&mutation(number + 3, &mut path, &mut name))
+            .unwrap();
+    }
+    tree
+}
