@@ -13,10 +13,12 @@ from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples
 from iostudy.report import heavier, limits, markdown, timeline, timeline_chart
-from iostudy.report.ground import ground_of
+from iostudy.report.ground import Grounds, ground_of
 from iostudy.report.model import build
 from iostudy.report.values.limits import Disturbance
 from iostudy.report.values.report import Report
+from iostudy.study.requests import request
+from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 from iostudy.telemetry.samples import Samples
 from iostudy.workloads import catalog
@@ -78,8 +80,47 @@ def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> 
     options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
     mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
     host = {"mounts": {p: {"point": p, "filesystem": kind} for p, kind in mounts.items()}}
-    ground = ground_of({"host": host}, ("loop0",), "nnthroughput", options, {})
+    ground = ground_of({"host": host}, ("loop0",), "nnthroughput", options, {}, {})
     assert ground.nfs_mounts == ("/mnt/journal",)
+
+
+def test_what_a_workload_tells_of_its_own_waits_is_held_against_its_trial() -> None:
+    definition = catalog.get("nnthroughput")
+    options = definition.options.model_validate({"logs": "a, b"})
+    figures = {"lock_share": 3.0, "buffer_share": 1.0, "sync_share": 72.0, "writing_share": 85.0}
+    ground = ground_of({}, ("loop0",), "nnthroughput", options, {}, figures)
+    tree, buffer, log = ground.serial
+    assert (tree.waited, tree.used, tree.stores) == (3.0, None, False)
+    assert (buffer.waited, buffer.stores) == (1.0, False)
+    assert (log.name, log.waited, log.used, log.stores) == (
+        "2 copies, synced one after the other",
+        72.0,
+        85.0,
+        True,
+    )
+    del figures["writing_share"]
+    of_before = ground_of({}, ("loop0",), "nnthroughput", options, {}, figures)
+    assert of_before.serial == (tree, buffer)
+
+
+def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
+    asked = replace(
+        study(factor("workload.sync", "fdatasync", "dsync"), workloads=("dfsio-write",)),
+        workloads=(request("nnthroughput", catalog.get("nnthroughput").options()),),
+    )
+    shares = {"lock_share": 3.0, "buffer_share": 0.0, "writing_share": 90.0, "rate": 1000.0}
+    trials = [
+        replace(
+            saw(row, util=50.0),
+            figures={**shares, "sync_share": 80.0 if row.configuration == "dsync" else 10.0},
+        )
+        for row in rows(asked, effects=EQUAL)
+    ]
+    grounds = Grounds(asked, CIRCUMSTANCES, trials)
+    told = {
+        row.configuration: diagnose(row.seen, grounds.of(row)).limit for row in trials if row.seen
+    }
+    assert told == {"fdatasync": Limit.UNCLEAR, "dsync": Limit.LOG}
 
 
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
@@ -338,5 +379,5 @@ def test_a_volume_on_a_partition_lies_on_the_disk_of_that() -> None:
     options = catalog.get("dfsio-write").options()
     volume, disk = {"slaves": ["sda3"]}, {"partitions": ["sda1", "sda3"], "rotational": True}
     host = {"block_devices": {"dm-0": volume, "sda": disk}}
-    ground = ground_of({"host": host}, ("dm-0",), "dfsio-write", options, {})
+    ground = ground_of({"host": host}, ("dm-0",), "dfsio-write", options, {}, {})
     assert ground.is_rotational("dm-0")

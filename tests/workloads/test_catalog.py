@@ -31,6 +31,15 @@ def test_the_example_gives_figures_with_units(name):
 
 
 @pytest.mark.parametrize("name", catalog.names())
+def test_what_is_waited_for_one_by_one_is_told_by_shares_in_percent(name):
+    definition = catalog.get(name)
+    options = definition.options.model_validate(definition.example)
+    for own in definition.one_by_one(options):
+        shares = [*own.waited, *filter(None, [own.used])]
+        assert {definition.figure(share, options).unit for share in shares} == {"%"}
+
+
+@pytest.mark.parametrize("name", catalog.names())
 def test_options_are_written_as_they_can_be_read(name):
     definition = catalog.get(name)
     options = definition.options.model_validate(definition.example)

@@ -109,5 +109,7 @@ def _diagnosed(
 ) -> Diagnosis:
     seen = result.telemetry.seen
     shown_alone = shown([seen])
-    ground = ground_of(circumstances, result.devices, asked.name, asked.options, shown_alone)
+    ground = ground_of(
+        circumstances, result.devices, asked.name, asked.options, shown_alone, result.figures
+    )
     return diagnose(seen, ground)

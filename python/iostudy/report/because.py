@@ -15,7 +15,7 @@ from iostudy.study.model import Study
 from iostudy.telemetry.limits.diagnosis import SELDOM_BUSY, Confidence, Limit
 
 _TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
-_OF_THE_DISK = (Limit.DEVICE, Limit.MEMBER, Limit.WRITEBACK, Limit.FOREIGN)
+_OF_THE_DISK = (Limit.DEVICE, Limit.MEMBER, Limit.WRITEBACK, Limit.FOREIGN, Limit.LOG)
 
 Limited = Mapping[str, LimitedTold]
 """By configuration, on one workload."""

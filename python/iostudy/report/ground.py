@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -11,9 +13,10 @@ from pydantic import BaseModel
 from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
 from iostudy.study.requests import configured
-from iostudy.telemetry.limits.ground import Ground, Point, shown
+from iostudy.telemetry.limits.ground import Ground, Point, Serial, shown
 from iostudy.telemetry.seen import Seen
 from iostudy.workloads import catalog
+from iostudy.workloads.definition import OneByOne
 
 Shown = Mapping[str, tuple[Point, ...]]
 
@@ -34,16 +37,20 @@ class Grounds:
         self._shown = shown(_telling(rows))
         self._requests = {request.label: request for request in study.workloads}
         self._configurations = {own.label: own for own in study.configurations()}
-        self._of = cache(self._made)
+        self._alike = cache(self._made)
 
     def of(self, row: TrialRow) -> Ground:
         """That of one trial."""
-        return self._of(row.workload, row.configuration, row.devices)
+        ground, one_by_one = self._alike(row.workload, row.configuration, row.devices)
+        return replace(ground, serial=_serial(one_by_one, row.figures or {}))
 
-    def _made(self, workload: str, configuration: str, devices: tuple[str, ...]) -> Ground:
+    def _made(
+        self, workload: str, configuration: str, devices: tuple[str, ...]
+    ) -> tuple[Ground, tuple[OneByOne, ...]]:
         request = self._requests[workload]
         options = configured(request, self._configurations[configuration])
-        return ground_of(self._circumstances, devices, request.name, options, self._shown)
+        ground = ground_of(self._circumstances, devices, request.name, options, self._shown, {})
+        return ground, catalog.get(request.name).one_by_one(options)
 
 
 def _telling(rows: Iterable[TrialRow]) -> Iterator[Seen]:
@@ -73,8 +80,12 @@ def ground_of(
     workload: str,
     options: BaseModel,
     shown_before: Shown,
+    figures: Mapping[str, float],
 ) -> Ground:
-    """The ground of a workload with these options on a machine under these circumstances."""
+    """The ground of a workload with these options on a machine under these circumstances.
+
+    ``figures`` are the workload's own, which tell what its operations waited for within it.
+    """
     host = _mapping(circumstances.get("host"))
     definition = catalog.get(workload)
     named = [str(directory) for directory in definition.make(options).directories()]
@@ -84,7 +95,22 @@ def ground_of(
         rotational=frozenset() if host.get("virtualisation") else _with_platters(circumstances),
         nfs_mounts=_nfs_mounts(host, named, at_target=not (named or devices)),
         concurrency=definition.concurrency(options),
+        serial=_serial(definition.one_by_one(options), figures),
         shown=shown_before,
+    )
+
+
+def _serial(one_by_one: Iterable[OneByOne], figures: Mapping[str, float]) -> tuple[Serial, ...]:
+    """Those of which a run tells all figures: an earlier version of the workload may not have."""
+    return tuple(
+        Serial(
+            own.name,
+            waited=min(100.0, math.fsum(figures[name] for name in own.waited)),
+            used=figures[own.used] if own.used else None,
+            stores=own.stores,
+        )
+        for own in one_by_one
+        if figures.keys() >= {*own.waited, *([own.used] if own.used else [])}
     )
 
 

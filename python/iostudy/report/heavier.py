@@ -25,6 +25,9 @@ ADVICE = {
     Limit.NFS: "vary mount options, or what is set on the server",
     Limit.STEAL: "ask again on a machine of your own, or when its neighbours are quiet",
     Limit.HEAT: "see to the cooling, or hold the CPU at a lower frequency, and ask again",
+    Limit.LOCK: "ask again with fewer threads that need it, or with work that needs it less",
+    Limit.LOG: "ask where a sync takes less time, with fewer logs one after the other, or with "
+    "more operations that share each sync",
     Limit.CONCURRENCY: "ask again with more under way at once{more}",
     Limit.FOREIGN: "quieten the host, and ask again",
     Limit.UNCLEAR: "",

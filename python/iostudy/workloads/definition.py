@@ -88,6 +88,22 @@ class Figure:
     higher_is_better: bool
 
 
+@dataclass(frozen=True)
+class OneByOne:
+    """What a workload has that serves its operations one after the other: a lock, or its log.
+
+    ``name`` is it in words: "the tree", or of a log how it is written: "synced batch by batch".
+    Its figures are shares in percent: those of ``waited`` say together for how much of their time
+    the operations waited for it, ``used`` for how much of the run it was at work, "" where none
+    does. It ``stores`` what it is given on the workload's devices; else it is in memory alone.
+    """
+
+    name: str
+    waited: tuple[str, ...]
+    used: str = ""
+    stores: bool = False
+
+
 Histogram = tuple[tuple[float, int], ...]
 """Latencies as (upper bound in microseconds, count), ascending, without empty buckets."""
 
@@ -220,7 +236,8 @@ class WorkloadDefinition:
     Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
     ``at_once`` names the options whose product is how many requests a run has under way at most;
-    where no product tells that, ``requests_at_once`` does.
+    where no product tells that, ``requests_at_once`` does. ``one_by_one`` is what its operations
+    wait for within it, by which a diagnosis tells a lock or a log from its devices.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -236,6 +253,7 @@ class WorkloadDefinition:
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
     at_once: tuple[str, ...] = ()
     requests_at_once: Callable[[Any], int | None] = lambda _: None
+    one_by_one: Callable[[Any], tuple[OneByOne, ...]] = lambda _: ()
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()

@@ -15,6 +15,7 @@ from iostudy import _native, units
 from iostudy.workloads.definition import (
     Figure,
     Measured,
+    OneByOne,
     Place,
     Seconds,
     Workload,
@@ -185,6 +186,7 @@ def _readings(
         readings[f"{phase.operation}_rate"] = phase.latencies.count / phase.wall_seconds
     readings |= opens_per_create(readings)
     readings["exec_time"] = seconds
+    readings |= _shares(phases, "", options)
     for phase in phases:
         readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
         if phase.operation not in LOOKING:
@@ -193,26 +195,60 @@ def _readings(
 
 
 def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict[str, float]:
-    """What the log did; shares are of the workers' time, and of the time of the phase."""
+    """What the log did in one phase."""
     own, wall = f"{phase.operation}_", phase.wall_seconds
-    waits = {
-        f"{own}lock_share": phase.lock_seconds,
-        f"{own}buffer_share": phase.buffer_seconds,
-        f"{own}sync_share": phase.sync_seconds,
-    }
-    of_all = 100 / (_workers(options) * wall)
-    readings = {name: of_all * waited for name, waited in waits.items()}
+    readings = _shares([phase], own, options)
     if phase.batches:
-        readings |= {
-            f"{own}bytes": phase.log_bytes / phase.mutations,
-            f"{own}writing_share": 100 * phase.writing_seconds / wall,
-        }
+        readings[f"{own}bytes"] = phase.log_bytes / phase.mutations
     if phase.batches and options.sync != "none":
         readings |= {
             f"{own}per_sync": phase.mutations / phase.batches,
             f"{own}syncs": phase.batches / wall,
         }
     return readings
+
+
+def _shares(
+    phases: Sequence[_native.NamespacePhase], own: str, options: NNThroughputOptions
+) -> dict[str, float]:
+    """Of the workers' time in these phases, and where there is a log of the phases' own.
+
+    The names of the figures begin with ``own``.
+    """
+    seconds = math.fsum(phase.wall_seconds for phase in phases)
+    of_workers = 100 / (_workers(options) * seconds)
+    shares = {
+        f"{own}lock_share": of_workers * math.fsum(phase.lock_seconds for phase in phases),
+        f"{own}buffer_share": of_workers * math.fsum(phase.buffer_seconds for phase in phases),
+        f"{own}sync_share": of_workers * math.fsum(phase.sync_seconds for phase in phases),
+    }
+    if options.logs != (NO_LOG,):
+        writing = math.fsum(phase.writing_seconds for phase in phases)
+        shares[f"{own}writing_share"] = 100 * writing / seconds
+    return shares
+
+
+def _one_by_one(options: NNThroughputOptions) -> tuple[OneByOne, ...]:
+    """The tree's lock, and the log: its batches are written one after the other."""
+    tree = OneByOne("the tree", ("lock_share",))
+    if options.logs == (NO_LOG,):
+        return (tree, OneByOne("the count of transactions", ("buffer_share",)))
+    synced = "written" if options.sync == "none" else "synced"
+    several = len(options.logs)
+    if several == 1:
+        log = f"{synced} batch by batch"
+    elif options.order == "in-turn":
+        log = f"{several} copies, {synced} one after the other"
+    else:
+        log = f"{several} copies, {synced} together, batch by batch"
+    # A limit on a batch is room that the log has to make; without one it is only filled in turn.
+    if options.batch_records:
+        return (tree, OneByOne(log, ("buffer_share", "sync_share"), "writing_share", stores=True))
+    return (
+        tree,
+        OneByOne("the log's buffer", ("buffer_share",)),
+        OneByOne(log, ("sync_share",), "writing_share", stores=True),
+    )
 
 
 def _batches_at_once(options: NNThroughputOptions) -> int | None:
@@ -235,13 +271,31 @@ def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
     return (
         *rate_figures(options.operations),
         Figure("exec_time", "s", "the sum of the times of all phases", False),
+        *_share_figures("", options),
         *of_each,
     )
 
 
 def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
+    shares = _share_figures(f"{operation}_", options)
+    if options.logs == (NO_LOG,):
+        return shares
+    syncs = (
+        Figure(f"{operation}_per_sync", "op", "mutations that shared a sync", True),
+        Figure(f"{operation}_syncs", "1/s", "syncs of each log", True),
+    )
+    return (
+        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
+        *(syncs if options.sync != "none" else ()),
+        *shares,
+    )
+
+
+def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
+    """Of a phase, or of all; ``own`` begins their names."""
+    time = "time" if own else "time in all phases"
     waits = tuple(
-        Figure(f"{operation}_{name}_share", "%", f"of their time, workers waited {words}", False)
+        Figure(f"{own}{name}_share", "%", f"of their {time}, workers waited {words}", False)
         for name, words in {
             "lock": "for the tree, which another one was changing",
             "buffer": "for the log's buffer, or for room in it",
@@ -250,18 +304,8 @@ def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, 
     )
     if options.logs == (NO_LOG,):
         return waits
-    syncs = (
-        Figure(f"{operation}_per_sync", "op", "mutations that shared a sync", True),
-        Figure(f"{operation}_syncs", "1/s", "syncs of each log", True),
-    )
-    return (
-        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
-        *(syncs if options.sync != "none" else ()),
-        *waits,
-        Figure(
-            f"{operation}_writing_share", "%", "of the time, the log was written and synced", False
-        ),
-    )
+    writing = f"of the {time}, the log was written and synced"
+    return (*waits, Figure(f"{own}writing_share", "%", writing, False))
 
 
 NNTHROUGHPUT = WorkloadDefinition(
@@ -278,5 +322,6 @@ NNTHROUGHPUT = WorkloadDefinition(
     figures=_figures,
     make=NNThroughput,
     requests_at_once=_batches_at_once,
+    one_by_one=_one_by_one,
     example={"files": 20000},
 )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from iostudy.telemetry.limits.diagnosis import Limit
-from iostudy.telemetry.limits.ground import Ground, Point
+from iostudy.telemetry.limits.ground import Ground, Point, Serial
 from iostudy.telemetry.seen import Figures, Foreign, Seen
 
 DISK = "sda"
@@ -106,7 +106,11 @@ class Situation:
 
 
 def ground(
-    *points: Point, concurrency: int | None = None, members=None, rotational: bool = False
+    *points: Point,
+    concurrency: int | None = None,
+    members=None,
+    rotational: bool = False,
+    serial: tuple[Serial, ...] = (),
 ) -> Ground:
     """What is known: of the disk, ``points`` that it has shown."""
     return Ground(
@@ -114,6 +118,7 @@ def ground(
         members=members or {},
         rotational=frozenset({DISK} if rotational else ()),
         concurrency=concurrency,
+        serial=serial,
         shown={DISK: points},
     )
 
@@ -128,6 +133,11 @@ def cpu(user: float, system: float = 2.0, steal: float = 0.0, iowait: float = 0.
     idle = max(0.0, 100 - user - system - steal - iowait)
     shares = {"%user": user, "%system": system, "%steal": steal, "%iowait": iowait}
     return shares | {"%idle": idle}
+
+
+def log(waited: float, used: float | None) -> Serial:
+    """A log of the workload's own."""
+    return Serial("synced batch by batch", waited, used, stores=True)
 
 
 def asked(**kinds: tuple[float, float, float]) -> Mapping[str, Figures]:
@@ -393,6 +403,38 @@ SITUATIONS = (
         nfs=asked(r=(900, 0.9, 0.1)),
         workload=waiting(1, 0.05),
         ground=Ground(nfs_mounts=("/home",), concurrency=1),
+    ),
+    Situation(
+        "threads that share one lock",
+        Limit.LOCK,
+        machine=cpu(45) | {"%core": 60.0},
+        workload=spinning(2) | {"%thread": 55.0, "%cpu": 130.0, "running": 1.3},
+        ground=ground(serial=(Serial("the tree", 65.0, 92.0),), concurrency=4),
+    ),
+    Situation(
+        "a log that syncs one batch after the other, on a disk that is idle in between",
+        Limit.LOG,
+        {DISK: disk(writes=3000, wait_ms=0.25, util=56, **{"f/s": 3000.0, "f_await": 0.08})},
+        workload=waiting(2, 0.6),
+        ground=ground(
+            point(16, 60_000), serial=(Serial("the tree", 4.0), log(75, 88)), concurrency=1
+        ),
+    ),
+    Situation(
+        "a log that syncs one batch after the other, on a disk that is saturated with that",
+        Limit.DEVICE,
+        {DISK: disk(writes=100, wait_ms=9.8, util=98)},
+        workload=waiting(2, 0.1),
+        ground=ground(serial=(log(92, 97),), concurrency=1, rotational=True),
+        consequences=frozenset({Limit.LOG}),
+    ),
+    Situation(
+        "a log whose syncs end at once, so that threads compute",
+        Limit.CPU,
+        {DISK: disk(writes=3000, wait_ms=0.2, util=50)},
+        machine=cpu(90, 8) | {"%core": 99.0},
+        workload=spinning(4),
+        ground=ground(serial=(log(20, 85),), concurrency=1),
     ),
     Situation(
         "another process that writes to the disk",

@@ -21,12 +21,14 @@ from iostudy.telemetry.limits import (
     processor,
     quota,
     reclaim,
+    serial,
     steal,
     writeback,
 )
 from iostudy.telemetry.limits.diagnose import BRIEF, diagnose
 from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Limit
 from iostudy.telemetry.limits.grade import Steps
+from iostudy.telemetry.limits.ground import Serial
 from iostudy.telemetry.seen import Seen
 from tests.telemetry.limits.synthetic import (
     DISK,
@@ -40,6 +42,7 @@ from tests.telemetry.limits.synthetic import (
     cpu,
     disk,
     ground,
+    log,
     spinning,
     waiting,
 )
@@ -173,6 +176,14 @@ def _throttled_cpu(events: float) -> Situation:
     return replace(base, machine={**base.machine, "throttles": events * SECONDS})
 
 
+def _locked(percent: float) -> Situation:
+    return Situation("", Limit.LOCK, ground=ground(serial=(Serial("the tree", percent, 90.0),)))
+
+
+def _logged(percent: float) -> Situation:
+    return Situation("", Limit.LOG, ground=ground(serial=(log(percent, 90.0),)))
+
+
 RAMPS: tuple[tuple[Limit, Steps, Callable[[float], Situation]], ...] = (
     (Limit.DEVICE, device.BUSY, _device),
     (Limit.CAP, cap.NEAR, _capped),
@@ -196,6 +207,8 @@ RAMPS: tuple[tuple[Limit, Steps, Callable[[float], Situation]], ...] = (
     (Limit.NFS, nfs.OUTSTANDING, _server),
     (Limit.STEAL, steal.STOLEN, lambda x: one_figure(Limit.STEAL, "%steal", x)),
     (Limit.HEAT, heat.EVENTS, _throttled_cpu),
+    (Limit.LOCK, serial.WAITED, _locked),
+    (Limit.LOG, serial.WAITED, _logged),
     (Limit.FOREIGN, foreign.SHARE, _foreign_cpu),
 )
 
@@ -221,6 +234,35 @@ def test_concurrency_is_never_sure_without_a_run_that_had_more():
     (finding,) = diagnose(situation.seen, situation.ground).findings
     assert finding.confidence is Confidence.MEDIUM
     assert not diagnose(_reading_and_computing(30).seen, situation.ground).findings
+
+
+@pytest.mark.parametrize(
+    ("used", "confidence"),
+    [(90.0, Confidence.HIGH), (None, Confidence.MEDIUM), (45.0, Confidence.LOW)],
+)
+def test_what_is_waited_for_is_the_limit_as_far_as_it_was_at_work(used, confidence):
+    situation = Situation("", Limit.LOG, ground=ground(serial=(log(80, used),)))
+    (finding,) = diagnose(situation.seen, situation.ground).findings
+    assert (finding.limit, finding.confidence) == (Limit.LOG, confidence)
+    idle = diagnose(situation.seen, ground(serial=(log(80, 30),)))
+    assert not idle.findings
+
+
+@pytest.mark.parametrize(("util", "helps"), [(56.0, True), (85.0, False)])
+def test_that_bandwidth_does_not_help_is_said_where_the_disk_is_idle_between_syncs(util, helps):
+    base = BY_NAME["a log that syncs one batch after the other, on a disk that is idle in between"]
+    seen = replace(base.seen, devices={DISK: {**base.devices[DISK], "%util": util}})
+    said = diagnose(seen, base.ground).sentence
+    assert f"sda was busy {util:g} %" in said
+    assert ("sync sooner helps and more bandwidth does not" in said) is helps
+
+
+def test_a_log_that_tells_how_it_is_waited_for_is_no_lack_of_concurrency():
+    """Three quarters of its requests wait for the device, and hardly an operation for them."""
+    base = BY_NAME["one thread that computes and reads in turn"]
+    assert diagnose(base.seen, base.ground).limit is Limit.CONCURRENCY
+    logged = replace(base.ground, serial=(log(20, 60),))
+    assert diagnose(base.seen, logged).limit is Limit.UNCLEAR
 
 
 @pytest.mark.parametrize(("flushes", "percent"), [(0.0, 6.0), (300.0, 36.0), (3000.0, 100.0)])

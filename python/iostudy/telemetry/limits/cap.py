@@ -50,7 +50,7 @@ def _reached(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
             min(100.0, percent),
             confidence,
             (share, busy),
-            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
+            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.LOG, Limit.CONCURRENCY),
         )
 
 

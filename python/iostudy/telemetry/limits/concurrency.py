@@ -29,6 +29,8 @@ SPARE = BUSY.low
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """Concurrency, if the workload waited for each request and the device could do more."""
+    if any(own.stores for own in ground.serial):
+        return  # how much of what it has under way waited for that is told, and judged by `serial`
     asked = demand(seen, ground)
     if asked is None or not asked.concurrency or seen.machine.get("%throttled", 0.0) >= PAUSED:
         return

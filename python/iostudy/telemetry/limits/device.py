@@ -83,7 +83,7 @@ def _busy(
             figures["%util"],
             at_most(busy, confidence),
             (util, queue, *evidence),
-            explains=(Limit.WRITEBACK, Limit.CONCURRENCY),
+            explains=(Limit.WRITEBACK, Limit.LOG, Limit.CONCURRENCY),
         )
 
 
@@ -127,7 +127,12 @@ def _flushing(device: str, figures: Figures) -> Iterator[Finding]:
         each = told(figures, "f_await", device, "ms", "{} ms each time")
         evidence = (Evidence("f/s x f_await", device, share, "%", says), each)
         yield Finding(
-            Limit.DEVICE, device, share, confidence, evidence, explains=(Limit.CONCURRENCY,)
+            Limit.DEVICE,
+            device,
+            share,
+            confidence,
+            evidence,
+            explains=(Limit.LOG, Limit.CONCURRENCY),
         )
 
 

@@ -17,6 +17,7 @@ from iostudy.telemetry.limits import (
     processor,
     quota,
     reclaim,
+    serial,
     steal,
     writeback,
 )
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     steal.find,
     heat.find,
     foreign.find,
+    serial.find,
     concurrency.find,
 )
 

@@ -21,6 +21,8 @@ class Limit(StrEnum):
     NFS = "nfs"
     STEAL = "steal"
     HEAT = "heat"
+    LOCK = "lock"
+    LOG = "log"
     CONCURRENCY = "concurrency"
     FOREIGN = "foreign"
     UNCLEAR = "unclear"
@@ -44,6 +46,8 @@ _SUBJECTS = {
     Limit.NFS: ("the NFS server", " of {of}"),
     Limit.STEAL: ("the hypervisor", ""),
     Limit.HEAT: ("the heat of the CPU", ""),
+    Limit.LOCK: ("a lock of the workload's own", " ({of})"),
+    Limit.LOG: ("the workload's own log", " ({of})"),
     Limit.CONCURRENCY: ("the workload's own concurrency", ""),
     Limit.FOREIGN: ("another process", " ({of})"),
     Limit.UNCLEAR: ("no single resource", ""),
@@ -161,7 +165,16 @@ class Diagnosis:
 SELDOM_BUSY = 50.0
 """Percent of the time below which a device's setting can save less than half of it."""
 _ELSEWHERE = frozenset(
-    {Limit.CPU, Limit.CORE, Limit.QUOTA, Limit.NETWORK, Limit.STEAL, Limit.HEAT, Limit.CAP}
+    {
+        Limit.CPU,
+        Limit.CORE,
+        Limit.QUOTA,
+        Limit.NETWORK,
+        Limit.STEAL,
+        Limit.HEAT,
+        Limit.CAP,
+        Limit.LOCK,
+    }
 )
 
 

@@ -55,7 +55,7 @@ def _of_the_device(seen: Seen, ground: Ground) -> Iterator[Finding]:
             figures["%util"] * share / 100,
             confidence if suspects else Confidence.LOW,
             (Evidence("kB", busiest, excess, "kB", says), util),
-            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
+            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.LOG, Limit.CONCURRENCY),
         )
 
 

@@ -53,6 +53,21 @@ served there is half a one on average, even at a device that serves one at a tim
 
 
 @dataclass(frozen=True)
+class Serial:
+    """What the workload has that serves its operations one after the other, as it tells itself.
+
+    ``name`` is it in words. For ``waited`` percent of the operations' time they waited for it; for
+    ``used`` percent of the run it was at work, None where that is not known. It ``stores`` what it
+    is given, so that the workload's devices serve it in turn; else it is a lock in memory.
+    """
+
+    name: str
+    waited: float
+    used: float | None = None
+    stores: bool = False
+
+
+@dataclass(frozen=True)
 class Ground:
     """What is known of the machine and of the workload.
 
@@ -61,7 +76,7 @@ class Ground:
     mounts that files of the run lie on. ``rotational`` are real disks with platters, which serve
     one request after the other; virtual and loop devices claim to be such, and must not be among
     them. ``concurrency`` is how many requests or operations the workload has under way at once,
-    None if it does not say.
+    None if it does not say. ``serial`` is what these wait for within the workload.
     ``shown`` is what each device has shown in all runs that are known, this one included.
     """
 
@@ -70,6 +85,7 @@ class Ground:
     rotational: frozenset[str] = frozenset()
     nfs_mounts: tuple[str, ...] = ()
     concurrency: int | None = None
+    serial: tuple[Serial, ...] = ()
     shown: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
 
     @property

@@ -116,7 +116,7 @@ def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterat
             figures["%util"],
             at_most(busy, slower),
             evidence,
-            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.CONCURRENCY),
+            explains=(Limit.DEVICE, Limit.WRITEBACK, Limit.LOG, Limit.CONCURRENCY),
         )
 
 

@@ -51,7 +51,7 @@ def _slow(mount: str, figures: Figures, most: Confidence) -> Iterator[Finding]:
             100.0,
             at_most(confidence, most),
             evidence,
-            explains=(Limit.CONCURRENCY,),
+            explains=(Limit.LOG, Limit.CONCURRENCY),
         )
 
 
