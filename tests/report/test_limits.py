@@ -123,6 +123,20 @@ def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
     assert told == {"fdatasync": Limit.UNCLEAR, "dsync": Limit.LOG}
 
 
+@pytest.mark.parametrize(
+    ("polls", "spins"),
+    [({}, False), ({"iopoll": True}, True), ({"iopoll": True, "sqpoll": True}, False)],
+)
+def test_who_polls_the_device_itself_is_said_to_spin(
+    polls: dict[str, bool],
+    *,
+    spins: bool,
+) -> None:
+    asked = {"engine": "io_uring", "direct": True, "depth": 8, **polls}
+    options = catalog.get("io").options.model_validate(asked)
+    assert ground_of({}, ("nvme0n1",), "io", options, {}, {}).spins is spins
+
+
 def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
     asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
     trials = rows(asked, blocks=5)

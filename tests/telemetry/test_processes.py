@@ -17,11 +17,13 @@ import pytest
 
 from iostudy import _native
 from iostudy.telemetry.limits.demand import UNSERVED, demand
+from iostudy.telemetry.limits.diagnose import diagnose
+from iostudy.telemetry.limits.diagnosis import Limit
 from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.processes import busiest, busiest_foreign, workload_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process, Samples, known
-from tests.telemetry.emulated import favoured, recorded, spin
+from tests.telemetry.emulated import capped, favoured, filled_disk, io, recorded, spin, upon
 
 MIB = 1 << 20
 KB = 1024
@@ -196,6 +198,19 @@ def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
     assert asked is not None
     assert asked.running == pytest.approx(1, abs=0.5)
     assert asked.unserved < UNSERVED
+
+
+@pytest.mark.root
+def test_a_thread_of_the_kernel_that_polls_is_not_the_workloads_busiest():
+    polled = {"method": "io_uring", "depth": 4, "sqpoll": True}
+    with filled_disk() as below, upon(below) as disk, capped(below, riops=200) as group:
+        seen = recorded([disk], [io([disk], "read", group, **polled)], seconds=3.0)
+    if seen.workload["%cpu"] < 50:
+        pytest.skip("this kernel has no thread that polls")
+    assert seen.workload["%thread"] < 50
+    assert seen.workload["running"] < 0.9  # 1 with the poller
+    told = diagnose(seen, Ground((disk,), concurrency=4))
+    assert told.limit not in (Limit.CORE, Limit.CPU), told.sentence
 
 
 def test_a_daemon_that_its_parent_left_behind_stays_the_workloads(folder):

@@ -96,6 +96,7 @@ def ground_of(
         nfs_mounts=_nfs_mounts(host, named, at_target=not (named or devices)),
         concurrency=definition.concurrency(options),
         serial=_serial(definition.one_by_one(options), figures),
+        spins=definition.spins(options),
         shown=shown_before,
     )
 

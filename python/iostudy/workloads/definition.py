@@ -238,6 +238,7 @@ class WorkloadDefinition:
     ``at_once`` names the options whose product is how many requests a run has under way at most;
     where no product tells that, ``requests_at_once`` does. ``one_by_one`` is what its operations
     wait for within it, by which a diagnosis tells a lock or a log from its devices.
+    ``spins`` tells whether its threads are on a CPU while they wait for the device: they poll.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -254,6 +255,7 @@ class WorkloadDefinition:
     at_once: tuple[str, ...] = ()
     requests_at_once: Callable[[Any], int | None] = lambda _: None
     one_by_one: Callable[[Any], tuple[OneByOne, ...]] = lambda _: ()
+    spins: Callable[[Any], bool] = lambda _: False
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()

@@ -143,6 +143,11 @@ class Io(Workload):
                 raise io_error("to make a folder for the files", error, folder) from error
 
 
+def _spins(options: IoOptions) -> bool:
+    """With SQPOLL it is the kernel's thread that polls the device (io_uring_enter(2))."""
+    return options.iopoll and not options.sqpoll
+
+
 _VERBS = {"read": "read", "write": "write", "mix": "read and write"}
 
 
@@ -235,5 +240,6 @@ IO = WorkloadDefinition(
     },
     make=Io,
     at_once=("jobs", "depth"),
+    spins=_spins,
     ticks_bytes=True,
 )

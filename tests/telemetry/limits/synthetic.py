@@ -390,6 +390,22 @@ SITUATIONS = (
         ground=ground(point(16, 90_000), concurrency=1),
     ),
     Situation(
+        "one read at a time from a device that is polled until it has ended",
+        Limit.CONCURRENCY,
+        {DISK: disk(reads=9000, wait_ms=0.1, util=92)},
+        machine=cpu(25) | {"%core": 99.0},
+        workload=spinning(1),
+        ground=replace(ground(point(16, 90_000), concurrency=1), spins=True),
+    ),
+    Situation(
+        "as many reads at once as a device can do, polled by a thread on each core",
+        Limit.DEVICE,
+        {DISK: BUSY},
+        machine=cpu(97) | {"%core": 99.0},
+        workload=spinning(4),
+        ground=replace(ground(point(64, 10_200), point(1, 2000), concurrency=32), spins=True),
+    ),
+    Situation(
         "one thread that computes and reads in turn",
         Limit.CONCURRENCY,
         {DISK: disk(reads=600, wait_ms=1, util=60)},

@@ -53,12 +53,16 @@ def demand(seen: Seen, ground: Ground) -> Demand | None:
     Waiting are its threads in uninterruptible sleep. Asynchronous requests have no thread each:
     they are those in the target's queues, as far as the workload's concurrency goes beyond what was
     running. What lies in the queue beyond that is not waited for, as what a cache writes back.
+    Threads that spin run while they wait: what lies in the queue is not the CPU's to do.
     """
     if not seen.workload.keys() >= {"%cpu", "running", "waiting"}:
         return None
     running, waiting = seen.workload["running"], seen.workload["waiting"]
     concurrency = ground.concurrency or running + waiting
-    asked = min(queue(seen, ground), max(0.0, concurrency - running))
+    queued = queue(seen, ground)
+    if ground.spins:
+        running = min(running, max(0.0, concurrency - queued))
+    asked = min(queued, max(0.0, concurrency - running))
     return Demand(
         on_cpu=seen.workload["%cpu"] / 100,
         held_back=running * seen.machine.get("%quota", 0.0) / 100,

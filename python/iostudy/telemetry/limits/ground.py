@@ -76,7 +76,8 @@ class Ground:
     mounts that files of the run lie on. ``rotational`` are real disks with platters, which serve
     one request after the other; virtual and loop devices claim to be such, and must not be among
     them. ``concurrency`` is how many requests or operations the workload has under way at once,
-    None if it does not say. ``serial`` is what these wait for within the workload.
+    None if it does not say. ``serial`` is what these wait for within the workload; it ``spins`` if
+    its threads are on a CPU while they wait for the device.
     ``shown`` is what each device has shown in all runs that are known, this one included.
     """
 
@@ -86,6 +87,7 @@ class Ground:
     nfs_mounts: tuple[str, ...] = ()
     concurrency: int | None = None
     serial: tuple[Serial, ...] = ()
+    spins: bool = False
     shown: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
 
     @property

@@ -29,7 +29,7 @@ def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
         confidence = at_most(confidence, *([] if seen.workload else [Confidence.MEDIUM]))
         yield Finding(Limit.CPU, "", held, confidence, evidence)
     else:
-        yield from _one_core(seen)
+        yield from _one_core(seen, ground)
 
 
 def _wanted(seen: Seen, ground: Ground) -> float:
@@ -44,8 +44,13 @@ def _wanted(seen: Seen, ground: Ground) -> float:
     return asked.cpu if has_all or asked.unserved >= UNSERVED else 0.0
 
 
-def _one_core(seen: Seen) -> Iterator[Finding]:
-    """By the workload's busiest thread; without it, by the busiest core, whosesoever that was."""
+def _one_core(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """By the workload's busiest thread; without it, by the busiest core, whosesoever that was.
+
+    A thread that spins keeps its core busy whatever it waits for.
+    """
+    if ground.spins:
+        return
     if "%thread" in seen.workload:
         words = "the busiest thread on it {} % of the time"
         thread = told(seen.workload, "%thread", "", "%", words)

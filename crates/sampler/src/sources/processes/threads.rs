@@ -9,6 +9,10 @@ use super::pids;
 use super::small_file::SmallFile;
 use crate::proc_file::number;
 
+/// The beginning of the names of the kernel's threads that poll for an `io_uring`
+/// (`io_uring/sqpoll.c`, since Linux 5.12). They are threads of the process that has the ring.
+const POLLER: &[u8] = b"iou-sqp-";
+
 /// How many there are now, and what they do, without the one that looks: it always runs, and where
 /// iostudy is the workload itself, it would be taken for a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,7 +113,9 @@ impl Look {
                 return children; // another process has its number by now
             }
             self.tally.processes += u64::from(is_first);
-            self.note(&stat);
+            if !stat.name.starts_with(POLLER) {
+                self.note(&stat);
+            }
             let text = file.read(format_args!("/proc/{pid}/task/{thread}/children"));
             children.extend(text.into_iter().flat_map(whole_numbers));
         }
