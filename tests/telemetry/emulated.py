@@ -69,6 +69,24 @@ def group(**told: Values) -> Iterator[Groups]:
 
 
 @contextmanager
+def apart() -> Iterator[Groups]:
+    """A control group of version 2 for one process that is in others of version 1 as well.
+
+    None where all controllers are in version 2: a process that is in a group is apart there.
+    """
+    hierarchy = GROUPS / "unified"
+    if not hierarchy.exists():
+        yield ()
+        return
+    path = hierarchy / f"iostudy-test-{uuid4().hex[:8]}"
+    path.mkdir()
+    try:
+        yield (path,)
+    finally:
+        path.rmdir()
+
+
+@contextmanager
 def capped(device: str, **limits: int) -> Iterator[Groups]:
     """Control groups whose ``riops`` or ``wiops`` on the device are limited."""
     number = (Path("/sys/block") / device / "dev").read_text().strip()

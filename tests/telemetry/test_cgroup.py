@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from iostudy.telemetry.cgroup import caps_by_device, cgroup_figures
 from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 from iostudy.telemetry.limits.ground import Ground
+from iostudy.telemetry.limits.reclaim import STALLED
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 from iostudy.units import KIB
@@ -59,7 +61,8 @@ def test_what_the_group_moved_stands_beside_its_cap():
 def test_time_held_back_is_read_now_and_then():
     assert cgroup_figures(recorded(throttled_us=[0, NAN, 1e6]))["%quota"] == pytest.approx(25)
     assert cgroup_figures(recorded(throttled_us=[0, NAN, 9e6]))["%quota"] == 100
-    assert cgroup_figures(recorded(memory_high=[1, 3, 9])) == {"memory_high/s": 2}
+    limits = recorded(memory_high=[1, 3, 9], memory_max_hits=[0, NAN, 2])
+    assert cgroup_figures(limits) == {"memory_high/s": 2, "memory_max_hits/s": 0.5}
     assert cgroup_figures(recorded()) == {}
 
 
@@ -144,3 +147,61 @@ def test_a_group_that_used_up_its_quota_is_held_back(spinners):
     assert seen.machine["%quota"] == pytest.approx(100 * (1 - 0.5 / at_once), abs=15)
     (first, *_) = diagnose(seen, Ground()).findings
     assert (first.limit, first.confidence) == (Limit.QUOTA, Confidence.HIGH)
+
+
+@pytest.mark.root
+def test_whose_work_stands_still_for_memory_is_told_by_the_group():
+    """A reader of a slow disk, beside a writer that is at the limit of a group of its own."""
+    with (
+        reading(emulated.apart) as (disk, reader),
+        writing_with_little_memory(emulated.apart) as (other, writer),
+    ):
+        read = emulated.recorded([disk], [reader], beside=[writer])
+        written = emulated.recorded([other], [writer], beside=[reader])
+    for seen in (read, written):
+        assert seen.machine["memory_some"] >= STALLED.high
+    assert read.machine["group_memory_some"] < STALLED.low
+    assert memory(read, disk) is None
+    assert written.machine["group_memory_some"] >= STALLED.high
+    assert memory(written, other) is Confidence.HIGH
+
+
+@pytest.mark.root
+def test_without_a_group_apart_memory_is_told_of_a_neighbour_with_low_confidence():
+    with (
+        reading(nullcontext) as (disk, reader),
+        writing_with_little_memory(nullcontext) as (_, writer),
+    ):
+        seen = emulated.recorded([disk], [reader], beside=[writer])
+    assert seen.machine["memory_some"] >= STALLED.high
+    assert memory(seen, disk) in {None, Confidence.LOW}
+
+
+@contextmanager
+def reading(apart):
+    """16 threads that read from a disk of 500 reads a second: the disk, and their program."""
+    with (
+        emulated.filled_disk() as below,
+        emulated.upon(below) as disk,
+        emulated.capped(below, riops=500) as group,
+        apart() as own,
+    ):
+        yield disk, emulated.io([disk], "read", group, own or (), threads=16)
+
+
+@contextmanager
+def writing_with_little_memory(apart):
+    """The same of four that write through the page cache, of which 60 MiB may be theirs."""
+    with (
+        emulated.filled_disk() as disk,
+        emulated.favoured(memory_bytes=60 * MIB) as group,
+        apart() as own,
+    ):
+        writes = {"direct": False, "order": "sequential", "record_bytes": 64 * KIB}
+        yield disk, emulated.io([disk], "write", group, own or (), threads=4, **writes)
+
+
+def memory(seen, disk):
+    """How sure it is told that memory was the limit."""
+    findings = diagnose(seen, Ground((disk,))).findings
+    return next((each.confidence for each in findings if each.limit is Limit.RECLAIM), None)

@@ -66,13 +66,16 @@ def _caps(columns: Mapping[str, Values], seconds: Values) -> Iterator[tuple[str,
 
 
 def cgroup_figures(samples: Samples) -> Figures:
-    """``%quota``, the share of the time in which the CPU quota held it back, and memory_high/s."""
+    """``%quota``, the share of the time in which the CPU quota held it back, and its memory limits.
+
+    Those are ``memory_high/s`` and ``memory_max_hits/s``.
+    """
     columns, seconds = samples.group("cgroup"), float(samples.seconds[-1])
     figures = {}
     if "throttled_us" in columns:
         figures["%quota"] = 100 * _held_back(columns, samples.group("workload"), seconds)
-    if "memory_high" in columns:
-        figures["memory_high/s"] = _moved(columns["memory_high"]) / seconds
+    for limit in {"memory_high", "memory_max_hits"} & columns.keys():
+        figures[f"{limit}/s"] = _moved(columns[limit]) / seconds
     return figures
 
 

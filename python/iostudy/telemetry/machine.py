@@ -20,7 +20,8 @@ def machine_figures(samples: Samples) -> Figures:
     """All figures of the machine that can be told from the samples."""
     figures = {
         **processor_figures(samples),
-        **_pressure(samples),
+        **_pressure(samples, "pressure", ""),
+        **_pressure(samples, "group_pressure", "group_"),
         **memory_figures(samples),
         **tcp_figures(samples),
         **cgroup_figures(samples),
@@ -30,7 +31,10 @@ def machine_figures(samples: Samples) -> Figures:
     return {name: value for name, value in figures.items() if isfinite(value)}
 
 
-def _pressure(samples: Samples) -> Figures:
-    """Shares of the time in percent in which tasks stood still: ``io_some`` and so on."""
-    stalled_us = rates_of_known(samples.group("pressure"), samples.seconds)
-    return {name: 100 * share / _MICROSECONDS for name, share in stalled_us.items()}
+def _pressure(samples: Samples, group: str, whose: str) -> Figures:
+    """Shares of the time in percent in which tasks stood still: ``io_some`` and so on.
+
+    Those of the workload's control group begin with ``group_``.
+    """
+    stalled_us = rates_of_known(samples.group(group), samples.seconds)
+    return {whose + name: 100 * share / _MICROSECONDS for name, share in stalled_us.items()}

@@ -201,7 +201,7 @@ RAMPS: tuple[tuple[Limit, Steps, Callable[[float], Situation]], ...] = (
         lambda x: Situation("", Limit.CORE, workload=spinning(1) | {"%thread": x}),
     ),
     (Limit.QUOTA, quota.HELD_BACK, lambda x: one_figure(Limit.QUOTA, "%quota", x)),
-    (Limit.RECLAIM, reclaim.STALLED, lambda x: one_figure(Limit.RECLAIM, "memory_some", x)),
+    (Limit.RECLAIM, reclaim.STALLED, lambda x: one_figure(Limit.RECLAIM, "group_memory_some", x)),
     (Limit.NETWORK, network.FULL, _full),
     (Limit.NETWORK, network.LOST, _lost),
     (Limit.NFS, nfs.OUTSTANDING, _server),
@@ -324,7 +324,7 @@ def test_an_array_of_disks_with_platters_is_of_their_make():
 BESIDE = (
     (Limit.STEAL, {"%steal": 15.0}),
     (Limit.QUOTA, {"%quota": 15.0}),
-    (Limit.RECLAIM, {"memory_some": 30.0}),
+    (Limit.RECLAIM, {"group_memory_some": 30.0}),
 )
 
 
@@ -348,6 +348,27 @@ def test_without_memory_pressure_swapping_is_told_but_not_for_how_long():
     assert finding.limit is Limit.RECLAIM
     assert finding.held is None
     assert "5000 pages a second from swap" in finding.sentence
+    assert finding.confidence is Confidence.LOW
+
+
+OWN = ("allocstall/s", "memory_high/s", "memory_max_hits/s")
+
+
+@pytest.mark.parametrize("figure", OWN)
+@pytest.mark.parametrize("known", [True, False], ids=["pressure", "no pressure"])
+def test_memory_is_never_sure_without_the_groups_own_pressure(figure, known):
+    machine = {name: value for name, value in MACHINE.items() if name != "memory_some"}
+    machine |= {"memory_some": 90.0} if known else {"pswpin/s": 5000.0}
+
+    def confidence(more):
+        seen = replace(BY_NAME["nothing is busy"].seen, machine=machine | more)
+        (finding,) = diagnose(seen, ground()).findings
+        assert finding.limit is Limit.RECLAIM
+        return finding.confidence
+
+    assert confidence({}) is Confidence.LOW
+    assert confidence({figure: 9.0}) is Confidence.LOW
+    assert confidence({figure: 11.0}) is Confidence.MEDIUM
 
 
 def test_without_the_workloads_figures_nothing_is_said_of_its_own_doing():

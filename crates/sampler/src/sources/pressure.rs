@@ -1,4 +1,7 @@
-//! /proc/pressure: time in which work stood still; see Documentation/accounting/psi.rst.
+//! /proc/pressure, and RESOURCE.pressure of a control group: time in which work stood still; see
+//! Documentation/accounting/psi.rst.
+
+use std::path::{Path, PathBuf};
 
 use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, number};
@@ -7,17 +10,33 @@ use crate::source::Source;
 /// Each resource with a file of its own: `irq` came with 6.1, the others with 4.20.
 const RESOURCES: [&str; 4] = ["cpu", "io", "memory", "irq"];
 
-/// Every resource, as `pressure.RESOURCE_some` and `pressure.RESOURCE_full` in microseconds.
+/// Every resource, as `pressure.RESOURCE_some` and `pressure.RESOURCE_full` in microseconds, or of a
+/// control group as `group_pressure.RESOURCE_some` and so on.
 pub(super) struct Pressure {
     resources: Vec<(ProcFile, [Column; 2])>,
 }
 
 impl Pressure {
+    /// Of the whole machine.
     pub(super) fn open(columns: &mut Columns) -> Option<Self> {
+        Self::of(
+            "pressure",
+            |resource| format!("/proc/pressure/{resource}").into(),
+            columns,
+        )
+    }
+
+    /// Of a control group of version 2, and of those below it.
+    pub(super) fn of_group(group: &Path, columns: &mut Columns) -> Option<Self> {
+        let file = |resource: &str| group.join(format!("{resource}.pressure"));
+        Self::of("group_pressure", file, columns)
+    }
+
+    fn of(prefix: &str, file: impl Fn(&str) -> PathBuf, columns: &mut Columns) -> Option<Self> {
         let mut resources = Vec::new();
         for resource in RESOURCES {
-            if let Ok(file) = ProcFile::open(&format!("/proc/pressure/{resource}")) {
-                let names = ["some", "full"].map(|kind| format!("pressure.{resource}_{kind}"));
+            if let Ok(file) = ProcFile::open(file(resource).to_str()?) {
+                let names = ["some", "full"].map(|kind| format!("{prefix}.{resource}_{kind}"));
                 resources.push((file, names.map(|name| columns.named(&name))));
             }
         }
@@ -93,6 +112,20 @@ mod tests {
                 full: None
             }
         );
+    }
+
+    #[test]
+    fn those_of_a_group_stand_beside_those_of_the_machine() {
+        let group = tempfile::tempdir().unwrap();
+        let mut columns = Columns::default();
+        assert!(Pressure::of_group(group.path(), &mut columns).is_none());
+        let text = "some avg10=0.00 total=70\nfull avg10=0.00 total=4\n";
+        std::fs::write(group.path().join("memory.pressure"), text).unwrap();
+        let mut pressure = Pressure::of_group(group.path(), &mut columns).unwrap();
+        pressure.sample(&mut columns);
+        let names = ["group_pressure.memory_some", "group_pressure.memory_full"];
+        assert_eq!(columns.names(), names);
+        assert_eq!(columns.row(), [Some(70), Some(4)]);
     }
 
     proptest! {

@@ -34,6 +34,7 @@ _WORKLOAD = {
 }
 _MACHINE = {
     "%throttled": "writers paused {} % of the time",
+    "group_memory_some": "work of its control group stood still for memory {} % of the time",
     "memory_some": "work stood still for memory {} % of the time",
     "io_some": "work stood still for storage {} % of the time",
     "%steal": "{} % of all CPU time stolen",
@@ -52,5 +53,5 @@ def missing(seen: Seen, ground: Ground) -> Iterator[str]:
         yield "the workload's processes"
     elif "running" not in seen.workload:
         yield "the workload's threads"
-    if "memory_some" not in seen.machine:
+    if not seen.machine.keys() & {"group_memory_some", "memory_some"}:
         yield "memory pressure"

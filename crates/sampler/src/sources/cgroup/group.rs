@@ -12,6 +12,9 @@ pub(super) enum Version {
     V2,
 }
 
+/// What no hierarchy of version 1 has, and that of version 2 names in /proc/PID/cgroup.
+const NO_CONTROLLER: &str = "";
+
 /// The group of a process in the hierarchy of a controller.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group {
@@ -28,6 +31,12 @@ impl Group {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).ok()?;
         find(&mounts, &groups, controller)
+    }
+
+    /// Of the hierarchy of version 2, whichever controllers it has. None as well for its root, which
+    /// is the whole machine: cgroup.type is in all other groups (`cgroup-v2.rst`).
+    pub(super) fn apart(process: u32) -> Option<Self> {
+        Self::of(process, NO_CONTROLLER).filter(|group| group.own.join("cgroup.type").exists())
     }
 
     /// The group and those above it, in this order.
@@ -47,7 +56,7 @@ fn find(mounts: &str, groups: &str, controller: &str) -> Option<Group> {
         None => (
             mounts.lines().filter_map(Mount::parse).find(v2)?,
             Version::V2,
-            path(groups, "")?,
+            path(groups, NO_CONTROLLER)?,
         ),
     };
     let below = Path::new(path).strip_prefix(unescape(mount.root)).ok()?;
@@ -118,6 +127,8 @@ mod tests {
         let found = find(HYBRID, groups, "blkio").unwrap();
         assert_eq!(found.version, Version::V1);
         assert_eq!(found.own, Path::new("/sys/fs/cgroup/blk io/a/b"));
+        let unified = find(HYBRID, groups, NO_CONTROLLER).unwrap();
+        assert_eq!(unified.own, Path::new("/sys/fs/cgroup/unified/user.slice"));
         let other = find(HYBRID, groups, "memory").unwrap();
         assert_eq!(other.version, Version::V2);
         assert_eq!(other.own, Path::new("/sys/fs/cgroup/unified/user.slice"));

@@ -1,4 +1,5 @@
-//! The control group of the workload: what it has moved, its limits, and how they held it back.
+//! The control group of the workload: what it has moved, its limits, how they held it back, and for
+//! what it stood still.
 //!
 //! See Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/ and scheduler/sched-bwc.rst.
 
@@ -8,6 +9,8 @@ mod moved;
 mod quota;
 mod reclaim;
 
+use self::group::Group;
+use super::pressure::Pressure;
 use crate::columns::Columns;
 use crate::source::Source;
 use crate::watched::Watched;
@@ -17,11 +20,14 @@ pub(super) fn open(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Sour
     let Some(&process) = watched.workload.first() else {
         return Vec::new();
     };
-    let found: [Option<Box<dyn Source>>; 4] = [
+    let found: [Option<Box<dyn Source>>; 5] = [
         super::boxed(moved::Moved::open(process)),
         super::boxed(caps::Caps::open(process)),
         super::boxed(quota::Quota::open(process, columns)),
         super::boxed(reclaim::Reclaim::open(process, columns)),
+        super::boxed(
+            Group::apart(process).and_then(|group| Pressure::of_group(&group.own, columns)),
+        ),
     ];
     found.into_iter().flatten().collect()
 }

@@ -1,5 +1,5 @@
-//! The memory limit of the group, or of the nearest one above it that has one: memory.events of
-//! version 2, memory.failcnt of version 1.
+//! The memory limit of the group, or of the nearest one above it that has one: memory.events.local
+//! of version 2, memory.failcnt of version 1.
 
 use std::fs;
 use std::path::Path;
@@ -29,12 +29,8 @@ impl Reclaim {
         let limited = group
             .upwards()
             .find(|folder| has_limit(folder, group.version))?;
-        let file = match group.version {
-            Version::V1 => "memory.failcnt",
-            Version::V2 => "memory.events",
-        };
         Some(Self {
-            file: ProcFile::open(limited.join(file).to_str()?).ok()?,
+            file: counting(limited, group.version)?,
             counters: Named::new(columns.group("cgroup", &COUNTERS), counter),
             version: group.version,
         })
@@ -50,6 +46,17 @@ impl Source for Reclaim {
         };
         self.counters.put(&counted, columns);
     }
+}
+
+/// Version 2 counts in memory.events what happens at limits of groups below as well, and since 5.2
+/// in memory.events.local what happens at this one's alone.
+fn counting(group: &Path, version: Version) -> Option<ProcFile> {
+    let files: &[&str] = match version {
+        Version::V1 => &["memory.failcnt"],
+        Version::V2 => &["memory.events.local", "memory.events"],
+    };
+    let mut paths = files.iter().map(|file| group.join(file));
+    paths.find_map(|path| ProcFile::open(path.to_str()?).ok())
 }
 
 fn has_limit(group: &Path, version: Version) -> bool {
@@ -70,5 +77,33 @@ fn counter(name: &[u8]) -> Option<usize> {
         b"high" => Some(0),
         b"max" => Some(1),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_happens_at_other_limits_below_does_not_count() {
+        let group = tempfile::tempdir().unwrap();
+        let counted = || {
+            let mut columns = Columns::default();
+            let counters = Named::new(columns.group("cgroup", &COUNTERS), counter);
+            let file = counting(group.path(), Version::V2).unwrap();
+            let version = Version::V2;
+            Reclaim {
+                file,
+                counters,
+                version,
+            }
+            .sample(&mut columns);
+            columns.row().to_vec()
+        };
+        let write = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
+        write("memory.events", "low 0\nhigh 2\nmax 70\noom 0\n");
+        assert_eq!(counted(), [Some(2), Some(70)]);
+        write("memory.events.local", "low 0\nhigh 0\nmax 3\noom 0\n");
+        assert_eq!(counted(), [Some(0), Some(3)]);
     }
 }
