@@ -19,9 +19,10 @@ def served(folder: Path, **asked: object) -> Mapping[str, float]:
     """The figures of a run of nnthroughput with these options."""
     workload, place = _NATIVE.make(_NATIVE.options.model_validate(asked)), Place(folder, seed=0)
     workload.reset(place)
-    figures = workload.run(place).figures
+    measured = workload.run(place)
+    measured.verify()
     workload.clean(place)
-    return figures
+    return measured.figures
 
 
 def fdatasync_rate(folder: Path) -> float:

@@ -225,10 +225,10 @@ class NamespaceJob:
     def run(self, tick: Callable[[int], bool] | None = None) -> NamespaceOutcome:
         """Carry it out with the GIL released; signals are handled within 100 ms.
 
-        At the end every log that is left is read and compared with the tree that was served.
         ``tick`` is called about every 50 ms with the operations done so far, and stops the job when
-        it returns False. Raises EngineError, VerificationError where a log does not tell what was
-        done, StoppedError, or whatever ``tick`` or a signal handler raises; what was made stays.
+        it returns False. Raises EngineError, VerificationError where an operation is refused or no
+        log is left, StoppedError, or whatever ``tick`` or a signal handler raises; what was made
+        stays.
         """
 
 @final
@@ -240,6 +240,11 @@ class NamespaceOutcome:
     @property
     def dropped(self) -> list[str]:
         """The log directories that failed, each with the reason and what it may lack."""
+    def verify(self) -> None:
+        """Read every log that is left, with the GIL released, and compare it with the tree served.
+
+        Raises VerificationError where a log does not tell what was done, or EngineError.
+        """
 
 @final
 class NamespacePhase:

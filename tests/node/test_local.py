@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -330,6 +331,39 @@ def test_a_workload_that_lacks_something_is_told_before_anything_is_changed(
         monkeypatch.setattr(node, "_begin", lambda _: pytest.fail("a level was applied"))
         with pytest.raises(UsageError, match="install it"):
             node.preflight([request()], [AS_IT_IS])
+
+
+@pytest.mark.parametrize("is_sound", [True, False])
+def test_what_was_written_is_verified_after_the_recording_and_fails_the_trial(
+    tmp_path, own_state, monkeypatch, is_sound
+):
+    asked = []
+
+    class Verified(dfsio.DfsioWrite):
+        def run(self, place):
+            return replace(super().run(place), verify=self.verified)
+
+        def verified(self):
+            asked.append("verified")
+            if not is_sound:
+                raise WorkloadError("it", found="other data", where="the file", remedy="look")
+
+    class Noted(ProcRecorder):
+        def stop(self):
+            asked.append("recorded")
+            return super().stop()
+
+    definition = replace(dfsio.WRITE, make=Verified)
+    monkeypatch.setitem(catalog._ALL, "dfsio-write", definition)
+    with (
+        LocalNode(DirectoryTarget(tmp_path), tmp_path) as node,
+        node.block(request(direct=False), seed=1) as session,
+    ):
+        session.make_recorder = lambda: Noted(session.devices)
+        told = nullcontext() if is_sound else pytest.raises(WorkloadError, match="other data")
+        with told:
+            session.trial(AS_IT_IS)
+    assert asked == ["recorded", "verified"]
 
 
 def test_latencies_parts_and_notes_of_a_workload_come_with_its_trial(

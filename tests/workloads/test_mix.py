@@ -56,6 +56,9 @@ class Steps(Workload):
     def reset(self, place):
         self.asked.append("reset")
 
+    def verified(self):
+        self.asked.append("verified")
+
     def run(self, place):
         for step in range(self.options.steps):
             time.sleep(0.005)
@@ -65,7 +68,8 @@ class Steps(Workload):
         if self.options.tells_bytes:
             figures["bytes"] = 10.0
         part = Part({"step": "1"}, {"length": 5.0})
-        return Measured(figures, {"step": ((5.0, 1),)}, (part,), ("slept",))
+        told = {"step": ((5.0, 1),)}
+        return Measured(figures, told, (part,), ("slept",), verify=self.verified)
 
     def clean(self, place):
         (place.directory / "prepared").unlink(missing_ok=True)
@@ -150,6 +154,17 @@ def test_the_others_begin_again_and_only_whole_rounds_count(place):
     assert count == measured.figures["side.rounds"]
     assert [part.labels["workload"] for part in measured.parts] == ["front", "side"]
     assert "side: slept" in measured.notes
+
+
+def test_each_round_is_verified_before_the_next_one_undoes_it(place):
+    mixed = make(front={"steps": {"steps": 200}}, side={"steps": {"steps": 3}})
+    measured = run(mixed, place)
+    own = mixed.members[1].workload.asked
+    assert own[0] == "reset"
+    assert own.count("verified") >= measured.figures["side.rounds"]
+    whole = own[1:]
+    assert whole[::2] == ["verified"] * len(whole[::2])
+    assert whole[1::2] == ["reset"] * len(whole[1::2])
 
 
 def test_without_a_whole_round_there_are_no_figures_but_a_note(place):

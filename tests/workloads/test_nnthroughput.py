@@ -37,7 +37,21 @@ def make(**options):
 def carried_out(workload, place):
     workload.check()
     workload.reset(place)
-    return workload.run(place)
+    measured = workload.run(place)
+    measured.verify()
+    return measured
+
+
+def test_a_log_that_does_not_tell_what_was_served_is_found_after_the_run(place):
+    workload = make(operations="create", logs="a, b")
+    workload.reset(place)
+    measured = workload.run(place)
+    (segment,) = (place.directory / "nnthroughput" / "b").iterdir()
+    with segment.open("r+b") as file:
+        file.seek(200)
+        file.write(b"\xff\xff")
+    with pytest.raises(WorkloadError, match="transaction"):
+        measured.verify()
 
 
 @pytest.mark.parametrize("logs", ["none", "log", "a, b"])

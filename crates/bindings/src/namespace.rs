@@ -66,24 +66,37 @@ impl NamespaceJob {
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<NamespaceOutcome> {
         ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
-            .map(NamespaceOutcome)
+            .map(|outcome| NamespaceOutcome {
+                job: self.0.clone(),
+                outcome,
+            })
             .map_err(|error| from_error(py, &error))
     }
 }
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct NamespaceOutcome(Outcome);
+pub struct NamespaceOutcome {
+    job: Job,
+    outcome: Outcome,
+}
 
 #[pymethods]
 impl NamespaceOutcome {
     #[getter]
     fn phases(&self) -> Vec<NamespacePhase> {
-        self.0.phases.iter().cloned().map(NamespacePhase).collect()
+        let phases = self.outcome.phases.iter().cloned();
+        phases.map(NamespacePhase).collect()
     }
 
     #[getter]
     fn dropped(&self) -> Vec<String> {
-        self.0.dropped.iter().map(ToString::to_string).collect()
+        let dropped = self.outcome.dropped.iter();
+        dropped.map(ToString::to_string).collect()
+    }
+
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| self.outcome.verify(&self.job))
+            .map_err(|error| from_error(py, &error))
     }
 }
 

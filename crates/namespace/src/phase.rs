@@ -11,6 +11,7 @@ use crate::namespace::Namespace;
 use crate::operation::{Files, Operation, Paths};
 use crate::progress::{Done, Waits};
 use crate::recovery::recover;
+use crate::tree::Tree;
 use crate::worker::{Halt, Member, Timed, Worker};
 
 /// What was measured in one phase.
@@ -31,22 +32,23 @@ pub struct Phase {
 }
 
 /// What a job did.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Outcome {
     /// One for each operation, in their order.
     pub phases: Vec<Phase>,
     /// The log directories that failed meanwhile.
     pub dropped: Vec<Dropped>,
+    served: Tree,
 }
 
-/// Carry out a job, and compare the tree that the log tells with the one that was served.
+/// Carry out a job. [`Outcome::verify`] compares what the log tells with the tree that was served.
 ///
 /// `tick` is called about every 50 ms on the calling thread with the operations done so far; once
 /// it says no, every worker stops. What was written stays, also after an error.
 ///
 /// # Errors
 ///
-/// The first error of any worker; [`Error::Differs`] if the log does not tell what was done.
+/// The first error of any worker.
 ///
 /// # Panics
 ///
@@ -64,8 +66,12 @@ pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Erro
         phases.push(phase);
         files = files.after(operation).expect("the order was validated");
     }
-    let dropped = verify(job, namespace)?;
-    Ok(Outcome { phases, dropped })
+    let (served, dropped) = namespace.close()?;
+    Ok(Outcome {
+        phases,
+        dropped,
+        served,
+    })
 }
 
 /// Make the directories, and the files where the first phase needs them.
@@ -127,20 +133,25 @@ fn told(operation: Operation, log: Done, times: &[Timed]) -> Phase {
     phase
 }
 
-/// Check that every log directory that is left tells the tree that was served; the others.
-fn verify(job: &Job, namespace: Namespace) -> Result<Vec<Dropped>, Error> {
-    let (served, dropped) = namespace.close()?;
-    let served = served.digest();
-    for directory in &job.log.directories {
-        if dropped.iter().any(|one| one.directory == *directory) {
-            continue;
+impl Outcome {
+    /// Check that every log directory of the job that is left tells the tree that was served.
+    ///
+    /// # Errors
+    ///
+    /// As [`recover`]'s; [`Error::Differs`] if a log does not tell what was done.
+    pub fn verify(&self, job: &Job) -> Result<(), Error> {
+        let served = self.served.digest();
+        for directory in &job.log.directories {
+            if self.dropped.iter().any(|one| one.directory == *directory) {
+                continue;
+            }
+            let told = recover(std::slice::from_ref(directory))?;
+            if told.tree.digest() != served {
+                return Err(Error::Differs {
+                    transactions: told.last,
+                });
+            }
         }
-        let told = recover(std::slice::from_ref(directory))?;
-        if told.tree.digest() != served {
-            return Err(Error::Differs {
-                transactions: told.last,
-            });
-        }
+        Ok(())
     }
-    Ok(dropped)
 }

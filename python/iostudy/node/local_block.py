@@ -198,6 +198,7 @@ class LocalBlock:
             raise
         finally:
             telemetry = recorder.stop()
+        measured.verify()
         self._verify()
         return measured, telemetry
 

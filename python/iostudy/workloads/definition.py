@@ -120,13 +120,19 @@ class Part:
     figures: Mapping[str, float]
 
 
+def _nothing() -> None:
+    return
+
+
 @dataclass(frozen=True)
 class Measured:
     """What one run gives: figures by name, and what stands behind them.
 
     ``latencies`` are histograms by operation (``read``); ``notes`` tell what the run did otherwise
     than asked, or what a reader of its figures must know. ``departures`` are what of it a trial of
-    a study is not to be compared with others for, as a log that was given up in mid-run.
+    a study is not to be compared with others for, as a log that was given up in mid-run. Whoever
+    lets it run calls ``verify`` after the measured time and before anything is reset or cleaned: it
+    compares what was written with what should have been, and raises WorkloadError.
     """
 
     figures: Mapping[str, float]
@@ -134,6 +140,7 @@ class Measured:
     parts: tuple[Part, ...] = ()
     notes: tuple[str, ...] = ()
     departures: tuple[str, ...] = ()
+    verify: Callable[[], None] = _nothing
 
 
 Tick = Callable[[int], bool]

@@ -163,10 +163,13 @@ class MixMember:
 
     def player(self, place: Place) -> Player:
         """It as one that runs with others."""
-        return Player(
-            run=lambda tick: self.workload.run(self.place(place, tick)),
-            renew=partial(self.renew, place),
-        )
+        return Player(run=partial(self.run, place), renew=partial(self.renew, place))
+
+    def run(self, place: Place, tick: Tick) -> Measured:
+        """Carry out a round, and verify it: the next one begins with nothing of it left."""
+        measured = self.workload.run(self.place(place, tick))
+        measured.verify()
+        return measured
 
 
 @dataclass(frozen=True)

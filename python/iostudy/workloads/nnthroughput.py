@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -136,7 +137,7 @@ class NNThroughput(Workload):
         self.clean(place)
 
     def run(self, place: Place) -> Measured:
-        """Carry out all phases, and compare what each log tells with the tree that was served."""
+        """Carry out all phases; what each log tells is compared with the served tree after it."""
         with told_as_workload("to serve a namespace with its edit log", place.directory):
             outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
         phases = outcome.phases
@@ -144,6 +145,7 @@ class NNThroughput(Workload):
             _readings(phases, self.options),
             {phase.operation: compact(phase.latencies) for phase in phases},
             departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.dropped),
+            verify=partial(_verify, outcome, place),
         )
 
     def clean(self, place: Place) -> None:
@@ -153,6 +155,11 @@ class NNThroughput(Workload):
     @property
     def _logs(self) -> EditLogs:
         return EditLogs.of(self.options, _FOLDER)
+
+
+def _verify(outcome: _native.NamespaceOutcome, place: Place) -> None:
+    with told_as_workload("to replay an edit log", place.directory):
+        outcome.verify()
 
 
 def _workers(options: NNThroughputOptions) -> int:
