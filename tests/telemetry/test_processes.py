@@ -23,7 +23,16 @@ from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.processes import busiest, busiest_foreign, workload_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process, Samples, known
-from tests.telemetry.emulated import capped, favoured, filled_disk, io, recorded, spin, upon
+from tests.telemetry.emulated import (
+    Program,
+    capped,
+    favoured,
+    filled_disk,
+    io,
+    recorded,
+    spin,
+    upon,
+)
 
 MIB = 1 << 20
 KB = 1024
@@ -181,7 +190,9 @@ def test_what_threads_did_is_told_of_the_looks_between_those():
         threads={0: 3.0, 2: 9.0, 3: 9.0, 4: 3.0},
         running_threads={0: 0.0, 2: 1.0, 3: 0.0, 4: 0.0},
         waiting_threads={0: 0.0, 2: 7.0, 3: 8.0, 4: 0.0},
+        allowed_cores={0: 200.0, 2: 4.0, 3: 4.0},
     )
+    assert figures["allowed_cores"] == 4
     assert figures["%thread"] == pytest.approx(95)  # its thread has ended before the last one
     assert (figures["threads"], figures["running"], figures["waiting"]) == (9, 0.5, 7.5)
 
@@ -198,6 +209,21 @@ def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
     assert asked is not None
     assert asked.running == pytest.approx(1, abs=0.5)
     assert asked.unserved < UNSERVED
+
+
+@pytest.mark.root
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor anyway")
+def test_what_may_use_one_processor_alone_is_told_that_this_is_the_limit():
+    here = str(min(os.sched_getaffinity(0)))
+    with favoured() as group:
+        pair = [
+            Program(["taskset", "--cpu-list", here, *spin().command], [group]) for _ in range(2)
+        ]
+        seen = recorded([], pair, seconds=2.0)
+    assert seen.workload["allowed_cores"] == 1
+    told = diagnose(seen, Ground())
+    assert told.limit is Limit.CPU, told.sentence
+    assert "the one core that it may use" in told.sentence
 
 
 @pytest.mark.root

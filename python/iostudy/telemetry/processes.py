@@ -21,7 +21,8 @@ def workload_figures(samples: Samples) -> Figures:
 
     %cpu and %thread (the busiest thread of each interval) in percent of one core; read_kB,
     written_kB and cancelled_kB in kB of 1024 bytes; and how many threads there are, and are running
-    or waiting for a device, as means over the looks at them. What threads did is not known where
+    or waiting for a device, as means over the looks at them; and allowed_cores, how many processors
+    it may use. What threads did is not known where
     they were looked at when the recording began and when it ended alone.
     """
     columns = samples.group("workload")
@@ -34,6 +35,7 @@ def workload_figures(samples: Samples) -> Figures:
         "threads": _mean(columns["threads"]),
         "running": _mean(columns["running_threads"]),
         "waiting": _mean(columns["waiting_threads"]),
+        "allowed_cores": _last(columns.get("allowed_cores", np.array([]))),
         "read_kB": used["read_bytes"] / KIB,
         "written_kB": used["written_bytes"] / KIB,
         "cancelled_kB": used["cancelled_bytes"] / KIB,
@@ -106,6 +108,11 @@ def _busiest_thread(seconds: Values, busiest_us: Values) -> float:
     begin, end = looks[0], looks[-2]
     ran = busiest_us[end] - busiest_us[begin]
     return float(min(100.0, 100 * ran / ((seconds[end] - seconds[begin]) * _MICROSECONDS)))
+
+
+def _last(gauge: Values) -> float:
+    known = gauge[np.isfinite(gauge)]
+    return float(known[-1]) if len(known) else float("nan")
 
 
 def _mean(gauge: Values) -> float:

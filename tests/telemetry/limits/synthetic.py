@@ -155,6 +155,13 @@ def spinning(threads: int) -> Figures:
     return own | {"running": float(threads), "waiting": 0.0}
 
 
+def confined(threads: int, used: float = 396.0, foreign: float = 50.0) -> Mapping[str, Figures]:
+    """Threads that compute, and may use 4 cores of a machine with 200; both in % of one core."""
+    own = spinning(threads) | {"%cpu": used, "%thread": used / threads, "allowed_cores": 4.0}
+    every = cpu((used + foreign) / 200) | {"cores": 200.0, "%core": 99.0}
+    return {"machine": every | {"foreign_%cpu": foreign}, "workload": own}
+
+
 def waiting(threads: int, running: float = 0.5) -> Figures:
     """A workload whose threads wait for storage, but for a short while in between."""
     own = {"%cpu": 100 * running, "%thread": 100 * running / threads, "threads": float(threads)}
@@ -269,6 +276,35 @@ SITUATIONS = (
         Limit.CPU,
         machine=cpu(97) | {"cpu_some": 60.0, "%core": 99.0},
         workload=spinning(4),
+    ),
+    Situation(
+        "more threads computing than cores that they may use",
+        Limit.CPU,
+        **confined(16),
+    ),
+    Situation(
+        "the same beside others that compute on the cores that they may not use",
+        Limit.CPU,
+        **confined(16, foreign=15_000.0),
+    ),
+    Situation(
+        "others that compute on the few cores that a workload may use",
+        Limit.FOREIGN,
+        **confined(16, used=200.0, foreign=210.0),
+        consequences=frozenset({Limit.CPU}),
+    ),
+    Situation(
+        "one thread computing that may use few of many cores",
+        Limit.CORE,
+        **confined(1, used=99.0),
+    ),
+    Situation(
+        "random reads by threads that may use few of many cores",
+        Limit.DEVICE,
+        {DISK: BUSY},
+        machine={"cores": 200.0},
+        workload=waiting(32) | {"allowed_cores": 4.0},
+        ground=ground(point(64, 10_200), point(1, 2000), concurrency=32),
     ),
     Situation(
         "one thread computing",

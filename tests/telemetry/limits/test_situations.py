@@ -39,6 +39,7 @@ from tests.telemetry.limits.synthetic import (
     SLOW,
     Situation,
     asked,
+    confined,
     cpu,
     disk,
     ground,
@@ -49,7 +50,7 @@ from tests.telemetry.limits.synthetic import (
 
 NOISE = 0.05
 BY_NAME = {situation.name: situation for situation in SITUATIONS}
-CONSTANT = {"cores", "dirty_limit_kB", "cap_r/s", "cap_rkB/s"}
+CONSTANT = {"cores", "allowed_cores", "dirty_limit_kB", "cap_r/s", "cap_rkB/s"}
 
 
 def told(diagnosis: Diagnosis) -> set[Limit]:
@@ -84,7 +85,8 @@ def noisy(draw: st.DrawFn, situation: Situation) -> Seen:
 
     def shaken(figures: Mapping[str, float]) -> dict[str, float]:
         moved = {name: value * draw(near) for name, value in figures.items() if value}
-        moved = {n: min(100.0, v) if n.startswith("%") else v for n, v in moved.items()}
+        shares = {n for n, v in figures.items() if n.startswith("%") and v <= 100}
+        moved = {n: min(100.0, v) if n in shares else v for n, v in moved.items()}
         return {**figures, **moved, **{n: figures[n] for n in CONSTANT & figures.keys()}}
 
     return replace(
@@ -111,6 +113,10 @@ def one_figure(limit: Limit, figure: str, value: float) -> Situation:
 
 def _computing(percent: float) -> Situation:
     return Situation("", Limit.CPU, machine=cpu(percent - 2), workload=spinning(4))
+
+
+def _computing_on_few(percent: float) -> Situation:
+    return Situation("", Limit.CPU, **confined(4, used=4 * percent))
 
 
 def _paused(percent: float) -> Situation:
@@ -195,6 +201,7 @@ RAMPS: tuple[tuple[Limit, Steps, Callable[[float], Situation]], ...] = (
         processor.BUSY,
         _computing,
     ),
+    (Limit.CPU, processor.BUSY, _computing_on_few),
     (
         Limit.CORE,
         processor.BUSY,
@@ -379,13 +386,28 @@ def test_without_the_workloads_figures_nothing_is_said_of_its_own_doing():
         assert "the workload's processes" in diagnose(seen, situation.ground).missing
 
 
-def test_without_what_threads_did_the_busiest_core_is_told_and_the_gap_is_said():
-    seen = BY_NAME["one thread computing"].seen
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [("one thread computing", Limit.CORE), ("all cores computing", Limit.CPU)],
+)
+def test_without_what_threads_did_less_is_told_of_the_cpu_and_the_gap_is_said(name, limit):
+    seen = BY_NAME[name].seen
     states = ("%thread", "threads", "running", "waiting")
     workload = {name: value for name, value in seen.workload.items() if name not in states}
     diagnosis = diagnose(replace(seen, workload=workload), ground(concurrency=1))
-    assert (diagnosis.limit, diagnosis.findings[0].confidence) == (Limit.CORE, Confidence.MEDIUM)
+    assert (diagnosis.limit, diagnosis.findings[0].confidence) == (limit, Confidence.MEDIUM)
     assert diagnosis.missing == ("the workload's threads",)
+
+
+def test_which_cores_were_too_few_is_said_and_nobody_is_accused():
+    few = BY_NAME["more threads computing than cores that they may use"]
+    assert "the 4 cores that it may use busy 99 % of the time" in (
+        diagnose(few.seen, few.ground).sentence
+    )
+    shared = BY_NAME["others that compute on the few cores that a workload may use"]
+    computing = BY_NAME["another process that computes on all cores"].foreign
+    findings = diagnose(replace(shared.seen, foreign=computing), shared.ground).findings
+    assert (findings[0].of, findings[0].confidence) == (foreign.UNKNOWN, Confidence.MEDIUM)
 
 
 def test_nothing_recorded_is_unclear_and_says_what_is_missing():

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from iostudy.telemetry.limits.cores import in_words, is_confined, its_cores
 from iostudy.telemetry.limits.demand import UNSERVED, demand
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
-from iostudy.telemetry.limits.grade import Steps, number, told
+from iostudy.telemetry.limits.grade import Steps, at_most, number, told
 from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.limits.whose import moved_kb
 from iostudy.telemetry.seen import Foreign, Seen
@@ -63,18 +64,30 @@ def _of_the_cpu(seen: Seen, ground: Ground) -> Iterator[Finding]:
     machine, asked = seen.machine, demand(seen, ground)
     if asked is None or asked.unserved < UNSERVED or not machine.keys() >= {FOREIGN_CPU, "cores"}:
         return
-    share = min(100.0, machine[FOREIGN_CPU] / machine["cores"])
+    # Of the cores that it may use they had at most what it did not use itself.
+    cores = its_cores(seen)
+    share = min(machine[FOREIGN_CPU], 100 * max(0.0, cores - asked.on_cpu)) / cores
     if confidence := SHARE.grade(share):
-        says = f"others used {number(share)} % of all CPU time"
-        busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
         yield Finding(
             Limit.FOREIGN,
-            _name(busiest) if busiest else UNKNOWN,
+            UNKNOWN if is_confined(seen) else _who_computed_most(seen),
             100 * asked.unserved,
-            confidence,
-            (Evidence(FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", says),),
+            at_most(confidence, *([Confidence.MEDIUM] if is_confined(seen) else [])),
+            (Evidence(FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", _shared(seen, share)),),
             explains=(Limit.CPU, Limit.CORE),
         )
+
+
+def _shared(seen: Seen, share: float) -> str:
+    """Where others computed is not known, nor who of them did so where."""
+    if is_confined(seen):
+        return f"others used up to {number(share)} % of {in_words(seen)}"
+    return f"others used {number(share)} % of all CPU time"
+
+
+def _who_computed_most(seen: Seen) -> str:
+    busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
+    return _name(busiest) if busiest else UNKNOWN
 
 
 def _traffic(process: Foreign) -> float:

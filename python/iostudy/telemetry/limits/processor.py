@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.telemetry.limits.demand import UNSERVED, cpu_busy, demand
+from iostudy.telemetry.limits.cores import in_words, is_confined, its_cores
+from iostudy.telemetry.limits.demand import UNSERVED, Demand, cpu_busy, demand
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
 from iostudy.telemetry.limits.grade import Steps, at_most, number, told
 from iostudy.telemetry.limits.ground import Ground
@@ -19,25 +20,47 @@ reason."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:
-    """All cores if they were busy, else the one that the busiest thread kept busy."""
-    busy = cpu_busy(seen)
-    confidence, held = BUSY.grade(busy), busy * _wanted(seen, ground)
+    """The cores that it may use if they were busy, else the one of its busiest thread."""
+    of_many = _its_cores if is_confined(seen) else _all_cores
+    yield from tuple(of_many(seen, ground)) or _one_core(seen, ground)
+
+
+def _all_cores(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    busy, asked = cpu_busy(seen), demand(seen, ground)
+    confidence, held = BUSY.grade(busy), busy * _wanted(seen, asked)
     if confidence and held:
         says = f"all cores busy {number(busy)} % of the time"
         evidence = (Evidence("%cpu", "", busy, "%", says),)
-        # Without the workload's own figures it is not known whose doing that was.
-        confidence = at_most(confidence, *([] if seen.workload else [Confidence.MEDIUM]))
+        # Without what the workload's threads did it is not known whose doing that was.
+        confidence = at_most(confidence, *([] if asked else [Confidence.MEDIUM]))
         yield Finding(Limit.CPU, "", held, confidence, evidence)
-    else:
-        yield from _one_core(seen, ground)
 
 
-def _wanted(seen: Seen, ground: Ground) -> float:
+def _its_cores(seen: Seen, ground: Ground) -> Iterator[Finding]:
+    """Those that it may use of many, by its own need of them: how busy others make them is unknown.
+
+    Either it kept them busy, or it had more for them to do than they did.
+    """
+    cores, asked = its_cores(seen), demand(seen, ground)
+    busy = min(100.0, seen.workload.get("%cpu", 0.0) / cores)
+    held = busy * (asked.cpu if asked else 1.0)
+    says = f"{in_words(seen)} busy {number(busy)} % of the time with it"
+    evidence = [Evidence("%cpu", "", busy, "%", says)]
+    confidence = BUSY.grade(busy)
+    if asked and asked.running > cores and asked.unserved >= UNSERVED:
+        says = f"{number(asked.running)} of its threads on one or ready for one"
+        evidence.append(Evidence("running", "", asked.running, "threads", says))
+        held = max(held, 100 * asked.unserved)
+        confidence = confidence or Confidence.MEDIUM
+    if confidence:
+        yield Finding(Limit.CPU, "", held, confidence, tuple(evidence))
+
+
+def _wanted(seen: Seen, asked: Demand | None) -> float:
     """The share of the workload's work (0 to 1) that all cores were too few for; 1 if not known.
 
     None of it, if others have the cores that it leaves, and its own threads are always served.
     """
-    asked = demand(seen, ground)
     if asked is None:
         return 1.0
     has_all = 100 * asked.on_cpu >= BUSY.low * seen.machine.get("cores", 1.0)

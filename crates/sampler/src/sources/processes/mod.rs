@@ -4,6 +4,7 @@
 //! looked at on their own, between two such scans as well: what they do is known from samples, of
 //! which there have to be some.
 
+mod allowed;
 mod book;
 mod done;
 mod pid_io;
@@ -45,6 +46,9 @@ const OF_THREADS: [&str; 5] = [
     "waiting_threads",
 ];
 
+/// On how many processors nearly all of its work may be done.
+const ALLOWED: &str = "workload.allowed_cores";
+
 /// All processes: those of the workload as `workload.COUNTER`, if a root of it is there, and those
 /// of others as `foreign.COUNTER`.
 pub(crate) struct Processes {
@@ -60,6 +64,7 @@ struct OfWorkload {
     used: [Column; USED.len()],
     cancelled: Column,
     threads: [Column; OF_THREADS.len()],
+    allowed: Column,
 }
 
 impl Processes {
@@ -70,6 +75,7 @@ impl Processes {
             used: columns.group("workload", &USED),
             cancelled: columns.named(CANCELLED),
             threads: columns.group("workload", &OF_THREADS),
+            allowed: columns.named(ALLOWED),
         });
         Self {
             book: Book::new(&watched.workload),
@@ -113,6 +119,9 @@ impl Processes {
                 tally.waiting,
             ],
         );
+        if let Some(cores) = self.threads.allowed.count() {
+            columns.put(of.allowed, cores);
+        }
     }
 
     fn read_all(&mut self) {

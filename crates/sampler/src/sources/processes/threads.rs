@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use rustix::thread::gettid;
 
+use super::allowed::Allowed;
 use super::pid_stat::{self, PidStat};
 use super::pids;
 use super::small_file::SmallFile;
@@ -32,6 +33,7 @@ pub(super) struct Threads {
     /// Clock ticks that the busiest thread of each interval between two looks has run in it, all
     /// intervals together.
     pub(super) busiest_ticks: u64,
+    pub(super) allowed: Allowed,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -57,16 +59,18 @@ impl Threads {
     ) -> Tally {
         let mut unread: Vec<Member> = members.collect();
         let mut told: HashSet<u32> = unread.iter().map(|member| member.pid).collect();
-        let mut look = Look::new(std::mem::take(&mut self.last), self.has_looked);
+        let before = std::mem::take(&mut self.last);
+        let mut look = Look::new(before, self.has_looked, &mut self.allowed);
         while let Some(member) = unread.pop() {
             let children = look.read(member, file);
             let new = children.into_iter().filter(|child| told.insert(*child));
             unread.extend(new.map(Member::child));
         }
+        let tally = look.tally;
         self.busiest_ticks += look.busiest;
         self.last = look.seen;
         self.has_looked = true;
-        look.tally
+        tally
     }
 }
 
@@ -77,7 +81,7 @@ impl Member {
 }
 
 /// One round of all threads.
-struct Look {
+struct Look<'a> {
     own: u32,
     before: HashMap<u32, Thread>,
     /// Whether a thread that was not there before has begun since.
@@ -85,10 +89,11 @@ struct Look {
     seen: HashMap<u32, Thread>,
     busiest: u64,
     tally: Tally,
+    allowed: &'a mut Allowed,
 }
 
-impl Look {
-    fn new(before: HashMap<u32, Thread>, is_another: bool) -> Self {
+impl<'a> Look<'a> {
+    fn new(before: HashMap<u32, Thread>, is_another: bool, allowed: &'a mut Allowed) -> Self {
         Self {
             own: gettid().as_raw_pid().unsigned_abs(),
             before,
@@ -96,6 +101,7 @@ impl Look {
             seen: HashMap::new(),
             busiest: 0,
             tally: Tally::default(),
+            allowed,
         }
     }
 
@@ -123,14 +129,16 @@ impl Look {
     }
 
     fn note(&mut self, stat: &PidStat<'_>) {
-        if stat.pid != self.own {
-            self.tally.count(stat.state);
-        }
         let now = Thread {
             started: stat.started,
             ticks: stat.ticks,
         };
-        self.busiest = self.busiest.max(self.step(stat.pid, now));
+        let step = self.step(stat.pid, now);
+        if stat.pid != self.own {
+            self.tally.count(stat.state);
+            self.allowed.note(stat.pid, step);
+        }
+        self.busiest = self.busiest.max(step);
         self.seen.insert(stat.pid, now);
     }
 
