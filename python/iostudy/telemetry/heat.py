@@ -1,4 +1,4 @@
-"""Temperatures, and processors that were slowed because of them (pure)."""
+"""Temperatures of CPUs, and processors that were slowed because of them (pure)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _MILLI = 1000
 
 
 def heat_figures(samples: Samples) -> Figures:
-    """``celsius_max`` of all zones, and ``throttles``: events of cores and of whole packages."""
+    """``celsius_max`` of all CPUs, and ``throttles``: events of cores and of whole packages."""
     figures = {}
-    zones = [zone["millicelsius"] for zone in samples.keyed("thermal").values()]
-    if zones:
-        figures["celsius_max"] = float(np.nanmax(zones)) / _MILLI
+    sensors = [sensor["millicelsius"] for sensor in samples.keyed("thermal").values()]
+    if sensors:
+        figures["celsius_max"] = float(np.nanmax(sensors)) / _MILLI
     events = samples.group("thermal")
     if events:
         figures["throttles"] = sum(total(moved(known(values))) for values in events.values())

@@ -2,6 +2,7 @@
 
 mod cgroup;
 mod diskstats;
+mod hwmon;
 mod loadavg;
 mod meminfo;
 mod mountstats;

@@ -1,4 +1,4 @@
-//! Temperatures and processors that were slowed because of them; see
+//! Temperatures of CPUs, and processors that were slowed because of them; see
 //! Documentation/driver-api/thermal/sysfs-api.rst and the kernel's
 //! `drivers/thermal/intel/therm_throt.c`.
 
@@ -6,16 +6,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::hwmon::{self, Sensor};
 use crate::columns::{Column, Columns};
 use crate::source::Source;
 
 const ZONES: &str = "class/thermal";
 const PROCESSORS: &str = "devices/system/cpu";
 
-/// `thermal.ZONE.millicelsius`, `thermal.core_throttles` and `thermal.package_throttles`, of what is
-/// there when it is opened: to look for it takes longer than to read it.
+/// `thermal.SENSOR.millicelsius`, `thermal.core_throttles` and `thermal.package_throttles`, of what
+/// is there when it is opened: to look for it takes longer than to read it.
 pub(super) struct Thermal {
-    zones: Vec<(PathBuf, Column)>,
+    sensors: Vec<(PathBuf, Column)>,
     counters: Vec<Counter>,
 }
 
@@ -29,22 +30,21 @@ struct Counter {
 impl Thermal {
     /// None where there is neither; `root` is /sys.
     pub(super) fn open(root: &Path, columns: &mut Columns) -> Option<Self> {
-        let mut zones = Vec::new();
-        for zone in entries(&root.join(ZONES), "thermal_zone") {
-            let file = zone.join("temp");
-            if let Some(name) = zone.file_name().filter(|_| file.exists()) {
-                let name = format!("thermal.{}.millicelsius", name.to_string_lossy());
-                zones.push((file, columns.named(&name)));
-            }
+        let mut sensors = zones_of_cpus(&root.join(ZONES));
+        if sensors.is_empty() {
+            sensors = hwmon::of_cpus(root);
         }
+        let mut column = |name| columns.named(&format!("thermal.{name}.millicelsius"));
+        let sensors = sensors.into_iter().map(|(name, file)| (file, column(name)));
+        let sensors: Vec<_> = sensors.collect();
         let counters = counters(&root.join(PROCESSORS));
-        (!zones.is_empty() || !counters.is_empty()).then_some(Self { zones, counters })
+        (!sensors.is_empty() || !counters.is_empty()).then_some(Self { sensors, counters })
     }
 }
 
 impl Source for Thermal {
     fn sample(&mut self, columns: &mut Columns) {
-        for (file, column) in &self.zones {
+        for (file, column) in &self.sensors {
             if let Some(millicelsius) = value(file) {
                 columns.put(*column, millicelsius);
             }
@@ -54,6 +54,29 @@ impl Source for Thermal {
             columns.put(column, sum);
         }
     }
+}
+
+/// Those that tell something. By their types, which drivers choose: the others are of mainboards,
+/// WLANs, disks or batteries.
+fn zones_of_cpus(zones: &Path) -> Vec<Sensor> {
+    let mut found = Vec::new();
+    for zone in entries(zones, "thermal_zone") {
+        let of = fs::read_to_string(zone.join("type")).unwrap_or_default();
+        let file = zone.join("temp");
+        if let Some(name) = zone.file_name()
+            && is_of_cpu(of.trim_end())
+            && value(&file).is_some()
+        {
+            found.push((name.to_string_lossy().into_owned(), file));
+        }
+    }
+    found
+}
+
+/// Intel's driver has one name for all packages; device trees and firmware have the CPU in theirs:
+/// `cpu-thermal`, `cpu0_thermal`, `TCPU`.
+fn is_of_cpu(zone: &str) -> bool {
+    zone == "x86_pkg_temp" || zone.to_ascii_lowercase().contains("cpu")
 }
 
 fn counters(processors: &Path) -> Vec<Counter> {
@@ -93,7 +116,7 @@ fn throttles(counters: &[Counter]) -> BTreeMap<&'static str, u64> {
 }
 
 /// Those called `start` and a number.
-fn entries(folder: &Path, start: &str) -> impl Iterator<Item = PathBuf> {
+pub(super) fn entries(folder: &Path, start: &str) -> impl Iterator<Item = PathBuf> {
     let found = fs::read_dir(folder).into_iter().flatten().flatten();
     found.map(|entry| entry.path()).filter(move |path| {
         let name = path.file_name().map(std::ffi::OsStr::to_string_lossy);
@@ -137,6 +160,34 @@ mod tests {
         ]);
         let expected = [("thermal.thermal_zone0.millicelsius".to_owned(), 61_000)];
         assert_eq!(told, BTreeMap::from(expected));
+    }
+
+    #[test]
+    fn what_is_not_the_cpu_is_no_heat_of_it() {
+        let others = [
+            ("class/thermal/thermal_zone0/type", "acpitz\n"),
+            ("class/thermal/thermal_zone0/temp", "27800\n"),
+            ("class/thermal/thermal_zone1/type", "iwlwifi_1\n"),
+            ("class/thermal/thermal_zone1/temp", "99000\n"),
+            ("class/thermal/thermal_zone2/type", "nvme\n"),
+            ("class/thermal/thermal_zone2/temp", "80000\n"),
+        ];
+        assert_eq!(sampled(&others), BTreeMap::new());
+        let amd = [
+            ("class/hwmon/hwmon1/name", "k10temp\n"),
+            ("class/hwmon/hwmon1/temp1_input", "71250\n"),
+        ];
+        let expected = [("thermal.hwmon1.temp1.millicelsius".to_owned(), 71_250)];
+        assert_eq!(sampled(&[&others[..], &amd].concat()), expected.into());
+        let arm = [
+            ("class/thermal/thermal_zone3/type", "cpu-thermal\n"),
+            ("class/thermal/thermal_zone3/temp", "52000\n"),
+        ];
+        let expected = [("thermal.thermal_zone3.millicelsius".to_owned(), 52_000)];
+        assert_eq!(
+            sampled(&[&others[..], &amd, &arm].concat()),
+            expected.into()
+        );
     }
 
     #[test]
