@@ -103,6 +103,12 @@ def test_what_a_workload_tells_of_its_own_waits_is_held_against_its_trial() -> N
     assert of_before.serial == (tree, buffer)
 
 
+def test_of_a_real_name_node_it_is_known_how_long_it_measured_and_that_it_spins() -> None:
+    options = catalog.get("hadoop.nnthroughput").options()
+    ground = ground_of({}, (), "hadoop.nnthroughput", options, {}, {"exec_time": 3.5})
+    assert (ground.measured_seconds, ground.spins) == (3.5, True)
+
+
 def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
     asked = replace(
         study(factor("workload.sync", "fdatasync", "dsync"), workloads=("dfsio-write",)),

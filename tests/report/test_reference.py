@@ -21,6 +21,8 @@ from iostudy.study import reference
 from iostudy.study.combinations import Chosen
 from iostudy.study.model import Study
 from iostudy.study.reference import Publication
+from iostudy.study.requests import request as request_of
+from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms
 from tests.report.factory import factor, rows, study, study_row
 
@@ -106,6 +108,29 @@ def test_hadoops_own_program_stands_beside_the_figures_too() -> None:
     half = len(twice) // 2
     assert twice == [("dfsio-write", True)] * half + [("hadoop.dfsio-write", True)] * half
     assert len(reference.figures) == 2 * len(alone("R1").figures)
+
+
+def test_opens_of_todays_name_nodes_stand_beside_those_that_had_no_log() -> None:
+    """R2 tells its opens as of no log, and a real name-node has one."""
+    logs = factor("workload.logs", "log", "log, disk2:log")
+    labels = tuple(Chosen(label, {}) for label in ("1 local disk", "4 local disks"))
+    for program in ("nnthroughput", "hadoop.nnthroughput"):
+        options = catalog.get(program).options(files=2000)
+        of = replace(
+            study(logs), chosen=labels, reference="R2", workloads=(request_of(program, options),)
+        )
+        rates = {"rate": 2e4, "open_rate": 5e5, "create_rate": 1e4, "opens_per_create": 50.0}
+        found = [replace(row, figures=rates) for row in rows(of)]
+        reference = told(of, found).reference
+        assert reference is not None
+        (opens,) = (
+            each.own
+            for each in reference.figures
+            if (each.figure, each.workload) == ("open_rate", program)
+        )
+        assert opens is not None
+        assert (opens.configuration, opens.change) == ("1 local disk", None)
+        assert math.isclose(opens.value, 5e5)
 
 
 def test_a_lower_figure_has_a_lower_change_whichever_is_better() -> None:

@@ -16,7 +16,7 @@ from iostudy.study.requests import configured
 from iostudy.telemetry.limits.ground import Ground, Point, Serial, shown
 from iostudy.telemetry.seen import Seen
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import OneByOne
+from iostudy.workloads.definition import OneByOne, WorkloadDefinition
 
 Shown = Mapping[str, tuple[Point, ...]]
 
@@ -41,16 +41,16 @@ class Grounds:
 
     def of(self, row: TrialRow) -> Ground:
         """That of one trial."""
-        ground, one_by_one = self._alike(row.workload, row.configuration, row.devices)
-        return replace(ground, serial=_serial(one_by_one, row.figures or {}))
+        ground, definition, options = self._alike(row.workload, row.configuration, row.devices)
+        return _with_figures(ground, definition, options, row.figures or {})
 
     def _made(
         self, workload: str, configuration: str, devices: tuple[str, ...]
-    ) -> tuple[Ground, tuple[OneByOne, ...]]:
+    ) -> tuple[Ground, WorkloadDefinition, BaseModel]:
         request = self._requests[workload]
         options = configured(request, self._configurations[configuration])
         ground = ground_of(self._circumstances, devices, request.name, options, self._shown, {})
-        return ground, catalog.get(request.name).one_by_one(options)
+        return ground, catalog.get(request.name), options
 
 
 def _telling(rows: Iterable[TrialRow]) -> Iterator[Seen]:
@@ -84,20 +84,31 @@ def ground_of(
 ) -> Ground:
     """The ground of a workload with these options on a machine under these circumstances.
 
-    ``figures`` are the workload's own, which tell what its operations waited for within it.
+    ``figures`` are the workload's own, which tell what its operations waited for within it, and
+    how long it measured.
     """
     host = _mapping(circumstances.get("host"))
     definition = catalog.get(workload)
     named = [str(directory) for directory in definition.make(options).directories()]
-    return Ground(
+    ground = Ground(
         devices=devices,
         members=members(circumstances) | _disks_of_partitions(circumstances),
         rotational=frozenset() if host.get("virtualisation") else _with_platters(circumstances),
         nfs_mounts=_nfs_mounts(host, named, at_target=not (named or devices)),
         concurrency=definition.concurrency(options),
-        serial=_serial(definition.one_by_one(options), figures),
         spins=definition.spins(options),
         shown=shown_before,
+    )
+    return _with_figures(ground, definition, options, figures)
+
+
+def _with_figures(
+    ground: Ground, definition: WorkloadDefinition, options: BaseModel, figures: Mapping[str, float]
+) -> Ground:
+    return replace(
+        ground,
+        serial=_serial(definition.one_by_one(options), figures),
+        measured_seconds=figures.get(definition.measured_seconds),
     )
 
 

@@ -107,7 +107,7 @@ def _own(
     found = paired(base, own, rule_of(study).repeated_alpha)
     if found is None:
         return None
-    is_baseline = figure.configuration == published.baseline
+    is_baseline = label == base_label
     interval = None if is_baseline else found.interval
     return OwnTold(
         configuration=label,

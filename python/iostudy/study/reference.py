@@ -55,7 +55,8 @@ class Publication(Section):
 
     ``baseline`` is the configuration that its others are compared with, each at its own load, and
     ``load`` the option of the workloads whose levels these are, if there are any. ``counterparts``
-    are the labels that a study of today may have for configurations that are called otherwise now.
+    are the labels that a study of today may have for configurations that are called otherwise now,
+    or that it cannot have.
     """
 
     title: str

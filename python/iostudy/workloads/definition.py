@@ -245,7 +245,9 @@ class WorkloadDefinition:
     ``at_once`` names the options whose product is how many requests a run has under way at most;
     where no product tells that, ``requests_at_once`` does. ``one_by_one`` is what its operations
     wait for within it, by which a diagnosis tells a lock or a log from its devices.
-    ``spins`` tells whether its threads are on a CPU while they wait for the device: they poll.
+    ``spins`` tells whether threads of it are on a CPU while they wait: they poll the device, or
+    what other threads do. ``measured_seconds`` is the figure that tells how long it measured, where
+    that may be little of a run: telemetry is of all of it.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.
     """
@@ -263,6 +265,7 @@ class WorkloadDefinition:
     requests_at_once: Callable[[Any], int | None] = lambda _: None
     one_by_one: Callable[[Any], tuple[OneByOne, ...]] = lambda _: ()
     spins: Callable[[Any], bool] = lambda _: False
+    measured_seconds: str = ""
     ticks_bytes: bool = False
     needs_hadoop: bool = False
     decides: frozenset[str] = frozenset()

@@ -422,6 +422,16 @@ def test_nothing_is_sure_of_a_moment(situation: Situation) -> None:
     assert not told(diagnose(moment, situation.ground))
 
 
+@pytest.mark.parametrize(("seconds", "sure"), [(6.0, Confidence.HIGH), (2.0, Confidence.LOW)])
+def test_of_a_recording_of_which_little_was_measured_nothing_is_sure(seconds, sure):
+    computing = BY_NAME["all cores computing"]
+    known = replace(computing.ground, measured_seconds=seconds)
+    (finding,) = diagnose(computing.seen, known).findings
+    assert finding.confidence is sure
+    said = "20 % of the recording was measured (low confidence)"
+    assert finding.sentence.endswith(said) is (seconds == 2.0)
+
+
 @pytest.mark.parametrize(("mounts", "sure"), [((), Confidence.LOW), (("/home",), Confidence.HIGH)])
 def test_a_network_matters_to_a_run_with_files_on_nfs_beside_those_on_a_disk(mounts, sure):
     full = BY_NAME["a full network"]

@@ -21,7 +21,8 @@ from iostudy.telemetry.limits import (
     steal,
     writeback,
 )
-from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Finding, Limit
+from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
+from iostudy.telemetry.limits.grade import number
 from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.limits.looked import looked_at, missing
 from iostudy.telemetry.seen import Seen
@@ -54,11 +55,16 @@ BRIEF = 0.5
 second, and the start and the end are as long as what lies between."""
 
 
+MEASURED = 50.0
+"""Percent of the recording that the workload measured. Where it was less, most of what was seen is
+of something else, as the start of a Java, and what that is limited by need not limit the run."""
+
+
 def diagnose(seen: Seen, ground: Ground) -> Diagnosis:
     """What held the run up, in order of how long, or that it is unclear."""
     found = (finding for rule in RULES for finding in rule(seen, ground))
     findings = [
-        replace(each, confidence=Confidence.LOW) if seen.seconds < BRIEF else each
+        _as_sure_as_the_recording(each, seen, ground)
         for each in found
         if each.held is None or each.held >= LITTLE
     ]
@@ -68,6 +74,24 @@ def diagnose(seen: Seen, ground: Ground) -> Diagnosis:
         missing=tuple(missing(seen, ground)),
         busy=device.busy_time(seen, ground),
     )
+
+
+def _as_sure_as_the_recording(finding: Finding, seen: Seen, ground: Ground) -> Finding:
+    """Not sure of what was hardly seen, or seen with much else."""
+    if (part := _measured_part(seen, ground)) is not None and part.value < MEASURED:
+        finding = replace(finding, evidence=(*finding.evidence, part))
+    elif seen.seconds >= BRIEF:
+        return finding
+    return replace(finding, confidence=Confidence.LOW)
+
+
+def _measured_part(seen: Seen, ground: Ground) -> Evidence | None:
+    """How much of the recording the workload measured; None where that is all of it."""
+    if ground.measured_seconds is None or not seen.seconds:
+        return None
+    percent = min(100.0, 100 * ground.measured_seconds / seen.seconds)
+    says = f"{number(percent)} % of the recording was measured"
+    return Evidence("measured", "", percent, "%", says)
 
 
 def _in_order(findings: Sequence[Finding]) -> list[Finding]:

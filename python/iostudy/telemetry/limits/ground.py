@@ -77,7 +77,8 @@ class Ground:
     one request after the other; virtual and loop devices claim to be such, and must not be among
     them. ``concurrency`` is how many requests or operations the workload has under way at once,
     None if it does not say. ``serial`` is what these wait for within the workload; it ``spins`` if
-    its threads are on a CPU while they wait for the device.
+    threads of it are on a CPU while they wait. ``measured_seconds`` are those of the recording that
+    it measured, None if that is all of it.
     ``shown`` is what each device has shown in all runs that are known, this one included.
     """
 
@@ -88,6 +89,7 @@ class Ground:
     concurrency: int | None = None
     serial: tuple[Serial, ...] = ()
     spins: bool = False
+    measured_seconds: float | None = None
     shown: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
 
     @property
