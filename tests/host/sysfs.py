@@ -55,4 +55,5 @@ def _add(root: Path, folder: Path, name: str, number: str) -> None:
     for each in ("slaves", "holders"):
         (folder / each).mkdir()
     link(root / "sys/class/block" / name, folder)
-    link(root / "sys/dev/block" / number, folder)
+    if number:
+        link(root / "sys/dev/block" / number, folder)

@@ -7,8 +7,17 @@ import pytest
 from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice, read_device
+from iostudy.host.kinds import Kind, kind_of
 from tests.fixtures_loop import loop_disk
-from tests.host.sysfs import ONLY_NONE, SINGLE_QUEUE, add_disk, add_partition, link, stack_on
+from tests.host.sysfs import (
+    ONLY_NONE,
+    SINGLE_QUEUE,
+    add_disk,
+    add_partition,
+    link,
+    stack_on,
+    write,
+)
 
 
 def named(devices: tuple[BlockDevice, ...]) -> list[str]:
@@ -49,6 +58,22 @@ def test_nothing_schedules(tmp_path: Path) -> None:
     add_disk(tmp_path, "nvme0n1", "259:0", scheduler="[none]\n")
     with pytest.raises(TargetError, match="offers only none"):
         stack.scheduling_devices("nvme0n1", tmp_path)
+
+
+def test_an_nvme_disk_with_paths_schedules_in_these(tmp_path: Path) -> None:
+    """As Linux 6.1 shows one: the disk has no scheduler, its paths no node, and no slaves."""
+    write(tmp_path / "proc/diskstats", "   8  0 sda 1 2\n 259       0 nvme0c0n1 48 0 2088\n")
+    add_disk(tmp_path, "nvme0n1", "259:1", scheduler=ONLY_NONE)
+    add_disk(tmp_path, "nvme0n11", "259:3", scheduler=ONLY_NONE)
+    for name in ("nvme0c0n1", "nvme0c1n11", "nvme1c0n1"):
+        folder = add_disk(tmp_path, name, "", scheduler=SINGLE_QUEUE, hidden="1\n")
+        (folder / "dev").unlink()
+    assert named(stack.top_devices("nvme0n1", tmp_path)) == ["nvme0n1"]
+    (path,) = stack.scheduling_devices("nvme0n1", tmp_path)
+    assert (path.name, path.number, path.hidden) == ("nvme0c0n1", "259:0", True)
+    assert path.path == Path("/dev/nvme0n1")
+    assert kind_of(read_device("nvme0n1", tmp_path), tmp_path) is Kind.MULTIPATH
+    assert kind_of(path, tmp_path) is Kind.NVME
 
 
 def test_btrfs_on_several_disks(host: Path) -> None:

@@ -34,6 +34,15 @@ def test_an_inventory_of_this_host_will_do():
         assert (disk.wwid, disk.serial) == (device.wwid, device.serial)
 
 
+def test_a_path_to_an_nvme_disk_is_not_the_disk_though_their_wwid_is_one():
+    disk = {"wwid": "eui.5", "hidden": False}
+    inventory = {"nvme0c0n1": {**disk, "hidden": True}, "nvme0n1": disk}
+    told = {name: Disk.described(name, inventory).found_in(inventory) for name in inventory}
+    assert {name: own.here for name, own in told.items()} == {name: name for name in inventory}
+    assert "tells udev nothing" in told["nvme0c0n1"].spared
+    assert told["nvme0n1"].spared == ""
+
+
 def test_labels_are_those_of_the_ledger():
     assert Kept("block.scheduler", "bfq", Disk("sda")).text == "block.scheduler@sda = bfq"
     assert Kept("mount.atime", "noatime", mount_point=Path("/data")).label == "mount.atime@/data"

@@ -21,8 +21,9 @@ DISKS = (
     Disk("path-1", image="two-paths"),
     Disk("server-0"),
     Disk("unplugged"),
+    Disk("flash", is_nvme=True),
 )
-MODULES = f"{made.MODULES} dm-multipath dm-service-time bfq kyber-iosched loop"
+MODULES = f"{made.MODULES} dm-multipath dm-service-time nvme bfq kyber-iosched loop"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

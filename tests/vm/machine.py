@@ -35,12 +35,13 @@ COMMAND_SECONDS = 300
 
 @dataclass(frozen=True)
 class Disk:
-    """A SCSI disk; those that share an image are paths to one disk."""
+    """A SCSI disk, or one on NVMe; SCSI disks that share an image are paths to one disk."""
 
     serial: str
     rotation_rate: int = 7200
     image: str = ""
     size_bytes: int = GIB
+    is_nvme: bool = False
 
     @property
     def file(self) -> str:
@@ -194,17 +195,23 @@ def _disks(disks: Sequence[Disk], folder: Path) -> list[str]:
         os.truncate(image, disk.size_bytes)
         drive = f"if=none,format=raw,cache=unsafe,file.locking=off,id=drive{number},file={image}"
         command += ["-drive", drive]
-        command += ["-device", _device(disk, f"drive{number}")]
+        command += (_nvme if disk.is_nvme else _scsi)(disk, f"drive{number}")
     return command
 
 
-def _device(disk: Disk, drive: str) -> str:
+def _nvme(disk: Disk, drive: str) -> list[str]:
+    """A disk that may have several controllers, as those of servers may, and has one."""
+    subsystem = f"nvme-subsys,id=subsystem-{disk.serial}"
+    controller = f"nvme,id={disk.serial},serial={disk.serial},subsys=subsystem-{disk.serial}"
+    namespace = f"nvme-ns,drive={drive},bus={disk.serial},shared=on"
+    return ["-device", subsystem, "-device", controller, "-device", namespace]
+
+
+def _scsi(disk: Disk, drive: str) -> list[str]:
     """The world-wide name comes from the image: paths to one disk have one."""
     wwn = 0x5000_0000_0000_0000 + int.from_bytes(disk.file.encode()[-5:])
-    return (
-        f"scsi-hd,drive={drive},id={disk.serial},serial={disk.file},wwn={wwn:#x},"
-        f"rotation_rate={disk.rotation_rate},share-rw=on"
-    )
+    device = f"scsi-hd,drive={drive},id={disk.serial},serial={disk.file},wwn={wwn:#x}"
+    return ["-device", f"{device},rotation_rate={disk.rotation_rate},share-rw=on"]
 
 
 def _initramfs(folder: Path) -> Path:

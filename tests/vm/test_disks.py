@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import pytest
@@ -87,6 +88,38 @@ def test_no_rule_is_written_for_multipath(machine: Machine, paths: str) -> None:
     assert "it is a multipath device or a path of one" in refused.stderr
 
 
+@pytest.fixture(scope="module")
+def flash(booted: Machine) -> str:
+    """A file system on an NVMe disk that has no scheduler and, before Linux 6.2, counts nothing."""
+    booted.run("udevadm", "settle")
+    booted.shell("mkfs.ext4 -q /dev/nvme0n1; mkdir /flash; mount /dev/nvme0n1 /flash")
+    assert booted.shell("cat /sys/block/nvme0n1/queue/iostats").strip() == "0"
+    return "/flash"
+
+
+def test_the_scheduler_of_an_nvme_disk_with_paths_is_set_in_these(
+    machine: Machine, flash: str
+) -> None:
+    told = machine.iostudy("set", "block.scheduler=kyber", "--on", flash).stderr
+    assert "scheduler of nvme0c0n1: none -> kyber" in told
+    unkept = machine.iostudy("persist", check=False)
+    assert "the kernel tells udev nothing of those" in unkept.stderr
+    machine.iostudy("restore")
+    assert machine.shell("cat /sys/block/nvme0c0n1/queue/scheduler").startswith("[none]")
+
+
+def test_what_an_nvme_disk_does_is_told_of_its_paths(machine: Machine, flash: str) -> None:
+    work = ("dd", "if=/dev/nvme0n1", "of=/dev/null", "bs=1M", "count=64", "iflag=direct")
+    told = json.loads(machine.iostudy("watch", "--json", "nvme0n1", "--", *work).stdout)
+    assert told["device"] == "nvme0c0n1"
+    assert told["devices"]["nvme0c0n1"]["kB_read"] >= 64 * 1024
+    shape = ("-o", "size=8MiB", "-o", "files=2")
+    asked = ("bench", "dfsio-write", "--target", flash, "--json", *shape)
+    told = json.loads(machine.iostudy(*asked).stdout)
+    assert told["device"] == "nvme0c0n1"
+    assert told["devices"]["nvme0c0n1"]["kB_wrtn"] >= 16 * 1024
+
+
 def test_a_zoned_disk_takes_only_what_keeps_its_order(machine: Machine) -> None:
     machine.run("modprobe", "null_blk", "zoned=1", "zone_size=16", "gb=1", "memory_backed=1")
     assert "zoned (host-managed)" in machine.iostudy("doctor", "nullb0").stdout
@@ -110,7 +143,9 @@ def test_udev_takes_the_rule_for_disks_with_a_world_wide_name(machine: Machine) 
             tried = machine.run("udevadm", "test", f"/sys/block/{name}").stderr
             assert "/queue/scheduler' writing 'mq-deadline'" in tried
             assert "/queue/iosched/read_expire' writing '80'" in tried
-        machine.run("udevadm", "trigger", "--action=add", "--settle", "--subsystem-match=block")
+        # Of what is hidden udev would wait for ever to hear.
+        disks = ("--subsystem-match=block", "--attr-nomatch=hidden=1")
+        machine.run("udevadm", "trigger", "--action=add", "--settle", *disks)
         assert machine.shell("cd /sys/block; grep -l '\\[mq-deadline\\]' sd*/queue/scheduler") == (
             "".join(f"{name}/queue/scheduler\n" for name in sorted(names))
         )

@@ -12,7 +12,8 @@ from iostudy.telemetry.seen import Figures
 from iostudy.watch.judged import Target, ground_of, target_of
 from iostudy.watch.live import Reading
 from tests.telemetry.limits.synthetic import BUSY, PEER, SLOW, disk
-from tests.watch.of_devices import STACK, reading
+from tests.watch.of_devices import STACK, reading, volume
+from tests.watch.of_devices import disk as watched
 
 IDLE = {"eth0": {"%ifutil": 20.0, "rxkB/s": 2e3, "txkB/s": 24e3}}
 FULL = {"eth0": {"%ifutil": 95.0, "rxkB/s": 2e3, "txkB/s": 118e3}}
@@ -49,6 +50,14 @@ def test_an_array_of_partitions_is_judged_by_their_disks():
 
 def test_the_devices_that_were_asked_for_are_the_target():
     assert target_of(saw({"sdb": BUSY}), ["sda", "sdb"]) == Target(("sda", "sdb"))
+
+
+def test_a_disk_that_leaves_counting_to_its_paths_is_judged_by_these():
+    head, path = volume("nvme0n1", "nvme0n1", "nvme0c0n1"), watched("nvme0c0n1")
+    now = reading([head, path], {"nvme0n1": 0.0, "nvme0c0n1": 98.0})
+    idle = {**now.seen.devices["nvme0n1"], "w/s": 0.0}
+    now = replace(now, seen=replace(now.seen, devices={**now.seen.devices, "nvme0n1": idle}))
+    assert target_of(now, ["nvme0n1", "nvme0c0n1"]) == Target(("nvme0c0n1",))
 
 
 def test_members_of_a_volume_that_was_asked_for_are_judged_as_such():

@@ -54,7 +54,7 @@ class _Drawing:
 
 
 def _names(node: Node) -> str:
-    return " = ".join((node.device.number, node.name, *node.names))
+    return " = ".join(filter(None, (node.device.number, node.name, *node.names)))
 
 
 def _details(node: Node) -> Iterator[str]:

@@ -6,6 +6,7 @@ Source: Documentation/ABI/stable/sysfs-block and Documentation/ABI/testing/sysfs
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ SECTOR_BYTES = 512
 
 _NAME_MAX = 255
 """The longest file name in sysfs as elsewhere (path_resolution(7)); asking for more is an error."""
+
+_NVME_DISK = re.compile(r"(nvme\d+)(n\d+)")
+_NVME_PATH = re.compile(r"(nvme\d+)c\d+(n\d+)")
+_OF_DISKSTATS = re.compile(r" *(\d+) +(\d+) (\S+) ")
 
 DELETED = " (deleted)"
 """What the kernel appends to a loop device's backing file that has been unlinked."""
@@ -32,6 +37,10 @@ class BlockDevice:
     ``holders`` the devices built on this one, ``slaves`` those this one is built on, ``partitions``
     the parts of a disk. ``backing_file`` is a loop device's; ``diskseq`` (Linux 5.15) is a number
     that no other disk gets until the next boot.
+
+    An NVMe disk that may have several controllers is a device (``nvme0n1``) built on one for each
+    path (``nvme0c0n1``), which has the queue. Paths are ``hidden``: they have no node, and udev is
+    told nothing of them. Source: drivers/nvme/host/multipath.c.
     """
 
     name: str
@@ -48,11 +57,16 @@ class BlockDevice:
     slaves: tuple[str, ...]
     backing_file: Path | None
     diskseq: int | None
+    hidden: bool
 
     @property
     def path(self) -> Path:
-        """The node below /dev; the kernel writes a slash in a name as an exclamation mark."""
-        return Path("/dev") / self.name.replace("!", "/")
+        """The node below /dev, of a path that of its disk.
+
+        The kernel writes a slash in a name as an exclamation mark.
+        """
+        name = _NVME_PATH.sub(r"\1\2", self.name) if self.hidden else self.name
+        return Path("/dev") / name.replace("!", "/")
 
     @property
     def disk(self) -> str:
@@ -93,7 +107,7 @@ def read_device(name: str, root: Path = ROOT) -> BlockDevice:
     disk = folder.parent if is_partition else folder
     return BlockDevice(
         name=folder.name,
-        number=read_attribute(folder / "dev") or "",
+        number=read_attribute(folder / "dev") or _number_in_diskstats(folder.name, root),
         size_bytes=(read_number(folder / "size") or 0) * SECTOR_BYTES,
         read_only=read_number(folder / "ro") == 1,
         rotational=_flag(disk / "queue/rotational"),
@@ -103,9 +117,10 @@ def read_device(name: str, root: Path = ROOT) -> BlockDevice:
         partition_of=disk.name if is_partition else None,
         partitions=_names(child.parent for child in folder.glob("*/partition")),
         holders=_names((folder / "holders").glob("*")),
-        slaves=_names((folder / "slaves").glob("*")),
+        slaves=_names((folder / "slaves").glob("*")) or _nvme_paths(folder.name, root),
         backing_file=_backing_file(folder),
         diskseq=read_number(disk / "diskseq"),
+        hidden=read_number(folder / "hidden") == 1,
     )
 
 
@@ -155,6 +170,19 @@ def read_scheduler(device: BlockDevice, root: Path = ROOT) -> Scheduler | None:
 def class_folder(name: str, root: Path = ROOT) -> Path:
     """The link to the device's folder in sysfs, whether a disk or a part of one."""
     return root / "sys/class/block" / name
+
+
+def _number_in_diskstats(name: str, root: Path) -> str:
+    """Of a device without a node sysfs has none; /proc/diskstats tells all by their numbers."""
+    lines = (read_attribute(root / "proc/diskstats") or "").splitlines()
+    found = (match.groups() for line in lines if (match := _OF_DISKSTATS.match(line)))
+    return next((f"{major}:{minor}" for major, minor, own in found if own == name), "")
+
+
+def _nvme_paths(name: str, root: Path) -> tuple[str, ...]:
+    """The paths to an NVMe disk, which sysfs does not tell as its slaves."""
+    disk = _NVME_DISK.fullmatch(name)
+    return _names((root / "sys/block").glob(f"{disk[1]}c*{disk[2]}")) if disk else ()
 
 
 def _backing_file(folder: Path) -> Path | None:

@@ -61,6 +61,8 @@ def kind_of(device: BlockDevice, root: Path = ROOT) -> Kind:
     mapping = volumes.read_mapping(device, root)
     if mapping:
         return _BY_MAKER.get(mapping.maker, Kind.MAPPED)
+    if device.name.startswith("nvme") and device.slaves:
+        return Kind.MULTIPATH
     named = (kind for pattern, kind in _BY_NAME if pattern.match(device.name))
     return next(named, None) or _kind_of_disk(device, root)
 

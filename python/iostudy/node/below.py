@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from iostudy.errors import TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
+from iostudy.host.files import read_attribute
 from iostudy.settings.identity import DiskIdentity
 
 
@@ -25,15 +26,29 @@ def queued(found: Iterable[str]) -> tuple[BlockDevice, ...]:
 def tops(*places: Path) -> tuple[str, ...]:
     """The whole disk or volume that each place sits on, the first of several, each once.
 
-    None of them lies on another: what a loop device moves arrives at the disk that its file is on,
-    and is to be counted once.
+    Or what that is built on, if it counts nothing itself. None of them lies on another: what a loop
+    device moves arrives at the disk that its file is on, and is to be counted once.
     """
-    found = dict.fromkeys(stack.top_devices(place)[0] for place in places if _stack(place))
+    tops = (stack.top_devices(place)[0] for place in places if _stack(place))
+    found = dict.fromkeys(device for top in tops for device in _counting(top))
     return tuple(device.name for device in found if not _lies_on_any(device, found))
 
 
+def _counting(device: BlockDevice) -> Iterator[BlockDevice]:
+    """The device, or if it counts nothing those it is built on.
+
+    NVMe disks with paths count nothing themselves before Linux 6.2 (commit d4d957b53d91).
+    """
+    counts = read_attribute(devices.queue_folder(device) / "iostats")
+    if device.slaves and (counts or "").strip() == "0":
+        for lower in devices.present(device.slaves):
+            yield from _counting(lower)
+    else:
+        yield device
+
+
 def _lies_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
-    below = stack.whole_stack(device.path)
+    below = stack.whole_stack(device.name)
     return any(other in below for other in others if other != device)
 
 

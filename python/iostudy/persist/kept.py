@@ -22,9 +22,10 @@ class Disk:
     """A disk or volume as an inventory describes it.
 
     ``wwid`` and ``serial`` are empty where it tells none. ``multipath``: it is one of several paths
-    to a disk, or what multipathd makes of them. ``named``: somebody has named it on the command
-    line, so that its kernel name may stand for it. ``here`` is the name it has on this host now,
-    empty where it is not there.
+    to a disk, or what multipathd makes of them. ``hidden``: udev is told nothing of it, as of the
+    paths to an NVMe disk, whose WWID is the disk's as well. ``named``: somebody has named it on the
+    command line, so that its kernel name may stand for it. ``here`` is the name it has on this host
+    now, empty where it is not there.
     """
 
     name: str
@@ -33,8 +34,17 @@ class Disk:
     model: str = ""
     zoned: bool = False
     multipath: bool = False
+    hidden: bool = False
     named: bool = False
     here: str = ""
+
+    @property
+    def spared(self) -> str:
+        """Why no rule of udev's for this disk alone is to set it; empty if one may."""
+        if self.multipath:
+            return "it is a multipath device or a path of one, which multipathd sets up alike"
+        hidden = "it is a path to an NVMe disk, and the kernel tells udev nothing of those"
+        return hidden if self.hidden else ""
 
     @classmethod
     def described(cls, name: str, inventory: Inventory, *, named: bool = False) -> Disk:
@@ -51,6 +61,7 @@ class Disk:
             model=told.get("model") or "",
             zoned=told.get("queue", {}).get("zoned", NOT_ZONED) != NOT_ZONED,
             multipath=any((device.get("wwid") or "").startswith(_MULTIPATH) for device in uuids),
+            hidden=bool(told.get("hidden")),
             named=named,
         )
 
@@ -59,10 +70,10 @@ class Disk:
 
         A disk without WWID and serial number is taken for the one of its name if it was named.
         """
-        known = (self.wwid, self.serial)
+        known, is_known = (self.wwid, self.serial, self.hidden), bool(self.wwid or self.serial)
         there = (Disk.described(name, inventory) for name in inventory)
-        same = (d.name for d in there if (d.wwid, d.serial) == known and any(known))
-        by_name = self.name if self.named and not any(known) and self.name in inventory else ""
+        same = (d.name for d in there if is_known and (d.wwid, d.serial, d.hidden) == known)
+        by_name = self.name if self.named and not is_known and self.name in inventory else ""
         return replace(self, here=next(same, by_name))
 
 

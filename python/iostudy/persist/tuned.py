@@ -96,8 +96,8 @@ def _elsewhere(setting: Kept) -> str:
 def _reason_of_disk(disk: Disk | None) -> str:
     if disk is None:
         return "it is not known on which disk"
-    if disk.multipath:
-        return "it is a multipath device or a path of one, which multipathd sets up alike"
+    if disk.spared:
+        return disk.spared
     if disk.zoned:
         return "it is zoned, and TuneD does not spare a zoned disk's scheduler"
     if disk.name.startswith(("dm-", "md", "loop", "zram")):

@@ -39,10 +39,10 @@ _ZONED = "mq-deadline"
 """The only scheduler under which every kernel keeps the writes of a zone in order: from 6.10 on the
 block layer does (commit dd291d77cc90), and a rule outlives a kernel."""
 
-_OF_MULTIPATH = "it is a multipath device or a path of one, which multipathd sets up alike"
 _OF_ZONES = f"it is zoned, and before Linux 6.10 only {_ZONED} keeps the writes of a zone in order"
 _NAME_IT = "name the disks that it is to hold for with --on"
 _LEAVE_IT = "leave it, or write a rule of your own"
+_START_WITHOUT = "start with nvme_core.multipath=N if the disk has but one path, and study it anew"
 _BY_NAME = "# Known by its name only: another disk may have it after the next start."
 
 _FRAME = """\
@@ -138,9 +138,10 @@ def _notes(part: Part) -> Iterator[str]:
 
 def _part(disk: Disk, kept: Sequence[Kept]) -> Part:
     scheduler = next((k.value for k in kept if k.name == SCHEDULER), None)
-    if disk.multipath:
-        unkept = tuple(Unkept(k.text, _OF_MULTIPATH, _LEAVE_IT) for k in kept)
-        return Part(disk, (f"# Spared: {_OF_MULTIPATH}.",), unkept=unkept)
+    if disk.spared:
+        remedy = _START_WITHOUT if disk.hidden else _LEAVE_IT
+        unkept = tuple(Unkept(k.text, disk.spared, remedy) for k in kept)
+        return Part(disk, (f"# Spared: {disk.spared}.",), unkept=unkept)
     try:
         known = match(disk)
     except ValueError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from iostudy.host.devices import read_device
 from iostudy.host.inventory import virtualisation
 from iostudy.telemetry.limits.diagnose import LITTLE
-from iostudy.telemetry.limits.ground import Ground, shown
+from iostudy.telemetry.limits.ground import Ground, Point, shown
 from iostudy.telemetry.limits.whose import data_kb, is_of_workload
 from iostudy.telemetry.seen import Figures, Seen
 from iostudy.watch.live import Reading
@@ -57,11 +57,19 @@ def _busiest_device(reading: Reading) -> str:
 
 
 def _tops(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of them that are no members of others."""
-    names = tuple(names)
+    """Those of them that are no members of others, and that count what they do."""
+    names = tuple(name for name in names if not _is_head(reading, name))
     there = (name for name in names if name in reading.devices)
     below = {member for name in there for member in reading.members_of(name)}
     return tuple(name for name in names if name not in below)
+
+
+def _is_head(reading: Reading, name: str) -> bool:
+    """Whether it has left all counting to its members, as NVMe disks do to their paths."""
+    figures = reading.seen.devices
+    members = reading.members_of(name) if name in reading.devices else ()
+    own, below = figures.get(name), [figures[member] for member in members if member in figures]
+    return own is not None and Point.of(own) is None and any(Point.of(each) for each in below)
 
 
 def _busiest_mount(seen: Seen) -> str:
