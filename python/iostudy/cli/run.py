@@ -14,10 +14,12 @@ from typing import Annotated
 
 import typer
 
+from iostudy.cli import nfs_beside
 from iostudy.cli.arguments import Seed, StudyName, Yes
 from iostudy.cli.console import say
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
+from iostudy.host.mounts import read_mounts
 from iostudy.ledger.store import FILE_NAME
 from iostudy.settings.identity import DiskIdentity
 from iostudy.study import library
@@ -80,7 +82,7 @@ def make_ready(study: Study, folder: Path, *, yes: bool) -> None:
     """Ask before anything is destroyed, make the output folder, and say what there is to know."""
     _confirm_destruction(study, yes=yes)
     _make(folder)
-    for note in study.notes:
+    for note in (*study.notes, *nfs_beside.told(study, read_mounts())):
         say(f"note: {note}")
     if isinstance(study.target, DiskTarget):
         say(f"making {study.describe_target()} in {folder}")

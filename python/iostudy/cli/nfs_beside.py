@@ -1,0 +1,62 @@
+"""NFS mounts on which a study's logs could lie, as in the report that it repeats (pure).
+
+They are named with the line that takes them. Nothing is written to a mount that nobody has named,
+and none is looked at: one whose server is gone would hold up whoever does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from iostudy.host.mounts import Mount
+from iostudy.study import reference
+from iostudy.study.combinations import Factor
+from iostudy.study.model import Study
+
+NFS = ("nfs", "nfs4")
+_OPTION = "logs"
+_LEVEL = "nfs"
+
+
+def told(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
+    """What the study leaves out of the report, and how it is taken; nothing where it has all."""
+    logs = next((factor for factor in study.factors if factor.option == _OPTION), None)
+    missing = _missing(study)
+    if logs is None or not missing:
+        return
+    points = list(dict.fromkeys(own.point for own in mounts if _takes_logs(own)))
+    if not points:
+        names = ", ".join(missing)
+        yield f"left out of {study.reference}: {names}, as no NFS is mounted here for writing"
+    for point in (own for own in points if not _is_used(own, logs)):
+        yield f"NFS at {point} is not used; for a log there {_remedy(study, logs, missing, point)}"
+
+
+def _missing(study: Study) -> Sequence[str]:
+    """The configurations of the report that lie on NFS, and that the study does not have."""
+    if study.reference is None:
+        return ()
+    published = dict.fromkeys(own.configuration for own in reference.get(study.reference).figures)
+    labels = {own.label for own in study.configurations()}
+    return [name for name in published if "NFS" in name and name not in labels]
+
+
+def _takes_logs(mount: Mount) -> bool:
+    """Whether one may write there, as far as its options tell, and a list of logs can name it."""
+    writable = "rw" in mount.options and "rw" in mount.super_options
+    return mount.filesystem in NFS and writable and "," not in str(mount.point)
+
+
+def _is_used(point: Path, logs: Factor) -> bool:
+    paths = (Path(path.strip()) for level in logs.levels for path in level.value.split(","))
+    return any(path.is_relative_to(point) for path in paths)
+
+
+def _remedy(study: Study, logs: Factor, missing: Sequence[str], point: Path) -> str:
+    path, label = json.dumps(str(point), ensure_ascii=False), missing[0]
+    if not study.chosen:
+        return f"add to {logs.name}: `{label}: {path}`"
+    chosen = f"`{label}: {{{logs.name}: {_LEVEL}}}`"
+    return f"add to {logs.name}: `{_LEVEL}: {path}`, and to configurations: {chosen}"
