@@ -42,6 +42,11 @@ def saw(row: TrialRow, util: float = 0.0, **seen: object) -> TrialRow:
     return replace(row, seen=replace(row.seen, devices={"loop0": loop}, **seen))  # type: ignore[arg-type]
 
 
+def mounted(place: str, kind: str, source: str = "") -> dict[str, str]:
+    """A mount as the inventory tells it."""
+    return {"point": place, "source": source or f"server:{place}", "filesystem": kind}
+
+
 ONE_CORE = {"workload": {"%thread": 99.0, "threads": 1.0}, "util": 6.0}
 
 
@@ -67,7 +72,7 @@ def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     places: Mapping[str, str], limit: tuple[Limit, str]
 ) -> None:
     asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
-    mounts = {place: {"point": place, "filesystem": kind} for place, kind in places.items()}
+    mounts = {place: mounted(place, kind) for place, kind in places.items()}
     host = {**CIRCUMSTANCES["host"], "mounts": mounts}
     waited = {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0}
     nfs = dict.fromkeys(("/data", "/mnt/other", "/home"), waited)
@@ -76,10 +81,19 @@ def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
     assert {(own.limit, own.of) for own in told} == {limit}
 
 
+def test_what_is_mounted_twice_is_counted_once() -> None:
+    logs = ("/mnt/one", "/mnt/two", "/mnt/other")
+    options = catalog.get("nnthroughput").options.model_validate({"logs": ", ".join(logs)})
+    sources = ("server:/log", "server:/log", "server:/other")
+    mounts = {p: mounted(p, "nfs4", source) for p, source in zip(logs, sources, strict=True)}
+    ground = ground_of({"host": {"mounts": mounts}}, (), "nnthroughput", options, {}, {})
+    assert ground.nfs_mounts == ("/mnt/one", "/mnt/other")
+
+
 def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> None:
     options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
     mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
-    host = {"mounts": {p: {"point": p, "filesystem": kind} for p, kind in mounts.items()}}
+    host = {"mounts": {place: mounted(place, kind) for place, kind in mounts.items()}}
     ground = ground_of({"host": host}, ("loop0",), "nnthroughput", options, {}, {})
     assert ground.nfs_mounts == ("/mnt/journal",)
 

@@ -157,13 +157,17 @@ def _nfs_mounts(
 ) -> tuple[str, ...]:
     """Those of the directories that a trial's workload names, or that of the target.
 
-    The target's mount stands before all others that the study is about.
+    The target's mount stands before all others that the study is about. What is mounted at several
+    points has its figures at each, and is to be counted once.
     """
     mounts = _mapping(host.get("mounts"))
     places = list(mounts)[:1] if at_target else named
-    found = [_mapping(mounts.get(place)) for place in places]
-    on_nfs = (str(own.get("point", "")) for own in found if own.get("filesystem") in _NFS)
-    return tuple(dict.fromkeys(on_nfs))
+    found = (_mapping(mounts.get(place)) for place in places)
+    points: dict[str, str] = {}
+    for own in found:
+        if own.get("filesystem") in _NFS:
+            points.setdefault(own["source"], own["point"])
+    return tuple(points.values())
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
