@@ -3,7 +3,8 @@
     python -m benches.edit_log [ROUNDS]
 
 On a disk whose file lies in the current folder, and on one whose file lies in memory, which tells
-what of the difference is the disk and what our own log. For every number of operations under way:
+what of the difference is the disk and what our own log. For every number of operations under way,
+carried by a worker for each CPU, and for the largest by a thread for each operation as well:
 creates a second with one durable log over creates with none, within a round; how many mutations
 shared a sync, and how many syncs a second there were beside fdatasync of 4 KiB by fio on the same
 disk; and threads x fdatasync: about the most that such a log could take, as all of them wait for
@@ -18,6 +19,7 @@ import random
 import statistics
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from benches.memory import resident_mib
@@ -32,6 +34,8 @@ FILES = 200_000
 FILES_PER_THREAD = 1000
 """With one: about as many syncs for any number of threads, which take a second or so."""
 THREADS = (16, 64, 256)
+WORKERS: tuple[tuple[int, int | None], ...] = (*((own, None) for own in THREADS), (256, 256))
+"""Operations under way and the threads that carry them; None: one for each CPU."""
 MANY_FILES = 10_000_000
 DISK_BYTES = 512 * MIB
 GOAL = 0.5
@@ -49,16 +53,24 @@ def main() -> None:
         with scratch_folder(DISK_BYTES, parent) as folder:
             where = "loop-back ext4" if os.geteuid() == 0 else "a folder"
             print(f"{where} on {name}; {rounds} rounds; medians a second")
-            print("threads     none    1 log  a sync   syncs  of fdatasync  at most   1 log / none")
-            for threads in THREADS:
-                print(_line(threads, _measure(folder, threads, rounds)), flush=True)
+            print(
+                f"{FILES} files without a log, {FILES_PER_THREAD} for each of threads with one\n"
+                "threads  workers     none    1 log  a sync   syncs  of fdatasync  at most"
+                "   1 log / none"
+            )
+            for threads, workers in WORKERS:
+                measured = _measure(folder, (threads, workers), rounds)
+                print(_line(threads, workers, measured), flush=True)
 
 
-def _measure(folder: Path, threads: int, rounds: int) -> Rounds:
+def _measure(folder: Path, carried: tuple[int, int | None], rounds: int) -> Rounds:
+    """By so many workers; the first round is for warming up."""
+    threads, workers = carried
     draw = random.Random(threads)
+    create = partial(served, folder, operations="create", threads=threads, workers=workers)
     programs = {
-        "none": lambda: _create(folder, threads, "none", FILES),
-        "log": lambda: _create(folder, threads, "log", FILES_PER_THREAD * threads),
+        "none": lambda: create(logs="none", files=FILES),
+        "log": lambda: create(logs="log", files=FILES_PER_THREAD * threads),
         "fio": lambda: {"syncs": fdatasync_rate(folder)},
     }
     measured = []
@@ -71,18 +83,15 @@ def _measure(folder: Path, threads: int, rounds: int) -> Rounds:
     return measured[1:]
 
 
-def _create(folder: Path, threads: int, logs: str, files: int) -> Mapping[str, float]:
-    return served(folder, operations="create", files=files, threads=threads, logs=logs)
-
-
-def _line(threads: int, rounds: Rounds) -> str:
+def _line(threads: int, workers: int | None, rounds: Rounds) -> str:
     def median(program: str, figure: str) -> float:
         return statistics.median(one[program][figure] for one in rounds)
 
     none, log = ([one[name]["create_rate"] for one in rounds] for name in ("none", "log"))
     syncs, possible = median("log", "create_syncs"), median("fio", "syncs")
     return (
-        f"{threads:7}{statistics.median(none):9.0f}{statistics.median(log):9.0f}"
+        f"{threads:7}{workers or 'CPUs':>9}"
+        f"{statistics.median(none):9.0f}{statistics.median(log):9.0f}"
         f"{median('log', 'create_per_sync'):8.0f}{syncs:8.0f}{100 * syncs / possible:12.0f} %"
         f"{threads * possible:9.0f}   {told('none', none, log, GOAL)}"
     )
@@ -92,7 +101,7 @@ def _tell_memory() -> None:
     """By how much this process grows at most when it serves so many files."""
     before = resident_mib("VmRSS")
     with scratch_folder(64 * MIB) as folder:
-        _create(folder, 256, "none", MANY_FILES)
+        served(folder, operations="create", threads=256, logs="none", files=MANY_FILES)
     grown = resident_mib("VmHWM") - before
     print(f"{MANY_FILES} files take {grown:.0f} MiB of memory, goal at most 2048 MiB", flush=True)
 

@@ -1,10 +1,12 @@
 """The namespace beside Hadoop's own NNThroughputBenchmark: the same logs, threads and files.
 
-    python -m benches.nnthroughput [ROUNDS]
+    python -m benches.nnthroughput [ROUNDS [FILES]]
 
-For each operation the rate over that of a real name-node, within a round. Both write one durable
-edit log on the same disk, as each does by itself; the name-node has a Java of its own for each
-operation, as the benchmark demands, and what it does before the measured phase is not counted.
+For each operation the rate over that of a real name-node, within a round: with a worker for each
+CPU, as nnthroughput has by itself, and with a thread for each operation under way, each of which
+sleeps until its mutation is synced, as in the benchmark. Both write one durable edit log on the
+same disk, as each does by itself; the name-node has a Java of its own for each operation, as the
+benchmark demands, and what it does before the measured phase is not counted.
 Beside each mutation stands about the most that a log on this disk could take: threads x fdatasync
 of 4 KiB by fio, as at best all of them wait for one sync. It is told as a multiple of the
 name-node's rate: no ratio goes far beyond that. Programs run in an order drawn afresh for every
@@ -19,6 +21,7 @@ import statistics
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from benches.namespace import fdatasync_rate, served
@@ -36,7 +39,8 @@ DISK_BYTES = 512 * MIB
 GOALS = {"create": 15.0, "open": 5.0, "rename": 15.0, "delete": 15.0}
 _NEEDS_NO_LOG = "open"
 _HADOOP = catalog.get("hadoop.nnthroughput")
-_ASKED = {"operations": ", ".join(GOALS), "files": FILES, "threads": THREADS}
+_WORKERS = {"CPUs": None, "threads": THREADS}
+"""Of iostudy: a worker for each CPU, or one for each operation under way."""
 
 Rounds = Sequence[Mapping[str, Mapping[str, float]]]
 """Of every round the figures of each program, by its name."""
@@ -45,25 +49,31 @@ Rounds = Sequence[Mapping[str, Mapping[str, float]]]
 def main() -> None:
     """Measure and print a line for each operation."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    files = int(sys.argv[2]) if len(sys.argv) > 2 else FILES
     try:
-        measured = _measure(rounds)
+        measured = _measure(rounds, files)
     except UsageError as missing:
         print(f"Hadoop was not measured: {missing.found}; {missing.remedy}")
         return
     where = "loop-back ext4" if os.geteuid() == 0 else "a folder"
     syncs = statistics.median(one["fio"]["syncs"] for one in measured)
-    print(f"{where}; {rounds} rounds; {FILES} files, {THREADS} threads; medians of op/s")
+    print(f"{where}; {rounds} rounds; {files} files, {THREADS} threads; medians of op/s")
     print(f"fdatasync {syncs:.0f}/s: at most {THREADS * syncs:.0f} mutations a second")
-    print("operation    iostudy   Hadoop   at most   iostudy / Hadoop")
+    print("operation  workers    iostudy   Hadoop   at most   iostudy / Hadoop")
     for operation in GOALS:
-        print(_line(operation, measured, THREADS * syncs), flush=True)
+        for workers in _WORKERS:
+            print(_line(operation, workers, measured, THREADS * syncs), flush=True)
 
 
-def _measure(rounds: int) -> Rounds:
+def _measure(rounds: int, files: int) -> Rounds:
     draw, measured = random.Random(THREADS), []
-    with scratch_folder(DISK_BYTES) as folder, _real(folder) as (real, place):
+    asked = {"operations": ", ".join(GOALS), "files": files, "threads": THREADS}
+    with scratch_folder(DISK_BYTES) as folder, _real(folder, asked) as (real, place):
         programs = {
-            "iostudy": lambda: served(folder, **_ASKED),
+            **{
+                name: partial(served, folder, workers=workers, **asked)
+                for name, workers in _WORKERS.items()
+            },
             "Hadoop": lambda: real.run(place).figures,
             "fio": lambda: {"syncs": fdatasync_rate(folder)},
         }
@@ -77,9 +87,9 @@ def _measure(rounds: int) -> Rounds:
 
 
 @contextmanager
-def _real(folder: Path) -> Iterator[tuple[Workload, Place]]:
+def _real(folder: Path, asked: Mapping[str, object]) -> Iterator[tuple[Workload, Place]]:
     """The real name-node, formatted, with its place; UsageError where Java or Hadoop is missing."""
-    workload = _HADOOP.make(_HADOOP.options.model_validate(_ASKED))
+    workload = _HADOOP.make(_HADOOP.options.model_validate(asked))
     workload.check()
     place = Place(folder, seed=0)
     workload.prepare(place)
@@ -89,12 +99,12 @@ def _real(folder: Path) -> Iterator[tuple[Workload, Place]]:
         workload.clean(place)
 
 
-def _line(operation: str, rounds: Rounds, most: float) -> str:
+def _line(operation: str, workers: str, rounds: Rounds, most: float) -> str:
     figure = f"{operation}_rate"
-    ours, real = ([one[name][figure] for one in rounds] for name in ("iostudy", "Hadoop"))
+    ours, real = ([one[name][figure] for one in rounds] for name in (workers, "Hadoop"))
     bound = "" if operation == _NEEDS_NO_LOG else f"{most / statistics.median(real):.1f} x"
     return (
-        f"{operation:10}{statistics.median(ours):10.0f}{statistics.median(real):9.0f}{bound:>10}"
+        f"{operation:11}{workers:8}{statistics.median(ours):10.0f}{statistics.median(real):9.0f}{bound:>10}"
         f"   {told('Hadoop', real, ours, GOALS[operation])}"
     )
 
