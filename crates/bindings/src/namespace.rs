@@ -192,8 +192,11 @@ fn from_error(py: Python<'_>, error: &Error) -> PyErr {
         },
         Error::Thread(source) => no_thread(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
+        Error::Unreadable { fault, .. } => from_fault(py, fault, &error.to_string()),
         Error::Refused(_)
-        | Error::Damaged(_)
+        | Error::Damaged { .. }
+        | Error::Missing { .. }
+        | Error::NotWhole(_)
         | Error::OutOfOrder { .. }
         | Error::Differs { .. } => VerificationError::new_err(error.to_string()),
     }

@@ -88,6 +88,72 @@ impl fmt::Display for Damage {
     }
 }
 
+/// Why a file or directory of a log was not used, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Defect {
+    /// It could not be read.
+    Unreadable(Fault),
+    /// An image is not what was written.
+    Image(PathBuf),
+    /// A segment lacks transactions, from this one on.
+    Segment(Damage),
+}
+
+impl Defect {
+    /// The file or directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable(fault) => &fault.path,
+            Self::Image(path) => path,
+            Self::Segment(damage) => &damage.path,
+        }
+    }
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(fault) => fault.fmt(formatter),
+            Self::Image(path) => write!(formatter, "{}: the image is damaged", path.display()),
+            Self::Segment(damage) => damage.fmt(formatter),
+        }
+    }
+}
+
+/// What is not as it was written, in a log that was recovered all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Findings {
+    /// Where copies end within their last batch, as a crash leaves them: from this transaction on it
+    /// was not acknowledged by then, unless these sectors were lost since.
+    pub torn: Vec<Damage>,
+    /// What nothing was lost by: other copies, or an older image and the log behind it, had it.
+    pub defects: Vec<Defect>,
+}
+
+impl Findings {
+    /// Whether everything was as it was written.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.torn.is_empty() && self.defects.is_empty()
+    }
+
+    /// The files and directories that are concerned.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let torn = self.torn.iter().map(|damage| &*damage.path);
+        torn.chain(self.defects.iter().map(Defect::path))
+    }
+}
+
+impl fmt::Display for Findings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let torn = self.torn.iter().map(ToString::to_string);
+        let defects = self.defects.iter().map(ToString::to_string);
+        let each: Vec<_> = torn.chain(defects).collect();
+        formatter.write_str(&each.join("; "))
+    }
+}
+
 /// Why an operation, a run or a recovery ended before its end.
 #[derive(Debug, Error)]
 pub enum Error {
@@ -100,9 +166,36 @@ pub enum Error {
     /// The tree refused an operation.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// No copy of a transaction is whole.
-    #[error("{0}")]
-    Damaged(Damage),
+    /// No copy of a transaction is whole, and it was acknowledged, or no crash leaves it so.
+    #[error("{damage}, and no copy has it whole{}{RESTORE}", beside(.defects))]
+    Damaged {
+        /// Where it should be.
+        damage: Damage,
+        /// What else could not be used.
+        defects: Vec<Defect>,
+    },
+    /// No copy has a transaction that was durable once.
+    #[error("transaction {transaction} is missing, which was durable before {} was made{}{RESTORE}",
+        shown_by.display(), beside(.defects))]
+    Missing {
+        /// The first.
+        transaction: u64,
+        /// The file that was made later.
+        shown_by: PathBuf,
+        /// What could not be used.
+        defects: Vec<Defect>,
+    },
+    /// What no other copy has may lie in a file or directory that cannot be read.
+    #[error("{fault}: transaction {transaction} may lie there, and in no other copy{RESTORE}")]
+    Unreadable {
+        /// What cannot be read.
+        fault: Fault,
+        /// The first that no other copy has.
+        transaction: u64,
+    },
+    /// A log that was closed is not as it was written.
+    #[error("the log is not as it was written: {0}")]
+    NotWhole(Findings),
     /// What is in a log is not the next transaction, or cannot be done to the tree.
     #[error("{}: transaction {transaction} does not follow from those before: {why}", path.display())]
     OutOfOrder {
@@ -125,6 +218,15 @@ pub enum Error {
     /// The caller asked to stop.
     #[error("stopped before its end")]
     Stopped,
+}
+
+/// What can be done where no copy that is named is of use.
+const RESTORE: &str =
+    "; give the directory of a copy that is whole, or put such a copy in its place";
+
+fn beside(defects: &[Defect]) -> String {
+    let each = defects.iter().map(|defect| format!("; {defect}"));
+    each.collect()
 }
 
 fn told(dropped: &[Dropped]) -> String {

@@ -10,8 +10,8 @@ use iostudy_files::write_all;
 use rustix::fs::{Mode, OFlags, fsync, open};
 use rustix::io::{pwrite, retry_on_intr};
 
+use crate::directory::{names, sync_directory};
 use crate::error::Fault;
-use crate::segment::{names, sync_directory};
 use crate::tree::Tree;
 
 const MAGIC: &[u8; 8] = b"iostudyI";
@@ -40,13 +40,18 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<(Tree, u64)> {
 /// Write an image durably. One that cannot be written takes no room: the log beside it may need it.
 pub(crate) fn write(directory: &Path, image: &[u8], last: u64) -> Result<(), Fault> {
     let half_made = directory.join(HALF_MADE);
-    let place = directory.join(format!("{NAME}{last}"));
+    let place = place(directory, last);
     make(&half_made, image)
         .and_then(|()| fs::rename(&half_made, place).map_err(Fault::of_std(&half_made, "rename")))
         .inspect_err(|_| {
             fs::remove_file(&half_made).ok(); // why it was not made says more than why it is there
         })?;
     sync_directory(directory)
+}
+
+/// Where the image of the tree after `last` lies.
+pub(crate) fn place(directory: &Path, last: u64) -> PathBuf {
+    directory.join(format!("{NAME}{last}"))
 }
 
 fn make(path: &Path, image: &[u8]) -> Result<(), Fault> {

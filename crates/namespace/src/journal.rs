@@ -9,6 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::batch;
 use crate::copies::{Copies, Order};
 use crate::error::{Error, Fault};
 use crate::mutation::Mutation;
@@ -140,6 +141,9 @@ impl Journal {
         }
         gathered.last += 1;
         let (id, place) = (gathered.last, gathered.records);
+        if place == 0 {
+            batch::begin(&mut gathered.bytes);
+        }
         record::put(
             &mut gathered.bytes,
             (id, place),
@@ -279,6 +283,7 @@ impl Writer {
         self.copies.leave(&std::mem::take(&mut gathered.leave));
         std::mem::swap(batch, &mut gathered.bytes);
         let records = std::mem::take(&mut gathered.records);
+        batch::seal(batch, gathered.last + 1 - u64::from(records), records);
         self.shared.room.notify_all();
         Some((gathered.last, records))
     }

@@ -5,7 +5,9 @@
 //! directory. Many wait for one sync: a batch gathers while the one before is written. [`recover`]
 //! gives the acknowledged tree again; a [`Job`] measures how fast all this is.
 
+mod batch;
 mod copies;
+mod directory;
 mod error;
 mod image;
 mod job;
@@ -14,16 +16,18 @@ mod mutation;
 mod namespace;
 mod operation;
 mod phase;
+mod pieces;
 mod progress;
 mod record;
 mod recovery;
+mod replay;
 mod segment;
 mod take;
 mod tree;
 mod worker;
 
 pub use copies::Order;
-pub use error::{Damage, Dropped, Error, Fault};
+pub use error::{Damage, Defect, Dropped, Error, Fault, Findings};
 pub use job::{Invalid, Job};
 pub use journal::Log;
 pub use mutation::Mutation;

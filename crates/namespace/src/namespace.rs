@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use crate::error::{Dropped, Error, Fault};
+use crate::directory::{make_directory, set_aside, sync_directory};
+use crate::error::{Dropped, Error, Fault, Findings};
 use crate::image;
 use crate::journal::{Journal, Log};
 use crate::mutation::Mutation;
 use crate::progress::{Done, Progress, Waits};
 use crate::recovery::{Recovered, recover};
-use crate::segment::{lying, sync_directory};
+use crate::segment::lying;
 use crate::take::take;
 use crate::tree::{Refused, Status, Tree};
 
@@ -41,8 +42,7 @@ impl Namespace {
     /// A directory cannot be made or already holds a log, or a file in it cannot be written.
     pub fn format(log: Log) -> Result<Self, Error> {
         for directory in &log.directories {
-            let of = |call| Fault::of_std(directory, call);
-            fs::create_dir_all(directory).map_err(of("create directory"))?;
+            make_directory(directory)?;
             if !lying(directory)?.is_empty() || !image::lying(directory)?.is_empty() {
                 let there = rustix::io::Errno::EXIST;
                 return Err(Fault::of(directory, "begin a log")(there).into());
@@ -51,28 +51,43 @@ impl Namespace {
         Self::begin(log, Tree::default(), 0)
     }
 
-    /// The tree that the log of these directories tells, and the log from there on.
+    /// The tree that the log of these directories tells, and the log from there on; what was found
+    /// that is not as it was written.
     ///
     /// An image of what was recovered is made durable in every directory before what it was
-    /// recovered from is removed; with it goes what was torn.
+    /// recovered from is removed; but files with damage are set aside, under names that begin with
+    /// `set-aside-`.
     ///
     /// # Errors
     ///
     /// As [`recover`]'s, or a file cannot be written.
-    pub fn open(log: Log) -> Result<Self, Error> {
-        let Recovered { tree, last, .. } = recover(&log.directories)?;
+    pub fn open(log: Log) -> Result<(Self, Findings), Error> {
+        let Recovered {
+            tree,
+            last,
+            findings,
+        } = recover(&log.directories)?;
         let image = image::encode(&tree, last);
         for directory in &log.directories {
+            let place = image::place(directory, last);
+            if findings.paths().any(|path| *path == place) {
+                set_aside(&place)?;
+            }
             image::write(directory, &image, last)?;
         }
         for directory in &log.directories {
+            for path in findings.paths() {
+                if path.parent() == Some(directory) && path != image::place(directory, last) {
+                    set_aside(path)?;
+                }
+            }
             remove_before(directory, last)?;
             for segment in lying(directory)? {
                 remove(&segment.path)?;
             }
             sync_directory(directory)?;
         }
-        Self::begin(log, tree, last)
+        Ok((Self::begin(log, tree, last)?, findings))
     }
 
     fn begin(log: Log, tree: Tree, last: u64) -> Result<Self, Error> {

@@ -1,5 +1,6 @@
 //! Phases, one after the other, and whether the log tells what they did.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use iostudy_latency::{Latencies, add, no_latencies};
@@ -12,7 +13,7 @@ use crate::operation::{Files, Operation, Paths};
 use crate::progress::{Done, Waits};
 use crate::recovery::recover;
 use crate::tree::Tree;
-use crate::worker::{Halt, Member, Timed, Worker};
+use crate::worker::{Halt, LONGEST_WAIT, Member, Timed, Worker};
 
 /// What was measured in one phase.
 #[derive(Debug, Clone)]
@@ -38,7 +39,7 @@ pub struct Outcome {
     pub phases: Vec<Phase>,
     /// The log directories that failed meanwhile.
     pub dropped: Vec<Dropped>,
-    served: Tree,
+    served: Served,
 }
 
 /// Carry out a job. [`Outcome::verify`] compares what the log tells with the tree that was served.
@@ -70,7 +71,7 @@ pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Erro
     Ok(Outcome {
         phases,
         dropped,
-        served,
+        served: Served(Mutex::new(Known::Tree(served))),
     })
 }
 
@@ -80,11 +81,7 @@ fn make_ready(
     namespace: &Namespace,
     mut go_on: impl FnMut() -> bool,
 ) -> Result<Files, Error> {
-    let mut paths = Paths::default();
-    for number in 0..=job.directory_of(job.files - 1) {
-        let path = paths.directory(number);
-        namespace.change(&Mutation::Mkdir { path, at_ms: 0 }, &mut Waits::default())?;
-    }
+    make_directories(job, namespace, &mut go_on)?;
     let files = job.files_before();
     if files == Files::Created {
         carry_out(job, namespace, (Operation::Create, Files::None), |_| {
@@ -92,6 +89,26 @@ fn make_ready(
         })?;
     }
     Ok(files)
+}
+
+/// Make the directories, and wait until the last is durable: no phase shall count them.
+fn make_directories(
+    job: &Job,
+    namespace: &Namespace,
+    mut go_on: impl FnMut() -> bool,
+) -> Result<(), Error> {
+    let (mut paths, mut waits) = (Paths::default(), Waits::default());
+    let mut last = 0;
+    for number in 0..=job.directory_of(job.files - 1) {
+        let path = paths.directory(number);
+        last = namespace.change(&Mutation::Mkdir { path, at_ms: 0 }, &mut waits)?;
+    }
+    while namespace.wait_for(last, LONGEST_WAIT, &mut waits)? < last {
+        if !go_on() {
+            return Err(Error::Stopped);
+        }
+    }
+    Ok(())
 }
 
 fn carry_out(
@@ -138,7 +155,8 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// As [`recover`]'s; [`Error::Differs`] if a log does not tell what was done.
+    /// As [`recover`]'s; [`Error::Differs`] if a log does not tell what was done, and
+    /// [`Error::NotWhole`] if it tells it although something of it is damaged.
     pub fn verify(&self, job: &Job) -> Result<(), Error> {
         let served = self.served.digest();
         for directory in &job.log.directories {
@@ -146,6 +164,9 @@ impl Outcome {
                 continue;
             }
             let told = recover(std::slice::from_ref(directory))?;
+            if !told.findings.is_empty() {
+                return Err(Error::NotWhole(told.findings));
+            }
             if told.tree.digest() != served {
                 return Err(Error::Differs {
                     transactions: told.last,
@@ -153,5 +174,27 @@ impl Outcome {
             }
         }
         Ok(())
+    }
+}
+
+/// The tree that was served, until its digest is asked for: memory shall hold one tree at a time.
+#[derive(Debug)]
+struct Served(Mutex<Known>);
+
+#[derive(Debug)]
+enum Known {
+    Tree(Tree),
+    Digest(u64),
+}
+
+impl Served {
+    fn digest(&self) -> u64 {
+        let mut served = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let digest = match &*served {
+            Known::Tree(tree) => tree.digest(),
+            Known::Digest(digest) => *digest,
+        };
+        *served = Known::Digest(digest);
+        digest
     }
 }

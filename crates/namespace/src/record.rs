@@ -1,14 +1,15 @@
 //! A transaction in the log: its length, its id, a mutation, and a checksum of all of it.
 //!
-//! `length: u32 | id: u64 | place: u32 | mutation | zeros up to the least size | crc32c: u32`,
+//! `length: u32 | id: u64 | place: u32 | mutation | padding up to the least size | crc32c: u32`,
 //! little-endian. The length is that of the whole record; the place is its own in its batch, from 0.
-//! Zeros are no record: a log that was filled with them beforehand ends where they begin.
 
 use crate::mutation::Mutation;
 
-const LENGTH: usize = 4;
+pub(crate) const LENGTH: usize = 4;
 const HEAD: usize = LENGTH + 8 + 4;
 const CHECKSUM: usize = 4;
+/// No zeros: a sector of zeros is one that was not written.
+const PADDING: u8 = 0xff;
 /// A mutation has at least its kind.
 const SHORTEST: usize = HEAD + 1 + CHECKSUM;
 /// Paths have at most 4096 bytes, and so may padding be asked for: what is longer is damage.
@@ -28,7 +29,7 @@ pub(crate) fn put(
     mutation.encode(into);
     let padded = (begin + least_bytes).saturating_sub(CHECKSUM);
     if into.len() < padded {
-        into.resize(padded, 0);
+        into.resize(padded, PADDING);
     }
     let length = u32::try_from(into.len() + CHECKSUM - begin).expect("paths are short");
     into[begin..begin + LENGTH].copy_from_slice(&length.to_le_bytes());
@@ -36,67 +37,40 @@ pub(crate) fn put(
     into.extend_from_slice(&checksum.to_le_bytes());
 }
 
-/// What a log holds at one place.
+/// A whole record.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found<'a> {
-    /// A whole record.
-    Record {
-        id: u64,
-        place: u32,
-        mutation: Mutation<'a>,
-        bytes: usize,
-    },
-    /// Nothing more, or nothing but zeros.
-    End,
-    /// Something that is no record: cut short, or not what was written.
-    Damage,
+pub(crate) struct Record<'a> {
+    pub(crate) id: u64,
+    pub(crate) place: u32,
+    pub(crate) mutation: Mutation<'a>,
+    /// Of the whole record.
+    pub(crate) bytes: usize,
 }
 
-/// What `bytes` begin with.
-pub(crate) fn next(bytes: &[u8]) -> Found<'_> {
-    whole(bytes).unwrap_or_else(|| {
-        if bytes.iter().all(|&byte| byte == 0) {
-            Found::End
-        } else {
-            Found::Damage
-        }
-    })
-}
-
-/// What begins with the record of that id, somewhere behind damage.
-pub(crate) fn find(bytes: &[u8], wanted: u64) -> Option<&[u8]> {
-    anywhere(bytes).find_map(|(from, id, _)| (id == wanted).then_some(from))
-}
-
-/// Whether a batch that began after the transaction `lost` lies somewhere behind damage.
-pub(crate) fn later_batch(bytes: &[u8], lost: u64) -> bool {
-    anywhere(bytes).any(|(_, id, place)| id.saturating_sub(place.into()) > lost)
-}
-
-/// Every whole record, wherever it begins: with its id, and its place in its batch.
-fn anywhere(bytes: &[u8]) -> impl Iterator<Item = (&[u8], u64, u32)> {
-    (0..bytes.len()).filter_map(move |at| match whole(&bytes[at..])? {
-        Found::Record { id, place, .. } => Some((&bytes[at..], id, place)),
-        _ => None,
-    })
-}
-
-fn whole(bytes: &[u8]) -> Option<Found<'_>> {
-    let length = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
-    if !(SHORTEST..=LONGEST).contains(&length) {
-        return None;
-    }
-    let (checked, checksum) = bytes.get(..length)?.split_last_chunk()?;
+/// The record that `bytes` begin with; None if it is cut short, or not what was written.
+pub(crate) fn next(bytes: &[u8]) -> Option<Record<'_>> {
+    let (checked, checksum) = bytes.get(..length(bytes)?)?.split_last_chunk()?;
     if crc32c::crc32c(checked) != u32::from_le_bytes(*checksum) {
         return None;
     }
     let (id, place) = checked[LENGTH..HEAD].split_first_chunk()?;
-    Some(Found::Record {
+    Some(Record {
         id: u64::from_le_bytes(*id),
         place: u32::from_le_bytes(*place.first_chunk()?),
         mutation: Mutation::decode(&checked[HEAD..])?,
-        bytes: length,
+        bytes: checked.len() + CHECKSUM,
     })
+}
+
+/// The length that a record tells of itself, which may be damaged; None if none is as long.
+pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
+    let length = u32::from_le_bytes(*bytes.first_chunk()?) as usize;
+    (SHORTEST..=LONGEST).contains(&length).then_some(length)
+}
+
+/// Where the first whole record that is wanted begins, wherever that is.
+pub(crate) fn find(bytes: &[u8], wanted: impl Fn(&Record) -> bool) -> Option<usize> {
+    (0..bytes.len()).find(|at| next(&bytes[*at..]).is_some_and(|record| wanted(&record)))
 }
 
 #[cfg(test)]
@@ -125,39 +99,38 @@ mod tests {
                 path: "/d/f",
                 at_ms: 7,
             };
-            let expected = Found::Record {
+            let expected = Record {
                 id: 42,
                 place: 3,
                 mutation,
                 bytes: bytes.len(),
             };
-            assert_eq!(next(&bytes), expected);
+            assert_eq!(next(&bytes), Some(expected));
+            assert!(least_bytes < 200 || !bytes[30..196].contains(&0));
         }
     }
 
     #[test]
-    fn zeros_are_the_end() {
-        assert_eq!(next(&[]), Found::End);
-        assert_eq!(next(&[0; 100]), Found::End);
+    fn zeros_are_no_record() {
+        assert_eq!(next(&[]), None);
+        assert_eq!(next(&[0; 100]), None);
     }
 
     #[test]
     fn whole_records_are_found_behind_damage() {
         let mut bytes = vec![7; 40];
         bytes.extend(record(0));
-        assert_eq!(find(&bytes, 42), Some(&bytes[40..]));
-        assert_eq!(find(&bytes, 41), None);
-        assert!(later_batch(&bytes, 38));
-        assert!(!later_batch(&bytes, 39)); // its batch began with 39
+        assert_eq!(find(&bytes, |record| record.id == 42), Some(40));
+        assert_eq!(find(&bytes, |record| record.id == 41), None);
     }
 
     proptest! {
         #[test]
         fn any_bit_flipped_and_any_cut_is_damage(at in 0..200usize, bit in 0..8u8, cut in 1..200usize) {
             let mut bytes = record(200);
-            prop_assert_eq!(next(&bytes[..cut]), Found::Damage);
+            prop_assert_eq!(next(&bytes[..cut]), None);
             bytes[at] ^= 1 << bit;
-            prop_assert_eq!(next(&bytes), Found::Damage);
+            prop_assert_eq!(next(&bytes), None);
         }
 
         #[test]

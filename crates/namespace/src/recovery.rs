@@ -1,18 +1,17 @@
 //! The tree as it was acknowledged, from the newest image and the log behind it.
 //!
-//! Every directory holds a copy. Where one lacks a transaction or has it damaged, another that has
-//! it whole is read. A batch is written only after the one before is durable: so what no copy has
-//! was never acknowledged if nothing but the rest of its own batch follows, and is an error, with
-//! its transaction named, if a later batch does.
+//! Every directory holds a copy. Where one lacks a transaction, has it damaged or cannot be read,
+//! another that has it whole is read. What no copy has is an error, with its transaction named, if
+//! it was acknowledged or if no crash leaves it so: see [`replay`].
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::error::{Damage, Error, Fault};
+use crate::error::{Damage, Defect, Error, Fault, Findings};
 use crate::image;
-use crate::mutation::Mutation;
-use crate::record::{self, Found};
-use crate::segment::{HEADER, Lying, has_header, lying};
+use crate::replay::{End, Replayed, replay};
+use crate::segment::{Lying, lying};
 use crate::tree::Tree;
 
 /// What was found in the directories.
@@ -22,142 +21,186 @@ pub struct Recovered {
     pub tree: Tree,
     /// That transaction; 0 if there is none.
     pub last: u64,
-    /// Where copies end with something that is no whole record: the batch that a crash cut off, or
-    /// damage that was done to the last batch since.
-    pub torn: Vec<Damage>,
+    /// What is not as it was written.
+    pub findings: Findings,
 }
 
 /// Recover from the copies of one log.
 ///
 /// # Errors
 ///
-/// A file cannot be read; a transaction is missing or damaged in every copy although it was
-/// acknowledged; or the log does not follow from itself.
+/// A transaction is missing or damaged in every copy that can be read, although it was durable once;
+/// no other copy has what may lie in a file or directory that cannot be read; or the log does not
+/// follow from itself.
 pub fn recover(directories: &[PathBuf]) -> Result<Recovered, Error> {
-    let (tree, last) = newest_image(directories)?;
-    let mut recovered = Recovered {
-        tree,
-        last,
-        torn: Vec::new(),
-    };
-    let mut segments = Vec::new();
-    for directory in directories {
-        segments.extend(lying(directory)?);
-    }
-    segments.sort_by_key(|segment| segment.first);
+    let mut copies = Copies::list(directories);
+    let mut replayed = copies.newest_image();
+    let mut ends = BTreeMap::new();
     loop {
-        let before = recovered.last;
-        let mut ends = Vec::new();
-        for segment in &segments {
-            if segment.may_hold(recovered.last + 1) {
-                ends.extend(replay(segment, &mut recovered)?);
-            }
-        }
-        if recovered.last == before {
-            return conclude(recovered, ends, &segments);
-        }
-    }
-}
-
-/// Where a segment ends with something that is not its next record.
-struct End {
-    damage: Damage,
-    /// A batch behind it, or the name of the segment, shows that it was durable once.
-    was_durable: bool,
-}
-
-fn conclude(recovered: Recovered, ends: Vec<End>, segments: &[Lying]) -> Result<Recovered, Error> {
-    let next = recovered.last + 1;
-    if let Some(end) = ends.iter().find(|end| end.was_durable) {
-        return Err(Error::Damaged(end.damage.clone()));
-    }
-    if let Some(beyond) = segments.iter().find(|segment| segment.first > next) {
-        let path = beyond.path.clone();
-        return Err(Error::Damaged(Damage {
-            path,
-            offset: 0,
-            transaction: next,
-        }));
-    }
-    let torn = ends.into_iter().map(|end| end.damage).collect();
-    Ok(Recovered { torn, ..recovered })
-}
-
-fn newest_image(directories: &[PathBuf]) -> Result<(Tree, u64), Error> {
-    let mut images = Vec::new();
-    for directory in directories {
-        images.extend(image::lying(directory)?);
-    }
-    images.sort_by_key(|(last, _)| std::cmp::Reverse(*last));
-    for (_, path) in images {
-        if let Some(found) = image::decode(&read(&path)?) {
-            return Ok(found);
-        }
-    }
-    Ok((Tree::default(), 0))
-}
-
-/// Apply what the segment has of the next transactions; where it ends, unless that is as it should.
-fn replay(segment: &Lying, recovered: &mut Recovered) -> Result<Option<End>, Error> {
-    let bytes = read(&segment.path)?;
-    let mut is_damaged = !has_header(&bytes, segment.first);
-    let (mut rest, mut expected) = (bytes.get(HEADER..).unwrap_or_default(), segment.first);
-    loop {
-        match if is_damaged {
-            Found::Damage
-        } else {
-            record::next(rest)
-        } {
-            Found::Record {
-                id,
-                mutation,
-                bytes,
-                ..
-            } if id == expected => {
-                if id == recovered.last + 1 {
-                    apply(&mutation, segment, recovered)?;
+        let before = replayed.last;
+        for segment in &copies.segments {
+            if segment.may_hold(replayed.last + 1) {
+                let (end, made_up) = replay(segment, &mut replayed)?;
+                if let Some(damage) = made_up {
+                    note(&mut copies.defects, Defect::Segment(damage));
                 }
-                rest = &rest[bytes..];
-                expected += 1;
+                ends.insert(segment.path.clone(), end);
             }
-            Found::End if segment.ends_at(expected - 1) => return Ok(None),
-            // Another copy had it: go on with what comes next, if that is here.
-            _ if expected <= recovered.last => match record::find(rest, recovered.last + 1) {
-                Some(found) => {
-                    (rest, expected, is_damaged) = (found, recovered.last + 1, false);
-                }
-                None => return Ok(None),
-            },
-            _ => {
-                let was_durable = segment.last.is_some() || record::later_batch(rest, expected);
-                let damage = Damage {
-                    path: segment.path.clone(),
-                    offset: (bytes.len() - rest.len()) as u64,
-                    transaction: expected,
-                };
-                return Ok(Some(End {
-                    damage,
-                    was_durable,
-                }));
-            }
+        }
+        if replayed.last == before {
+            return copies.conclude(ends, replayed);
         }
     }
 }
 
-fn apply(mutation: &Mutation, segment: &Lying, recovered: &mut Recovered) -> Result<(), Error> {
-    let transaction = recovered.last + 1;
-    recovered
-        .tree
-        .apply(mutation)
-        .map_err(|refused| Error::OutOfOrder {
-            path: segment.path.clone(),
-            transaction,
-            why: refused.to_string(),
-        })?;
-    recovered.last = transaction;
-    Ok(())
+/// What lies in the directories that can be read, and what cannot be used.
+#[derive(Default)]
+struct Copies {
+    /// In the order of their first transactions.
+    segments: Vec<Lying>,
+    /// The newest first.
+    images: Vec<(u64, PathBuf)>,
+    unreadable: Vec<Fault>,
+    defects: Vec<Defect>,
 }
 
-fn read(path: &PathBuf) -> Result<Vec<u8>, Fault> {
-    fs::read(path).map_err(Fault::of_std(path, "read"))
+impl Copies {
+    fn list(directories: &[PathBuf]) -> Self {
+        let mut own = Self::default();
+        for directory in directories {
+            let found = lying(directory).and_then(|own| Ok((own, image::lying(directory)?)));
+            match found {
+                Ok((segments, images)) => {
+                    own.segments.extend(segments);
+                    own.images.extend(images);
+                }
+                Err(fault) => own.unreadable.push(fault),
+            }
+        }
+        own.segments.sort_by_key(|segment| segment.first);
+        own.images.sort_by_key(|(last, _)| std::cmp::Reverse(*last));
+        own
+    }
+
+    /// The tree of the newest image that is whole.
+    fn newest_image(&mut self) -> Replayed {
+        for (last, path) in &self.images {
+            let defect = match fs::read(path).map_err(Fault::of_std(path, "read")) {
+                Ok(bytes) => match image::decode(&bytes) {
+                    Some((tree, own)) if own == *last => return Replayed { tree, last: own },
+                    _ => Defect::Image(path.clone()),
+                },
+                Err(fault) => Defect::Unreadable(fault),
+            };
+            self.defects.push(defect);
+        }
+        Replayed::default()
+    }
+
+    /// The file that shows the most to have been durable before it was made, up to where.
+    fn shown(&self) -> Option<(u64, &Path)> {
+        let images = self.images.iter().map(|(last, path)| (*last, &**path));
+        let segments = self.segments.iter().map(|own| (own.follows(), &*own.path));
+        images.chain(segments).max_by_key(|(shown, _)| *shown)
+    }
+
+    /// What was recovered, unless more was durable once or may lie where it cannot be read.
+    fn conclude(
+        mut self,
+        mut ends: BTreeMap<PathBuf, End>,
+        Replayed { tree, last }: Replayed,
+    ) -> Result<Recovered, Error> {
+        let mut reached = Reached::default();
+        for segment in &self.segments {
+            if let Some(end) = ends.remove(&segment.path) {
+                if let Some(defect) = reached.add(segment, end, last) {
+                    note(&mut self.defects, defect);
+                }
+            }
+        }
+        let transaction = last + 1;
+        if let Some(fault) = self.unread(&reached) {
+            return Err(Error::Unreadable { fault, transaction });
+        }
+        let unreadable = std::mem::take(&mut self.unreadable).into_iter();
+        self.defects.extend(unreadable.map(Defect::Unreadable));
+        if let Some(damage) = reached.damaged {
+            let defects = self.defects;
+            return Err(Error::Damaged { damage, defects });
+        }
+        if let Some((_, path)) = self.shown().filter(|(shown, _)| *shown > last) {
+            return Err(Error::Missing {
+                transaction,
+                shown_by: path.to_owned(),
+                defects: self.defects,
+            });
+        }
+        let findings = Findings {
+            torn: reached.torn,
+            defects: self.defects,
+        };
+        Ok(Recovered {
+            tree,
+            last,
+            findings,
+        })
+    }
+
+    /// Why nobody can tell whether there are more transactions.
+    fn unread(&self, reached: &Reached) -> Option<Fault> {
+        let no_copy = self.segments.is_empty() && self.images.is_empty();
+        let directory = self.unreadable.first().filter(|_| no_copy);
+        directory.or(reached.unread()).cloned()
+    }
+}
+
+/// How far the copies go that end behind the last transaction that any has.
+#[derive(Default)]
+struct Reached {
+    /// From this transaction on, one was read to its end.
+    read_from: u64,
+    torn: Vec<Damage>,
+    damaged: Option<Damage>,
+    /// From these transactions on, copies cannot be read.
+    unread: Vec<(u64, Fault)>,
+}
+
+impl Reached {
+    /// How a segment ends; as a defect if nothing up to `last` was lost by it.
+    fn add(&mut self, segment: &Lying, end: End, last: u64) -> Option<Defect> {
+        match end {
+            End::Torn(damage) | End::Damaged(damage) if damage.transaction <= last => {
+                return Some(Defect::Segment(damage));
+            }
+            End::Damaged(damage) => self.damaged = self.damaged.take().or(Some(damage)),
+            End::Torn(damage) => {
+                self.torn.push(damage);
+                self.read_from = self.read_from.max(segment.first);
+            }
+            End::Whole if segment.ends_at(last) => {
+                self.read_from = self.read_from.max(segment.first);
+            }
+            End::Whole => {}
+            End::Unreadable(fault) => {
+                if segment.may_hold(last + 1) {
+                    self.unread.push((segment.first, fault.clone()));
+                }
+                return Some(Defect::Unreadable(fault));
+            }
+        }
+        None
+    }
+
+    /// What no copy was read beside.
+    fn unread(&self) -> Option<&Fault> {
+        let alone = |(first, _): &&(u64, Fault)| *first > self.read_from;
+        self.unread.iter().find(alone).map(|(_, fault)| fault)
+    }
+}
+
+/// Of each file the first defect.
+fn note(defects: &mut Vec<Defect>, defect: Defect) {
+    if !defects.iter().any(|known| known.path() == defect.path()) {
+        defects.push(defect);
+    }
 }

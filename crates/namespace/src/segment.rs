@@ -10,6 +10,7 @@ use iostudy_files::write_all;
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, ftruncate, open};
 use rustix::io::{pwrite, retry_on_intr};
 
+use crate::directory::{names, sync_directory};
 use crate::error::Fault;
 
 const MAGIC: &[u8; 8] = b"iostudy1";
@@ -129,6 +130,11 @@ impl Lying {
         self.first <= transaction && self.last.is_none_or(|last| transaction <= last)
     }
 
+    /// The last transaction that was durable before there was this file, or before it had its name.
+    pub(crate) fn follows(&self) -> u64 {
+        self.last.unwrap_or(self.first.saturating_sub(1))
+    }
+
     /// Whether a segment in which that transaction is the last is whole.
     pub(crate) fn ends_at(&self, transaction: u64) -> bool {
         self.last.is_none_or(|last| last == transaction)
@@ -167,22 +173,4 @@ fn header(first: u64) -> [u8; HEADER] {
     header[..MAGIC.len()].copy_from_slice(MAGIC);
     header[MAGIC.len()..].copy_from_slice(&first.to_le_bytes());
     header
-}
-
-/// The names in `directory` that are text; others are not ours.
-pub(crate) fn names(directory: &Path) -> Result<Vec<String>, Fault> {
-    let of = Fault::of_std(directory, "read directory");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(directory).map_err(&of)? {
-        names.extend(entry.map_err(&of)?.file_name().into_string());
-    }
-    Ok(names)
-}
-
-/// Make the names in a directory durable.
-pub(crate) fn sync_directory(directory: &Path) -> Result<(), Fault> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = retry_on_intr(|| open(directory, flags, Mode::empty()));
-    let opened = opened.map_err(Fault::of(directory, "open"))?;
-    retry_on_intr(|| fsync(&opened)).map_err(Fault::of(directory, "fsync"))
 }

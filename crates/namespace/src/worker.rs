@@ -14,8 +14,8 @@ use crate::progress::Waits;
 pub(crate) type Member<'a> = iostudy_crew::Member<'a, Timed, Error>;
 pub(crate) type Halt = iostudy_crew::Halt<Error>;
 
-/// It asks so often whether to go on while it waits.
-const LONGEST_WAIT: Duration = Duration::from_millis(50);
+/// Whoever waits asks so often whether to go on.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
 /// What one worker measured.
 pub(crate) struct Timed {

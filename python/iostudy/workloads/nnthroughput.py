@@ -36,6 +36,8 @@ from iostudy.workloads.native import told_as_workload
 _FOLDER = "nnthroughput"
 _RECORD_BYTES = 64
 """What a record takes with paths of this length, and more."""
+_HEAD_BYTES = 28
+"""What is written before the records that share a sync; a record may have one of its own."""
 _PAGE_BYTES = 4096
 
 
@@ -102,7 +104,7 @@ class NNThroughput(Workload):
         """Records of all logs on a disk, images beside them, and what is filled beforehand."""
         options = self.options
         mutations = options.files * (1 + len(set(options.operations) - LOOKING))
-        record = max(_RECORD_BYTES, options.record_bytes)
+        record = max(_RECORD_BYTES, options.record_bytes) + _HEAD_BYTES
         images = 2 * options.files * _RECORD_BYTES if options.checkpoint_every else 0
         return self._logs.most_on_a_disk * (
             mutations * record + images + options.preallocate + _PAGE_BYTES

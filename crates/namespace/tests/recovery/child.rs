@@ -136,7 +136,7 @@ fn serve(log: Log, last: u64) -> Result<(), Error> {
     let namespace = if last == 0 {
         Namespace::format(log)?
     } else {
-        Namespace::open(log)?
+        Namespace::open(log)?.0
     };
     let (mut told, mut waits) = (last, Waits::default());
     let mut out = std::io::stdout().lock();

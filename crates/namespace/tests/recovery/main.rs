@@ -8,3 +8,4 @@ mod history;
 mod kill;
 mod loop_disk;
 mod shutdown;
+mod unreadable;
