@@ -62,9 +62,7 @@ impl Serving {
     /// Kill it; the last transaction that it has told.
     pub(crate) fn kill(mut self) -> u64 {
         self.child.kill().unwrap();
-        self.out.read_to_end(&mut self.told).unwrap();
-        self.child.wait().unwrap();
-        self.last()
+        self.end()
     }
 
     /// The last transaction that it has told by now; it goes on.
@@ -76,10 +74,11 @@ impl Serving {
         self.last()
     }
 
-    /// Wait until it has ended by itself.
-    pub(crate) fn end(mut self) {
+    /// Wait until it has ended by itself; the last transaction that it has told.
+    pub(crate) fn end(mut self) -> u64 {
         self.out.read_to_end(&mut self.told).unwrap();
         self.child.wait().unwrap();
+        self.last()
     }
 
     fn last(&self) -> u64 {
