@@ -189,12 +189,27 @@ def test_what_threads_did_is_told_of_the_looks_between_those():
         busiest_thread_us={0: 0.0, 2: 0.9e6, 3: 1.9e6, 4: 1.9e6},
         threads={0: 3.0, 2: 9.0, 3: 9.0, 4: 3.0},
         running_threads={0: 0.0, 2: 1.0, 3: 0.0, 4: 0.0},
-        waiting_threads={0: 0.0, 2: 7.0, 3: 8.0, 4: 0.0},
+        waiting_threads={0: 0.0, 2: 0.0, 3: 7.0, 4: 0.0},
         allowed_cores={0: 200.0, 2: 4.0, 3: 4.0},
     )
     assert figures["allowed_cores"] == 4
     assert figures["%thread"] == pytest.approx(95)  # its thread has ended before the last one
-    assert (figures["threads"], figures["running"], figures["waiting"]) == (9, 0.5, 7.5)
+    assert figures["threads"] == 9
+    # The one stands for the time from 0.5 s to 1.5 s, the other one for that until 2.25 s.
+    assert figures["running"] == pytest.approx(1 / 1.75)
+    assert figures["waiting"] == pytest.approx(7 * 0.75 / 1.75)
+
+
+def test_the_busiest_thread_is_that_of_all_intervals_that_ended_before_the_run_did():
+    threads = {0: 1.0, 1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}
+    none = {0: 0.0, 4: 0.0}
+    figures = looked(
+        busiest_thread_us={0: 0.0, 2: 0.9e6, 3: 1.9e6},
+        threads=threads,
+        running_threads=none,
+        waiting_threads=none,
+    )
+    assert figures["%thread"] == pytest.approx(95)
 
 
 def spun_beside():

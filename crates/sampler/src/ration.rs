@@ -4,16 +4,22 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// A little below a second, so that whoever samples once a second has each of them every time.
-const SHORTEST_WAIT: Duration = Duration::from_millis(900);
 /// Of how much time the share may be saved up. There is as much from the start: a trial of seconds
 /// shall have more of what is dear than its two ends.
 const SAVED: Duration = Duration::from_secs(10);
 
+/// What the sources of a ration may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Share {
+    /// The reciprocal of their share of one core.
+    pub(crate) wait_per_cost: u32,
+    /// Between two reads of a source, however cheap it is.
+    pub(crate) shortest_wait: Duration,
+}
+
 /// Whose turn it is among a fixed number of sources, and when there is something to spend on it.
 pub(crate) struct Ration {
-    /// The reciprocal of the share of one core.
-    wait_per_cost: u32,
+    share: Share,
     /// When each may be read again.
     due: Vec<Instant>,
     /// When all that was spent will have been saved.
@@ -21,12 +27,11 @@ pub(crate) struct Ration {
 }
 
 impl Ration {
-    /// One turn for each of `sources` at once; on average they take one part in `wait_per_cost` of
-    /// a core.
-    pub(crate) fn of(sources: usize, wait_per_cost: u32) -> Self {
+    /// One turn for each of `sources` at once; on average they take their share.
+    pub(crate) fn of(sources: usize, share: Share) -> Self {
         let now = Instant::now();
         Self {
-            wait_per_cost,
+            share,
             due: vec![now; sources],
             saved: long_before(now),
         }
@@ -53,8 +58,8 @@ impl Ration {
 
     /// Note that reading `source` took so much of the processor, whether or not it was its turn.
     fn spent(&mut self, source: usize, cost: Duration, now: Instant) {
-        self.saved = self.saved.max(long_before(now)) + cost * self.wait_per_cost;
-        self.due[source] = now + SHORTEST_WAIT;
+        self.saved = self.saved.max(long_before(now)) + cost * self.share.wait_per_cost;
+        self.due[source] = now + self.share.shortest_wait;
     }
 }
 
@@ -80,13 +85,17 @@ mod tests {
     use super::*;
 
     const WAIT_PER_COST: u32 = 1000;
+    const SHARE: Share = Share {
+        wait_per_cost: WAIT_PER_COST,
+        shortest_wait: Duration::from_millis(900),
+    };
     const CHEAP: Duration = Duration::from_micros(20);
     const MINUTE: Duration = Duration::from_secs(60);
     const INTERVAL: Duration = Duration::from_millis(100);
 
     /// How often each source, of its own cost, is read by whoever samples so often for a minute.
     fn reads(costs: &[Duration], interval: Duration) -> Vec<u32> {
-        let mut ration = Ration::of(costs.len(), WAIT_PER_COST);
+        let mut ration = Ration::of(costs.len(), SHARE);
         let mut reads = vec![0; costs.len()];
         let begun = ration.due[0];
         let mut now = begun;
@@ -137,7 +146,7 @@ mod tests {
 
     #[test]
     fn what_was_read_out_of_its_turn_is_spent_all_the_same() {
-        let mut ration = Ration::of(1, WAIT_PER_COST);
+        let mut ration = Ration::of(1, SHARE);
         let now = ration.saved + SAVED;
         ration.spent(0, Duration::from_millis(30), now);
         assert_eq!(ration.next(now + Duration::from_secs(19)), None);

@@ -1,9 +1,11 @@
 //! One sample after the other, from files that stay open.
 
+use std::time::Duration;
+
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::columns::{Column, Columns};
-use crate::ration::Ration;
+use crate::ration::{Ration, Share};
 use crate::rows::{Rows, Samples};
 use crate::source::Source;
 use crate::sources::{self, Processes};
@@ -15,9 +17,22 @@ const CLOCKS: [&str; 2] = ["boottime_ns", "realtime_ns"];
 /// Of one core, all files together may take a thousandth; the processes and the workload's threads
 /// half as much each. Where there are so many processes that one scan of them spends what a trial may,
 /// the threads are read all the same.
-const FILES_WAIT_PER_COST: u32 = 1000;
-const PROCESSES_WAIT_PER_COST: u32 = 2000;
-const THREADS_WAIT_PER_COST: u32 = 2000;
+const FILES: Share = Share {
+    wait_per_cost: 1000,
+    shortest_wait: ALMOST_A_SECOND,
+};
+const PROCESSES: Share = Share {
+    wait_per_cost: 2000,
+    shortest_wait: ALMOST_A_SECOND,
+};
+/// What they do is told from how often they were seen to do it: the more often the surer. A run of
+/// half a second has some looks.
+const THREADS: Share = Share {
+    wait_per_cost: 2000,
+    shortest_wait: Duration::from_millis(190),
+};
+/// So that whoever samples once a second has each of them every time.
+const ALMOST_A_SECOND: Duration = Duration::from_millis(900);
 
 /// What a sample has beside what every one has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,11 +69,11 @@ impl Reader {
         let processes = Processes::open(watched, &mut columns);
         Self {
             cheap: sources::cheap(watched, &mut columns),
-            dear_ration: Ration::of(dear.len(), FILES_WAIT_PER_COST),
+            dear_ration: Ration::of(dear.len(), FILES),
             dear,
             processes,
-            processes_ration: Ration::of(1, PROCESSES_WAIT_PER_COST),
-            threads_ration: Ration::of(1, THREADS_WAIT_PER_COST),
+            processes_ration: Ration::of(1, PROCESSES),
+            threads_ration: Ration::of(1, THREADS),
             columns,
             clocks,
             rows: Rows::default(),
@@ -114,7 +129,7 @@ fn nanoseconds(clock: ClockId) -> u64 {
 mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     use super::*;
 
@@ -154,7 +169,11 @@ mod tests {
             devices: Some(vec![]),
             workload: vec![shell.id()],
         });
-        reader.processes_ration = Ration::of(1, u32::MAX);
+        let once = Share {
+            wait_per_cost: u32::MAX,
+            ..PROCESSES
+        };
+        reader.processes_ration = Ration::of(1, once);
         reader.sample(Depth::Whole);
         shell.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
         let mut child = String::new();

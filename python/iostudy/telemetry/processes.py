@@ -12,18 +12,16 @@ from iostudy.units import KIB
 
 _MICROSECONDS = 1e6
 _TOLD = 5
-_ENDS = 2
-"""Looks at the threads that say nothing of the workload: it has not begun yet, or is over."""
 
 
 def workload_figures(samples: Samples) -> Figures:
     """What the workload's processes used; nothing where no process was said to be the workload.
 
     %cpu and %thread (the busiest thread of each interval) in percent of one core; read_kB,
-    written_kB and cancelled_kB in kB of 1024 bytes; and how many threads there are, and are running
-    or waiting for a device, as means over the looks at them; and allowed_cores, how many processors
-    it may use. What threads did is not known where
-    they were looked at when the recording began and when it ended alone.
+    written_kB and cancelled_kB in kB of 1024 bytes; how many threads there are, and are running or
+    waiting for a device, as means over time; and allowed_cores, how many processors it may use.
+    What threads did is not known where they were looked at when the recording began and when it
+    ended alone.
     """
     columns = samples.group("workload")
     if not columns:
@@ -32,9 +30,9 @@ def workload_figures(samples: Samples) -> Figures:
     figures = {
         "%cpu": 100 * used["cpu_us"] / (float(samples.seconds[-1]) * _MICROSECONDS),
         "%thread": _busiest_thread(samples.seconds, columns["busiest_thread_us"]),
-        "threads": _mean(columns["threads"]),
-        "running": _mean(columns["running_threads"]),
-        "waiting": _mean(columns["waiting_threads"]),
+        "threads": _mean(samples.seconds, columns["threads"]),
+        "running": _mean(samples.seconds, columns["running_threads"]),
+        "waiting": _mean(samples.seconds, columns["waiting_threads"]),
         "allowed_cores": _last(columns.get("allowed_cores", np.array([]))),
         "read_kB": used["read_bytes"] / KIB,
         "written_kB": used["written_bytes"] / KIB,
@@ -98,14 +96,14 @@ def _total(counter: Values) -> float:
 
 
 def _busiest_thread(seconds: Values, busiest_us: Values) -> float:
-    """How busy the busiest thread was until the last look but one, in percent of one core.
+    """How busy the busiest thread was in all intervals but the last, in percent of one core.
 
-    At the last one the workload may be over, and its threads gone with what they did since.
+    At its end the workload may be over, and its threads gone with what they did in it.
     """
-    (looks,) = np.nonzero(np.isfinite(busiest_us))
-    if len(looks) <= _ENDS:
+    (ends,) = np.nonzero(np.isfinite(busiest_us[:-1]))
+    if len(ends) < 2:
         return float("nan")
-    begin, end = looks[0], looks[-2]
+    begin, end = ends[0], ends[-1]
     ran = busiest_us[end] - busiest_us[begin]
     return float(min(100.0, 100 * ran / ((seconds[end] - seconds[begin]) * _MICROSECONDS)))
 
@@ -115,7 +113,13 @@ def _last(gauge: Values) -> float:
     return float(known[-1]) if len(known) else float("nan")
 
 
-def _mean(gauge: Values) -> float:
-    """Over the looks but for the first and the last; NaN if there are no others."""
-    known = gauge[np.isfinite(gauge)]
-    return float(np.mean(known[1:-1])) if len(known) > _ENDS else float("nan")
+def _mean(seconds: Values, gauge: Values) -> float:
+    """Over the looks but for the first and the last, when the workload has not begun or is over.
+
+    Each stands for the time half way to those beside it. NaN if there are no others.
+    """
+    known = np.isfinite(gauge)
+    at, values = seconds[known], gauge[known]
+    if len(values) < 3:
+        return float("nan")
+    return float(np.average(values[1:-1], weights=at[2:] - at[:-2]))

@@ -36,15 +36,11 @@ const USED: [&str; 3] = ["cpu_us", "read_bytes", "written_bytes"];
 /// Of the workload also what was written but for nothing.
 const CANCELLED: &str = "workload.cancelled_bytes";
 
-/// How long the busiest thread of each interval between two looks ran in it, all intervals together;
-/// and what there is now.
-const OF_THREADS: [&str; 5] = [
-    "busiest_thread_us",
-    "processes",
-    "threads",
-    "running_threads",
-    "waiting_threads",
-];
+/// How long the busiest thread of each interval ran in it, all intervals together.
+const BUSIEST: &str = "workload.busiest_thread_us";
+
+/// What there is now.
+const OF_THREADS: [&str; 4] = ["processes", "threads", "running_threads", "waiting_threads"];
 
 /// On how many processors nearly all of its work may be done.
 const ALLOWED: &str = "workload.allowed_cores";
@@ -63,6 +59,7 @@ pub(crate) struct Processes {
 struct OfWorkload {
     used: [Column; USED.len()],
     cancelled: Column,
+    busiest: Column,
     threads: [Column; OF_THREADS.len()],
     allowed: Column,
 }
@@ -74,6 +71,7 @@ impl Processes {
         let workload = has_root.then(|| OfWorkload {
             used: columns.group("workload", &USED),
             cancelled: columns.named(CANCELLED),
+            busiest: columns.named(BUSIEST),
             threads: columns.group("workload", &OF_THREADS),
             allowed: columns.named(ALLOWED),
         });
@@ -111,16 +109,13 @@ impl Processes {
         let tally = self.threads.look(self.book.members(), &mut self.stat_file);
         columns.put_all(
             &of.threads,
-            &[
-                microseconds(self.threads.busiest_ticks),
-                tally.processes,
-                tally.threads,
-                tally.running,
-                tally.waiting,
-            ],
+            &[tally.processes, tally.threads, tally.running, tally.waiting],
         );
-        if let Some(cores) = self.threads.allowed.count() {
-            columns.put(of.allowed, cores);
+        if let Some(ticks) = tally.busiest_ticks {
+            columns.put(of.busiest, microseconds(ticks));
+            if let Some(cores) = self.threads.allowed.count() {
+                columns.put(of.allowed, cores);
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! /proc/PID/task: the threads of the workload, one by one.
 
 use std::collections::{HashMap, HashSet};
+use std::time::{Duration, Instant};
 
 use rustix::thread::gettid;
 
@@ -14,6 +15,10 @@ use crate::proc_file::number;
 /// (`io_uring/sqpoll.c`, since Linux 5.12). They are threads of the process that has the ring.
 const POLLER: &[u8] = b"iou-sqp-";
 
+/// CPU time is told in ticks of 10 ms, and of threads that are alike another one is ahead each time:
+/// in less than this the busiest of many would be told by chance to be busier than any is.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(900);
+
 /// How many there are now, and what they do, without the one that looks: it always runs, and where
 /// iostudy is the workload itself, it would be taken for a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -24,15 +29,17 @@ pub(super) struct Tally {
     pub(super) running: u64,
     /// In an uninterruptible wait, as for a device.
     pub(super) waiting: u64,
+    /// Clock ticks that the busiest thread of each interval has run in it, all intervals together;
+    /// None where no interval ends.
+    pub(super) busiest_ticks: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Threads {
+    /// When the interval began, and what there was then.
+    begun: Option<Instant>,
     last: HashMap<u32, Thread>,
-    has_looked: bool,
-    /// Clock ticks that the busiest thread of each interval between two looks has run in it, all
-    /// intervals together.
-    pub(super) busiest_ticks: u64,
+    busiest_ticks: u64,
     pub(super) allowed: Allowed,
 }
 
@@ -40,6 +47,8 @@ pub(super) struct Threads {
 struct Thread {
     started: u64,
     ticks: u64,
+    /// Of these, in the interval that it was last seen in.
+    step: u64,
 }
 
 /// A process of the workload.
@@ -59,18 +68,34 @@ impl Threads {
     ) -> Tally {
         let mut unread: Vec<Member> = members.collect();
         let mut told: HashSet<u32> = unread.iter().map(|member| member.pid).collect();
-        let before = std::mem::take(&mut self.last);
-        let mut look = Look::new(before, self.has_looked, &mut self.allowed);
+        let mut look = Look::new(self.begun.is_some(), &self.last);
         while let Some(member) = unread.pop() {
             let children = look.read(member, file);
             let new = children.into_iter().filter(|child| told.insert(*child));
             unread.extend(new.map(Member::child));
         }
-        let tally = look.tally;
-        self.busiest_ticks += look.busiest;
-        self.last = look.seen;
-        self.has_looked = true;
-        tally
+        let Look { seen, tally, .. } = look;
+        if self
+            .begun
+            .is_some_and(|at| at.elapsed() < SHORTEST_INTERVAL)
+        {
+            return tally;
+        }
+        self.end_interval(seen);
+        Tally {
+            busiest_ticks: Some(self.busiest_ticks),
+            ..tally
+        }
+    }
+
+    fn end_interval(&mut self, seen: HashMap<u32, Thread>) {
+        self.busiest_ticks += seen.values().map(|thread| thread.step).max().unwrap_or(0);
+        let own = own();
+        for (pid, thread) in seen.iter().filter(|(pid, _)| **pid != own) {
+            self.allowed.note(*pid, thread.step);
+        }
+        self.last = seen;
+        self.begun = Some(Instant::now());
     }
 }
 
@@ -80,28 +105,29 @@ impl Member {
     }
 }
 
+/// The thread that looks.
+fn own() -> u32 {
+    gettid().as_raw_pid().unsigned_abs()
+}
+
 /// One round of all threads.
 struct Look<'a> {
     own: u32,
-    before: HashMap<u32, Thread>,
     /// Whether a thread that was not there before has begun since.
     is_another: bool,
+    before: &'a HashMap<u32, Thread>,
     seen: HashMap<u32, Thread>,
-    busiest: u64,
     tally: Tally,
-    allowed: &'a mut Allowed,
 }
 
 impl<'a> Look<'a> {
-    fn new(before: HashMap<u32, Thread>, is_another: bool, allowed: &'a mut Allowed) -> Self {
+    fn new(is_another: bool, before: &'a HashMap<u32, Thread>) -> Self {
         Self {
-            own: gettid().as_raw_pid().unsigned_abs(),
-            before,
+            own: own(),
             is_another,
+            before,
             seen: HashMap::new(),
-            busiest: 0,
             tally: Tally::default(),
-            allowed,
         }
     }
 
@@ -129,24 +155,24 @@ impl<'a> Look<'a> {
     }
 
     fn note(&mut self, stat: &PidStat<'_>) {
+        if stat.pid != self.own {
+            self.tally.count(stat.state);
+        }
         let now = Thread {
             started: stat.started,
             ticks: stat.ticks,
+            step: self.step(stat),
         };
-        let step = self.step(stat.pid, now);
-        if stat.pid != self.own {
-            self.tally.count(stat.state);
-            self.allowed.note(stat.pid, step);
-        }
-        self.busiest = self.busiest.max(step);
         self.seen.insert(stat.pid, now);
     }
 
-    /// How long a thread has run since the last look: one that is new, since it began.
-    fn step(&self, thread: u32, now: Thread) -> u64 {
-        match self.before.get(&thread) {
-            Some(before) if before.started == now.started => now.ticks.saturating_sub(before.ticks),
-            _ if self.is_another => now.ticks,
+    /// How long a thread has run in this interval: one that is new, since it began.
+    fn step(&self, stat: &PidStat<'_>) -> u64 {
+        match self.before.get(&stat.pid) {
+            Some(before) if before.started == stat.started => {
+                stat.ticks.saturating_sub(before.ticks)
+            }
+            _ if self.is_another => stat.ticks,
             _ => 0,
         }
     }
