@@ -61,14 +61,6 @@ pub(crate) fn head(bytes: &[u8]) -> Option<Head> {
     })
 }
 
-/// The first head in `bytes` that is wanted, and where it begins.
-pub(crate) fn find(bytes: &[u8], wanted: impl Fn(&Head) -> bool) -> Option<(usize, Head)> {
-    let begins = (0..bytes.len()).filter(|&at| bytes[at] == MAGIC[0]);
-    begins
-        .filter_map(|at| Some((at, head(&bytes[at..])?)))
-        .find(|(_, head)| wanted(head))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,13 +96,5 @@ mod tests {
                 assert_eq!(head(&bytes), None);
             }
         }
-    }
-
-    #[test]
-    fn a_head_is_found_behind_damage() {
-        let mut bytes = b"nextnexx".to_vec();
-        bytes.extend(sealed());
-        assert_eq!(find(&bytes, |head| head.first == 42).unwrap().0, 8);
-        assert_eq!(find(&bytes, |head| head.first > 42), None);
     }
 }

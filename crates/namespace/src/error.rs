@@ -1,5 +1,6 @@
 //! How it can fail.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -138,10 +139,11 @@ impl Findings {
         self.torn.is_empty() && self.defects.is_empty()
     }
 
-    /// The files and directories that are concerned.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+    /// The files and directories that are concerned, each once.
+    #[must_use]
+    pub fn paths(&self) -> BTreeSet<&Path> {
         let torn = self.torn.iter().map(|damage| &*damage.path);
-        torn.chain(self.defects.iter().map(Defect::path))
+        torn.chain(self.defects.iter().map(Defect::path)).collect()
     }
 }
 

@@ -68,19 +68,16 @@ impl Namespace {
             findings,
         } = recover(&log.directories)?;
         let image = image::encode(&tree, last);
+        let mut damaged = findings.paths();
         for directory in &log.directories {
             let place = image::place(directory, last);
-            if findings.paths().any(|path| *path == place) {
+            if damaged.remove(&*place) {
                 set_aside(&place)?;
             }
             image::write(directory, &image, last)?;
         }
+        damaged.into_iter().try_for_each(set_aside)?;
         for directory in &log.directories {
-            for path in findings.paths() {
-                if path.parent() == Some(directory) && path != image::place(directory, last) {
-                    set_aside(path)?;
-                }
-            }
             remove_before(directory, last)?;
             for segment in lying(directory)? {
                 remove(&segment.path)?;

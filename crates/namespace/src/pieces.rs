@@ -117,7 +117,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::batch;
 
     fn pieces(bytes: &[u8]) -> (tempfile::TempDir, Pieces) {
         let folder = tempfile::tempdir().unwrap();
@@ -142,18 +141,17 @@ mod tests {
         let mut bytes = vec![0; 3 * PIECE];
         let (_folder, mut zeros) = pieces(&bytes);
         assert!(zeros.is_zero_from(5).unwrap());
-        let at = 2 * PIECE - 3;
-        bytes.truncate(at);
-        batch::begin(&mut bytes);
-        bytes.push(9);
-        batch::seal(&mut bytes[at..], 4, 1);
+        let at = 2 * PIECE - LONGEST + 100;
+        bytes[at..at + LONGEST].fill(9);
         let (_folder, mut pieces) = pieces(&bytes);
         assert!(!pieces.is_zero_from(5).unwrap());
-        let wanted = |piece: &[u8]| batch::find(piece, |head| head.first == 4);
-        let (begin, (in_piece, _)) = pieces.find(5, wanted).unwrap().unwrap();
+        let run = |piece: &[u8], byte| {
+            let all = vec![byte; LONGEST];
+            piece.windows(LONGEST).position(|own| own == all)
+        };
+        let (begin, in_piece) = pieces.find(5, |piece| run(piece, 9)).unwrap().unwrap();
         assert_eq!(begin + in_piece as u64, at as u64);
-        let other = |piece: &[u8]| batch::find(piece, |head| head.first > 4);
-        assert_eq!(pieces.find(5, other).unwrap(), None);
+        assert_eq!(pieces.find(5, |piece| run(piece, 8)).unwrap(), None);
     }
 
     #[test]

@@ -68,11 +68,6 @@ pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
     (SHORTEST..=LONGEST).contains(&length).then_some(length)
 }
 
-/// Where the first whole record that is wanted begins, wherever that is.
-pub(crate) fn find(bytes: &[u8], wanted: impl Fn(&Record) -> bool) -> Option<usize> {
-    (0..bytes.len()).find(|at| next(&bytes[*at..]).is_some_and(|record| wanted(&record)))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -114,14 +109,6 @@ mod tests {
     fn zeros_are_no_record() {
         assert_eq!(next(&[]), None);
         assert_eq!(next(&[0; 100]), None);
-    }
-
-    #[test]
-    fn whole_records_are_found_behind_damage() {
-        let mut bytes = vec![7; 40];
-        bytes.extend(record(0));
-        assert_eq!(find(&bytes, |record| record.id == 42), Some(40));
-        assert_eq!(find(&bytes, |record| record.id == 41), None);
     }
 
     proptest! {

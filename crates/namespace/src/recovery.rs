@@ -177,10 +177,10 @@ impl Reached {
                 self.torn.push(damage);
                 self.read_from = self.read_from.max(segment.first);
             }
-            End::Whole if segment.ends_at(last) => {
+            End::Whole(own) if own == last => {
                 self.read_from = self.read_from.max(segment.first);
             }
-            End::Whole => {}
+            End::Whole(_) => {}
             End::Unreadable(fault) => {
                 if segment.may_hold(last + 1) {
                     self.unread.push((segment.first, fault.clone()));
@@ -202,5 +202,35 @@ impl Reached {
 fn note(defects: &mut Vec<Defect>, defect: Defect) {
     if !defects.iter().any(|known| known.path() == defect.path()) {
         defects.push(defect);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+
+    use super::*;
+
+    /// Beside a segment that cannot be read behind 300: what another one shows that begins at
+    /// `first` and is whole up to `last`.
+    fn is_unread(first: u64, last: u64) -> bool {
+        let path = PathBuf::from("/log/edits");
+        let fault = Fault::of(&path, "read")(Errno::IO);
+        let segment = |first| Lying {
+            path: path.clone(),
+            first,
+            last: None,
+        };
+        let mut reached = Reached::default();
+        reached.add(&segment(201), End::Unreadable(fault), 300);
+        reached.add(&segment(first), End::Whole(last), 300);
+        reached.unread().is_some()
+    }
+
+    #[test]
+    fn only_a_copy_that_goes_as_far_shows_that_there_is_no_more() {
+        assert!(!is_unread(201, 300));
+        assert!(is_unread(201, 250), "it was dropped before");
+        assert!(is_unread(1, 300), "it ended before the other one began");
     }
 }

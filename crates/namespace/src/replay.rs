@@ -7,7 +7,7 @@
 use crate::batch::{self, HEAD, Head};
 use crate::error::{Damage, Error, Fault};
 use crate::pieces::Pieces;
-use crate::record::{self, LENGTH, LONGEST, Record};
+use crate::record::{self, LENGTH, LONGEST};
 use crate::segment::{HEADER, Lying, has_header};
 use crate::tree::Tree;
 
@@ -21,8 +21,8 @@ pub(crate) struct Replayed {
 /// How a segment ends.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// With the last record of a batch, and it tells of no more.
-    Whole,
+    /// With the last record of a batch, of this transaction, and it tells of no more.
+    Whole(u64),
     /// Within its last batch, as a crash leaves it.
     Torn(Damage),
     /// With something that was whole once: a later batch or the name of the segment shows it, or no
@@ -86,7 +86,11 @@ impl Replay<'_> {
                 None if self.pieces.is_zero_from(self.at)? => Some(self.end()),
                 // Of a batch whose head is damaged.
                 None if self.record(u64::MAX)? => None,
-                None => self.damage(self.at, self.at + HEAD as u64)?,
+                None => {
+                    let length = record::length(self.pieces.get(self.at, LENGTH)?);
+                    let end = self.at + length.unwrap_or(0).max(HEAD) as u64;
+                    self.damage(self.at, end)?
+                }
             };
         }
     }
@@ -142,8 +146,9 @@ impl Replay<'_> {
 
     /// Nothing but zeros follow a whole batch.
     fn end(&self) -> End {
-        if self.segment.ends_at(self.expected - 1) {
-            End::Whole
+        let last = self.expected - 1;
+        if self.segment.ends_at(last) {
+            End::Whole(last)
         } else {
             End::Damaged(self.here())
         }
@@ -152,36 +157,47 @@ impl Replay<'_> {
     /// What should lie from here to `end`, in a batch that began at `begin`, is not whole. How the
     /// segment ends, unless it goes on behind what another copy had.
     fn damage(&mut self, begin: u64, end: u64) -> Result<Option<End>, Error> {
-        let damage = self.here();
-        let expected = self.expected;
-        if expected <= self.replayed.last {
-            self.made_up.get_or_insert(damage);
-            return self.go_on();
+        if self.expected <= self.replayed.last {
+            let here = self.here();
+            self.made_up.get_or_insert(here);
+            return self.go_on(begin);
         }
-        let mut was_whole = self.segment.last.is_some();
-        was_whole |= !self.pieces.lacks_a_sector(begin, self.at, end)?;
-        was_whole |= self.pieces.find(self.at, begins_after(expected))?.is_some();
-        Ok(Some(if was_whole {
-            End::Damaged(damage)
-        } else {
-            End::Torn(damage)
-        }))
+        self.ended(begin, end).map(Some)
     }
 
-    /// Go on with the next transaction, if it lies whole somewhere behind this damage.
-    fn go_on(&mut self) -> Result<Option<End>, Error> {
-        let next = self.replayed.last + 1;
-        let is_next = |record: &Record| record.id == next;
-        let found = |piece: &[u8]| record::find(piece, is_next);
-        if let Some((piece, at)) = self.pieces.find(self.at, found)? {
-            (self.at, self.expected) = (piece + at as u64, next);
+    /// How the segment ends, where the next transaction should lie from here to `end`.
+    fn ended(&mut self, begin: u64, end: u64) -> Result<End, Error> {
+        let lost = self.expected;
+        let mut was_whole = self.segment.last.is_some();
+        was_whole |= !self.pieces.lacks_a_sector(begin, self.at, end)?;
+        was_whole |= self
+            .pieces
+            .find(self.at, |piece| landmark(piece, |own| own.batch > lost))?
+            .is_some();
+        Ok(if was_whole {
+            End::Damaged(self.here())
+        } else {
+            End::Torn(self.here())
+        })
+    }
+
+    /// Go on behind this damage, of which nothing is needed, up to the next transaction. How the
+    /// segment ends, if that is not among what is whole there.
+    fn go_on(&mut self, begin: u64) -> Result<Option<End>, Error> {
+        let (expected, next) = (self.expected, self.replayed.last + 1);
+        let found = self.pieces.find(self.at + 1, |piece| {
+            landmark(piece, |own| own.transaction >= expected)
+        })?;
+        let Some((piece, (at, landmark))) = found else {
+            return Ok(Some(End::Damaged(self.here())));
+        };
+        let at = piece + at as u64;
+        if landmark.transaction <= next {
+            (self.at, self.expected) = (at, landmark.transaction);
             return Ok(None);
         }
-        let mut damage = self.here();
-        if self.pieces.find(self.at, begins_after(next))?.is_some() {
-            damage.transaction = next;
-        }
-        Ok(Some(End::Damaged(damage)))
+        self.expected = next;
+        self.ended(begin, at).map(Some)
     }
 
     fn here(&self) -> Damage {
@@ -193,11 +209,25 @@ impl Replay<'_> {
     }
 }
 
-/// Whether a batch that began after the transaction `lost` lies in a piece.
-fn begins_after(lost: u64) -> impl Fn(&[u8]) -> Option<()> {
-    move |piece| {
-        let later = |record: &Record| record.id.saturating_sub(record.place.into()) > lost;
-        let head = batch::find(piece, |head| head.first > lost).is_some();
-        (head || record::find(piece, later).is_some()).then_some(())
-    }
+/// The head of a batch, or a record, that is whole.
+struct Landmark {
+    /// Its own, or the first behind it.
+    transaction: u64,
+    /// The first of its batch.
+    batch: u64,
+}
+
+/// The first that is wanted in a piece, wherever it begins.
+fn landmark(piece: &[u8], wanted: impl Fn(&Landmark) -> bool) -> Option<(usize, Landmark)> {
+    let at = |at: usize| {
+        let from = &piece[at..];
+        let head = batch::head(from).map(|head| (head.first, 0));
+        let (transaction, place) =
+            head.or_else(|| record::next(from).map(|own| (own.id, own.place)))?;
+        let batch = transaction.saturating_sub(place.into());
+        Some((at, Landmark { transaction, batch }))
+    };
+    (0..piece.len())
+        .filter_map(at)
+        .find(|(_, landmark)| wanted(landmark))
 }

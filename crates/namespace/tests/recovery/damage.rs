@@ -290,6 +290,34 @@ fn to_open_a_torn_log_tells_so_and_sets_it_aside() {
     is_torn(&directories, 10, &[]);
 }
 
+/// It has lost something that the other copy has, and ends early as well.
+#[test]
+fn a_segment_with_two_kinds_of_damage_is_set_aside_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let directories = written(folder.path(), 2, 2, 5, 0);
+    for (own, ends_in) in directories.iter().zip([10, 8]) {
+        changed(own, |bytes| {
+            let parts = parts(bytes, 5);
+            let (last, _) = parts.iter().rfind(|(_, id)| *id == ends_in).unwrap();
+            bytes.truncate(last.start + 3);
+        });
+    }
+    changed(&directories[0], |bytes| bytes[HEADER + BATCH_HEAD + 9] ^= 1);
+    let (namespace, findings) = Namespace::open(log(directories.clone())).unwrap();
+    let own = directories[0].join(SEGMENT);
+    let [torn] = &*findings.torn else {
+        panic!("{findings}");
+    };
+    assert_eq!((&torn.path, torn.transaction), (&own, 10));
+    let lost = Defect::Segment(at(&directories[0], HEADER + BATCH_HEAD, 1));
+    assert!(findings.defects.contains(&lost), "{findings}");
+    assert!(!own.exists());
+    assert_eq!(
+        namespace.close().unwrap().0.digest(),
+        tree_after(9).digest()
+    );
+}
+
 fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
