@@ -476,3 +476,11 @@ def test_a_server_is_sure_only_where_it_is_not_the_network_or_the_clients_queue(
     diagnosis = diagnose(base.seen, base.ground)
     assert (diagnosis.findings[0].limit, diagnosis.findings[0].confidence) == (Limit.NFS, sure)
     assert ("the network's speed" in diagnosis.missing) is ("%ifutil" not in str(network))
+
+
+@pytest.mark.parametrize("used", [200.0, 330.0])
+def test_cores_that_are_half_busy_make_no_surer_than_busier_ones(used):
+    """16 threads that want 4 cores: that they wait for these is evidence enough by itself."""
+    base = Situation("", Limit.CPU, **confined(16, used=used))
+    found = next(own for own in processor.find(base.seen, base.ground) if own.limit is Limit.CPU)
+    assert found.confidence is Confidence.MEDIUM

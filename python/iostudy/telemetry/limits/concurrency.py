@@ -59,8 +59,8 @@ def _spare(seen: Seen, ground: Ground) -> tuple[Confidence, tuple[Evidence, ...]
     figures = seen.devices.get(device)
     point = Point.of(figures) if figures else None
     if point and (more := can_do_more(ground, device, point)):
-        says = f"the device did {number(point.per_second)} requests/s, and in another run"
-        says += f" with a queue of {number(more.queue)} {number(more.per_second)}"
+        says = f"the device did {number(point.per_second)} requests/s, and"
+        says += f" {number(more.per_second)} in another run with a queue of {number(more.queue)}"
         evidence = Evidence("requests/s", device, more.per_second, "1/s", says)
         return Confidence.HIGH, (evidence,)
     disks = ground.disks(device, seen)

@@ -51,7 +51,7 @@ def _its_cores(seen: Seen, ground: Ground) -> Iterator[Finding]:
         says = f"{number(asked.running)} of its threads on one or ready for one"
         evidence.append(Evidence("running", "", asked.running, "threads", says))
         held = max(held, 100 * asked.unserved)
-        confidence = confidence or Confidence.MEDIUM
+        confidence = confidence if confidence is Confidence.HIGH else Confidence.MEDIUM
     if confidence:
         yield Finding(Limit.CPU, "", held, confidence, tuple(evidence))
 
