@@ -44,8 +44,8 @@ def main() -> None:
     peers = {"iostat": ["iostat", "-x"], "dool": dool, "dool --full": [*dool, "--full"]}
     if os.geteuid() != 0:
         sys.exit("sampler_cost needs root: it makes loop devices")
-    if shutil.which("iostat") is None:
-        sys.exit("sampler_cost needs iostat (apt-get install sysstat)")
+    if missing := [name for name, (program, *_) in peers.items() if not shutil.which(program)]:
+        sys.exit(f"sampler_cost needs {', '.join(missing)} (apt-get install sysstat; make test)")
     with _disks(DEVICES) as disks:
         ours, theirs, added_mib = _measure(disks, peers)
         bare = 100 * DEFAULT_HZ * _bare_seconds(disks)

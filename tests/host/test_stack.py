@@ -72,8 +72,21 @@ def test_an_nvme_disk_with_paths_schedules_in_these(tmp_path: Path) -> None:
     (path,) = stack.scheduling_devices("nvme0n1", tmp_path)
     assert (path.name, path.number, path.hidden) == ("nvme0c0n1", "259:0", True)
     assert path.path == Path("/dev/nvme0n1")
-    assert kind_of(read_device("nvme0n1", tmp_path), tmp_path) is Kind.MULTIPATH
+    disk = read_device("nvme0n1", tmp_path)
+    assert kind_of(disk, tmp_path) is Kind.MULTIPATH
+    add_partition(tmp_path, "nvme0n1", "nvme0n1p1", "259:9")
+    for each in (disk, read_device("nvme0n1p1", tmp_path)):
+        write(tmp_path / "sys/block/nvme0n1/queue/iostats", "0\n")
+        assert stack.counting(each, tmp_path) == (path,)
+        write(tmp_path / "sys/block/nvme0n1/queue/iostats", "1\n")
+        assert stack.counting(each, tmp_path) == (each,)
     assert kind_of(path, tmp_path) is Kind.NVME
+
+
+def test_a_volume_counts_itself_whatever_its_queue_says(host: Path) -> None:
+    """Before Linux 6.5 that of device-mapper is 0 where it does count."""
+    write(host / "sys/block/dm-0/queue/iostats", "0\n")
+    assert named(stack.counting(read_device("dm-0", host), host)) == ["dm-0"]
 
 
 def test_btrfs_on_several_disks(host: Path) -> None:

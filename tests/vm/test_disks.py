@@ -90,9 +90,10 @@ def test_no_rule_is_written_for_multipath(machine: Machine, paths: str) -> None:
 
 @pytest.fixture(scope="module")
 def flash(booted: Machine) -> str:
-    """A file system on an NVMe disk that has no scheduler and, before Linux 6.2, counts nothing."""
+    """On a part of an NVMe disk that has no scheduler and, before Linux 6.2, counts nothing."""
     booted.run("udevadm", "settle")
-    booted.shell("mkfs.ext4 -q /dev/nvme0n1; mkdir /flash; mount /dev/nvme0n1 /flash")
+    booted.shell("addpart /dev/nvme0n1 1 2048 1000000; udevadm settle")
+    booted.shell("mkfs.ext4 -q /dev/nvme0n1p1; mkdir /flash; mount /dev/nvme0n1p1 /flash")
     assert booted.shell("cat /sys/block/nvme0n1/queue/iostats").strip() == "0"
     return "/flash"
 
@@ -110,7 +111,7 @@ def test_the_scheduler_of_an_nvme_disk_with_paths_is_set_in_these(
 
 def test_what_an_nvme_disk_does_is_told_of_its_paths(machine: Machine, flash: str) -> None:
     work = ("dd", "if=/dev/nvme0n1", "of=/dev/null", "bs=1M", "count=64", "iflag=direct")
-    told = json.loads(machine.iostudy("watch", "--json", "nvme0n1", "--", *work).stdout)
+    told = json.loads(machine.iostudy("watch", "--json", flash, "--", *work).stdout)
     assert told["device"] == "nvme0c0n1"
     assert told["devices"]["nvme0c0n1"]["kB_read"] >= 64 * 1024
     shape = ("-o", "size=8MiB", "-o", "files=2")

@@ -96,3 +96,10 @@ def test_killed_at_any_moment_the_next_command_puts_all_members_back(machine: Ma
         machine.iostudy("restore")
         assert queues(machine) == before
     assert killed
+
+
+def test_what_a_mirror_does_is_told_of_the_volume(machine: Machine) -> None:
+    """Its disks write twice as much, and none of that is another's."""
+    asked = ("dfsio-write", "--target", "/home", "-o", "size=4MiB", "-o", "files=2")
+    told = json.loads(machine.iostudy("bench", *asked, "--json").stdout)
+    assert told["device"] == kernel_name(machine, "/dev/vg0/home")

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.host import stack
 from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Limit
 from iostudy.telemetry.seen import Figures
+from iostudy.watch.chosen import Named
 from iostudy.watch.judged import Target, ground_of, target_of
 from iostudy.watch.live import Reading
+from tests.fixtures_loop import MIB, loop_disk
 from tests.telemetry.limits.synthetic import BUSY, PEER, SLOW, disk
-from tests.watch.of_devices import STACK, reading, volume
+from tests.watch.of_devices import STACK, reading
 from tests.watch.of_devices import disk as watched
 
 IDLE = {"eth0": {"%ifutil": 20.0, "rxkB/s": 2e3, "txkB/s": 24e3}}
@@ -53,11 +56,20 @@ def test_the_devices_that_were_asked_for_are_the_target():
 
 
 def test_a_disk_that_leaves_counting_to_its_paths_is_judged_by_these():
-    head, path = volume("nvme0n1", "nvme0n1", "nvme0c0n1"), watched("nvme0c0n1")
-    now = reading([head, path], {"nvme0n1": 0.0, "nvme0c0n1": 98.0})
-    idle = {**now.seen.devices["nvme0n1"], "w/s": 0.0}
-    now = replace(now, seen=replace(now.seen, devices={**now.seen.devices, "nvme0n1": idle}))
-    assert target_of(now, ["nvme0n1", "nvme0c0n1"]) == Target(("nvme0c0n1",))
+    path = watched("nvme0c0n1")
+    counted = {"members": (path.name,), "disks": (path.name,), "counted_by": (path.name,)}
+    part = Named("nvme0n1p2", "nvme0n1p2", is_partition=True, **counted)
+    now = reading([part, path], {"nvme0n1p2": 0.0, "nvme0c0n1": 98.0})
+    assert target_of(now, ["nvme0n1p2", "nvme0c0n1"]) == Target(("nvme0c0n1",))
+
+
+@pytest.mark.root
+def test_of_a_device_and_the_one_that_it_lies_on_the_upper_is_judged():
+    """What it moves arrives at both, and is to be counted once."""
+    with loop_disk(MIB) as loop:
+        below = [device.name for device in stack.whole_stack(loop)]
+        assert below[0] == loop
+        assert target_of(saw({loop: BUSY}), list(reversed(below))) == Target((loop,))
 
 
 def test_members_of_a_volume_that_was_asked_for_are_judged_as_such():

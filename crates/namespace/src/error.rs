@@ -139,6 +139,14 @@ impl Findings {
         self.torn.is_empty() && self.defects.is_empty()
     }
 
+    /// Why one of these directories could not be listed, the first if several could not.
+    pub(crate) fn unlisted(&self, directories: &[PathBuf]) -> Option<&Fault> {
+        self.defects.iter().find_map(|defect| match defect {
+            Defect::Unreadable(fault) if directories.contains(&fault.path) => Some(fault),
+            _ => None,
+        })
+    }
+
     /// The files and directories that are concerned, each once.
     #[must_use]
     pub fn paths(&self) -> BTreeSet<&Path> {

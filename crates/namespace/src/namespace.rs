@@ -60,15 +60,19 @@ impl Namespace {
     ///
     /// # Errors
     ///
-    /// As [`recover`]'s, or a file cannot be written.
+    /// As [`recover`]'s, or a directory cannot be listed or a file written. A directory that is
+    /// lost for good is left out of `log`.
     pub fn open(log: Log) -> Result<(Self, Findings), Error> {
         let Recovered {
             tree,
             last,
             findings,
         } = recover(&log.directories)?;
-        let image = image::encode(&tree, last);
         let mut damaged = findings.paths();
+        if let Some(fault) = findings.unlisted(&log.directories) {
+            return Err(fault.clone().into());
+        }
+        let image = image::encode(&tree, last);
         for directory in &log.directories {
             let place = image::place(directory, last);
             if damaged.remove(&*place) {

@@ -14,7 +14,7 @@ pub struct Done {
     pub mutations: u64,
     /// Batches: each is synced once in every directory.
     pub batches: u64,
-    /// Bytes of records, in one directory.
+    /// Bytes of records and of what batches begin with, in one directory.
     pub bytes: u64,
     /// From the first write of each batch to its last sync.
     pub writing: Duration,

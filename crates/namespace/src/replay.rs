@@ -83,9 +83,9 @@ impl Replay<'_> {
             let head = batch::head(self.pieces.get(self.at, HEAD)?);
             end = match head.filter(|head| head.first == self.expected) {
                 Some(head) => self.batch(head)?,
-                None if self.pieces.is_zero_from(self.at)? => Some(self.end()),
                 // Of a batch whose head is damaged.
                 None if self.record(u64::MAX)? => None,
+                None if self.pieces.is_zero_from(self.at)? => Some(self.end()),
                 None => {
                     let length = record::length(self.pieces.get(self.at, LENGTH)?);
                     let end = self.at + length.unwrap_or(0).max(HEAD) as u64;

@@ -10,12 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from iostudy.host.mounts import Mount
+from iostudy.host.mounts import NFS, Mount
 from iostudy.study import reference
 from iostudy.study.combinations import Factor
 from iostudy.study.model import Study
 
-NFS = ("nfs", "nfs4")
 _OPTION = "logs"
 _LEVEL = "nfs"
 

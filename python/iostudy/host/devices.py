@@ -39,8 +39,8 @@ class BlockDevice:
     that no other disk gets until the next boot.
 
     An NVMe disk that may have several controllers is a device (``nvme0n1``) built on one for each
-    path (``nvme0c0n1``), which has the queue. Paths are ``hidden``: they have no node, and udev is
-    told nothing of them. Source: drivers/nvme/host/multipath.c.
+    path (``nvme0c0n1``), which has the queue; so are its partitions. Paths are ``hidden``: they
+    have no node, and udev is told nothing of them. Source: drivers/nvme/host/multipath.c.
     """
 
     name: str
@@ -117,7 +117,7 @@ def read_device(name: str, root: Path = ROOT) -> BlockDevice:
         partition_of=disk.name if is_partition else None,
         partitions=_names(child.parent for child in folder.glob("*/partition")),
         holders=_names((folder / "holders").glob("*")),
-        slaves=_names((folder / "slaves").glob("*")) or _nvme_paths(folder.name, root),
+        slaves=_names((folder / "slaves").glob("*")) or _nvme_paths(disk.name, root),
         backing_file=_backing_file(folder),
         diskseq=read_number(disk / "diskseq"),
         hidden=read_number(folder / "hidden") == 1,

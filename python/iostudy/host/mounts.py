@@ -12,6 +12,8 @@ from pathlib import Path
 
 from iostudy.host.files import ROOT, decode
 
+NFS = ("nfs", "nfs4")
+"""What the kernel calls file systems of an NFS server."""
 _ESCAPE = re.compile(rb"\\([0-7]{3})")
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from iostudy.errors import TargetError
 from iostudy.host import devices, mounts, volumes
 from iostudy.host.devices import BlockDevice
-from iostudy.host.files import ROOT
+from iostudy.host.files import ROOT, read_attribute
 
 _WITHOUT_DEVICE = {
     "tmpfs": "it lives in memory; give a directory on a disk",
@@ -135,6 +135,17 @@ def below(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
         return devices_of(device.backing_file, root)
     except TargetError:
         return ()
+
+
+def counting(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+    """The device, or the paths to it where these alone count what it does.
+
+    NVMe disks with paths count nothing before Linux 6.2 (commit d4d957b53d91). Of other devices
+    ``queue/iostats`` does not say so: device-mapper counts with 0 there as well, before Linux 6.5.
+    """
+    paths = tuple(each for each in devices.present(device.slaves, root) if each.hidden)
+    counts = read_attribute(devices.queue_folder(device, root) / "iostats")
+    return paths if paths and (counts or "").strip() == "0" else (device,)
 
 
 def _walk(level: Iterable[BlockDevice], root: Path) -> Iterator[BlockDevice]:

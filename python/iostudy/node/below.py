@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from iostudy.errors import TargetError
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
-from iostudy.host.files import read_attribute
 from iostudy.settings.identity import DiskIdentity
 
 
@@ -26,25 +25,12 @@ def queued(found: Iterable[str]) -> tuple[BlockDevice, ...]:
 def tops(*places: Path) -> tuple[str, ...]:
     """The whole disk or volume that each place sits on, the first of several, each once.
 
-    Or what that is built on, if it counts nothing itself. None of them lies on another: what a loop
+    Or the paths to that, if it counts nothing itself. None of them lies on another: what a loop
     device moves arrives at the disk that its file is on, and is to be counted once.
     """
     tops = (stack.top_devices(place)[0] for place in places if _stack(place))
-    found = dict.fromkeys(device for top in tops for device in _counting(top))
+    found = dict.fromkeys(device for top in tops for device in stack.counting(top))
     return tuple(device.name for device in found if not _lies_on_any(device, found))
-
-
-def _counting(device: BlockDevice) -> Iterator[BlockDevice]:
-    """The device, or if it counts nothing those it is built on.
-
-    NVMe disks with paths count nothing themselves before Linux 6.2 (commit d4d957b53d91).
-    """
-    counts = read_attribute(devices.queue_folder(device) / "iostats")
-    if device.slaves and (counts or "").strip() == "0":
-        for lower in devices.present(device.slaves):
-            yield from _counting(lower)
-    else:
-        yield device
 
 
 def _lies_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
@@ -53,8 +39,11 @@ def _lies_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
 
 
 def identity(place: str | Path) -> list[str]:
-    """The devices that a place is on, or is made on, whatever they are named today."""
-    return [DiskIdentity.of(device).stable() for device in _stack(place)]
+    """The devices that a place is on, or is made on, whatever they are named today.
+
+    Without the paths to a disk, of which it may gain or lose some.
+    """
+    return [DiskIdentity.of(device).stable() for device in _stack(place) if not device.hidden]
 
 
 def _stack(place: str | Path) -> tuple[BlockDevice, ...]:

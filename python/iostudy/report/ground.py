@@ -19,7 +19,6 @@ from iostudy.workloads import catalog
 from iostudy.workloads.definition import OneByOne, WorkloadDefinition
 
 Shown = Mapping[str, tuple[Point, ...]]
-
 _NFS = ("nfs", "nfs4")
 
 

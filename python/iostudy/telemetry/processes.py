@@ -26,14 +26,16 @@ def workload_figures(samples: Samples) -> Figures:
     columns = samples.group("workload")
     if not columns:
         return {}
-    used = {name: _total(columns[name]) for name in _USED}
+    # Scans of processes and looks at threads have turns of their own: one may be there alone.
+    unknown = np.full(len(samples.seconds), np.nan)
+    used = {name: _total(columns.get(name, unknown)) for name in _USED}
     figures = {
         "%cpu": 100 * used["cpu_us"] / (float(samples.seconds[-1]) * _MICROSECONDS),
-        "%thread": _busiest_thread(samples.seconds, columns["busiest_thread_us"]),
-        "threads": _mean(samples.seconds, columns["threads"]),
-        "running": _mean(samples.seconds, columns["running_threads"]),
-        "waiting": _mean(samples.seconds, columns["waiting_threads"]),
-        "allowed_cores": _last(columns.get("allowed_cores", np.array([]))),
+        "%thread": _busiest_thread(samples.seconds, columns.get("busiest_thread_us", unknown)),
+        "threads": _mean(samples.seconds, columns.get("threads", unknown)),
+        "running": _mean(samples.seconds, columns.get("running_threads", unknown)),
+        "waiting": _mean(samples.seconds, columns.get("waiting_threads", unknown)),
+        "allowed_cores": _last(columns.get("allowed_cores", unknown)),
         "read_kB": used["read_bytes"] / KIB,
         "written_kB": used["written_bytes"] / KIB,
         "cancelled_kB": used["cancelled_bytes"] / KIB,

@@ -19,7 +19,8 @@ class Named:
 
     ``called`` is what people call it: a volume's or an array's name (``vg0/home``, ``md/data``),
     else its own. ``members`` are the devices that it consists of, by the kernel's names, ``disks``
-    the disk of each: a partition's, else itself.
+    the disk of each: a partition's, else itself. ``counted_by`` are those that count what it does,
+    where it does not itself.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Named:
     members: tuple[str, ...] = ()
     disks: tuple[str, ...] = ()
     is_partition: bool = False
+    counted_by: tuple[str, ...] = ()
 
 
 def chosen(places: Sequence[str], root: Path = ROOT) -> tuple[str, ...]:
@@ -55,6 +57,9 @@ def named(name: str, root: Path = ROOT) -> Named:
         members=tuple(_counted_as(member.name) for member in members),
         disks=tuple(_counted_as(member.disk) for member in members),
         is_partition=device.partition_of is not None,
+        counted_by=tuple(
+            _counted_as(each.name) for each in stack.counting(device, root) if each != device
+        ),
     )
 
 

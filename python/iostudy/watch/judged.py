@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from iostudy.errors import TargetError
+from iostudy.host import stack
 from iostudy.host.devices import read_device
 from iostudy.host.inventory import virtualisation
 from iostudy.telemetry.limits.diagnose import LITTLE
-from iostudy.telemetry.limits.ground import Ground, Point, shown
+from iostudy.telemetry.limits.ground import Ground, shown
 from iostudy.telemetry.limits.whose import data_kb, is_of_workload
 from iostudy.telemetry.seen import Figures, Seen
 from iostudy.watch.live import Reading
@@ -23,13 +25,13 @@ class Target:
 
 
 def target_of(reading: Reading, asked_for: Sequence[str] | None) -> Target:
-    """The devices that were asked for, else the busiest one; in both cases no member of another.
+    """The devices that were asked for, else the busiest one; in both cases none below another.
 
     Or the busiest mount, if more was moved over it than that device moved and the command can have
     been who did that.
     """
     if asked_for is not None:
-        return Target(_tops(reading, asked_for))
+        return Target(_named(reading, asked_for))
     seen, device = reading.seen, _busiest_device(reading)
     mount = _busiest_mount(seen)
     if mount and _is_used_more(seen.nfs[mount], seen.devices.get(device, {})):
@@ -56,20 +58,32 @@ def _busiest_device(reading: Reading) -> str:
     return busiest if utils.get(busiest, 0.0) > 0 else ""
 
 
-def _tops(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
-    """Those of them that are no members of others, and that count what they do."""
-    names = tuple(name for name in names if not _is_head(reading, name))
+def _named(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
+    """Those of them on which no other of them lies; for one that counts nothing, what does."""
+    counting = (each for name in names for each in _counting(reading, name))
+    found = tuple(dict.fromkeys(counting))
+    return _tops(reading, found, {each for name in found for each in _lies_on(name)})
+
+
+def _tops(reading: Reading, names: Iterable[str], others: Collection[str] = ()) -> tuple[str, ...]:
+    """Those that are no members of other ones, nor among ``others``."""
+    names = tuple(names)
     there = (name for name in names if name in reading.devices)
     below = {member for name in there for member in reading.members_of(name)}
-    return tuple(name for name in names if name not in below)
+    return tuple(name for name in names if name not in below and name not in others)
 
 
-def _is_head(reading: Reading, name: str) -> bool:
-    """Whether it has left all counting to its members, as NVMe disks do to their paths."""
-    figures = reading.seen.devices
-    members = reading.members_of(name) if name in reading.devices else ()
-    own, below = figures.get(name), [figures[member] for member in members if member in figures]
-    return own is not None and Point.of(own) is None and any(Point.of(each) for each in below)
+def _counting(reading: Reading, name: str) -> tuple[str, ...]:
+    return (reading.devices[name].counted_by or (name,)) if name in reading.devices else (name,)
+
+
+def _lies_on(name: str) -> Iterator[str]:
+    """All that the device lies on, also what is not shown as its member: a disk, a file's disk."""
+    try:
+        below = stack.whole_stack(name)
+    except TargetError:  # it has gone meanwhile
+        return
+    yield from (device.name.replace("!", "/") for device in below if device.name != name)
 
 
 def _busiest_mount(seen: Seen) -> str:

@@ -73,7 +73,7 @@ class NNThroughputOptions(NamespaceOptions):
     )
     record_bytes: Annotated[int, Field(ge=0, le=16384)] = Field(
         0,
-        description="the least size of a record of the log, in bytes; the rest is zeros. 0: what "
+        description="the least size of a record of the log, in bytes; the rest is padding. 0: what "
         "it needs, some 50 bytes",
     )
     batch_records: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
@@ -333,5 +333,6 @@ NNTHROUGHPUT = WorkloadDefinition(
     make=NNThroughput,
     requests_at_once=_batches_at_once,
     one_by_one=_one_by_one,
+    measured_seconds="exec_time",
     example={"files": 20000},
 )

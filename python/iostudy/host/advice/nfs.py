@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from iostudy.host.advice.commands import joined
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Rule, Sighting
+from iostudy.host.mounts import NFS
 from iostudy.host.topology import Place
 
 LARGEST_TRANSFER = "1048576"
@@ -59,7 +60,7 @@ def _old(facts: Facts) -> Iterator[Sighting]:
 
 def _mounted(facts: Facts) -> Iterator[tuple[Place, Mapping[str, str]]]:
     for place in facts.topology.apart:
-        if place.filesystem in ("nfs", "nfs4"):
+        if place.filesystem in NFS:
             yield place, _options(place.options)
 
 

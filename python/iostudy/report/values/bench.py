@@ -81,7 +81,7 @@ class BenchTold(Value):
     """By operation; those that the workload did not measure are left out."""
     parts: tuple[MeasuredPartTold, ...]
     device: str
-    """The one of ``devices`` that the target lies on; empty if there is none."""
+    """The first of ``devices`` that the target lies on; empty if there is none."""
     devices: dict[str, dict[str, FiniteFloat | None]]
     """iostat's figures by device."""
     machine: dict[str, FiniteFloat | None]

@@ -35,7 +35,7 @@ class TrialTold(Value):
     figures: dict[str, FiniteFloat | None]
     settings: dict[str, str]
     device: str
-    """The one of ``devices`` that was under test; empty if there was none."""
+    """The first of ``devices`` that was under test; empty if there was none."""
     devices: dict[str, dict[str, FiniteFloat | None]]
     machine: dict[str, FiniteFloat | None]
     phases: dict[str, FiniteFloat | None]
