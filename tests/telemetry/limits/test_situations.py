@@ -440,7 +440,7 @@ def test_a_network_matters_to_a_run_with_files_on_nfs_beside_those_on_a_disk(mou
     assert (finding.limit, finding.confidence) == (Limit.NETWORK, sure)
 
 
-@pytest.mark.parametrize(("at_once", "sure"), [(8, Confidence.LOW), (40, Confidence.MEDIUM)])
+@pytest.mark.parametrize(("at_once", "sure"), [(8, Confidence.LOW), (32, Confidence.MEDIUM)])
 def test_how_many_requests_a_flash_disk_serves_at_once_is_not_told(at_once, sure):
     devices = {DISK: disk(reads=1000 * at_once, wait_ms=1, util=99)}
     base = replace(BY_NAME["nothing is busy"], devices=devices, workload=waiting(at_once))

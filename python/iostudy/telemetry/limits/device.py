@@ -18,11 +18,12 @@ from iostudy.telemetry.seen import Figures, Seen
 BUSY = Steps(80, 90, 95)
 """%util of a device that could not have been used much longer: the rest is start and end. By
 Amdahl's law what makes the rest shorter saves at most that share: a fifth, a tenth, a twentieth."""
-DEEP = Steps(4, 32, float("inf"))
+DEEP = Steps(4, 30, float("inf"))
 """Requests at once in a disk from which on a queue speaks for saturation, though not with
 certainty: a disk with platters serves one at a time, a flash disk as many as its channels, which
-nobody tells. The first is a choice: few devices of today serve fewer at once. The second is what
-the command queue of a SATA disk holds, and what flash disks are rated at."""
+nobody tells. The first is a choice: few devices of today serve fewer at once. The second is a
+little less than the 32 that the command queue of a SATA disk holds, and that flash disks are rated
+at: one that is kept full has not quite as many on average."""
 QUEUED = 2.0
 """Requests at once from which on, at a disk that serves one at a time, there is always one that
 waits while another is served."""
