@@ -484,3 +484,11 @@ def test_cores_that_are_half_busy_make_no_surer_than_busier_ones(used):
     base = Situation("", Limit.CPU, **confined(16, used=used))
     found = next(own for own in processor.find(base.seen, base.ground) if own.limit is Limit.CPU)
     assert found.confidence is Confidence.MEDIUM
+
+
+@pytest.mark.parametrize(("others", "sure"), [(10.0, Confidence.MEDIUM), (95.0, Confidence.LOW)])
+def test_a_busy_core_may_be_others_where_they_used_as_much(others, sure):
+    machine = {**MACHINE, "%core": 99.0, "foreign_%cpu": others}
+    seen = Seen(SECONDS, {}, machine, workload={"%cpu": 90.0})
+    (found,) = processor.find(seen, ground())
+    assert (found.limit, found.confidence) == (Limit.CORE, sure)

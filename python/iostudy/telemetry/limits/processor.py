@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from iostudy.telemetry.limits.cores import in_words, is_confined, its_cores
 from iostudy.telemetry.limits.demand import UNSERVED, Demand, cpu_busy, demand
 from iostudy.telemetry.limits.diagnosis import Confidence, Evidence, Finding, Limit
+from iostudy.telemetry.limits.foreign import FOREIGN_CPU
 from iostudy.telemetry.limits.grade import Steps, at_most, number, told
 from iostudy.telemetry.limits.ground import Ground
 from iostudy.telemetry.seen import Seen
@@ -70,6 +71,8 @@ def _wanted(seen: Seen, asked: Demand | None) -> float:
 def _one_core(seen: Seen, ground: Ground) -> Iterator[Finding]:
     """By the workload's busiest thread; without it, by the busiest core, whosesoever that was.
 
+    Others who used as much as one core may have been who kept it busy.
+
     A thread that spins keeps its core busy whatever it waits for.
     """
     if ground.spins:
@@ -80,7 +83,8 @@ def _one_core(seen: Seen, ground: Ground) -> Iterator[Finding]:
         known = Confidence.HIGH
     elif "%core" in seen.machine:
         thread = told(seen.machine, "%core", "", "%", "busy {} % of the time")
-        known = Confidence.MEDIUM
+        others = seen.machine.get(FOREIGN_CPU, 0.0)
+        known = Confidence.LOW if others >= BUSY.low else Confidence.MEDIUM
     else:
         return
     if confidence := BUSY.grade(thread.value):
