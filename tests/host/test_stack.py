@@ -84,7 +84,7 @@ def test_an_nvme_disk_with_paths_schedules_in_these(tmp_path: Path) -> None:
 
 
 def test_a_volume_counts_itself_whatever_its_queue_says(host: Path) -> None:
-    """Before Linux 6.5 that of device-mapper is 0 where it does count."""
+    """That of device-mapper is 0 on Linux 6.1, where it does count."""
     write(host / "sys/block/dm-0/queue/iostats", "0\n")
     assert named(stack.counting(read_device("dm-0", host), host)) == ["dm-0"]
 

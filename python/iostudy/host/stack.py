@@ -141,7 +141,7 @@ def counting(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The device, or the paths to it where these alone count what it does.
 
     NVMe disks with paths count nothing before Linux 6.2 (commit d4d957b53d91). Of other devices
-    ``queue/iostats`` does not say so: device-mapper counts with 0 there as well, before Linux 6.5.
+    ``queue/iostats`` does not say so: device-mapper has 0 there and counts (seen on Linux 6.1).
     """
     paths = tuple(each for each in devices.present(device.slaves, root) if each.hidden)
     counts = read_attribute(devices.queue_folder(device, root) / "iostats")

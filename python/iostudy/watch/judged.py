@@ -60,17 +60,16 @@ def _busiest_device(reading: Reading) -> str:
 
 def _named(reading: Reading, names: Iterable[str]) -> tuple[str, ...]:
     """Those of them on which no other of them lies; for one that counts nothing, what does."""
-    counting = (each for name in names for each in _counting(reading, name))
-    found = tuple(dict.fromkeys(counting))
-    return _tops(reading, found, {each for name in found for each in _lies_on(name)})
+    counting = dict.fromkeys(each for name in names for each in _counting(reading, name))
+    below = {each for name in counting for each in _lies_on(name)}
+    return tuple(name for name in _tops(reading, counting) if name not in below)
 
 
-def _tops(reading: Reading, names: Iterable[str], others: Collection[str] = ()) -> tuple[str, ...]:
-    """Those that are no members of other ones, nor among ``others``."""
-    names = tuple(names)
+def _tops(reading: Reading, names: Collection[str]) -> tuple[str, ...]:
+    """Those of them that are no members of others."""
     there = (name for name in names if name in reading.devices)
     below = {member for name in there for member in reading.members_of(name)}
-    return tuple(name for name in names if name not in below and name not in others)
+    return tuple(name for name in names if name not in below)
 
 
 def _counting(reading: Reading, name: str) -> tuple[str, ...]:

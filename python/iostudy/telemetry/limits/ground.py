@@ -78,8 +78,8 @@ class Ground:
     them. ``concurrency`` is how many requests or operations the workload has under way at once,
     None if it does not say. ``serial`` is what these wait for within the workload; it ``spins`` if
     threads of it are on a CPU while they wait. ``measured_seconds`` are those of the recording that
-    it measured, None if that is all of it.
-    ``shown`` is what each device has shown in all runs that are known, this one included.
+    it measured, None if that is all of it. ``shown`` is what each device has shown in all runs that
+    are known, this one included.
     """
 
     devices: tuple[str, ...] = ()

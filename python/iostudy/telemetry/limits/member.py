@@ -21,8 +21,6 @@ the last, two thirds of a wait are what the member takes longer than they."""
 UNEVEN = 1.5
 """Times as many requests as the median of the peers: the load is uneven, not the member slow. The
 same as the least of SLOWER: a wait grows at least as fast as the load does."""
-
-
 _KINDS = ("r", "w")
 _ENOUGH = 0.1
 """Share of a member's requests that its reads or its writes must be to be compared: a choice. What
