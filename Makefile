@@ -15,7 +15,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test check bench calibrate crash diagnose hadoop vm wheel format lock clean help
+.PHONY: quickstart test check bench calibrate crash attack diagnose hadoop vm wheel format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -57,6 +57,9 @@ calibrate: $(VENV)/.dev $(VENV)/.built ## the long calibration of the statistics
 crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored
 	$(BIN)/pytest -m slow tests/crash
+
+attack: $(VENV)/.dev $(VENV)/.built ## campaigns of hostile users and damaged files, counted, as root
+	$(BIN)/python -m tests.attack
 
 diagnose: $(VENV)/.dev $(VENV)/.built ## situations built for real, what limits each, and docs/telemetry.md's table, as root
 	$(BIN)/python -m tests.telemetry.situations

@@ -6,6 +6,7 @@ The tree::
     ├── UsageError               2    what was asked for cannot be done as asked
     │   ├── StudyError           2    a study file with one or more problems
     │   ├── TargetError          2    the place to work on is missing, unsafe or too small
+    │   ├── UnsafePathError      2    a path that another user could redirect
     │   ├── BusyError            2    another iostudy holds the device or the folder
     │   └── LedgerError          2    an output folder that cannot be used or read
     ├── TrialError               3    a trial could not be carried out
@@ -58,6 +59,10 @@ class UsageError(IostudyError):
 
 class TargetError(UsageError):
     """The place to work on is missing, unsafe or too small."""
+
+
+class UnsafePathError(UsageError):
+    """A path that a user other than root and this one could redirect."""
 
 
 class BusyError(UsageError):

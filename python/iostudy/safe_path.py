@@ -1,0 +1,153 @@
+"""Paths that no other user can redirect, and files opened without following links.
+
+A path is safe if only root and this user can rename or replace any part of it. So a check stays
+true after it was made: whoever could undo it may act as this user anyway. OpenSSH applies the same
+rule to the files that it trusts (sshd_config(5), StrictModes).
+"""
+
+from __future__ import annotations
+
+import errno
+import grp
+import os
+import pwd
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostudy.errors import UnsafePathError
+
+ROOT_UID = 0
+MOST_LINKS = 40
+"""Symbolic links that the kernel follows in one path (path_resolution(7))."""
+
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def find_weakness(path: Path, *, shared: bool = False) -> str:
+    """The reason why another user could redirect the directory ``path``; empty if none could.
+
+    A sticky directory such as /tmp is safe on the way to a directory of this user. ``shared``: it
+    is safe as ``path`` itself, for callers that create exclusively named entries in it. OSError if
+    a part of the path is missing or cannot be examined.
+    """
+    parts = list(reversed((Path.cwd() / path).parts[1:]))
+    current, links = Path("/"), 0
+    weakness = _weakness_of(current, current.lstat(), sticky_allowed=bool(parts) or shared)
+    while parts and not weakness:
+        part = parts.pop()
+        entry = current.parent if part == ".." else current / part
+        status = entry.lstat()
+        if stat.S_ISLNK(status.st_mode):
+            links += 1
+            if links > MOST_LINKS:
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+            weakness = _owner_weakness(entry, status)
+            target = entry.readlink()
+            current = Path("/") if target.is_absolute() else current
+            parts += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+        else:
+            weakness = _weakness_of(entry, status, sticky_allowed=bool(parts) or shared)
+            current = entry
+    return weakness
+
+
+def require_safe(path: Path, *, shared: bool = False) -> None:
+    """UnsafePathError unless ``path`` is a directory that no other user could redirect.
+
+    See `find_weakness` for ``shared`` and OSError.
+    """
+    weakness = find_weakness(path, shared=shared)
+    if weakness:
+        raise unsafe(path, weakness)
+
+
+def unsafe(path: Path, weakness: str) -> UnsafePathError:
+    """The error for a path that another user could redirect."""
+    return UnsafePathError(
+        "a path that only root and this user can change",
+        found=weakness,
+        where=str(path),
+        remedy="change the owner or the mode (chmod go-w), or name another path",
+    )
+
+
+@contextmanager
+def open_directory(path: Path | str, *, dir_fd: int | None = None) -> Iterator[int]:
+    """A descriptor of a directory; OSError if ``path`` is a link or no directory."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, dir_fd=dir_fd)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_regular(
+    path: Path | str, flags: int, mode: int = 0o600, *, dir_fd: int | None = None
+) -> int:
+    """A descriptor of a regular file of root or this user, without waiting for a FIFO's peer.
+
+    OSError if it is a link, another kind of file, another user's, or writable by other users.
+    """
+    safe = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+    descriptor = os.open(path, flags | safe, mode, dir_fd=dir_fd)
+    status = os.fstat(descriptor)
+    weakness = _owner_weakness(Path(path), status) or _mode_weakness(Path(path), status)
+    if not stat.S_ISREG(status.st_mode):
+        weakness = f"{path} is not a regular file"
+    if weakness:
+        os.close(descriptor)
+        raise OSError(errno.EPERM, weakness, str(path))
+    return descriptor
+
+
+def read_at_most(descriptor: int, limit_bytes: int) -> bytes:
+    """The first bytes of a file, whatever the descriptor's position and the file's size."""
+    return os.pread(descriptor, limit_bytes, 0)
+
+
+def _weakness_of(entry: Path, status: os.stat_result, *, sticky_allowed: bool) -> str:
+    if not stat.S_ISDIR(status.st_mode):
+        return f"{entry} is not a directory"
+    sticky = sticky_allowed and bool(status.st_mode & stat.S_ISVTX)
+    return _owner_weakness(entry, status) or ("" if sticky else _mode_weakness(entry, status))
+
+
+def _owner_weakness(entry: Path, status: os.stat_result) -> str:
+    if status.st_uid in (ROOT_UID, os.geteuid()):
+        return ""
+    return f"{entry} belongs to user {_user_name(status.st_uid)}"
+
+
+def _mode_weakness(entry: Path, status: os.stat_result) -> str:
+    mode = stat.filemode(status.st_mode)
+    if status.st_mode & stat.S_IWOTH:
+        return f"{entry} is writable by every user ({mode})"
+    if status.st_mode & _OTHERS_WRITE and not _is_private_group(status.st_gid, status.st_uid):
+        return f"{entry} is writable by group {_group_name(status.st_gid)} ({mode})"
+    return ""
+
+
+def _is_private_group(gid: int, uid: int) -> bool:
+    """Whether the owner is the group's only member, as where umask 002 is the default."""
+    try:
+        owner, members = pwd.getpwuid(uid).pw_name, set(grp.getgrgid(gid).gr_mem)
+    except KeyError:
+        return False
+    return members | {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid} == {owner}
+
+
+def _user_name(uid: int) -> str:
+    try:
+        return f"{pwd.getpwuid(uid).pw_name} ({uid})"
+    except KeyError:
+        return str(uid)
+
+
+def _group_name(gid: int) -> str:
+    try:
+        return f"{grp.getgrgid(gid).gr_name} ({gid})"
+    except KeyError:
+        return str(gid)

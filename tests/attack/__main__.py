@@ -1,0 +1,45 @@
+"""Run every attack campaign for a bounded time and print the counts: ``python -m tests.attack``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import sys
+
+from tests import attack
+from tests.attack.campaign import Count
+
+_FRAMEWORK = ("campaign", "__main__")
+_SHOWN_FAILURES = 5
+
+
+def main() -> int:
+    """Print a table of attack, tries and failures; 1 if any attack succeeded."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("campaigns", nargs="*", help="which; all by default")
+    parser.add_argument("--seconds", type=float, default=60.0, help="the bound of each campaign")
+    parser.add_argument("--seed", type=int, default=1, help="of all random choices")
+    arguments = parser.parse_args()
+    counts: list[Count] = []
+    for name in arguments.campaigns or names():
+        module = importlib.import_module(f"tests.attack.{name}")
+        counts += module.run(arguments.seconds, arguments.seed)
+        print(f"{name}: done", file=sys.stderr)
+    for count in counts:
+        print(f"{count.attack:<60} {count.tries:>6} tries {len(count.failures):>5} failures")
+        for failure in count.failures[:_SHOWN_FAILURES]:
+            print(f"    {failure}")
+    tries, failures = sum(c.tries for c in counts), sum(len(c.failures) for c in counts)
+    print(f"attack: {tries - failures} passed, {failures} failed")
+    return 1 if failures else 0
+
+
+def names() -> list[str]:
+    """The campaigns there are: the modules of this folder that are neither framework nor tests."""
+    modules = (module.name for module in pkgutil.iter_modules(attack.__path__))
+    return [name for name in modules if name not in _FRAMEWORK and not name.startswith("test_")]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
