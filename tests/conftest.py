@@ -30,7 +30,12 @@ os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
 # What nohup(1) has ignored stays ignored in the programs that are tested for being ended by it.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-pytest_plugins = ["tests.fixtures_hadoop", "tests.fixtures_loop", "tests.fixtures_tracefs"]
+pytest_plugins = [
+    "tests.fixtures_hadoop",
+    "tests.fixtures_loop",
+    "tests.fixtures_tracefs",
+    "tests.unit_tests",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
