@@ -113,12 +113,12 @@ class LoopbackDisk:
         OutOfReachError where the file system of the folder is not mounted there: detached it is.
         """
         del foreign
-        was_there = self.folder.exists() or bool(devices.loops_of(self.image))
+        was_there, was_attached = self.folder.exists(), bool(devices.loops_of(self.image))
         steps.detach(self.image)
         steps.remove(self.image, self.mount_point, self.folder)
         if not was_there and self.place is not None:
             self.place.require(self.folder, f"to remove the {self.describe()}")
-        return (f"{self.describe()}: removed",) if was_there else ()
+        return (f"{self.describe()}: removed",) if was_there or was_attached else ()
 
 
 @dataclass(frozen=True)
