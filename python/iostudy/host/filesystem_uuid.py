@@ -20,20 +20,27 @@ _GET_UUID = 0x80111500
 def filesystem_uuid(directory: Path) -> str:
     """The UUID of the file system of a directory, in udev's form.
 
-    Empty where neither kernel nor udev gives one; OSError if the directory cannot be read.
+    Empty where neither kernel nor udev gives one; OSError if there is no such directory.
     """
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return _from_kernel(directory) or _from_udev(directory.stat().st_dev)
+
+
+def _from_kernel(directory: Path) -> str:
+    """Empty on older kernels, and where the directory cannot be read."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return ""
     try:
         length, number = struct.unpack("B16s", fcntl.ioctl(descriptor, _GET_UUID, bytes(17)))
     except OSError:
-        return _by_link(os.fstat(descriptor).st_dev)
-    else:
-        return str(uuid.UUID(bytes=number)) if any(number[:length]) else ""
+        return ""
     finally:
         os.close(descriptor)
+    return str(uuid.UUID(bytes=number)) if any(number[:length]) else ""
 
 
-def _by_link(device: int) -> str:
+def _from_udev(device: int) -> str:
     """What udev has found on a block device; empty for the anonymous number of a btrfs."""
     links = (ROOT / "dev/disk/by-uuid").glob("*")
     return next((link.name for link in links if _leads_to(link, device)), "")

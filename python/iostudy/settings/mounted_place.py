@@ -54,6 +54,14 @@ class MountedPlace:
         )
 
     @classmethod
+    def found(cls, folder: Path) -> Self | None:
+        """The same; None where the kernel does not show the mount, as in some chroots."""
+        try:
+            return cls.of(folder)
+        except (OSError, ValueError):
+            return None
+
+    @classmethod
     def from_record(cls, record: Record | None) -> Self | None:
         """What the journal has kept; None for a journal of a version that kept nothing."""
         return None if record is None else cls(**record)

@@ -43,7 +43,7 @@ class WorkFolder:
             read_only = os.statvfs(parent).f_flag & os.ST_RDONLY
             raise _not_made(os.strerror(errno.EROFS if read_only else errno.EACCES), parent)
         path = own_folder.new(parent, PREFIX)
-        return cls(path, None if disposable else MountedPlace.of(path))
+        return cls(path, None if disposable else MountedPlace.found(path))
 
     @classmethod
     def from_record(cls, record: Record) -> WorkFolder:

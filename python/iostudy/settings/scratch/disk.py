@@ -49,7 +49,7 @@ class LoopbackDisk:
         commands.require("setpriv", "losetup")
         steps.check_space(parent, count * size_bytes)
         folders = [own_folder.new(parent, PREFIX) for _ in range(count)]
-        return [cls(folder, size_bytes, MountedPlace.of(folder)) for folder in folders]
+        return [cls(folder, size_bytes, MountedPlace.found(folder)) for folder in folders]
 
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:
@@ -138,7 +138,7 @@ class ScratchDevice:
         steps.check_unused(path)
         (device,) = stack.devices_of(path)
         folder = own_folder.new(parent, PREFIX)
-        return cls(path, DeviceIdentity.of(device), folder, MountedPlace.of(folder))
+        return cls(path, DeviceIdentity.of(device), folder, MountedPlace.found(folder))
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
