@@ -258,9 +258,14 @@ ATTACKS: dict[str, Callable[[Host], str]] = {
     "recovery before the target is mounted": unmounted_target,
     "recovery without the bind mount of the target": bind_mount,
     "kill -9 with a loop-back disk on a private mount": scratch_disk,
+}
+"""What is done to changes, folders and disks, by its name."""
+WITH_STUDY: dict[str, Callable[[Host], str]] = {
     "loop-back disk remounted read only": read_only_disk,
     "queue of a loop device after kill -9": loop_queue,
 }
+"""What is done to a study of some seconds."""
+ATTACKS |= WITH_STUDY
 
 
 def run(seconds: float, seed: int) -> list[Count]:
