@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from iostudy.host.devices import BlockDevice, disks, loops_of
+from iostudy.host.devices import BlockDevice, disks, loops_of, read_device
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.journal import journal_paths
@@ -181,7 +181,7 @@ def scratch_disk(host: Host) -> str:
 
 def read_only_disk(host: Host) -> str:
     """The scratch file system of a study turns read only: exit code 3, for all is restored."""
-    process, device = begin_study(host)
+    process, device, _ = begin_study(host)
     point = mount_points(f"/dev/{device}")[0]
     time.sleep(host.draw.uniform(0, 1))
     remount = ["mount", "-o", "remount,ro", point]
@@ -194,8 +194,7 @@ def read_only_disk(host: Host) -> str:
 
 def loop_queue(host: Host) -> str:
     """A study that changes the queue of its loop device, and what is left there after a kill."""
-    before = {device.name: queue_state(device.name) for device in all_loops()}
-    process, device = begin_study(host)
+    process, device, found = begin_study(host)
     time.sleep(host.draw.uniform(0, 2))
     process.kill()
     process.communicate()
@@ -204,26 +203,28 @@ def loop_queue(host: Host) -> str:
             subprocess.run(["umount", point], check=True)
         subprocess.run(["losetup", "--detach", f"/dev/{device}"], check=False)
     restore_stale()
+    if read_device(device).backing_file is not None:  # somebody else has it by now
+        return ""
     after = queue_state(device)
-    found = before.get(device, after)
     changed = {k: (found.get(k), after.get(k)) for k in after if after[k] != found.get(k)}
     return f"{device}: {changed}" if changed or journals() else ""
 
 
-def begin_study(host: Host) -> tuple[subprocess.Popen[bytes], str]:
-    """A study that has its disk mounted, and the name of its loop device."""
+def begin_study(host: Host) -> tuple[subprocess.Popen[bytes], str, dict[str, str]]:
+    """A study with a mounted disk, the name of its loop device, and the queue as it was found."""
     (host.folder / "study.yaml").write_text(_STUDY)
     out = host.folder / f"out-{time.monotonic_ns()}"
     code = "from iostudy.cli.main import main; main()"
     command = [sys.executable, "-c", code, "run", host.folder / "study.yaml", "--out", out]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + _GUARD_SECONDS
+    deadline, found = time.monotonic() + _GUARD_SECONDS, {}
     while time.monotonic() < deadline and process.poll() is None:
         for image in out.glob("scratch-*/image"):
             for device in loops_of(image):
+                found = found or queue_state(device.name)
                 if mount_points(str(device.path)):
-                    return process, device.name
-        time.sleep(0.01)
+                    return process, device.name, found
+        time.sleep(0.001)
     raise AssertionError(f"the study did not begin: {process.poll()}")
 
 
