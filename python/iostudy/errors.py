@@ -16,6 +16,7 @@ The tree::
     │       └── WorkloadStoppedError 3  somebody asked it to stop before its end
     ├── RecordError              3    a result could not be written down
     └── RestoreError             4    something could not be put back
+        └── OutOfReachError      4    its mount or file system is not here now
 
 The number is the exit code of the command line. Every error says what was wanted, what was found,
 where, and how to mend it.
@@ -111,6 +112,10 @@ class RestoreError(IostudyError):
     """Something that was changed could not be put back."""
 
     exit_code = NOT_RESTORED
+
+
+class OutOfReachError(RestoreError):
+    """A change on a mount or a file system that is not here now; it stays in the journal."""
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,11 @@ SIZE_BYTES = 320 * MIB
 
 
 @contextmanager
-def filesystem(kind: str) -> Iterator[str]:
-    """The node of a loop device with a new file system."""
+def filesystem(kind: str, *options: str) -> Iterator[str]:
+    """The node of a loop device with a new file system, made with further options of mkfs."""
     with loop_disk(SIZE_BYTES) as name:
-        subprocess.run(
-            [*Filesystem(kind).command(), f"/dev/{name}"], check=True, capture_output=True
-        )
+        make = [*Filesystem(kind).command(), *options, f"/dev/{name}"]
+        subprocess.run(make, check=True, capture_output=True)
         yield f"/dev/{name}"
 
 

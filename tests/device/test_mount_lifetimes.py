@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from iostudy.errors import RestoreError, SettingError
+from iostudy.errors import OutOfReachError, RestoreError, SettingError
+from iostudy.host.namespaces import MountNamespace, is_everything_visible
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange
 from iostudy.settings.change import Change, Foreign
 from iostudy.settings.transaction import Transaction
+from tests.attack import in_namespace
 from tests.device.mounted import (
     changes,
     mount,
@@ -135,6 +138,45 @@ def test_a_file_system_that_another_namespace_still_uses(data: Path, ext4: str) 
         assert str(done) == f"mount.commit of {data}: 60 -> 5"
         held.communicate(b"\n")
     assert shown(data).endswith(b" rw")
+
+
+def test_a_mount_in_another_namespace_is_out_of_reach(data: Path) -> None:
+    (change,) = changes(data, atime="noatime")
+    record = json.loads(json.dumps(change.record()))
+    with in_namespace.kept(lambda: None) as pid:
+        file = Path(f"/proc/{pid}/ns/mnt")
+        record["owner"]["namespace"] = asdict(MountNamespace.at(file))
+        elsewhere = kinds.rebuild(change.kind, record)
+        with pytest.raises(OutOfReachError, match=f"nsenter --mount={file} iostudy restore"):
+            elsewhere.undo()
+    if not is_everything_visible():
+        pytest.skip("only the first PID namespace sees that a mount namespace has ended")
+    (said,) = elsewhere.undo()
+    assert "its mount namespace has ended" in str(said)
+
+
+def test_a_record_of_a_version_without_namespaces(data: Path) -> None:
+    before = shown(data)
+    (change,) = changes(data, atime="noatime")
+    change.apply()
+    record = json.loads(json.dumps(change.record()))
+    del record["owner"]["namespace"]
+    (done,) = kinds.rebuild(change.kind, record).undo()
+    assert str(done) == f"mount.atime of {data}: noatime -> relatime"
+    assert shown(data) == before
+
+
+def test_a_tmpfs_that_only_another_namespace_has(tmp_path: Path) -> None:
+    """It has no folder in sysfs that would tell whether it is still in use."""
+    with mounted("tmpfs", tmp_path / "memory", "defaults", "tmpfs") as point:
+        (change,) = changes(point, lazytime="on")
+        with in_namespace.kept(lambda: None) as pid:
+            unmount(point)
+            with pytest.raises(OutOfReachError, match=f"/proc/{pid}/ns/mnt"):
+                rebuilt(change).undo()
+        if is_everything_visible():
+            (said,) = rebuilt(change).undo()
+            assert "it has been unmounted" in str(said)
 
 
 def test_a_mount_that_another_hides(data: Path, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.errors import RestoreError, SettingError
+from iostudy.errors import OutOfReachError, RestoreError, SettingError
 from iostudy.settings.change import Foreign
 from iostudy.settings.journal import Mode, journal_paths, parse
 from iostudy.settings.transaction import Transaction
@@ -105,6 +105,40 @@ def test_several_failures_are_one_error(notes: list[Path]) -> None:
         for path in notes[:2]:
             path.write_text("theirs")
     assert all(str(path) in str(caught.value) for path in notes[:2])
+
+
+def test_what_failed_is_tried_again_after_the_others(notes: list[Path], state_dir: Path) -> None:
+    """As a folder on a read-only file system, which the undo of the disk destroys."""
+
+    class OnAnother(Note):
+        def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+            if notes[0].read_text() != "original":
+                raise RestoreError("to restore", found="too early", where="here", remedy="wait")
+            return super().undo(foreign)
+
+    with Transaction() as transaction:
+        transaction.perform(Note.prepare(notes[0], "one"), OnAnother.prepare(notes[1], "two"))
+    assert texts(notes) == ["original"] * 3
+    assert journal_paths(state_dir) == ()
+
+
+def test_what_is_out_of_reach_waits_until_it_is_accepted(
+    notes: list[Path], state_dir: Path
+) -> None:
+    class Away(Note):
+        def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+            raise OutOfReachError("to restore", found="unmounted", where="here", remedy="mount it")
+
+    for foreign in (Foreign.REPORT, Foreign.OVERWRITE, Foreign.ACCEPT):
+        transaction = Transaction()
+        transaction.perform(Away.prepare(notes[0], "one"), Note.prepare(notes[1], "two"))
+        if foreign is Foreign.ACCEPT:
+            assert "accepted as it is (unmounted)" in str(transaction.restore(foreign)[-1])
+        else:
+            with pytest.raises(OutOfReachError):
+                transaction.restore(foreign)
+        assert texts(notes)[1] == "original", "the rest is restored"
+    assert len(journal_paths(state_dir)) == 2
 
 
 def test_an_error_that_nobody_thought_of_keeps_no_other_change(notes: list[Path]) -> None:

@@ -14,10 +14,14 @@ CHANGING = ("run", "bench", "set", "hadoop up")
 def mend(command: str) -> None:
     """Put back, and say what. What cannot be put back is RestoreError for CHANGING, else told.
 
-    So is UsageError for a state directory that cannot be looked into.
+    So is UsageError for a state directory that cannot be looked into. What is out of reach is only
+    reported: `iostudy.settings.recovery.require_restored` refuses a target that it concerns.
     """
     try:
-        tell(restore_stale())
+        recovery = restore_stale()
+        for error in recovery.undoing.out_of_reach:
+            say(f"not restored yet: {error}")
+        tell(recovery.within_reach())
     except (RestoreError, UsageError) as error:
         if command in CHANGING:
             raise

@@ -20,7 +20,9 @@ def restore(
     ] = False,
     accept: Annotated[
         bool,
-        typer.Option("--accept", help="Leave what somebody else has changed, and forget it."),
+        typer.Option(
+            "--accept", help="Leave what somebody else has changed or what is gone, and forget it."
+        ),
     ] = False,
 ) -> None:
     """Put back what `set` holds and what a killed command has left; say what was put back."""

@@ -150,9 +150,13 @@ def present(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
 
 
 def loops_of(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
-    """The loop devices attached to that file, also when it has been unlinked."""
+    """The loop devices attached to that file, also when it has been unlinked.
+
+    The file is known by its name and that of its folder, which must be unique: where its mount has
+    ended with a mount namespace, the kernel shows the path from the root of that mount.
+    """
     loops = (root / "sys/block").glob("loop*")
-    names = _names(folder for folder in loops if _backing_file(folder) == backing_file)
+    names = _names(folder for folder in loops if _is_backed(folder, backing_file))
     return present(names, root)
 
 
@@ -183,6 +187,11 @@ def _nvme_paths(name: str, root: Path) -> tuple[str, ...]:
     """The paths to an NVMe disk, which sysfs does not tell as its slaves."""
     disk = _NVME_DISK.fullmatch(name)
     return _names((root / "sys/block").glob(f"{disk[1]}c*{disk[2]}")) if disk else ()
+
+
+def _is_backed(folder: Path, file: Path) -> bool:
+    found = _backing_file(folder)
+    return found is not None and found.parts[-2:] == file.parts[-2:]
 
 
 def _backing_file(folder: Path) -> Path | None:

@@ -5,6 +5,7 @@ Source: proc_pid_mountinfo(5), proc_pid_fdinfo(5), proc_swaps(5), proc.rst of th
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from dataclasses import dataclass
@@ -76,7 +77,11 @@ def mount_holding(path: Path) -> Mount:
         number = parse_mount_id(Path(f"/proc/self/fdinfo/{descriptor}").read_text())
     finally:
         os.close(descriptor)
-    return next(mount for mount in read_mounts() if mount.id == number)
+    for mount in read_mounts():
+        if mount.id == number:
+            return mount
+    # A chroot that is no mount point has no line for its root.
+    raise OSError(errno.ENOENT, "its mount is not in /proc/self/mountinfo", str(path))
 
 
 def mounts_of(device: str) -> tuple[Mount, ...]:

@@ -7,10 +7,12 @@ from typing import assert_never
 
 from iostudy.errors import IostudyError
 from iostudy.host import stack
+from iostudy.host.devices import BlockDevice
 from iostudy.node import below
 from iostudy.node.levels import Levels
 from iostudy.node.room import Room, require_room, room_in
 from iostudy.settings import catalog as settings
+from iostudy.settings import places
 from iostudy.settings.definition import Reach
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
@@ -79,13 +81,34 @@ def check_block_latency(study: Study) -> None:
 
 def _check_setting(study: Study, factor: Factor) -> None:
     """The places of a factor, and what it depends on, as far as they are there before the run."""
-    made = isinstance(study.target, LoopbackTarget) and not factor.on
-    if made or settings.get(factor.name).reach in (Reach.DISK, Reach.CLUSTER):
+    reach = settings.get(factor.name).reach
+    if reach in (Reach.DISK, Reach.CLUSTER) or _is_made(study.target, factor, reach):
         return
     found = Levels(Transaction(), (_place(study.target),)).bound(factor.name, factor.on)
     if factor.condition and factor.condition.name not in {f.name for f in study.factors}:
         for setting in found:
             setting.read()
+
+
+def _is_made(target: Target, factor: Factor, reach: Reach) -> bool:
+    """Whether the run itself makes the place of a factor: a loop device, or a mount on a device."""
+    match target:
+        case LoopbackTarget():
+            return not factor.on
+        case ScratchTarget(device):
+            own = set(stack.devices_of(device))
+            on = places.resolved(factor.on)
+            return reach is Reach.MOUNT and all(_is_node_of(own, place) for place in on)
+        case DirectoryTarget() | HdfsTarget():
+            return False
+        case unreachable:
+            assert_never(unreachable)
+
+
+def _is_node_of(devices: set[BlockDevice], place: str) -> bool:
+    """Whether a place of a factor is one of the devices, and no directory on it."""
+    is_directory = Path(place).is_dir()
+    return not is_directory and devices.issuperset(stack.devices_of(place))
 
 
 def _require_makeable(study: Study, size_bytes: int | None) -> None:

@@ -105,8 +105,9 @@ class Site:
             wanted = self._ground.filesystem.with_settings(settings)
             self._filesystem = NewFilesystem.prepare(self._ground.disk, wanted)
             self._held.enter_context(self._transaction.applied(self._filesystem))
-        folder = WorkFolder.prepare(self._parent)
-        self._held.enter_context(self._transaction.applied(folder))
+        folder = WorkFolder.prepare(self._parent, disposable=self._ground is not None)
+        # Undone with the file system: where that is read only, the folder goes with it.
+        self._transaction.perform(folder)
         self.directory = folder.path
         self.levels = Levels(self._transaction, (folder.path, *self.disks.values()))
 

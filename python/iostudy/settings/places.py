@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from iostudy.settings import kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.locks import lock_devices, lock_host
+from iostudy.settings.recovery import require_restored
 
 MEMBERS_OF = "members of "
 _ANYWHERE = "."
@@ -39,6 +41,15 @@ def _resolved(place: str) -> tuple[str, ...]:
     return tuple(member.name for member in stack.members_of(place.removeprefix(MEMBERS_OF)))
 
 
+def _below(place: str | Path) -> set[str]:
+    """The devices below a place, or the number of a file system without any."""
+    try:
+        return {device.name for device in stack.whole_stack(place)}
+    except TargetError:
+        number = Path(place).stat().st_dev
+        return {f"{os.major(number)}:{os.minor(number)}"}
+
+
 def bind(name: str, places: Iterable[str]) -> tuple[Setting, ...]:
     """The setting wherever it holds for any of the places, each once; all want the same value.
 
@@ -55,10 +66,13 @@ def locked(
 ) -> Iterator[None]:
     """Nobody else works on what is below the places, or on what the host has once, meanwhile.
 
-    The latter if any of the settings is of that reach. BusyError names who does.
+    The latter if any of the settings is of that reach. BusyError names who does; RestoreError
+    names what an earlier command has left on them.
     """
+    places = tuple(places)
     with ExitStack() as held:
         held.enter_context(lock_devices(*places))
+        require_restored({name for place in places for name in _below(place)})
         if any(definition.reach is Reach.HOST for definition in definitions):
             held.enter_context(lock_host())
         yield

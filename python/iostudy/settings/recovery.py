@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from iostudy.errors import BusyError, RestoreError
@@ -24,6 +25,11 @@ class Recovery:
 
     undoing: Undoing = field(default_factory=Undoing)
     left_alone: tuple[str, ...] = ()
+
+    def within_reach(self) -> Recovery:
+        """The same without the failures that wait for a mount."""
+        failures = (e for e in self.undoing.failures if e not in self.undoing.out_of_reach)
+        return replace(self, undoing=replace(self.undoing, failures=tuple(failures)))
 
     def __add__(self, other: Recovery) -> Recovery:
         return Recovery(self.undoing + other.undoing, self.left_alone + other.left_alone)
@@ -53,6 +59,33 @@ def restore_kind(kind: str, directory: Path | None = None) -> Recovery:
     paths = journal_paths(directory or state_directory())
     own = [path for path in paths if _kinds_in(path) == {kind}]
     return sum((_restore(path, Foreign.REPORT, held=True) for path in own), Recovery())
+
+
+def require_restored(devices: AbstractSet[str], directory: Path | None = None) -> None:
+    """RestoreError if a command that is gone has left a change of these devices.
+
+    The names are those of `Change.touches`. The caller holds the locks of the devices, so that no
+    live study has announced such a change. A journal that cannot be read was reported before.
+    """
+    for path in journal_paths(directory or state_directory()):
+        for step in _left_in(path):
+            touched = devices & set(step.change.touches())
+            if touched:
+                raise RestoreError(
+                    f"{', '.join(sorted(touched))} as it was before iostudy changed it",
+                    found=f"not restored yet: {step.change.describe()}",
+                    where=str(path),
+                    remedy="see `iostudy restore` for what it takes to restore it",
+                )
+
+
+def _left_in(path: Path) -> Sequence[Step]:
+    """The changes in a journal that are not held on purpose; none where it is unreadable."""
+    try:
+        contents = read(path)
+        return () if contents.committed else _rebuild(contents)[0]
+    except RestoreError:
+        return ()
 
 
 def _kinds_in(path: Path) -> set[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from iostudy.errors import RestoreError
+from iostudy.errors import OutOfReachError, RestoreError
 from iostudy.settings.change import Change, Foreign
 from iostudy.settings.journal import Journal, Mode, command_line
 from iostudy.settings.put_back import PutBack
@@ -35,6 +35,11 @@ class Undoing:
     def __add__(self, other: Undoing) -> Undoing:
         return Undoing(self.put_back + other.put_back, self.failures + other.failures)
 
+    @property
+    def out_of_reach(self) -> tuple[OutOfReachError, ...]:
+        """The failures that wait for a mount or a file system, which is not here now."""
+        return tuple(error for error in self.failures if isinstance(error, OutOfReachError))
+
     def check(self) -> None:
         """RestoreError if anything was not put back, one for all."""
         if not self.failures:
@@ -52,20 +57,43 @@ class Undoing:
 def undo(journal: Journal, steps: Sequence[Step], foreign: Foreign = Foreign.REPORT) -> Undoing:
     """Undo the steps in reverse, which no ending signal cuts short.
 
-    One that fails, in whatever way, does not keep the others from being undone.
+    One that fails, in whatever way, does not keep the others from being undone. Those that have
+    failed are tried again after the others: a folder goes with the disk that is destroyed.
     """
-    put_back: list[str | PutBack] = []
-    failures: list[RestoreError] = []
     with uninterrupted():
-        for step in reversed(steps):
-            try:
-                put_back += step.change.undo(foreign)
-                journal.undone(step.number)
-            except RestoreError as error:
-                failures.append(error)
-            except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
-                failures.append(_unexpected(step.change, error))
-    return Undoing(tuple(put_back), tuple(failures))
+        undoing, failed = _undo_each(journal, steps, foreign)
+        if failed and len(failed) < len(steps):
+            again, _ = _undo_each(journal, failed, foreign)
+            return Undoing(undoing.put_back + again.put_back, again.failures)
+    return undoing
+
+
+def _undo_each(
+    journal: Journal, steps: Sequence[Step], foreign: Foreign
+) -> tuple[Undoing, tuple[Step, ...]]:
+    """What became of it, and the steps that have failed."""
+    put_back: list[str | PutBack] = []
+    failures: dict[int, RestoreError] = {}
+    for step in reversed(steps):
+        try:
+            put_back += _undo(step.change, foreign)
+            journal.undone(step.number)
+        except RestoreError as error:
+            failures[step.number] = error
+        except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
+            failures[step.number] = _unexpected(step.change, error)
+    failed = tuple(step for step in steps if step.number in failures)
+    return Undoing(tuple(put_back), tuple(failures.values())), failed
+
+
+def _undo(change: Change, foreign: Foreign) -> tuple[str | PutBack, ...]:
+    """Undo it; what is out of reach is left for good where that is accepted."""
+    try:
+        return change.undo(foreign)
+    except OutOfReachError as error:
+        if foreign is not Foreign.ACCEPT:
+            raise
+        return (f"{change.describe()}: accepted as it is ({error.found})",)
 
 
 def _unexpected(change: Change, error: Exception) -> RestoreError:

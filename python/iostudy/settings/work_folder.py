@@ -11,6 +11,7 @@ from typing import ClassVar
 from iostudy import own_folder
 from iostudy.errors import TargetError
 from iostudy.settings.change import Foreign, Record
+from iostudy.settings.mounted_place import MountedPlace
 
 PREFIX = own_folder.WORK_PREFIX
 
@@ -22,10 +23,15 @@ class WorkFolder:
     kind: ClassVar[str] = "work-folder"
 
     path: Path
+    place: MountedPlace | None = None
 
     @classmethod
-    def prepare(cls, parent: Path) -> WorkFolder:
-        """One below ``parent``; TargetError if that is no directory, or not one to write to."""
+    def prepare(cls, parent: Path, *, disposable: bool = False) -> WorkFolder:
+        """One below ``parent``; TargetError if that is no directory, or not one to write to.
+
+        On a ``disposable`` file system, which the study makes and destroys, an absent folder is
+        removed wherever that file system is.
+        """
         if not parent.is_dir():
             raise TargetError(
                 "a directory to work in",
@@ -36,16 +42,18 @@ class WorkFolder:
         if not os.access(parent, os.W_OK | os.X_OK, effective_ids=True):
             read_only = os.statvfs(parent).f_flag & os.ST_RDONLY
             raise _not_made(os.strerror(errno.EROFS if read_only else errno.EACCES), parent)
-        return cls(own_folder.new(parent, PREFIX))
+        path = own_folder.new(parent, PREFIX)
+        return cls(path, None if disposable else MountedPlace.found(path))
 
     @classmethod
     def from_record(cls, record: Record) -> WorkFolder:
         """What the journal has kept; ValueError if that is no folder of iostudy's."""
-        return cls(own_folder.recorded(record["path"], PREFIX))
+        place = MountedPlace.from_record(record.get("place"))
+        return cls(own_folder.recorded(record["path"], PREFIX), place)
 
     def record(self) -> Record:
-        """The path."""
-        return {"path": str(self.path)}
+        """The path, and its place inside the file system."""
+        return {"path": str(self.path), "place": self.place.record() if self.place else None}
 
     def describe(self) -> str:
         """Where it is."""
@@ -63,9 +71,16 @@ class WorkFolder:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Remove it with its files; RestoreError where something is mounted in it."""
+        """Remove it with its files; RestoreError where something is mounted in it.
+
+        OutOfReachError where its file system is not mounted there.
+        """
         del foreign
-        return (f"{self.describe()}: removed",) if own_folder.remove(self.path) else ()
+        if own_folder.remove(self.path):
+            return (f"{self.describe()}: removed",)
+        if self.place is not None:
+            self.place.require(self.path, f"to remove the {self.describe()}")
+        return ()
 
 
 def _not_made(found: str, parent: Path) -> TargetError:

@@ -15,6 +15,7 @@ from iostudy.errors import TargetError
 from iostudy.host import mounts, stack
 from iostudy.host.files import ROOT
 from iostudy.host.mounts import Mount
+from iostudy.host.namespaces import process_with_mount
 from iostudy.settings import attributes
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
@@ -64,7 +65,8 @@ class BackingDevice(HostFiles):
         mine = (self.number, self.filesystem, self.source)
         if any((m.device, m.filesystem, m.source) == mine for m in mounts.read_mounts()):
             return super().loss()
-        return "it is not mounted any more"
+        # The files of a bdi are those of every mount namespace.
+        return super().loss() if process_with_mount(*mine) else "it is not mounted any more"
 
 
 def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:

@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, field
 from fnmatch import filter as matching
 from typing import ClassVar
 
-from iostudy.errors import RestoreError, SettingError
+from iostudy.errors import OutOfReachError, SettingError
 from iostudy.host.mounts import Mount, mounts_of
+from iostudy.host.namespaces import MountNamespace, is_everything_visible, process_with_mount
 from iostudy.settings.attributes import Disturbs
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
@@ -43,6 +44,7 @@ class MountFlags:
     disk: str
     instance: int
     boot: str
+    namespace: MountNamespace | None = None
 
     @classmethod
     def of(cls, mount: Mount) -> MountFlags:
@@ -57,12 +59,14 @@ class MountFlags:
             disk=disk,
             instance=instance(disk),
             boot=boot_id(),
+            namespace=MountNamespace.own(),
         )
 
     @classmethod
     def from_record(cls, record: Record) -> MountFlags:
-        """What the journal has kept."""
-        return cls(**record)
+        """What the journal has kept; older versions kept no namespace."""
+        kept = record.get("namespace")
+        return cls(**{**record, "namespace": MountNamespace(**kept) if kept else None})
 
     def record(self) -> Record:
         """Plain JSON values."""
@@ -74,12 +78,27 @@ class MountFlags:
         return self.point
 
     def loss(self) -> str | None:
-        """Whether the mount has gone; the kernel gives its number to another then."""
+        """Whether the mount has gone; the kernel gives its number to another then.
+
+        OutOfReachError if it is in another mount namespace, which may still be there.
+        """
         if self.boot != boot_id():
             return _OTHER_BOOT
-        if self._mount() is None or instance(self.disk) != self.instance:
+        if instance(self.disk) != self.instance:
             return _UNMOUNTED
-        return None
+        if self.namespace not in (None, MountNamespace.own()):
+            return self._loss_elsewhere(self.namespace)
+        return None if self._mount() else _UNMOUNTED
+
+    def _loss_elsewhere(self, namespace: MountNamespace) -> str:
+        if namespace.is_gone():
+            return "its mount namespace has ended"
+        raise OutOfReachError(
+            f"to restore the options of the mount {self.name}",
+            found=f"it is in another mount namespace (mnt:[{namespace.inode}])",
+            where=f"{self.point} ({self.filesystem} on {self.source})",
+            remedy=_from_inside(namespace.process()),
+        )
 
     def touches(self) -> tuple[str, ...]:
         """The device below, if there is one: its lock keeps studies of all its mounts away."""
@@ -189,7 +208,7 @@ class FileSystemOptions:
     def loss(self) -> str | None:
         """Whether the file system has been unmounted for good.
 
-        RestoreError if it is in use but cannot be reached: another mount namespace still has it.
+        OutOfReachError if it may be in use, and is not mounted in this mount namespace.
         """
         if self.boot != boot_id():
             return _OTHER_BOOT
@@ -197,13 +216,14 @@ class FileSystemOptions:
             return _UNMOUNTED
         if self._mounts():
             return None
-        if not self.instance:
+        process = process_with_mount(self.device, self.filesystem, self.source)
+        if not self.instance and process is None and is_everything_visible():
             return _UNMOUNTED
-        raise RestoreError(
+        raise OutOfReachError(
             f"to restore the options of the file system of {self.name}",
             found="it is unmounted here, but a process or another mount namespace still uses it",
-            where=self.source,
-            remedy="mount it again, or end what uses it; then `iostudy restore`",
+            where=f"{self.point} ({self.filesystem} on {self.source})",
+            remedy=f"mount it again, or {_from_inside(process)}",
         )
 
     def touches(self) -> tuple[str, ...]:
@@ -288,6 +308,15 @@ class FileSystemOptions:
             if mount_calls.is_reachable(mount):
                 return mount
         raise OSError(errno.EBUSY, "every mount of it is hidden by another, or gone")
+
+
+def _from_inside(process: int | None) -> str:
+    """The remedy for what another mount namespace has."""
+    file = f"/proc/{process}/ns/mnt" if process else "the file of the mount namespace"
+    return (
+        f"run `nsenter --mount={file} iostudy restore`, or end what uses it and run `iostudy "
+        "restore`; `iostudy restore --accept` leaves it as it is"
+    )
 
 
 Owner = MountFlags | FileSystemOptions

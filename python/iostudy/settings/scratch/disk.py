@@ -20,6 +20,7 @@ from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.mounted_place import MountedPlace
 from iostudy.settings.scratch import steps
 
 PREFIX = "scratch-"
@@ -35,6 +36,7 @@ class LoopbackDisk:
 
     folder: Path
     size_bytes: int
+    place: MountedPlace | None = None
 
     @classmethod
     def prepare(cls, parent: Path, size_bytes: int) -> LoopbackDisk:
@@ -46,16 +48,22 @@ class LoopbackDisk:
         """So many, each of that size; TargetError if there is no room or no tool for all."""
         commands.require("setpriv", "losetup")
         steps.check_space(parent, count * size_bytes)
-        return [cls(own_folder.new(parent, PREFIX), size_bytes) for _ in range(count)]
+        folders = [own_folder.new(parent, PREFIX) for _ in range(count)]
+        return [cls(folder, size_bytes, MountedPlace.found(folder)) for folder in folders]
 
     @classmethod
     def from_record(cls, record: Record) -> LoopbackDisk:
         """What the journal has kept."""
-        return cls(own_folder.recorded(record["folder"], PREFIX), record["size_bytes"])
+        place = MountedPlace.from_record(record.get("place"))
+        return cls(own_folder.recorded(record["folder"], PREFIX), record["size_bytes"], place)
 
     def record(self) -> Record:
-        """Folder and size."""
-        return {"folder": str(self.folder), "size_bytes": self.size_bytes}
+        """Folder with its place, and size."""
+        return {
+            "folder": str(self.folder),
+            "size_bytes": self.size_bytes,
+            "place": self.place.record() if self.place else None,
+        }
 
     def describe(self) -> str:
         """Size and place."""
@@ -100,12 +108,17 @@ class LoopbackDisk:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Detach, and remove the folder with the image."""
+        """Detach, and remove the folder with the image.
+
+        OutOfReachError where the file system of the folder is not mounted there: detached it is.
+        """
         del foreign
-        was_there = self.folder.exists() or bool(devices.loops_of(self.image))
+        was_there, was_attached = self.folder.exists(), bool(devices.loops_of(self.image))
         steps.detach(self.image)
-        steps.remove(self.image, self.folder)
-        return (f"{self.describe()}: removed",) if was_there else ()
+        steps.remove(self.image, self.mount_point, self.folder)
+        if not was_there and self.place is not None:
+            self.place.require(self.folder, f"to remove the {self.describe()}")
+        return (f"{self.describe()}: removed",) if was_there or was_attached else ()
 
 
 @dataclass(frozen=True)
@@ -117,26 +130,31 @@ class ScratchDevice:
     path: Path
     found: DeviceIdentity
     folder: Path
+    place: MountedPlace | None = None
 
     @classmethod
     def prepare(cls, path: Path, parent: Path) -> ScratchDevice:
         """To mount below the folder ``parent``; TargetError if the device is used by anybody."""
         steps.check_unused(path)
         (device,) = stack.devices_of(path)
-        return cls(path, DeviceIdentity.of(device), own_folder.new(parent, PREFIX))
+        folder = own_folder.new(parent, PREFIX)
+        return cls(path, DeviceIdentity.of(device), folder, MountedPlace.found(folder))
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
         """What the journal has kept."""
         found = DeviceIdentity.from_record(record["device"])
-        return cls(Path(record["path"]), found, own_folder.recorded(record["folder"], PREFIX))
+        folder = own_folder.recorded(record["folder"], PREFIX)
+        place = MountedPlace.from_record(record.get("place"))
+        return cls(Path(record["path"]), found, folder, place)
 
     def record(self) -> Record:
-        """Device node, the device behind it, and folder."""
+        """Device node, the device behind it, and folder with its place."""
         return {
             "path": str(self.path),
             "device": self.found.record(),
             "folder": str(self.folder),
+            "place": self.place.record() if self.place else None,
         }
 
     def describe(self) -> str:
@@ -168,10 +186,15 @@ class ScratchDevice:
         return ()
 
     def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
-        """Remove the folder. What is on the device stays there."""
+        """Remove the folder. What is on the device stays there.
+
+        OutOfReachError where the file system of the folder is not mounted there.
+        """
         del foreign
         was_there = self.folder.exists()
-        steps.remove(None, self.folder)
+        steps.remove(None, self.mount_point, self.folder)
+        if not was_there and self.place is not None:
+            self.place.require(self.folder, f"to remove the {self.describe()}")
         return (f"{self.describe()}: removed",) if was_there else ()
 
 

@@ -1,0 +1,116 @@
+"""Mount namespaces of running processes.
+
+Source: mount_namespaces(7), proc_pid_ns(5), ioctl_nsfs(2), include/linux/proc_ns.h of the kernel.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.host.files import ROOT
+from iostudy.host.mounts import Mount, parse_mountinfo
+
+_GET_ID = 0x8008B705
+"""NS_GET_MNTNS_ID (Linux 6.11)."""
+_FIRST_PID_NAMESPACE = 0xEFFFFFFC
+"""PROC_PID_INIT_INO: the PID namespace in which /proc lists every process of the host."""
+_NSFS = "nsfs"
+
+
+@dataclass(frozen=True)
+class MountNamespace:
+    """A mount namespace during one boot.
+
+    ``inode`` is that of ``/proc/PID/ns/mnt``, which a later namespace can get. ``unique`` is a
+    number that no other namespace gets until the next boot; 0 on kernels before 6.11.
+    """
+
+    inode: int
+    unique: int
+
+    @classmethod
+    def at(cls, file: Path) -> MountNamespace:
+        """The namespace of a file such as ``/proc/PID/ns/mnt``; OSError if it cannot be opened."""
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return cls(os.fstat(descriptor).st_ino, _unique(descriptor))
+        finally:
+            os.close(descriptor)
+
+    @classmethod
+    def own(cls) -> MountNamespace:
+        """The namespace of this process."""
+        return cls.at(ROOT / "proc/self/ns/mnt")
+
+    def process(self) -> int | None:
+        """The number of a process in it; None if this process sees none."""
+        return next((pid for pid, file in _files() if self._is_at(file)), None)
+
+    def is_gone(self) -> bool:
+        """Whether nothing holds it: no process, no open file and no bind mount of its file.
+
+        False where this process may not see everything: in another PID namespace or without root.
+        """
+        return is_everything_visible() and self.process() is None and not self._is_kept()
+
+    def _is_at(self, file: Path) -> bool:
+        with suppress(OSError):  # the process has ended
+            return file.stat().st_ino == self.inode and MountNamespace.at(file) == self
+        return False
+
+    def _is_kept(self) -> bool:
+        """Whether its file is open or bind-mounted anywhere; a reused inode counts as kept."""
+        name = f"mnt:[{self.inode}]"
+        bound = any(m.filesystem == _NSFS and m.root == name for _, m in _mounts_everywhere())
+        return bound or any(_target(file) == name for file in ROOT.glob("proc/[0-9]*/fd/*"))
+
+
+def is_everything_visible() -> bool:
+    """Whether this process sees all processes of the host."""
+    number = (ROOT / "proc/self/ns/pid").stat().st_ino
+    return os.geteuid() == 0 and number == _FIRST_PID_NAMESPACE
+
+
+def process_with_mount(device: str, filesystem: str, source: str) -> int | None:
+    """The number of a process that sees a mount of this file system; None if no such is seen."""
+    wanted = (device, filesystem, source)
+    mounts = _mounts_everywhere()
+    found = (pid for pid, m in mounts if (m.device, m.filesystem, m.source) == wanted)
+    return next(found, None)
+
+
+def _mounts_everywhere() -> Iterator[tuple[int, Mount]]:
+    """The mounts of every namespace, each with a process in it."""
+    known: set[int] = set()
+    for pid, file in _files():
+        with suppress(OSError):  # the process has ended
+            inode = file.stat().st_ino
+            if inode not in known:
+                data = (file.parent.parent / "mountinfo").read_bytes()
+                known.add(inode)
+                yield from ((pid, mount) for mount in parse_mountinfo(data))
+
+
+def _files() -> Iterator[tuple[int, Path]]:
+    """The namespace file of every thread, with the number of the thread."""
+    files = ROOT.glob("proc/[0-9]*/task/[0-9]*/ns/mnt")
+    return ((int(file.parent.parent.name), file) for file in files)
+
+
+def _target(link: Path) -> str:
+    with suppress(OSError):  # closed meanwhile
+        return str(link.readlink())
+    return ""
+
+
+def _unique(descriptor: int) -> int:
+    try:
+        return int(struct.unpack("Q", fcntl.ioctl(descriptor, _GET_ID, bytes(8)))[0])
+    except OSError:
+        return 0

@@ -1,0 +1,95 @@
+"""Mount namespaces that live, end, or are held by a file alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.host.namespaces import (
+    MountNamespace,
+    is_everything_visible,
+    process_with_mount,
+)
+from tests.attack import in_namespace
+
+pytestmark = pytest.mark.root
+
+
+@pytest.fixture(autouse=True)
+def _sees_all() -> None:
+    if not is_everything_visible():
+        pytest.skip("needs the first PID namespace")
+
+
+def test_the_own_namespace() -> None:
+    own = MountNamespace.own()
+    assert own.process() is not None
+    assert not own.is_gone()
+
+
+def test_a_namespace_ends_with_its_last_process() -> None:
+    with in_namespace.kept(lambda: None) as pid:
+        namespace = MountNamespace.at(Path(f"/proc/{pid}/ns/mnt"))
+        assert namespace != MountNamespace.own()
+        assert namespace.process() == pid
+        assert not namespace.is_gone()
+    assert namespace.process() is None
+    assert namespace.is_gone()
+
+
+def test_an_open_file_holds_it() -> None:
+    with in_namespace.kept(lambda: None) as pid:
+        namespace = MountNamespace.at(Path(f"/proc/{pid}/ns/mnt"))
+        descriptor = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
+    try:
+        assert namespace.process() is None
+        assert not namespace.is_gone()
+    finally:
+        os.close(descriptor)
+    assert namespace.is_gone()
+
+
+def test_a_bind_mount_of_its_file_holds_it(tmp_path: Path) -> None:
+    file = tmp_path / "namespace"
+    file.touch()
+    subprocess.run(["mount", "--bind", tmp_path, tmp_path], check=True)
+    try:
+        subprocess.run(["mount", "--make-private", tmp_path], check=True)
+        with in_namespace.kept(lambda: None) as pid:
+            namespace = MountNamespace.at(Path(f"/proc/{pid}/ns/mnt"))
+            subprocess.run(["mount", "--bind", f"/proc/{pid}/ns/mnt", file], check=True)
+        assert namespace.process() is None
+        assert not namespace.is_gone()
+        subprocess.run(["umount", file], check=True)
+        assert namespace.is_gone()
+    finally:
+        subprocess.run(["umount", "--lazy", tmp_path], check=True)
+
+
+def test_a_later_namespace_with_its_inode_is_another() -> None:
+    own = MountNamespace.own()
+    if not own.unique:
+        pytest.skip("this kernel has no number of its own for a namespace")
+    assert replace(own, unique=own.unique + 1).process() is None
+
+
+def test_a_mount_that_another_namespace_has(tmp_path: Path) -> None:
+    source = "iostudy-of-another-namespace"
+
+    def act() -> None:
+        subprocess.run(["mount", "-t", "tmpfs", source, tmp_path], check=True)
+        number = tmp_path.stat().st_dev
+        os.write(writer, f"{os.major(number)}:{os.minor(number)}".encode())
+
+    reader, writer = os.pipe()
+    with in_namespace.kept(act) as pid:
+        device = os.read(reader, 20).decode()
+        assert process_with_mount(device, "tmpfs", source) == pid
+        assert process_with_mount(device, "tmpfs", "another") is None
+    os.close(reader)
+    os.close(writer)
+    assert process_with_mount(device, "tmpfs", source) is None
