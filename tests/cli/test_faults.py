@@ -186,7 +186,7 @@ def test_two_runs_on_one_device(program, mounted):
 @pytest.mark.process
 def test_one_folder_under_two_lock_folders(program, tmp_path):
     """The second command names the first, which goes on; its report can be read meanwhile."""
-    program.write(ENDLESS.replace("foreign_io: 1000%", "foreign_io: 1000000%"))
+    program.write(ENDLESS.replace("foreign_io: 1000%", "foreign_io: 9999%, attempts: 10"))
     process = program.start_study()
     program.wait_for_trials(process, 1)
     program.env["IOSTUDY_LOCK_DIR"] = str(tmp_path / "other locks")
