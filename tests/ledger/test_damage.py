@@ -107,7 +107,7 @@ def test_an_earlier_ledger_under_a_newer_seal_is_refused(tmp_path):
     write(tmp_path)
     earlier = (tmp_path / FILE_NAME).read_bytes()
     with closing(Ledger.open(tmp_path)) as ledger:
-        ledger.begin(replace(TRIAL, position=9))
+        ledger.finish(replace(ENDED, id=ledger.begin(replace(TRIAL, position=9))))
     (tmp_path / FILE_NAME).write_bytes(earlier)
     error = refused(tmp_path)
     assert "its seal has seen change" in error.found
@@ -118,7 +118,7 @@ def test_a_log_that_was_cut_or_lost_is_refused_and_left_as_it_is(tmp_path):
     write(tmp_path)
     ledger = Ledger.open(tmp_path)
     for position in range(10, 15):
-        ledger.begin(replace(TRIAL, position=position))
+        ledger.finish(replace(ENDED, id=ledger.begin(replace(TRIAL, position=position))))
     for number, keep in enumerate((None, 0, 40, 5000)):
         copy = shutil.copytree(tmp_path, tmp_path.with_name(f"{tmp_path.name}-{number}"))
         if keep is None:
@@ -136,7 +136,7 @@ def test_a_crash_before_the_seal_was_written_takes_nothing_away(tmp_path):
     write(tmp_path)
     behind = (tmp_path / seal.FILE_NAME).read_bytes()
     with closing(Ledger.open(tmp_path)) as ledger:
-        ledger.begin(replace(TRIAL, position=9))
+        ledger.finish(replace(ENDED, id=ledger.begin(replace(TRIAL, position=9))))
     (tmp_path / seal.FILE_NAME).write_bytes(behind)
     with closing(Ledger.open(tmp_path)) as ledger:
         assert len(ledger.rows()) == 4

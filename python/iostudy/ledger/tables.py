@@ -45,12 +45,12 @@ class Tables:
         wrong, intact, head = list[str](), list[str](), Head()
         for table in (_HEAD, *TABLES):
             rows, stopped = self._readable(table)
-            whole = [row for row in rows if _is_whole(table, row)]
-            wrong += [f"{table} {row[0]}" for row in rows if not _is_whole(table, row)]
+            bad = {row[0] for row in rows if not _is_whole(table, row)}
+            wrong += [f"{table} {key}" for key in bad]
             wrong += [f"{table} after row {len(rows)}: {stopped}"] if stopped else []
-            intact.append(f"{len(whole)} of {table}")
-            if table != _HEAD:
-                for row in whole:
+            intact.append(f"{len(rows) - len(bad)} of {table}")
+            if table != _HEAD and not wrong:
+                for row in rows:
                     head = head.with_row(row["checksum"])
         if wrong:
             raise damaged(self.path, f"{_named(wrong)}; intact rows: {', '.join(intact)}")
@@ -101,13 +101,14 @@ class SealedTables(Tables):
         self._seal = SealWriter(path.parent)
 
     @contextmanager
-    def changing(self) -> Iterator[Change]:
-        """A transaction; with its seal on disk at the end of the context."""
+    def changing(self, *, sealed: bool = True) -> Iterator[Change]:
+        """A transaction, on disk at the end of the context; with its seal, if that is wanted."""
         with change(self.path, self.connection, self._head) as changed:
             yield changed
         if changed.head != self._head:
             self._head = changed.head
-            self._seal.write(self._head)
+            if sealed:
+                self._seal.write(self._head)
 
     def close(self) -> None:
         """Release the seal."""
