@@ -90,7 +90,7 @@ def _by_hand(folder: Path) -> int:
     """Read and decode every row of the ledger."""
     with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
         rows = connection.execute(
-            "SELECT figures, settings, devices, machine, phases, latencies, parts FROM trial"
+            "SELECT figures, settings, devices, seen, phases, latencies, parts FROM trial"
         )
         return sum(len([json.loads(text) for text in row if text]) for row in rows)
 

@@ -41,7 +41,7 @@ def main() -> None:
         out = Path(folder) / "out"
         command = [sys.executable, "-m", "iostudy", "run", str(path), "--out", str(out)]
         subprocess.run(command, check=True, capture_output=True)
-        ledger = Ledger.open(out)
+        ledger = Ledger.open(out, read_only=True)
         rows = ledger.rows()
         ledger.close()
     costs = [cost for pair in pairwise(rows) if (cost := _cost(*pair)) is not None]

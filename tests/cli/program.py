@@ -112,7 +112,7 @@ class Program:
         return self.start("run", "study.yaml", "--out", "out", *more)
 
     def rows(self) -> tuple[TrialRow, ...]:
-        ledger = Ledger.open(self.out)
+        ledger = Ledger.open(self.out, read_only=True)
         try:
             return ledger.rows()
         finally:

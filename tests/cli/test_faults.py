@@ -183,6 +183,24 @@ def test_two_runs_on_one_device(program, mounted):
     assert str(process.pid) in second.stderr
 
 
+@pytest.mark.process
+def test_one_folder_under_two_lock_folders(program, tmp_path):
+    """The second command names the first, which goes on; its report can be read meanwhile."""
+    program.write(ENDLESS.replace("foreign_io: 1000%", "foreign_io: 9999%, attempts: 10"))
+    process = program.start_study()
+    program.wait_for_trials(process, 1)
+    program.env["IOSTUDY_LOCK_DIR"] = str(tmp_path / "other locks")
+    second = program.run_study("--resume")
+    reading = program("report", "out")
+    process.terminate()
+    _, stderr = process.communicate()
+    assert second.returncode == 2, second.stderr
+    assert "is at work on it" in second.stderr
+    assert f"process {process.pid} " in second.stderr
+    assert reading.returncode == 0, reading.stderr
+    assert "Traceback" not in stderr
+
+
 def test_the_output_folder_of_another_study(program):
     program.write(study())
     assert program.run_study().returncode == 0

@@ -295,8 +295,8 @@ def test_the_worst_is_a_log_ratio_as_the_margin_is(tmp_path):
 def test_a_ledger_of_before_searches_is_named_as_such(tmp_path):
     conduct(tmp_path, Surface(), text=SEARCH.replace("60 trials", "20 trials"))
     ledger = Ledger.open(tmp_path)
-    with ledger.changing() as connection:
-        connection.execute("PRAGMA user_version = 3")
+    ledger.tables.connection.execute("DROP TABLE candidate")
+    ledger.tables.connection.execute("PRAGMA user_version = 3")
     ledger.close()
     with pytest.raises(Exception, match="it is of version 3, of an older iostudy"):
         Ledger.open(tmp_path)

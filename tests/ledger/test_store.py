@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
 
 from iostudy.errors import LedgerError, RecordError
-from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.ledger import seal
+from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.seen import Foreign, Seen
@@ -55,7 +57,7 @@ ENDED = replace(
     ),
     phases={"run": 1.0},
     notes=("page cache dropped",),
-    telemetry="telemetry/000001.parquet",
+    telemetry=SamplesFile("telemetry/000001.parquet", "0" * 64),
     latencies={"read": ((0.5, 3), (1024.0, 10**12)), "write": ()},
     parts=(
         Part({"operation": "read", "record_size": "4KiB"}, {"rate": 1.5}),
@@ -155,7 +157,9 @@ def test_the_labels_of_a_part_keep_their_order(ledger):
 def test_a_ledger_of_another_version_says_what_can_be_done(
     ledger, tmp_path, version, whose, remedy
 ):
-    ledger._connection.execute(f"PRAGMA user_version = {version}")
+    connection = ledger.tables.connection
+    connection.execute("ALTER TABLE study ADD COLUMN of_that_version")
+    connection.execute(f"PRAGMA user_version = {version}")
     with pytest.raises(LedgerError, match=f"version {version}") as caught:
         Ledger.open(tmp_path, read_only=True)
     assert str(SCHEMA_VERSION) in caught.value.wanted
@@ -171,14 +175,15 @@ def test_a_study_can_be_read_by_those_who_may_not_write(ledger, tmp_path):
     ledger.close()
     folder = tmp_path / "read only"
     folder.mkdir()
-    (folder / FILE_NAME).write_bytes((tmp_path / FILE_NAME).read_bytes())
+    for name in (FILE_NAME, seal.FILE_NAME):
+        shutil.copy(tmp_path / name, folder)
     before = (folder / FILE_NAME).stat().st_mtime_ns
     reader = Ledger.open(folder, read_only=True)
     assert len(reader.rows()) == 1
     with pytest.raises(RecordError, match="readonly"):
         reader.begin(TRIAL)
     reader.close()
-    assert [path.name for path in folder.iterdir()] == [FILE_NAME]
+    assert {path.name for path in folder.iterdir()} == {FILE_NAME, seal.FILE_NAME}
     assert (folder / FILE_NAME).stat().st_mtime_ns == before
 
 
@@ -190,7 +195,7 @@ def test_a_running_study_can_be_read(ledger, tmp_path):
 
 
 def test_no_room_for_a_trial_is_told_as_such(ledger):
-    ledger._connection.execute("PRAGMA max_page_count = 1")
+    ledger.tables.connection.execute("PRAGMA max_page_count = 1")
     with pytest.raises(RecordError, match="full") as caught:
         for position in range(1, 1000):
             ledger.begin(replace(TRIAL, position=position))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.report.model import build
 from iostudy.report.values.base import Span
 from iostudy.report.values.report import Report
@@ -157,7 +157,7 @@ def row(
         ),
         phases={"settings": 0.01, "caches": 0.12, "workload": 512 / value},
         notes=("page cache dropped before the trial",),
-        telemetry=f"telemetry/{number:06d}.parquet",
+        telemetry=SamplesFile(f"telemetry/{number:06d}.parquet"),
         counts=True,
     )
 

@@ -7,11 +7,12 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
+from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.samples import FOLDER, write_samples
 from iostudy.ledger.store import Ledger
 from iostudy.study.model import Study, WorkloadRequest
@@ -107,7 +108,7 @@ def _row(
         ),
         phases={name: _about(0.1, draw) for name in _PHASES},
         notes=("dirty pages written out before every trial",),
-        telemetry=f"{FOLDER}/{number:06d}.parquet",
+        telemetry=SamplesFile(f"{FOLDER}/{number:06d}.parquet"),
         counts=True,
         latencies={"read": _histogram(draw)},
     )
@@ -141,12 +142,13 @@ def write(folder: Path, asked: Study) -> None:
     """The study's ledger, and a file of samples for every trial (all of them the same)."""
     with closing(Ledger.create(folder, row_of(asked))) as ledger:
         trials = list(rows(asked))
-        first = folder / write_samples(folder, trials[0].id, _samples())
+        first = write_samples(folder, trials[0].id, _samples())
         for trial in trials:
+            name = trial.telemetry.name
             ledger.begin(trial)
-            ledger.finish(trial)
-            if trial is not trials[0]:
-                os.link(first, folder / trial.telemetry)
+            ledger.finish(replace(trial, telemetry=replace(first, name=name)))
+            if name != first.name:
+                os.link(folder / first.name, folder / name)
         for workload, block in {(trial.workload, trial.block) for trial in trials}:
             ledger.complete(workload, block, 1)
 

@@ -310,7 +310,7 @@ def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -
     ends = {name: values[[0, 4]] for name, values in whole.columns.items()}
     for number in range(1, 17):
         write_samples(tmp_path, number, Samples(whole.seconds[[0, 4]], ends))
-    told = told_of(tmp_path)
+    told = told_of(tmp_path, Samples(whole.seconds[[0, 4]], ends))
     assert all(own.timeline is None for own in told.limits)
     assert timeline_chart.charts(told.workloads[0], told) == ()
     why = "No timeline of 2 configurations: the trial was too short for one."
@@ -332,15 +332,23 @@ def test_a_file_that_is_damaged_leaves_its_timeline_out_and_is_named(
 
 
 def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
-    name = write_samples(tmp_path, 1, samples())
-    read = read_samples(tmp_path, name, ("disk.loop0.", "vm."))
+    file = write_samples(tmp_path, 1, samples())
+    read = read_samples(tmp_path, file, ("disk.loop0.", "vm."))
     assert set(read.columns) == {own for own in samples().columns if own[:3] in ("dis", "vm.")}
     np.testing.assert_array_equal(
         read.columns["disk.loop0.io_ms"], samples().columns["disk.loop0.io_ms"]
     )
-    write_samples(tmp_path, 2, Samples(np.array([0.0]), {}))
+    file = write_samples(tmp_path, 2, Samples(np.array([0.0]), {}))
     with pytest.raises(LedgerError, match="course of time"):
-        read_samples(tmp_path, "telemetry/000002.parquet", ("vm.",))
+        read_samples(tmp_path, file, ("vm.",))
+
+
+def test_samples_of_another_trial_are_refused(tmp_path: Path) -> None:
+    first = write_samples(tmp_path, 1, samples())
+    second = write_samples(tmp_path, 2, Samples(np.arange(3.0), {}))
+    (tmp_path / first.name).write_bytes((tmp_path / second.name).read_bytes())
+    with pytest.raises(LedgerError, match="its checksum is not the recorded one"):
+        read_samples(tmp_path, first, ("vm.",))
 
 
 def samples() -> Samples:
@@ -370,9 +378,15 @@ def with_samples(folder: Path) -> Report:
     return told_of(folder)
 
 
-def told_of(folder: Path) -> Report:
+def told_of(folder: Path, written: Samples | None = None) -> Report:
+    """The report of a study whose trials all recorded the same samples."""
     asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
-    found = rows(asked, effects=EQUAL)
+    (folder / "model").mkdir(exist_ok=True)
+    sha256 = write_samples(folder / "model", 1, written or samples()).sha256
+    found = [
+        replace(row, telemetry=replace(row.telemetry, sha256=sha256))
+        for row in rows(asked, effects=EQUAL)
+    ]
     return build(
         asked,
         study_row(asked),

@@ -7,7 +7,13 @@ import pytest
 from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host.mounts import mount_holding
 from iostudy.host.stack import whole_stack
-from iostudy.settings.locks import lock_devices, lock_directory, lock_touched
+from iostudy.settings.locks import (
+    OUTPUT_LOCK,
+    lock_devices,
+    lock_directory,
+    lock_output_folder,
+    lock_touched,
+)
 from tests.fixtures_loop import loop_disk
 
 
@@ -54,6 +60,26 @@ def test_all_users_and_state_directories_see_one_lock(
     assert stat.S_IMODE(locks.stat().st_mode) == 0o1777
     (file,) = locks.iterdir()
     assert stat.S_IMODE(file.stat().st_mode) == 0o666
+
+
+def test_an_output_folder_has_one_holder_in_all_lock_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(tmp_path / "some locks"))
+    with lock_output_folder(tmp_path):
+        monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(tmp_path / "other locks"))
+        with pytest.raises(BusyError) as caught, lock_output_folder(tmp_path):
+            pytest.fail("locked twice")
+        assert f"process {os.getpid()} (" in caught.value.found
+
+
+def test_a_link_in_the_place_of_the_lock_of_an_output_folder_is_refused(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("data")
+    (tmp_path / OUTPUT_LOCK).symlink_to(precious)
+    with pytest.raises(UsageError, match="a lock on the output folder"):
+        lock_output_folder(tmp_path).__enter__()
+    assert precious.read_text() == "data"
 
 
 def test_without_a_folder_for_the_host_locks_are_in_the_state_directory(

@@ -21,6 +21,7 @@ from iostudy.ledger.store import FILE_NAME
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.node.orders import ordered
+from iostudy.settings.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.requests import directories
 
@@ -80,6 +81,7 @@ def whole(assignment: Assignment, *, root: bool) -> tuple[Standing, ...] | None:
 def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
     folder, study = assignment.folder, assignment.study
     with (
+        lock_output_folder(folder),
         listener() as listening,
         LocalNode(
             study.target,

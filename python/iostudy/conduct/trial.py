@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from iostudy.conduct.validity import disturbance, foreign_share, undecidable, unjudged
-from iostudy.errors import IostudyError, RecordError, RestoreError, TrialError
+from iostudy.errors import IostudyError, LedgerError, RecordError, RestoreError, TrialError
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
@@ -41,7 +41,7 @@ def carry_out(
     except BaseException as error:
         reason = f"ended by {type(error).__name__}"
         # A ledger that cannot be written to must not hide what ended the trial.
-        with suppress(RecordError):
+        with suppress(LedgerError, RecordError):
             ledger.finish(replace(row, status=TrialStatus.INTERRUPTED, reason=reason))
         raise
     ledger.finish(ended)

@@ -21,6 +21,20 @@ class TrialStatus(StrEnum):
 
 
 @dataclass(frozen=True)
+class SamplesFile:
+    """A Parquet file of samples: its path below the output folder, and the SHA-256 of its bytes.
+
+    Both are empty for a trial without samples.
+    """
+
+    name: str = ""
+    sha256: str = ""
+
+
+NO_SAMPLES = SamplesFile()
+
+
+@dataclass(frozen=True)
 class TrialRow:
     """One trial: one workload under one configuration in one attempt at one block.
 
@@ -48,7 +62,7 @@ class TrialRow:
     seen: Seen | None = None
     phases: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
-    telemetry: str = ""
+    telemetry: SamplesFile = NO_SAMPLES
     counts: bool = False
     latencies: Mapping[str, Histogram] | None = None
     parts: tuple[Part, ...] = ()

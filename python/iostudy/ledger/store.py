@@ -1,58 +1,37 @@
-"""The ledger on disk: one SQLite file in WAL mode, every commit durable, and Parquet beside it."""
+"""The ledger on disk: one SQLite file in WAL mode with its seal, every commit durable."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic_core import from_json
-
 from iostudy.durable import fsync_directory
-from iostudy.errors import IostudyError, LedgerError, RecordError
+from iostudy.errors import LedgerError
+from iostudy.ledger import schema, seal
+from iostudy.ledger.checksums import Head
+from iostudy.ledger.encoding import (
+    begun_columns,
+    decoded,
+    ended_columns,
+    study_columns,
+    study_row,
+    trial_row,
+)
+from iostudy.ledger.errors import (
+    damaged,
+    not_readable,
+    not_recorded,
+    of_another_version,
+    sqlite_errors,
+)
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
-from iostudy.telemetry.block_requests import BlockRequests
-from iostudy.telemetry.seen import Foreign, Seen
-from iostudy.workloads.definition import Histogram, Part
+from iostudy.ledger.schema import SCHEMA_VERSION
+from iostudy.ledger.tables import SealedTables, Tables, change, write_head
 
 FILE_NAME = "ledger.sqlite"
-SCHEMA_VERSION = 6
-
-_SCHEMA = """
-CREATE TABLE study (
-  name TEXT NOT NULL, text TEXT NOT NULL, root INTEGER NOT NULL, offered TEXT NOT NULL,
-  left_out TEXT NOT NULL,
-  seed TEXT NOT NULL, started_at REAL NOT NULL, iostudy_version TEXT NOT NULL,
-  circumstances TEXT NOT NULL
-);
-CREATE TABLE resumption (started_at REAL NOT NULL, circumstances TEXT NOT NULL);
-CREATE TABLE trial (
-  id INTEGER PRIMARY KEY, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
-  position INTEGER NOT NULL, workload TEXT NOT NULL, configuration TEXT NOT NULL,
-  status TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', started_at REAL NOT NULL,
-  figures TEXT, settings TEXT, devices TEXT NOT NULL DEFAULT '[]', seen TEXT, phases TEXT,
-  notes TEXT NOT NULL DEFAULT '[]', telemetry TEXT NOT NULL DEFAULT '',
-  latencies TEXT, parts TEXT NOT NULL DEFAULT '[]',
-  UNIQUE (workload, block, attempt, position)
-);
-CREATE TABLE complete_block (
-  workload TEXT NOT NULL, block INTEGER NOT NULL, attempt INTEGER NOT NULL,
-  PRIMARY KEY (workload, block)
-);
-CREATE TABLE candidate (
-  number INTEGER PRIMARY KEY, round INTEGER NOT NULL, label TEXT NOT NULL UNIQUE,
-  point TEXT NOT NULL, refused TEXT NOT NULL
-);
-CREATE TABLE outcome (winner TEXT);
-"""
-_ROWS = """
-SELECT trial.*, complete_block.attempt IS NOT NULL AS counts FROM trial
-LEFT JOIN complete_block USING (workload, block, attempt) ORDER BY trial.id
-"""
 
 
 class Ledger:
@@ -62,9 +41,9 @@ class Ledger:
     never written to), RecordError for what cannot be written down.
     """
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+    def __init__(self, folder: Path, tables: Tables) -> None:
         self.folder = folder
-        self._connection = connection
+        self.tables = tables
 
     @classmethod
     def create(cls, folder: Path, study: StudyRow) -> Ledger:
@@ -72,11 +51,11 @@ class Ledger:
         path = folder / FILE_NAME
         refuse_occupied(folder)
         _write_new(path, study)
-        return cls(folder, _connect(path))
+        return cls(folder, SealedTables(path, _connect(path)))
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Ledger:
-        """Open the ledger of a folder and check that it is whole.
+        """Open the ledger of a folder and check that every row is what was recorded.
 
         ``read_only`` works for those who may only read it, and on media that cannot be written.
         """
@@ -88,120 +67,83 @@ class Ledger:
                 where=str(folder),
                 remedy="give the folder that `iostudy run` wrote, or run the study first",
             )
-        ledger = cls(folder, _connect_read_only(path) if read_only else _connect(path))
-        with ledger.reading() as connection:
-            check = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-        if check != "ok" or version == 0:
-            raise _damaged(path, check if check != "ok" else "the file is empty")
-        if version != SCHEMA_VERSION:
-            raise _of_another_version(path, version)
-        return ledger
+        reader = _verified(path)
+        if read_only:
+            return cls(folder, reader)
+        # Only now: SQLite writes to the file as soon as a writer opens it.
+        reader.connection.close()
+        return cls(folder, _open_writable(path))
 
     def close(self) -> None:
-        """Release the file."""
-        self._connection.close()
+        """Release the files."""
+        self.tables.connection.close()
+        if isinstance(self.tables, SealedTables):
+            self.tables.close()
 
     def study(self) -> StudyRow:
         """What was fixed before the first trial."""
-        with self.reading() as connection:
-            row = connection.execute("SELECT * FROM study").fetchone()
-        offered = {name: tuple(levels) for name, levels in json.loads(row["offered"]).items()}
-        return StudyRow(
-            name=row["name"],
-            text=row["text"],
-            root=bool(row["root"]),
-            offered=offered,
-            left_out=json.loads(row["left_out"]),
-            seed=int(row["seed"]),
-            started_at=row["started_at"],
-            iostudy_version=row["iostudy_version"],
-            circumstances=json.loads(row["circumstances"]),
-        )
+        rows = self.tables.read("study")
+        if len(rows) != 1:
+            raise damaged(self.tables.path, f"table study has {len(rows)} rows, and must have 1")
+        return decoded(self.tables.path, "study", rows[0], study_row)
 
     def rows(self) -> tuple[TrialRow, ...]:
         """Every trial in the order they were begun."""
-        with self.reading() as connection:
-            return tuple(_trial_row(row) for row in connection.execute(_ROWS))
+        complete = {
+            (row["workload"], row["block"], row["attempt"])
+            for row in self.tables.read("complete_block")
+        }
+
+        def trial(row: sqlite3.Row) -> TrialRow:
+            own = (row["workload"], row["block"], row["attempt"])
+            return trial_row(row, counts=own in complete)
+
+        path = self.tables.path
+        return tuple(decoded(path, "trial", row, trial) for row in self.tables.read("trial"))
 
     def begin(self, row: TrialRow) -> int:
         """Record that a trial begins (its id is given out here) before anything is changed."""
-        values = (
-            row.block,
-            row.attempt,
-            row.position,
-            row.workload,
-            row.configuration,
-            TrialStatus.STARTED,
-            row.started_at,
-        )
-        with self.changing() as connection:
-            cursor = connection.execute(
-                "INSERT INTO trial (block, attempt, position, workload, configuration, status,"
-                " started_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                values,
-            )
-        assert cursor.lastrowid is not None
-        return cursor.lastrowid
+        # A trial that only begins has no result to lose: its seal would cost a sync for nothing.
+        with self._writable.changing(sealed=False) as change:
+            return change.insert("trial", **begun_columns(row))
 
     def finish(self, row: TrialRow) -> None:
         """Record how the trial of ``row.id`` ended. A trial ends once."""
-        seen = None if row.seen is None else asdict(row.seen)
-        values = (
-            row.status,
-            row.reason,
-            *(_json(v) for v in (row.figures, row.settings, seen, row.phases)),
-            json.dumps(row.notes),
-            row.telemetry,
-            json.dumps(row.devices),
-            _json(row.latencies),
-            json.dumps([[dict(part.labels), dict(part.figures)] for part in row.parts]),
-            row.id,
-            TrialStatus.STARTED,
-        )
-        with self.changing() as connection:
-            cursor = connection.execute(
-                "UPDATE trial SET status=?, reason=?, figures=?, settings=?, seen=?, phases=?,"
-                " notes=?, telemetry=?, devices=?, latencies=?, parts=?"
-                " WHERE id=? AND status=?",
-                values,
-            )
-        assert cursor.rowcount == 1, f"trial {row.id} ended twice"
+        with self._writable.changing() as change:
+            begun = change.row("trial", row.id)["status"] == TrialStatus.STARTED
+            assert begun, f"trial {row.id} ended twice"
+            change.update("trial", row.id, **ended_columns(row))
 
     def complete(self, workload: str, block: int, attempt: int) -> None:
         """Record that a block is whole and valid: from now on its trials count."""
-        with self.changing() as connection:
-            connection.execute(
-                "INSERT INTO complete_block VALUES (?, ?, ?)", (workload, block, attempt)
-            )
+        with self._writable.changing() as change:
+            change.insert("complete_block", workload=workload, block=block, attempt=attempt)
 
     def resume(self, started_at: float, circumstances: Mapping[str, Any]) -> None:
         """Record that the study goes on after a stop, and under which circumstances."""
-        with self.changing() as connection:
-            values = (started_at, json.dumps(circumstances))
-            connection.execute("INSERT INTO resumption VALUES (?, ?)", values)
+        with self._writable.changing() as change:
+            values = {"started_at": started_at, "circumstances": json.dumps(circumstances)}
+            change.insert("resumption", **values)
 
     def interrupt(self, reason: str) -> int:
         """Mark the trials that were begun and never ended; how many there were."""
-        with self.changing() as connection:
-            cursor = connection.execute(
-                "UPDATE trial SET status=?, reason=? WHERE status=?",
-                (TrialStatus.INTERRUPTED, reason, TrialStatus.STARTED),
-            )
-        return cursor.rowcount
+        rows = self.tables.read("trial")
+        begun = [row["id"] for row in rows if row["status"] == TrialStatus.STARTED]
+        with self._writable.changing() as change:
+            for number in begun:
+                change.update("trial", number, status=TrialStatus.INTERRUPTED, reason=reason)
+        return len(begun)
 
-    @contextmanager
-    def changing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction, on disk at the end of the context."""
-        path = self.folder / FILE_NAME
-        with _named_errors(path, _not_recorded), self._connection:
-            yield self._connection
+    @property
+    def _writable(self) -> SealedTables:
+        return writable(self.tables)
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
-        """The connection, to read what is there."""
-        with _named_errors(self.folder / FILE_NAME, _not_readable):
-            yield self._connection
+
+def writable(tables: Tables) -> SealedTables:
+    """The same tables; RecordError if they were opened to be read alone."""
+    if not isinstance(tables, SealedTables):
+        raise not_recorded(tables.path, "the ledger was opened readonly")
+    return tables
 
 
 def refuse_occupied(folder: Path) -> None:
@@ -215,10 +157,45 @@ def refuse_occupied(folder: Path) -> None:
         )
 
 
+def _verified(path: Path) -> Tables:
+    """The tables of a ledger, of one moment even while another process writes."""
+    sealed = seal.read(path.parent)  # first, as the ledger may only get ahead of it
+    tables = Tables(path, _connect_read_only(path))
+    try:
+        with sqlite_errors(path, not_readable):
+            tables.connection.execute("BEGIN")
+            _require_schema(path, tables.connection)
+        seal.require_sealed(path.parent, sealed, tables.verified())
+    except BaseException:
+        tables.connection.close()
+        raise
+    return tables
+
+
+def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    intact = schema.is_intact(connection)
+    if version == 0 or (intact and version != SCHEMA_VERSION):
+        raise damaged(path, f"the file is empty, or its header is damaged (version {version})")
+    if version != SCHEMA_VERSION:
+        raise of_another_version(path, version, SCHEMA_VERSION)
+    if not intact:
+        raise damaged(path, "its tables are not declared as they were made")
+
+
+def _open_writable(path: Path) -> SealedTables:
+    connection = _connect(path)
+    with sqlite_errors(path, not_readable):
+        check = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if check != "ok":
+        connection.close()
+        raise damaged(path, f"SQLite says: {check}")
+    return SealedTables(path, connection)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
-    with _named_errors(path, _not_readable):
-        connection = sqlite3.connect(path)
-        connection.row_factory = sqlite3.Row
+    with sqlite_errors(path, not_readable):
+        connection = _prepared(sqlite3.connect(path))
         # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
         connection.execute("PRAGMA synchronous = FULL")
     return connection
@@ -231,9 +208,14 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
     """
     is_written_to = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if is_written_to else "mode=ro&immutable=1"
-    with _named_errors(path, _not_readable):
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
-        connection.row_factory = sqlite3.Row
+    with sqlite_errors(path, not_readable):
+        return _prepared(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True))
+
+
+def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+    connection.row_factory = sqlite3.Row
+    # Damaged text comes back changed, not as an error, so that its checksum names the row.
+    connection.text_factory = lambda text: text.decode(errors="surrogateescape")
     return connection
 
 
@@ -242,129 +224,15 @@ def _write_new(path: Path, study: StudyRow) -> None:
     unfinished = path.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
     connection = _connect(unfinished)
-    with _named_errors(path, _not_recorded):
+    with sqlite_errors(path, not_recorded):
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(_SCHEMA)
+        connection.executescript(schema.SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _encoded(study))
+        empty = write_head(connection, Head())
         connection.commit()
-        connection.close()
+    with change(path, connection, empty) as first:
+        first.insert("study", **study_columns(study))
+    connection.close()
+    seal.create(path.parent, first.head)
     unfinished.rename(path)
     fsync_directory(path.parent)
-
-
-@contextmanager
-def _named_errors(path: Path, refused: Callable[[Path, str], IostudyError]) -> Iterator[None]:
-    """``refused`` names what the system does not allow (room, permissions, locks)."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:
-        raise refused(path, f"SQLite says: {error}") from error
-    except sqlite3.DatabaseError as error:
-        raise _damaged(path, str(error)) from error
-
-
-def _not_recorded(path: Path, found: str) -> RecordError:
-    return RecordError(
-        "to record what was done",
-        found=found,
-        where=str(path),
-        remedy="make room on that file system; what was recorded before is kept, "
-        "and --resume goes on from there",
-    )
-
-
-def _not_readable(path: Path, found: str) -> LedgerError:
-    return LedgerError(
-        "to open the ledger",
-        found=found,
-        where=str(path),
-        remedy="see to its permissions, and to other programs that hold the file",
-    )
-
-
-def _of_another_version(path: Path, version: int) -> LedgerError:
-    """The forms differ in what is kept of a trial, so that none stands for another."""
-    if version < SCHEMA_VERSION:
-        found, tool = "of an older iostudy", "the iostudy that wrote it"
-    else:
-        found, tool = "of a newer iostudy", "that one"
-    return LedgerError(
-        f"a ledger of version {SCHEMA_VERSION}",
-        found=f"it is of version {version}, {found}",
-        where=str(path),
-        remedy=f"report.html beside it still tells that study; read or resume it with {tool}, "
-        "or run it anew in another folder with --out",
-    )
-
-
-def _damaged(path: Path, found: str) -> LedgerError:
-    return LedgerError(
-        "a whole ledger",
-        found=f"SQLite says: {found}",
-        where=str(path),
-        remedy="nothing was written to it; `sqlite3 FILE .recover` saves what can be read. "
-        "Begin anew in another folder with --out",
-    )
-
-
-def _encoded(study: StudyRow) -> tuple[Any, ...]:
-    return (
-        study.name,
-        study.text,
-        study.root,
-        json.dumps(study.offered),
-        json.dumps(study.left_out),
-        str(study.seed),
-        study.started_at,
-        study.iostudy_version,
-        json.dumps(study.circumstances),
-    )
-
-
-def _json(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else json.dumps(value)
-
-
-def _trial_row(row: sqlite3.Row) -> TrialRow:
-    # pydantic's decoder takes half the time of Python's, and keeps a name of 10,000 trials once.
-    def decoded(name: str) -> Any:
-        return None if row[name] is None else from_json(row[name])
-
-    return TrialRow(
-        id=row["id"],
-        block=row["block"],
-        attempt=row["attempt"],
-        position=row["position"],
-        workload=row["workload"],
-        configuration=row["configuration"],
-        status=TrialStatus(row["status"]),
-        reason=row["reason"],
-        started_at=row["started_at"],
-        figures=decoded("figures"),
-        settings=decoded("settings"),
-        devices=tuple(from_json(row["devices"])),
-        seen=_seen(decoded("seen")),
-        phases=decoded("phases"),
-        notes=tuple(from_json(row["notes"])),
-        telemetry=row["telemetry"],
-        counts=bool(row["counts"]),
-        latencies=_latencies(decoded("latencies")),
-        parts=tuple(Part(*part) for part in from_json(row["parts"])),
-    )
-
-
-def _seen(decoded: Mapping[str, Any] | None) -> Seen | None:
-    if decoded is None:
-        return None
-    foreign = tuple(Foreign(**process) for process in decoded["foreign"])
-    requests = decoded["requests"]
-    told = None if requests is None else BlockRequests.from_values(requests)
-    return Seen(**{**decoded, "foreign": foreign, "requests": told})
-
-
-def _latencies(decoded: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:
-    """Histograms as they were before JSON made lists of their pairs."""
-    if decoded is None:
-        return None
-    return {name: tuple(map(tuple, pairs)) for name, pairs in decoded.items()}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from iostudy.errors import LedgerError
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import SamplesFile, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.report import timeline
 from iostudy.report.diagnosis import evidence_told
@@ -143,11 +143,11 @@ def _timeline(row: TrialRow, samples: ReadSamples | None) -> tuple[TimelineTold 
     return line, "" if line else timeline.TOO_SHORT
 
 
-def _too_many(name: str, columns: tuple[str, ...]) -> Samples:
+def _too_many(file: SamplesFile, columns: tuple[str, ...]) -> Samples:
     raise LedgerError(
         f"at most {MOST_TIMELINES} timelines in a report",
         found="more configurations and workloads",
-        where=name,
+        where=file.name,
         remedy="see the samples of the trial themselves, in that file",
     )
 

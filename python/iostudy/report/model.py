@@ -271,7 +271,7 @@ def _trials(
             phases=readings(row.phases),
             limit=found[row.id].limit if row.id in found else None,
             notes=row.notes,
-            telemetry=row.telemetry,
+            telemetry=row.telemetry.name,
         )
         for number, (row, own) in enumerate(zip(rows, seen, strict=True), start=1)
     )

@@ -16,11 +16,13 @@ from pathlib import Path
 from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host import stack
 from iostudy.host.devices import device_exists
+from iostudy.safe_path import open_regular
 from iostudy.settings import state
 from iostudy.settings.change import WHOLE_HOST
 from iostudy.settings.journal import command_line
 
 LOCK_DIR = "IOSTUDY_LOCK_DIR"
+OUTPUT_LOCK = "ledger.lock"
 _HOST_WIDE = Path("/run/lock/iostudy")
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -30,6 +32,27 @@ def lock_directory(folder: Path) -> Iterator[None]:
     """Nobody else holds this folder meanwhile; BusyError names who does."""
     status = folder.stat()
     with _lock(f"folder-{status.st_dev}:{status.st_ino}", str(folder)):
+        yield
+
+
+@contextmanager
+def lock_output_folder(folder: Path) -> Iterator[None]:
+    """Nobody else runs a study in this folder meanwhile; BusyError names who does.
+
+    The lock file lies in the folder, so that two lock folders (`LOCK_DIR`) cannot hide one process
+    from another. UsageError where it cannot be opened.
+    """
+    path = folder / OUTPUT_LOCK
+    try:
+        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UsageError(
+            "a lock on the output folder",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy="run it as the owner of the folder, or give another folder with --out",
+        ) from error
+    with _held(descriptor, path, str(folder)):
         yield
 
 
@@ -98,7 +121,13 @@ def _is_deviceless(touched: str) -> bool:
 @contextmanager
 def _lock(identity: str, name: str) -> Iterator[None]:
     path = _lock_folder() / f"{identity}.lock"
-    descriptor = _open(path)
+    with _held(_open(path), path, name):
+        yield
+
+
+@contextmanager
+def _held(descriptor: int, path: Path, name: str) -> Iterator[None]:
+    """The lock of an open file, which is closed at the end."""
     try:
         if not _is_free(descriptor):
             holder = os.fsdecode(state.read_all(descriptor)) or "another iostudy"
