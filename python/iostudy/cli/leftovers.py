@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from iostudy.cli.console import say
 from iostudy.errors import RestoreError, UsageError
+from iostudy.settings.journal import journal_paths
 from iostudy.settings.put_back import joined
-from iostudy.settings.recovery import Recovery, restore_stale
+from iostudy.settings.state import state_directory
+
+if TYPE_CHECKING:
+    from iostudy.settings.recovery import Recovery
 
 CHANGING = ("run", "bench", "set", "hadoop up")
 """The commands that change the host: not on top of what could not be put back."""
@@ -17,7 +23,11 @@ def mend(command: str) -> None:
     So is UsageError for a state directory that cannot be looked into.
     """
     try:
-        tell(restore_stale())
+        if journal_paths(state_directory()):
+            # Here and not above: all kinds of settings take a tenth of a second to load.
+            from iostudy.settings.recovery import restore_stale
+
+            tell(restore_stale())
     except (RestoreError, UsageError) as error:
         if command in CHANGING:
             raise

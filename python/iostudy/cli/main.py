@@ -11,6 +11,7 @@ import typer
 from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
+from iostudy.cli.leftovers import mend
 from iostudy.cli.signals import EndedBySignal, ignore, install
 from iostudy.cli.streams import flush_streams, prepare_streams
 from iostudy.errors import IostudyError, RestoreError
@@ -56,8 +57,6 @@ def before_every_command(
     """Which storage configuration is fastest for my workload, and is the difference real?"""
     command = context.invoked_subcommand
     if command is not None and command not in _MEND_THEMSELVES:
-        from iostudy.cli.leftovers import mend  # the settings take a tenth of a second to load
-
         mend(command)
 
 
