@@ -17,7 +17,7 @@ from iostudy.workloads.program import Program
 from tests.attack.campaign import Count, attempts
 
 TRIES = 50
-_LONGEST_WAIT_SECONDS = 0.25
+_LONGEST_WAIT_SECONDS = 0.4
 _LIMIT_SECONDS = 30.0
 _SURVIVOR_SECONDS = 1.0
 # Daemons in sessions of their own, one of them without an environment, and one that forks on.
