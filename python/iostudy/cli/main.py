@@ -12,6 +12,7 @@ from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
 from iostudy.cli.leftovers import mend
+from iostudy.cli.requirements import require_room, require_utf8
 from iostudy.cli.signals import EndedBySignal, ignore, install
 from iostudy.cli.streams import flush_streams, prepare_streams
 from iostudy.errors import IostudyError, RestoreError
@@ -56,6 +57,7 @@ def before_every_command(
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
     command = context.invoked_subcommand
+    require_room(command)
     if command is not None and command not in _MEND_THEMSELVES:
         mend(command)
 
@@ -81,6 +83,7 @@ def _run() -> int:
     says more than a signal that came meanwhile: the exit code is then NOT_RESTORED.
     """
     code = 0
+    require_utf8(sys.argv)
     try:
         app()
     except SystemExit as ended:
