@@ -27,7 +27,7 @@ target: FOLDER
 factors: {workload.record_size: [1MiB, 64KiB]}
 workloads: [{dfsio-read: {files: 1, size: 1MiB, direct: false}}]
 decide: {margin: 5%, risk: 5%, blocks: [5, 5]}
-validity: {foreign_io: 100000%, attempts: 20, steal: 99%}
+validity: {foreign_io: 9999%, attempts: 20, steal: 99%}
 """
 _NO_LIMIT: Callable[[], None] = lambda: None  # noqa: E731 - a value among others
 

@@ -62,7 +62,7 @@ class PanicException(BaseException):
 def test_an_internal_error_has_its_own_exit_code_and_keeps_its_traceback(
     program, monkeypatch, error
 ):
-    def fail() -> None:
+    def fail(**_: str) -> None:
         raise error
 
     monkeypatch.setattr("iostudy.cli.main.app", fail)
@@ -75,18 +75,18 @@ def test_an_internal_error_has_its_own_exit_code_and_keeps_its_traceback(
 
 
 def test_an_internal_error_is_printed_where_its_traceback_cannot_be_kept(program, monkeypatch):
-    monkeypatch.setattr("iostudy.cli.main.app", lambda: [][0])
+    monkeypatch.setattr("iostudy.cli.main.app", lambda **_: {}["x"])
     (program.folder / "state").write_text("no folder")
     done = program("settings")
     assert done.returncode == 70
-    assert "IndexError" in done.stderr
+    assert "KeyError" in done.stderr
     assert "stderr, above" in done.stderr.splitlines()[-1]
     (program.folder / "state").unlink()
 
 
 def test_settings_are_restored_before_an_internal_error_is_reported(program, monkeypatch):
     order: list[str] = []
-    monkeypatch.setattr("iostudy.cli.main.app", lambda: [][0])
+    monkeypatch.setattr("iostudy.cli.main.app", lambda **_: {}["x"])
     monkeypatch.setattr("iostudy.cli.main._restore_open", lambda: order.append("restored"))
     monkeypatch.setattr("iostudy.cli.main.say", lambda _: order.append("reported"))
     assert program("settings").returncode == 70

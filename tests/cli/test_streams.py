@@ -45,9 +45,11 @@ def test_completion_to_a_full_disk_ends_with_3(tmp_path):
 
 
 @pytest.mark.parametrize("environment", ENCODINGS, ids=str)
-def test_what_the_encoding_lacks_is_printed_in_ascii(environment):
+def test_what_the_encoding_lacks_is_printed_in_ascii(environment, tmp_path):
+    script = tmp_path / "print.py"
+    script.write_text(PRINT, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", PRINT],
+        [sys.executable, script],
         env={**os.environ, **environment},
         capture_output=True,
         check=False,

@@ -24,18 +24,18 @@ def test_a_guard_that_is_killed_is_a_failed_run_without_survivors(seed):
 
 
 def test_only_orphans_are_killed():
-    with subprocess.Popen(["sleep", "30"], start_new_session=True) as earlier:
-        with (
-            adopting() as orphanage,
-            started(["sleep", "30"]) as own,
-            subprocess.Popen(["sleep", "30"]) as same_session,
-        ):
-            subprocess.run([sys.executable, "-c", LEAVE.format("30.125")], check=True)
-            assert orphanage.kill() == 1
-            others = (earlier, own, same_session)
-            assert [process.poll() for process in others] == [None, None, None]
-            for process in others:
-                process.kill()
+    with (
+        subprocess.Popen(["sleep", "30"], start_new_session=True) as earlier,
+        adopting() as orphanage,
+        started(["sleep", "30"]) as own,
+        subprocess.Popen(["sleep", "30"]) as same_session,
+    ):
+        subprocess.run([sys.executable, "-c", LEAVE.format("30.125")], check=True)
+        assert orphanage.kill() == 1
+        others = (earlier, own, same_session)
+        assert [process.poll() for process in others] == [None, None, None]
+        for process in others:
+            process.kill()
 
 
 def test_orphans_are_not_adopted_any_longer():

@@ -85,7 +85,7 @@ def _run() -> int:
     code = 0
     require_utf8(sys.argv)
     try:
-        app()
+        app(prog_name="iostudy")
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 0
     finally:
