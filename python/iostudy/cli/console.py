@@ -22,7 +22,6 @@ from rich.tree import Tree
 from iostudy.report.columns import FittingTable, TextTable
 from iostudy.report.visible import visible
 
-
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
