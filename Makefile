@@ -46,6 +46,7 @@ bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of
 	$(BIN)/python -m benches.iostat_agreement
 	$(BIN)/python -m benches.watch_cost
 	$(BIN)/python -m benches.analysis
+	$(BIN)/python -m benches.start_up
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.block_events
 	@[ "$$(id -u)" != 0 ] || $(BIN)/python -m benches.sampler_cost
 	$(BIN)/python -m benches.recorder_effect

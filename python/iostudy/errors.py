@@ -8,6 +8,7 @@ The tree::
     │   ├── TargetError          2    the place to work on is missing, unsafe or too small
     │   ├── UnsafePathError      2    a path that another user could redirect
     │   ├── BusyError            2    another iostudy holds the device or the folder
+    │   ├── ResourceError        2    a limit on memory, processes or open files was reached
     │   └── LedgerError          2    an output folder that cannot be used or read
     ├── TrialError               3    a trial could not be carried out
     │   ├── ClusterError         3    a Hadoop cluster does not start, or does not serve
@@ -15,8 +16,9 @@ The tree::
     │   └── WorkloadError        3    the workload failed, or read back wrong data
     │       └── WorkloadStoppedError 3  somebody asked it to stop before its end
     ├── RecordError              3    a result could not be written down
-    └── RestoreError             4    something could not be put back
-        └── OutOfReachError      4    its mount or file system is not here now
+    ├── RestoreError             4    something could not be put back
+    │   └── OutOfReachError      4    its mount or file system is not here now
+    └── InternalError           70    a defect of iostudy itself (EX_SOFTWARE of sysexits.h)
 
 The number is the exit code of the command line. Every error says what was wanted, what was found,
 where, and how to mend it.
@@ -29,6 +31,7 @@ from dataclasses import dataclass
 USAGE = 2
 TRIAL_FAILED = 3
 NOT_RESTORED = 4
+INTERNAL = 70
 
 
 class IostudyError(Exception):
@@ -68,6 +71,10 @@ class UnsafePathError(UsageError):
 
 class BusyError(UsageError):
     """Another iostudy holds the device or the folder."""
+
+
+class ResourceError(UsageError):
+    """A limit on memory, processes or open files was reached."""
 
 
 class LedgerError(UsageError):
@@ -116,6 +123,19 @@ class RestoreError(IostudyError):
 
 class OutOfReachError(RestoreError):
     """A change on a mount or a file system that is not here now; it stays in the journal."""
+
+
+class InternalError(IostudyError):
+    """A defect of iostudy itself; ``where`` its traceback was kept."""
+
+    exit_code = INTERNAL
+
+    def __init__(self, found: str, where: str) -> None:
+        remedy = "report it with the traceback"
+        super().__init__("no unexpected exception", found=found, where=where, remedy=remedy)
+
+    def __str__(self) -> str:
+        return f"internal error: {self.found}; please report it with the traceback in {self.where}"
 
 
 @dataclass(frozen=True)

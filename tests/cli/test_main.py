@@ -1,14 +1,15 @@
-"""A path that cannot even be looked at is an error of its own in every command."""
+"""Errors that every command may meet, each with its exit code and without a traceback."""
 
 from __future__ import annotations
 
-import errno
 import re
+import stat
 from pathlib import Path
 
 import pytest
 
-from iostudy.cli.main import EXIT_CODES, _unreachable, app
+from iostudy.cli.commands import COMMANDS
+from iostudy.cli.main import EXIT_CODES
 from tests.cli.program import study
 
 README = Path(__file__).parents[2] / "README.md"
@@ -45,23 +46,55 @@ def test_every_command_tells_of_a_path_that_cannot_be_looked_at(program, argumen
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("number", [errno.EACCES, errno.ELOOP, errno.ENOTDIR])
-def test_what_keeps_a_path_from_being_looked_at(number):
-    told = _unreachable(OSError(number, "no", "/root/x"))
-    assert told is not None
-    assert (told.where, told.found) == ("/root/x", "no")
+@pytest.mark.parametrize("argument", ["out\udcff", "\udced\udca0\udc80"])
+def test_arguments_that_are_not_utf8_are_refused_before_anything_is_done(program, argument):
+    program.write(study(OPTIONS.replace("PLACE", ".")))
+    done = program("run", "study.yaml", "--out", argument)
+    assert (done.returncode, "arguments in UTF-8" in done.stderr) == (2, True), done.stderr
+    assert [path.name for path in program.folder.iterdir()] == ["study.yaml"]
 
 
-@pytest.mark.parametrize(
-    "error", [OSError(errno.EACCES, "no"), OSError(errno.ENOSPC, "no", "/x"), OSError("no")]
-)
-def test_other_errors_are_not_taken_for_one_of_a_path(error):
-    assert _unreachable(error) is None
+class PanicException(BaseException):
+    """As pyo3's, which is no Exception."""
+
+
+@pytest.mark.parametrize("error", [ValueError("a\nb"), PanicException("core"), AssertionError()])
+def test_an_internal_error_has_its_own_exit_code_and_keeps_its_traceback(
+    program, monkeypatch, error
+):
+    def fail(**_: str) -> None:
+        raise error
+
+    monkeypatch.setattr("iostudy.cli.main.app", fail)
+    done = program("settings")
+    (path,) = (program.folder / "state").glob("crash-*")
+    assert (done.returncode, done.stderr.count("\n")) == (70, 1)
+    assert str(path) in done.stderr
+    assert type(error).__name__ in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_an_internal_error_is_printed_where_its_traceback_cannot_be_kept(program, monkeypatch):
+    monkeypatch.setattr("iostudy.cli.main.app", lambda **_: {}["x"])
+    (program.folder / "state").write_text("no folder")
+    done = program("settings")
+    assert done.returncode == 70
+    assert "KeyError" in done.stderr
+    assert "stderr, above" in done.stderr.splitlines()[-1]
+    (program.folder / "state").unlink()
+
+
+def test_settings_are_restored_before_an_internal_error_is_reported(program, monkeypatch):
+    order: list[str] = []
+    monkeypatch.setattr("iostudy.cli.main.app", lambda **_: {}["x"])
+    monkeypatch.setattr("iostudy.cli.main._restore_open", lambda: order.append("restored"))
+    monkeypatch.setattr("iostudy.cli.main.say", lambda _: order.append("reported"))
+    assert program("settings").returncode == 70
+    assert order == ["restored", "reported"]
 
 
 def test_the_readme_has_the_commands_of_the_help_in_their_order_and_its_exit_codes():
     text = README.read_text(encoding="utf-8")
-    commands = [command.name for command in app.registered_commands]
-    groups = [group.name for group in app.registered_groups]
-    assert re.findall(r"^\| `iostudy ([a-z]+)", text, re.MULTILINE) == [*commands, *groups]
+    commands = [command.name for command in COMMANDS]
+    assert re.findall(r"^\| `iostudy ([a-z]+)", text, re.MULTILINE) == commands
     assert EXIT_CODES in " ".join(text.replace("`", "").split())

@@ -1,21 +1,64 @@
 """Commands start in a quarter of a second, because what takes long to load is loaded late."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
+from iostudy.cli.commands import COMMANDS, Command
+
 
 @pytest.mark.parametrize(
     ("started", "late"),
     [
-        ("iostudy.cli.main", {"numpy", "scipy", "polars", "altair", "textual"}),
+        ("iostudy.cli.run", {"numpy", "polars", "pydantic", "iostudy.study.model"}),
         ("iostudy.cli.tell", {"scipy.stats", "optuna", "statsmodels"}),
     ],
-    ids=["every command", "every report"],
+    ids=["the options of run", "every report"],
 )
 def test_what_takes_long_to_load_is_not_needed_to_start(started: str, late: set[str]) -> None:
     code = f"import {started}, sys; print(*sys.modules)"
     loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
     assert started in loaded
     assert late.isdisjoint(loaded)
+
+
+ALLOWED = {"iostudy", "typer", "click", "rich", "shellingham", "typing_extensions", "annotated_doc"}
+"""Packages outside the standard library that printing a version may import."""
+OWN = {"cli", "errors", "units", "safe_path", "durable", "settings", "report"}
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_version_and_help_import_nothing_but_the_command_line(argument: str) -> None:
+    code = (
+        "import atexit, sys; from iostudy.cli.main import main; "
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); main()"
+    )
+    before = subprocess.check_output([sys.executable, "-c", "import sys; print(*sys.modules)"])
+    done = subprocess.run(
+        [sys.executable, "-c", code, argument], capture_output=True, text=True, check=True
+    )
+    modules = set(done.stderr.split()) - set(before.decode().split())
+    packages = {name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names)
+    assert {name for name in packages if not name.startswith("_")} <= ALLOWED
+    own = {name.split(".")[1] for name in modules if name.startswith("iostudy.")}
+    assert own <= OWN
+    heavy = {"iostudy.settings.kinds", "iostudy.settings.catalog", "iostudy.cli.run"}
+    assert heavy.isdisjoint(modules)
+
+
+def test_the_help_lists_every_command_with_its_summary_uncut() -> None:
+    environment = {**os.environ, "COLUMNS": "80"}
+    done = subprocess.check_output(
+        [sys.executable, "-m", "iostudy", "--help"], text=True, env=environment
+    )
+    for command in COMMANDS:
+        assert f"  {command.name:<9}  {command.summary}\n" in done
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_every_command_is_loaded_with_help_of_its_own(command: Command) -> None:
+    loaded = command.load()
+    assert loaded.name == command.name or command.name == "hadoop"
+    assert loaded.get_short_help_str()

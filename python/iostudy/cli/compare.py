@@ -8,7 +8,7 @@ from typing import Annotated, assert_never
 
 import typer
 
-from iostudy.cli.console import print_text
+from iostudy.cli.console import print_text, print_utf8
 from iostudy.errors import UsageError
 
 
@@ -48,7 +48,7 @@ def compare(
     told = comparison.build(read_recorded(first), read_recorded(second), configuration or ())
     match form:
         case Format.JSON:
-            print_text(json_.render(told))
+            print_utf8(json_.render(told))
         case Format.MARKDOWN:
             print_text(markdown.document(comparison_sections.document(told)))
         case Format.TERMINAL:

@@ -6,12 +6,10 @@ It is text, whatever it holds; control characters in it are shown and not obeyed
 
 from __future__ import annotations
 
+import io
 import json
-import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,22 +19,11 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from iostudy.cli.signals import EndedBySignal
-from iostudy.errors import RecordError
 from iostudy.report.columns import FittingTable, TextTable
 from iostudy.report.visible import visible
 
-
-class _Screen(Console):
-    """rich's, but for a reader that has gone, which is left to whoever prints."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise BrokenPipeError again: it is only called while that is handled."""
-        raise  # noqa: PLE0704 - the error that rich is handling
-
-
-out = _Screen(highlight=False)
-err = _Screen(stderr=True, highlight=False)
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
 
 # Wider than any table; off a terminal nothing is folded, so that grep finds whole lines.
 _UNLIMITED = 1_000_000
@@ -53,32 +40,34 @@ class Branch:
 def say(text: str) -> None:
     """Progress or an error, on stderr; it may have several lines.
 
-    Where nobody reads it, or there is no room for it, there is nobody to tell: a study goes on all
-    the same, and the exit code tells of an error.
+    Where nobody reads it, there is nobody to tell: a study continues, and the exit code reports an
+    error.
     """
-    try:
-        err.print(Text(visible(text, keep="\n")), soft_wrap=True)
-        sys.stderr.flush()
-    except OSError:
-        _drop("stderr")
+    err.print(Text(visible(text, keep="\n")), soft_wrap=True)
+    sys.stderr.flush()
 
 
 def print_line(text: str = "", style: str = "") -> None:
     """A line on stdout, wrapped at words on a terminal."""
-    with _to_its_end():
-        out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
+    out.print(Text(visible(text), style=style), soft_wrap=not out.is_terminal)
 
 
 def print_command(command: str) -> None:
     """A command on a line of its own, which is never folded, so that it can be copied."""
-    with _to_its_end():
-        out.print(Text(f"  $ {visible(command)}"), soft_wrap=True)
+    out.print(Text(f"  $ {visible(command)}"), soft_wrap=True)
 
 
 def print_text(text: str) -> None:
     """A text on stdout as it is."""
-    with _to_its_end():
-        sys.stdout.write(text)
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def print_utf8(text: str) -> None:
+    """A document on stdout whose format prescribes UTF-8, as HTML and JSON (RFC 8259)."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors=sys.stdout.errors)
+    print_text(text)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -114,8 +103,7 @@ def print_numbers(table: TextTable) -> None:
     rows = [tuple(map(visible, row)) for row in table.rows]
     heads = tuple(map(visible, table.heads))
     shown = replace(table, title=visible(table.title), heads=heads, rows=rows)
-    with _to_its_end():
-        out.print(FittingTable("", shown), width=None if out.is_terminal else _UNLIMITED)
+    out.print(FittingTable("", shown), width=None if out.is_terminal else _UNLIMITED)
 
 
 def _grown(tree: Tree, branch: Branch) -> Tree:
@@ -130,51 +118,10 @@ def _print_whole(renderable: Table | Tree) -> None:
     if not out.is_terminal:
         options = out.options.update(max_width=_UNLIMITED)
         width = Measurement.get(out, options, renderable).maximum
-        screen = _Screen(file=out.file, highlight=False, width=width)
-    with _to_its_end():
-        screen.print(renderable)
+        screen = Console(file=out.file, highlight=False, width=width)
+    screen.print(renderable)
 
 
 def print_json(value: Any) -> None:
     """One JSON document, and nothing else, on stdout; in ASCII, which every reader takes."""
     print_text(json.dumps(value, indent=2) + "\n")
-
-
-def stand_in_for_closed() -> None:
-    """Open what is closed of stdin, stdout and stderr (`>&-`), lest a file of ours get its number.
-
-    To print on stdout fails then as it would have; what goes to stderr is dropped.
-    """
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            # open(2) takes the lowest number that is free: this one, as those below are taken.
-            os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_RDWR)
-            setattr(sys, name, os.fdopen(number, "r" if name == "stdin" else "w", closefd=False))
-
-
-@contextmanager
-def _to_its_end() -> Iterator[None]:
-    """What is printed meanwhile has left this process at the end; RecordError if it could not.
-
-    Where its reader has gone (`iostudy ... | head`) the command ends as SIGPIPE would end it, and
-    not by BrokenPipeError, which typer takes for one of its own and exits with 1.
-    """
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError as error:
-        _drop("stdout")
-        raise EndedBySignal(signal.SIGPIPE) from error
-    except OSError as error:
-        _drop("stdout")
-        raise RecordError(
-            "to print what was asked for",
-            found=error.strerror or str(error),
-            where="stdout",
-            remedy="open stdout, or make room where it goes to, and run the command again",
-        ) from error
-
-
-def _drop(stream: str) -> None:
-    """What is left in the buffer is not tried again when the interpreter ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), getattr(sys, stream).fileno())

@@ -23,7 +23,11 @@ from iostudy.settings.recovery import Recovery
 from iostudy.study.names import known
 from iostudy.units import MIB
 
-app = typer.Typer(help="A Hadoop cluster on this machine, to work with by hand.")
+app = typer.Typer(
+    help="A Hadoop cluster on this machine, to work with by hand.",
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
 
 DataNodes = Annotated[int, typer.Option(min=1, max=MAX_DATANODES, help="How many DataNodes.")]

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from iostudy.cli.console import say
 from iostudy.errors import RestoreError, UsageError
+from iostudy.settings.journal import journal_paths
 from iostudy.settings.put_back import joined
-from iostudy.settings.recovery import Recovery, restore_stale
+from iostudy.settings.state import state_directory
+
+if TYPE_CHECKING:
+    from iostudy.settings.recovery import Recovery
 
 CHANGING = ("run", "bench", "set", "hadoop up")
 """The commands that change the host: not on top of what could not be put back."""
@@ -18,10 +24,14 @@ def mend(command: str) -> None:
     reported: `iostudy.settings.recovery.require_restored` refuses a target that it concerns.
     """
     try:
-        recovery = restore_stale()
-        for error in recovery.undoing.out_of_reach:
-            say(f"not restored yet: {error}")
-        tell(recovery.within_reach())
+        if journal_paths(state_directory()):
+            # Here and not above: all kinds of settings take a tenth of a second to load.
+            from iostudy.settings.recovery import restore_stale
+
+            recovery = restore_stale()
+            for error in recovery.undoing.out_of_reach:
+                say(f"not restored yet: {error}")
+            tell(recovery.within_reach())
     except (RestoreError, UsageError) as error:
         if command in CHANGING:
             raise

@@ -2,77 +2,47 @@
 
 from __future__ import annotations
 
-import errno
-import signal
 import sys
-from importlib.metadata import version
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from iostudy.cli import (
-    bench,
-    check,
-    compare,
-    doctor,
-    get,
-    hadoop,
-    persist,
-    power,
-    report,
-    restore,
-    run,
-    selftest,
-    settings,
-    watch,
-    workloads,
-)
-from iostudy.cli import set as set_
-from iostudy.cli.console import say, stand_in_for_closed
+from iostudy.cli.commands import LazyGroup, register
+from iostudy.cli.console import say
+from iostudy.cli.failures import explain
 from iostudy.cli.leftovers import mend
+from iostudy.cli.requirements import require_room, require_utf8
 from iostudy.cli.signals import EndedBySignal, ignore, install
-from iostudy.errors import IostudyError, RestoreError, TargetError
-from iostudy.settings.transaction import restore_open
-
-_OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
-"""Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
+from iostudy.cli.streams import flush_streams, prepare_streams
+from iostudy.errors import IostudyError, RestoreError
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 a verdict that --fail-on names or a selftest that failed, 2 usage, "
     "3 a trial failed, a setting was refused or a result could not be written, 4 something could "
-    "not be restored, 5 a selftest that the noise leaves undecided, 129, 130, 141 and 143 signals."
+    "not be restored, 5 a selftest that the noise leaves undecided, 70 a defect of iostudy, "
+    "129, 130, 141 and 143 signals."
 )
 
+_TRANSACTION = "iostudy.settings.transaction"
 _MEND_THEMSELVES = ("restore", "hadoop")
 
 app = typer.Typer(
     name="iostudy",
+    cls=LazyGroup,
     help="Which storage configuration is fastest for my workload, and is the difference real?",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-app.command("check")(check.check)
-app.command("power")(power.power)
-app.command("run")(run.run)
-app.command("report")(report.report)
-app.command("compare")(compare.compare)
-app.command("persist")(persist.persist)
-app.command("bench")(bench.bench)
-app.command("selftest")(selftest.selftest)
-app.command("doctor")(doctor.doctor)
-app.command("watch", cls=watch.WatchCommand)(watch.watch)
-app.command("get")(get.get)
-app.command("set")(set_.set_)
-app.command("restore")(restore.restore)
-app.command("settings")(settings.settings)
-app.command("workloads")(workloads.workloads)
-app.add_typer(hadoop.app, name="hadoop")
+register(app)
 
 
 def _version(wanted: bool) -> None:  # noqa: FBT001 - typer's callback
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"iostudy {version('iostudy')}")
         raise typer.Exit
 
@@ -87,6 +57,7 @@ def before_every_command(
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
     command = context.invoked_subcommand
+    require_room(command)
     if command is not None and command not in _MEND_THEMSELVES:
         mend(command)
 
@@ -94,60 +65,53 @@ def before_every_command(
 def main() -> None:
     """Run a command and end with its exit code (see errors.py; 128 and its number for a signal).
 
-    What is still changed when the command has ended is put back here. What could not be put back
-    tells more than a signal that came meanwhile: the exit code is then NOT_RESTORED.
+    No exception leaves it: one that nothing foresaw is an InternalError, also a panic of Rust code.
     """
-    stand_in_for_closed()
+    prepare_streams()
     install()
     try:
-        try:
-            _app()
-        finally:
-            ignore()
-            restore_open()
-    except IostudyError as error:
-        say(f"iostudy: {error}")
-        sys.exit(error.exit_code)
-    except EndedBySignal as ended:
-        failure = _not_restored(ended)
-        if failure is None:
-            sys.exit(ended.exit_code)
-        say(f"iostudy: {failure}")
-        sys.exit(failure.exit_code)
-    except OSError as error:
-        unreachable = _unreachable(error)
-        if unreachable is None:
-            raise
-        say(f"iostudy: {unreachable}")
-        sys.exit(unreachable.exit_code)
+        code = _run()
+    except BaseException as error:  # noqa: BLE001 - pyo3's PanicException is no Exception
+        code = _report(error)
+    sys.exit(code)
 
 
-def _app() -> None:
-    """The command; EndedBySignal also where nobody reads what Click itself prints, as help.
+def _run() -> int:
+    """The exit code of the command that the arguments name.
 
-    Click then exits with 1, as if the command had failed.
+    What is still changed when the command has ended is restored here. What could not be restored
+    says more than a signal that came meanwhile: the exit code is then NOT_RESTORED.
     """
+    code = 0
+    require_utf8(sys.argv)
     try:
-        app()
+        app(prog_name="iostudy")
     except SystemExit as ended:
-        if isinstance(ended.__context__, BrokenPipeError):
-            raise EndedBySignal(signal.SIGPIPE) from ended.__context__
-        raise
+        code = ended.code if isinstance(ended.code, int) else 0
+    finally:
+        ignore()
+        _restore_open()
+    flush_streams()
+    return code
 
 
-def _unreachable(error: OSError) -> TargetError | None:
-    """What to tell of a path that cannot be looked at; None if the error is none of a path.
+def _restore_open() -> None:
+    """Leave the open transactions; there are none where their module was not needed."""
+    if _TRANSACTION in sys.modules:
+        import_module(_TRANSACTION).restore_open()
 
-    Paths come into every command, and each look at one may fail so: hence here, and once.
-    """
-    if error.errno not in _OF_A_PATH or error.filename is None:
-        return None
-    return TargetError(
-        "to look at a path",
-        found=str(error.strerror),
-        where=str(error.filename),
-        remedy="name another path, or run it as a user who may enter its folders",
-    )
+
+def _report(error: BaseException) -> int:
+    """Print an error; its exit code."""
+    if isinstance(error, EndedBySignal):
+        failure: IostudyError | None = _not_restored(error)
+    else:
+        failure = error if isinstance(error, IostudyError) else explain(error)
+    if failure is not None:
+        say(f"iostudy: {failure}")
+        return failure.exit_code
+    assert isinstance(error, EndedBySignal)
+    return error.exit_code
 
 
 def _not_restored(ended: EndedBySignal) -> RestoreError | None:

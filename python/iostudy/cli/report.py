@@ -8,7 +8,7 @@ from typing import Annotated, assert_never
 
 import typer
 
-from iostudy.cli.console import print_text
+from iostudy.cli.console import print_text, print_utf8
 from iostudy.errors import UsageError
 
 
@@ -80,11 +80,11 @@ def _tell_study(folder: Path, form: Format, reference: str | None, figures: Path
         write_figures(told, figures)
     match form:
         case Format.HTML:
-            print_text(html.render(told) + "\n")
+            print_utf8(html.render(told) + "\n")
         case Format.MARKDOWN:
             print_text(markdown.render(told) + "\n")
         case Format.JSON:
-            print_text(json_.render(told))
+            print_utf8(json_.render(told))
         case Format.TERMINAL:
             print_terminal(told)
         case unreachable:
@@ -108,7 +108,7 @@ def _tell_reference(name: str, form: Format) -> None:
         case Format.MARKDOWN:
             print_text(markdown.document(reference_sections.document(told)))
         case Format.JSON:
-            print_text(json_.render(PublicationTold(published=told)))
+            print_utf8(json_.render(PublicationTold(published=told)))
         case Format.TERMINAL:
             print_document(reference_sections.document(told))
         case unreachable:

@@ -10,22 +10,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli import nfs_beside
 from iostudy.cli.arguments import Seed, StudyName, Yes
 from iostudy.cli.console import say
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
-from iostudy.host.mounts import read_mounts
-from iostudy.ledger.store import FILE_NAME
-from iostudy.settings.identity import DiskIdentity
-from iostudy.study import library
-from iostudy.study.model import Study
-from iostudy.study.schema import load
-from iostudy.study.targets import DiskTarget, ScratchTarget
+
+if TYPE_CHECKING:
+    from iostudy.study.model import Study
+
+# Modules of studies are imported in functions: completion and help do without them.
 
 RESULTS = Path("results")
 VERDICT_EXIT = 1
@@ -55,6 +52,9 @@ def run(
     ] = None,
 ) -> None:
     """Carry a study out; write report.html, report.md, report.json and the ledger."""
+    from iostudy.study import library
+    from iostudy.study.schema import load
+
     refuse_seed(seed, resume=resume)
     asked = load(library.find(study))
     folder = output_folder(asked.name, out, resume=resume)
@@ -80,6 +80,10 @@ def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | Non
 
 def make_ready(study: Study, folder: Path, *, yes: bool) -> None:
     """Ask before anything is destroyed, make the output folder, and say what there is to know."""
+    from iostudy.cli import nfs_beside
+    from iostudy.host.mounts import read_mounts
+    from iostudy.study.targets import DiskTarget
+
     _confirm_destruction(study, yes=yes)
     _make(folder)
     for note in (*study.notes, *nfs_beside.told(study, read_mounts())):
@@ -99,6 +103,8 @@ def told_if_stopped(command: Sequence[str], folder: Path) -> Iterator[None]:
 
 
 def _tell_stopped(command: Sequence[str], folder: Path) -> None:
+    from iostudy.ledger.store import FILE_NAME
+
     if not (folder / FILE_NAME).exists():
         say("stopped before the first trial")
         return
@@ -126,6 +132,8 @@ def output_folder(name: str, asked: Path | None, *, resume: bool) -> Path:
         return asked
     if not resume:
         return RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+    from iostudy.ledger.store import FILE_NAME
+
     earlier = sorted(RESULTS.glob(f"{name}-*/{FILE_NAME}"))
     if not earlier:
         raise UsageError(
@@ -150,6 +158,9 @@ def refuse_seed(seed: int | None, *, resume: bool) -> None:
 
 def _confirm_destruction(study: Study, *, yes: bool) -> None:
     """A device is only written to after --yes, or after its name was typed."""
+    from iostudy.settings.identity import DiskIdentity
+    from iostudy.study.targets import ScratchTarget
+
     if not isinstance(study.target, ScratchTarget):
         return
     device = str(study.target.device)

@@ -75,7 +75,8 @@ Listed = Annotated[
 class Options(BaseModel):
     """What the options of a workload have in common: they are fixed, and none is unknown."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    # A schema is built when it is first used: those of all workloads take a fifth of a start.
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 GRACE_SECONDS = 2.0
 """So long a program may clean up for itself after SIGTERM, before SIGKILL."""
@@ -37,8 +37,7 @@ def main(control: int) -> None:
     """Serve the one request that comes from ``control``."""
     request = json.loads(_line(control))
     child_ended = _child_ended()
-    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "prctl PR_SET_CHILD_SUBREAPER")
+    set_subreaper(on=True)
     began = time.monotonic()
     try:
         program = subprocess.Popen(
@@ -66,6 +65,12 @@ def main(control: int) -> None:
         peak_rss_bytes=usage.ru_maxrss * 1024,
         left_running=left,
     )
+
+
+def set_subreaper(*, on: bool) -> None:
+    """Whether this process adopts what its descendants leave; OSError if the kernel refuses."""
+    if _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl PR_SET_CHILD_SUBREAPER")
 
 
 def _line(control: int) -> bytes:
@@ -140,15 +145,27 @@ def _end_all() -> int:
 
 
 def _running_children() -> list[int]:
-    """The children that are no zombies, by the ppid in /proc/PID/stat (proc(5))."""
+    return [child.pid for child in children() if child.state != "Z"]
+
+
+class Child(NamedTuple):
+    """A child process with its state and session, as /proc/PID/stat has them (proc(5))."""
+
+    pid: int
+    state: str
+    session: int
+
+
+def children() -> list[Child]:
+    """The children of this process, zombies included."""
     own = str(os.getpid())
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):
-                state, parent = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()[:2]
-                if parent == own and state != "Z":
-                    found.append(int(entry.name))
+                fields = (entry / "stat").read_text("latin-1").rpartition(")")[2].split()
+                if fields[1] == own:
+                    found.append(Child(int(entry.name), fields[0], int(fields[3])))
     return found
 
 

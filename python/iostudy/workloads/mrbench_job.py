@@ -8,13 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads import mrbench_task
+from iostudy.workloads import mrbench_task, orphans
 from iostudy.workloads.mrbench_task import (
     JOB,
     MAP,
@@ -118,20 +118,18 @@ class Job:
             started = []
             for index in range(count):
                 at = time.monotonic()
-                process = self._start(kind, index)
-                held.enter_context(process)
+                process = held.enter_context(self._start(kind, index))
                 held.callback(process.kill)
                 started.append((process, at))
             return [self._ended(process, at) for process, at in started]
 
-    def _start(self, kind: str, index: int) -> subprocess.Popen[bytes]:
+    def _start(self, kind: str, index: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
         script, staging = mrbench_task.__file__, self._folder(_STAGING)
-        return subprocess.Popen(
+        return orphans.started(
             [sys.executable, "-I", "-S", script, kind, str(index), staging],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
         )
 
     def _ended(self, process: subprocess.Popen[bytes], started: float) -> _Task:

@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB, format_seconds
 from iostudy.workloads import guard
 from iostudy.workloads.definition import Tick, go_on
+from iostudy.workloads.native import told_as_workload
+from iostudy.workloads.orphans import adopting, started
 
 KEPT_BYTES = 32 * MIB
 """So much of the end of each output is kept, in memory: files could lie on the disk under test."""
@@ -117,8 +120,12 @@ class Ended:
 def _how(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return f"it was ended by signal {number} ({signal.strsignal(number)})"
+        return f"it was ended by {_signal(number)}"
     return f"it ended with exit code {os.WEXITSTATUS(status)}"
+
+
+def _signal(number: int) -> str:
+    return f"signal {number} ({signal.strsignal(number)})"
 
 
 def run(program: Program, tick: Tick = go_on) -> Ended:
@@ -127,22 +134,34 @@ def run(program: Program, tick: Tick = go_on) -> Ended:
     WorkloadError if it cannot be started or takes longer than it may, WorkloadStoppedError if
     ``tick`` says so. In any case, a signal among them, nothing of it is running afterwards.
     """
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        guarding = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())],
-            pass_fds=(theirs.fileno(),),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        with guarding:
-            theirs.close()
-            try:
-                return _Run(program, guarding, ours).to_the_end(tick)
-            finally:
-                _end(guarding, ours)
+    with adopting() as orphanage, _guard(program) as (guarding, control):
+        try:
+            return _Run(program, guarding, control).to_the_end(tick)
+        finally:
+            _end(guarding, control)
+            if guarding.returncode:
+                orphanage.kill()
+
+
+@contextmanager
+def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """The guard and the socket that it is controlled by; WorkloadError if it cannot be started."""
+    with ExitStack() as held:
+        with told_as_workload("to start the guard of a program", program.directory):
+            ours, theirs = socket.socketpair()
+            held.enter_context(ours)
+            with theirs:
+                arguments = [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())]
+                guarding = held.enter_context(
+                    started(
+                        arguments,
+                        pass_fds=(theirs.fileno(),),
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE,
+                    )
+                )
+        yield guarding, ours
 
 
 def _end(guarding: subprocess.Popen[bytes], control: socket.socket) -> None:
@@ -152,6 +171,7 @@ def _end(guarding: subprocess.Popen[bytes], control: socket.socket) -> None:
         guarding.wait(_KILLED_WITHIN_SECONDS)
     except subprocess.TimeoutExpired:
         guarding.kill()
+        guarding.wait()
 
 
 class _Tail:
@@ -163,7 +183,7 @@ class _Tail:
         self.at_end = False
 
     def read(self, descriptor: int) -> None:
-        chunk = os.read(descriptor, 1 << 16)
+        chunk = _read(descriptor)
         self.at_end = not chunk
         self._kept += chunk
         # Cut seldom, as each time the rest is moved.
@@ -180,6 +200,14 @@ class _Tail:
         self._lost_bytes += too_many
 
 
+def _read(descriptor: int) -> bytes:
+    """Some bytes; none at the end, which a socket reports as an error if its peer was killed."""
+    try:
+        return os.read(descriptor, 1 << 16)
+    except ConnectionError:
+        return b""
+
+
 class _Run:
     """One run: what the guard and the program say, until the guard has ended."""
 
@@ -188,6 +216,7 @@ class _Run:
     ) -> None:
         assert guarding.stdout is not None and guarding.stderr is not None
         self._program = program
+        self._guarding = guarding
         self._control = control
         self._report, self._stdout, self._stderr = _Tail(), _Tail(), _Tail()
         self._tails = {
@@ -197,7 +226,8 @@ class _Run:
         }
 
     def to_the_end(self, tick: Tick) -> Ended:
-        self._control.sendall(self._program.request())
+        with suppress(ConnectionError):  # a guard that was killed sends no report either
+            self._control.sendall(self._program.request())
         deadline = time.monotonic() + self._program.limit_seconds
         ask_at = 0.0
         with selectors.DefaultSelector() as selector:
@@ -244,12 +274,22 @@ class _Run:
     def _ended(self) -> Ended:
         stdout, stderr = self._stdout.output(), self._stderr.output()
         report = self._report.output().text
-        if not report:
-            raise self._not_started(f"its guard has failed; {stderr.last_lines()}")
+        if not report.endswith("\n"):
+            raise self._guard_failed(stderr.last_lines())
         facts: dict[str, Any] = json.loads(report)
         if "errno" in facts:
             raise self._not_started(f"{facts['strerror']} ({facts['filename']})")
         return Ended(self._program, stdout=stdout, stderr=stderr, **facts)
+
+    def _guard_failed(self, said: str) -> WorkloadError:
+        code = self._guarding.wait(_KILLED_WITHIN_SECONDS)
+        how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+        return WorkloadError(
+            "to run a program to its end",
+            found=f"its guard {how}" + (f"; it said: {said}" if said else ""),
+            where=str(self._program),
+            remedy="run it again; the kernel's log (dmesg) says whether memory had run out",
+        )
 
     def _not_started(self, found: str) -> WorkloadError:
         return WorkloadError(

@@ -1,0 +1,110 @@
+"""Errors of the operating system and internal errors, as errors of iostudy with an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import time
+import traceback
+
+from iostudy.errors import (
+    InternalError,
+    IostudyError,
+    RecordError,
+    ResourceError,
+    TargetError,
+    UsageError,
+)
+from iostudy.safe_path import open_directory, require_safe
+from iostudy.settings.state import make_directory, state_directory
+
+_OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+"""Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_REMEDIES = {
+    errno.EAGAIN: "raise the limit of processes (ulimit -u, pids.max of the control group)",
+    errno.ENOMEM: "make memory free, or raise the limit of it (ulimit -v, memory.max)",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "raise the limit of open files of the host (sysctl fs.file-max)",
+}
+_NO_THREAD = ("start new thread", "failed to spawn thread", "Resource temporarily unavailable")
+_NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "memory allocation")
+
+
+def explain(error: BaseException) -> IostudyError:
+    """The error of iostudy that a user can act on; else InternalError with its traceback kept.
+
+    Paths come into every command and each look at one may fail, and a limit of the host may strike
+    anywhere: hence here, and once.
+    """
+    if isinstance(error, OSError) and error.filename is not None:
+        explained = _of_a_path(error)
+        if explained is not None:
+            return explained
+    number = _exhausted(error)
+    if number is not None:
+        return ResourceError(
+            "memory, processes and open files enough for the command",
+            found=_summary(error),
+            where="the limits of this process and of its control group",
+            remedy=_REMEDIES[number],
+        )
+    return InternalError(_summary(error), _keep_traceback(error))
+
+
+def _of_a_path(error: OSError) -> IostudyError | None:
+    """The error of a path that cannot be examined or written to; None for any other."""
+    found, where = str(error.strerror), os.fsdecode(error.filename)
+    if error.errno in _OF_A_PATH:
+        remedy = "name another path, or run it as a user who may enter its folders"
+        return TargetError("to look at a path", found=found, where=where, remedy=remedy)
+    if error.errno == errno.EROFS:
+        remedy = "name a folder on a file system that is mounted for writing"
+        return UsageError("to write to a path", found=found, where=where, remedy=remedy)
+    if error.errno in _NO_ROOM:
+        remedy = "make room there, or see the log of the kernel (dmesg)"
+        return RecordError("to write to a path", found=found, where=where, remedy=remedy)
+    return None
+
+
+def _exhausted(error: BaseException) -> int | None:
+    """The error number of the resource that a limit denied; None if that is not the cause.
+
+    Python, the loader and the threads of Rust libraries say so in words alone. A panic of Rust
+    is pyo3's PanicException, which derives from BaseException.
+    """
+    if isinstance(error, OSError):
+        return error.errno if error.errno in _REMEDIES else None
+    if isinstance(error, MemoryError):
+        return errno.ENOMEM
+    text = str(error)
+    if any(words in text for words in _NO_THREAD):
+        return errno.EAGAIN
+    return errno.ENOMEM if any(words in text for words in _NO_MEMORY) else None
+
+
+def _summary(error: BaseException) -> str:
+    return " ".join(traceback.format_exception_only(error)[-1].split())
+
+
+def _keep_traceback(error: BaseException) -> str:
+    """The file with the traceback, readable by this user alone; printed where there can be none.
+
+    Returns where it is.
+    """
+    text = "".join(traceback.format_exception(error))
+    directory = state_directory()
+    path = directory / f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    try:
+        make_directory(directory)
+        require_safe(directory)
+        with open_directory(directory) as folder:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(path.name, flags, 0o600, dir_fd=folder)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except (OSError, UsageError):
+        sys.stderr.write(text)
+        return "stderr, above"
+    return str(path)

@@ -1,0 +1,106 @@
+"""Adoption of the processes that a dead guard leaves, so that they can be killed.
+
+A guard is the reaper of all that its program starts. Should it be killed, the kernel gives its
+children to the next reaper above: to iostudy, while this module makes it one (prctl(2),
+PR_SET_CHILD_SUBREAPER). Neither root nor a control group is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from iostudy.workloads import guard
+
+_KILLED_WITHIN_SECONDS = 10.0
+_LOOK_EVERY_SECONDS = 0.005
+
+
+@dataclass
+class _Family:
+    """Whom this process has started itself, and how many runs need it as a reaper.
+
+    To be a reaper is an attribute of the process, not of a thread; the runs of a mix share it.
+    """
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    own: set[int] = field(default_factory=set)
+    runs: int = 0
+
+    def change_runs(self, by: int) -> None:
+        with self.lock:
+            self.runs += by
+            guard.set_subreaper(on=self.runs > 0)
+
+
+_family = _Family()
+
+
+@contextmanager
+def started(
+    arguments: Sequence[str | os.PathLike[str]], **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a session of its own that is no orphan while the context is open.
+
+    ``options`` are those of subprocess.Popen, which also says what is raised.
+    """
+    with _family.lock:
+        process = subprocess.Popen(arguments, start_new_session=True, **options)
+        _family.own.add(process.pid)
+    try:
+        with process:
+            yield process
+    finally:
+        _family.own.discard(process.pid)
+
+
+@dataclass(frozen=True)
+class Orphanage:
+    """What iostudy has adopted since its own children had these ``sessions``.
+
+    Each program has a session of its own, and no process can enter another one (setsid(2)). So who
+    is in the session of another child of iostudy, or in its own, is none of a program's.
+    """
+
+    sessions: frozenset[int]
+
+    def kill(self) -> int:
+        """Kill and reap all orphans of dead guards and what these leave; how many there were.
+
+        Gives up after some seconds on what hangs in the kernel, which nobody can end.
+        """
+        killed: set[int] = set()
+        deadline = time.monotonic() + _KILLED_WITHIN_SECONDS
+        while (found := self._orphans()) and time.monotonic() < deadline:
+            for pid in found:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            killed |= found
+            time.sleep(_LOOK_EVERY_SECONDS)
+        return len(killed)
+
+    def _orphans(self) -> set[int]:
+        with _family.lock:
+            known = self.sessions | _family.own
+            return {child.pid for child in guard.children() if child.session not in known}
+
+
+@contextmanager
+def adopting() -> Iterator[Orphanage]:
+    """Be the reaper for as long as the context is open."""
+    with _family.lock:
+        sessions = {child.session for child in guard.children()} - _family.own
+    _family.change_runs(1)
+    try:
+        yield Orphanage(frozenset({os.getsid(0), *sessions}))
+    finally:
+        _family.change_runs(-1)

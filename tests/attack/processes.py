@@ -1,0 +1,88 @@
+"""Guards of programs killed by SIGKILL at random moments; each must end in a failed run."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from iostudy.errors import WorkloadError
+from iostudy.workloads import guard, program
+from iostudy.workloads.program import Program
+from tests.attack.campaign import Count, attempts
+
+TRIES = 50
+_LONGEST_WAIT_SECONDS = 0.4
+_LIMIT_SECONDS = 30.0
+_SURVIVOR_SECONDS = 1.0
+# Daemons in sessions of their own, one of them without an environment, and one that forks on.
+_TREE = (
+    "setsid sleep MARK & env -i setsid sh -c 'sleep MARK & sleep MARK' & "
+    "sh -c 'setsid sh -c \"while :; do sleep 0.0MARK; done\" &' ; sleep MARK"
+)
+
+
+def run(seconds: float, seed: int) -> list[Count]:
+    """Kill guards from their start until they are well at work."""
+    rng = random.Random(seed)
+    count = Count("the guard of a program killed at a random moment")
+    for number in attempts(seconds, TRIES):
+        mark = f"{3000 + number}.{os.getpid()}"
+        count.record(attack(mark, rng.uniform(0, _LONGEST_WAIT_SECONDS)))
+    return [count]
+
+
+def attack(mark: str, wait_seconds: float) -> str:
+    """Kill the guard after so long; what went wrong, if anything did."""
+    killer = threading.Thread(target=_kill_guard, args=(wait_seconds,))
+    with tempfile.TemporaryDirectory() as folder:
+        asked = Program(("sh", "-c", _TREE.replace("MARK", mark)), Path(folder), _LIMIT_SECONDS)
+        killer.start()
+        failure = _failure_of(lambda: program.run(asked))
+        killer.join()
+    return failure or _survivor(mark)
+
+
+def _failure_of(action: Callable[[], object]) -> str:
+    try:
+        action()
+    except WorkloadError as error:
+        return "" if "its guard was killed by signal 9" in error.found else f"said: {error.found}"
+    except BaseException as error:  # noqa: BLE001 - any other exception is what the attack is after
+        return f"{type(error).__name__}: {error}"
+    return "the run succeeded"
+
+
+def _kill_guard(wait_seconds: float) -> None:
+    while not (guards := _guards()):
+        time.sleep(0.001)
+    time.sleep(wait_seconds)
+    os.kill(guards[0], signal.SIGKILL)
+
+
+def _guards() -> list[int]:
+    return [child.pid for child in guard.children() if guard.__file__ in _arguments(child.pid)]
+
+
+def _survivor(mark: str) -> str:
+    """The arguments of a process of the tree that lives on for a while, if any does."""
+    deadline = time.monotonic() + _SURVIVOR_SECONDS
+    while time.monotonic() < deadline:
+        processes = (int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal())
+        living = [arguments for pid in processes if mark in (arguments := _arguments(pid))]
+        if not living:
+            return ""
+        time.sleep(0.01)
+    return f"survived: {living[0]}"
+
+
+def _arguments(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("latin-1")
+    except OSError:
+        return ""

@@ -1,0 +1,58 @@
+"""Errors of the operating system are errors of iostudy, each with a remedy."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from iostudy.cli.failures import explain
+from iostudy.errors import InternalError, RecordError, ResourceError, TargetError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def state(monkeypatch, tmp_path):
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path))
+
+
+class PanicException(BaseException):
+    """As pyo3's."""
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (OSError(errno.EACCES, "no", "/root/x"), TargetError),
+        (OSError(errno.ELOOP, "no", b"/root/x"), TargetError),
+        (OSError(errno.EROFS, "no", "/root/x"), UsageError),
+        (OSError(errno.ENOSPC, "no", "/root/x"), RecordError),
+        (BlockingIOError(errno.EAGAIN, "no"), ResourceError),
+        (OSError(errno.EMFILE, "no", "/dev/null"), ResourceError),
+        (MemoryError(), ResourceError),
+        (RuntimeError("can't start new thread"), ResourceError),
+        (PanicException("failed to spawn thread"), ResourceError),
+        (ImportError("x.so: failed to map segment from shared object"), ResourceError),
+    ],
+)
+def test_what_a_user_can_act_on_is_explained(error, kind):
+    explained = explain(error)
+    assert type(explained) is kind
+    assert explained.remedy
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EACCES, "no"), OSError("no"), PanicException("x"), KeyError("x")]
+)
+def test_all_else_is_an_internal_error(error, tmp_path):
+    assert isinstance(explain(error), InternalError)
+    assert len(list(tmp_path.glob("crash-*"))) == 1
+
+
+def test_a_traceback_is_never_written_through_a_folder_of_others(tmp_path, monkeypatch, capsys):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(shared))
+    assert explain(KeyError("x")).where == "stderr, above"
+    assert "KeyError" in capsys.readouterr().err
+    assert not list(shared.iterdir())
