@@ -1,7 +1,8 @@
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -135,19 +136,27 @@ def test_the_text_of_a_lock_is_short_and_controls_no_terminal(tmp_path: Path, lo
     assert len(caught.value.found) < 300
 
 
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user can look into; pytest closes its own to all others."""
+    with TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
 @pytest.mark.root
 def test_a_user_sees_what_root_has_locked_and_cannot_lock_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    public: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    roots = tmp_path / "roots"
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    monkeypatch.setattr(locks_module, "ROOTS_FOLDER", roots)
+    strangers = public / "stranger"
+    strangers.mkdir()
+    os.chown(strangers, STRANGER, STRANGER)
+    monkeypatch.setattr(locks_module, "ROOTS_FOLDER", public / "roots")
     monkeypatch.delenv("IOSTUDY_LOCK_DIR")
-    monkeypatch.setenv("IOSTUDY_STATE_DIR", "/tmp/iostudy-test-stranger/state")
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(strangers))
     with lock_host():
         assert as_stranger(try_lock_host).startswith(f"process {os.getpid()} (")
-        (file,) = roots.iterdir()
+        (file,) = (public / "roots").iterdir()
         assert "Permission denied" in as_stranger(lambda: str(file.read_bytes()))
     assert as_stranger(try_lock_host) == "locked"
 
