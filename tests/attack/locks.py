@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.settings.locks import lock_host
+from iostudy.settings.locks import lock_directory, lock_host
 from tests.attack.campaign import Count, attempts
 from tests.stranger import STRANGER, as_self, as_stranger
 
@@ -58,9 +58,9 @@ def attack_folder(place: Path, folder: Callable[[Path], None], file: Callable[[P
 
 
 def attack_file(place: Path, file: Callable[[Path], None]) -> str:
-    """What came of it that another user planted such a file after root had made its folder."""
-    as_self(lock)
-    as_stranger(lambda: plant(place, lambda _: None, file, remove=True))
+    """What came of it that another user planted such a file after another lock of root's."""
+    as_self(lambda: lock(place))
+    as_stranger(lambda: plant(place, lambda _: None, file))
     text = as_self(lock)
     return harm(place) or ("" if text == LOCKED else f"{file.__name__}: {text[-90:]}")
 
@@ -86,8 +86,9 @@ def hold(place: Path) -> str:
         os.close(writing)
 
 
-def lock() -> str:
-    with lock_host():
+def lock(folder: Path | None = None) -> str:
+    """Lock the folder, or else what the host has once."""
+    with lock_directory(folder) if folder else lock_host():
         return LOCKED
 
 
@@ -97,18 +98,9 @@ def harm(place: Path) -> str:
     return "" if found == {"file": "data"} else f"root wrote into its own folder: {sorted(found)}"
 
 
-def plant(
-    place: Path,
-    folder: Callable[[Path], None],
-    file: Callable[[Path], None],
-    *,
-    remove: bool = False,
-) -> str:
+def plant(place: Path, folder: Callable[[Path], None], file: Callable[[Path], None]) -> str:
     folder(place)
-    path = place / "locks" / LOCK
-    if remove:
-        path = path.rename(path.with_suffix(".old")).with_suffix(".lock")
-    file(path)
+    file(place / "locks" / LOCK)
     return "planted"
 
 
@@ -168,8 +160,6 @@ def file_sparse(path: Path) -> None:
     path.touch()
     path.chmod(0o666)
     os.truncate(path, 60 << 30)
-    os.set_inheritable(descriptor := os.open(path, os.O_RDWR), True)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def file_folder(path: Path) -> None:

@@ -127,16 +127,23 @@ def test_a_journal_has_its_name_once_it_has_its_first_lines(
     journal.remove()
 
 
-def test_an_announcement_costs_one_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_announcement_costs_one_sync_and_is_sealed_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     journal = create(tmp_path)
-    synced: list[Contents] = []
+    synced: list[bytes] = []
     real = os.fdatasync
-    monkeypatch.setattr(
-        "os.fdatasync", lambda fd: (synced.append(parse(journal.path.read_bytes())), real(fd))
-    )
+
+    def noting(descriptor: int) -> None:
+        synced.append(journal.path.read_bytes())
+        real(descriptor)
+
+    monkeypatch.setattr("os.fdatasync", noting)
     journal.announce(NOTES)
-    assert [len(contents.pending) for contents in synced] == [len(NOTES)]
-    assert not synced[0].loss  # the seal follows the sync: a crash before it is no damage
+    (then,) = synced
+    assert len(parse(then).pending) == len(NOTES)
+    assert b'"sealed":2,' in then.splitlines()[0]
+    assert b'"sealed":6,' in journal.path.read_bytes().splitlines()[0]
     journal.remove()
 
 
