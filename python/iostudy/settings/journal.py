@@ -314,11 +314,13 @@ def read(path: Path) -> Contents:
 
 def unreadable(path: Path, error: Exception) -> RestoreError:
     """That a journal cannot be read, or makes no sense to this version."""
+    system = error.strerror if isinstance(error, OSError) else None
     failure = RestoreError(
         "to restore every change in the journal",
-        found=f"{type(error).__name__}: {error}",
+        found=system or f"{type(error).__name__}: {error}",
         where=str(path),
-        remedy="run `iostudy restore` of the version, and as the user, that made the changes",
+        remedy="run `iostudy restore` of the version, and as the user, that made the changes; "
+        "remove what is no journal",
     )
     failure.__cause__ = error
     return failure
