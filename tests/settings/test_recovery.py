@@ -7,6 +7,7 @@ import pytest
 
 from iostudy.cli import leftovers
 from iostudy.errors import RestoreError
+from iostudy.host.lock_holders import Process, find_users
 from iostudy.settings import kinds, places
 from iostudy.settings.change import WHOLE_HOST, Change, Foreign
 from iostudy.settings.journal import Journal, Mode, journal_paths
@@ -265,6 +266,21 @@ def test_a_command_that_outlives_its_owner_is_waited_for(note: Path, state_dir: 
     command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 0.5)
     assert restore_stale().undoing.put_back == ("note: new -> original",)
     assert command.wait() == 0
+
+
+def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ends after the lock was tried, and before its users are listed."""
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+
+    def ended(path: Path) -> tuple[Process, ...]:
+        command.kill()
+        command.wait()
+        return find_users(path)
+
+    monkeypatch.setattr("iostudy.settings.recovery.find_users", ended)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
 
 
 def test_a_command_that_goes_on_is_named_and_nothing_begins_before_its_end(

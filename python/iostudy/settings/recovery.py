@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from iostudy.errors import BusyError, RestoreError
 from iostudy.host.lock_holders import Process, find_users
@@ -87,9 +88,12 @@ def _restore(path: Path, foreign: Foreign, *, held: bool) -> Recovery:
     """One journal; waits a bounded time for commands of an owner that has ended."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while (recovery := _restore_unlocked(path, foreign, held=held)) is None:
-        locked = _describe_lock(path)
-        if not locked.undoing.failures or time.monotonic() > deadline:
-            return locked
+        try:
+            lock = _Lock.read(path)
+        except RestoreError as error:
+            return Recovery(Undoing(failures=(error,)))
+        if lock.is_owners or time.monotonic() > deadline:
+            return lock.recovery()
         time.sleep(_POLL_SECONDS)
     return recovery
 
@@ -110,29 +114,39 @@ def _restore_unlocked(path: Path, foreign: Foreign, *, held: bool) -> Recovery |
             return Recovery(Undoing(failures=(unreadable(path, error),)))
 
 
-def _describe_lock(path: Path) -> Recovery:
-    """The owner of a locked journal is left alone; other processes are a failure that names them.
+@dataclass(frozen=True)
+class _Lock:
+    """A journal that another process holds: its owner, and who has it open.
 
-    A command that the owner ran may still change the host after its end.
+    Nobody is seen to have it open if the lock was given up meanwhile, or in another PID namespace.
     """
-    try:
-        owner, users = read(path).owner, find_users(path)
-    except RestoreError as error:
-        return Recovery(Undoing(failures=(error,)))
-    if owner is None:
-        return Recovery()
-    if not users or owner.pid in {user.pid for user in users}:
-        return Recovery(left_alone=(f"{owner} is at work",))
-    return Recovery(Undoing(failures=(_still_used(path, owner, users),)))
 
+    path: Path
+    owner: Owner | None
+    users: tuple[Process, ...]
 
-def _still_used(path: Path, owner: Owner, users: Sequence[Process]) -> RestoreError:
-    return RestoreError(
-        f"to restore what {owner} has changed, which has ended",
-        found=f"{', '.join(map(str, users))} still works on it",
-        where=str(path),
-        remedy="wait until it has ended, or end it; `iostudy restore` tries again",
-    )
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        return cls(path, read(path).owner, find_users(path))
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether the owner lives; a command that it ran may outlive it."""
+        return self.owner is not None and self.owner.pid in {user.pid for user in self.users}
+
+    def recovery(self) -> Recovery:
+        """A live owner is left alone; other processes are a failure that names them."""
+        if self.owner is None:
+            return Recovery()
+        if self.is_owners or not self.users:
+            return Recovery(left_alone=(f"{self.owner} is at work",))
+        failure = RestoreError(
+            f"to restore what {self.owner} has changed, which has ended",
+            found=f"{', '.join(map(str, self.users))} still works on it",
+            where=str(self.path),
+            remedy="wait until it has ended, or end it; `iostudy restore` tries again",
+        )
+        return Recovery(Undoing(failures=(failure,)))
 
 
 def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Recovery:
