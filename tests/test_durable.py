@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.durable import show_whole, write_whole
+from iostudy.durable import make_directory, show_whole, write_whole
+from iostudy.errors import UnsafePathError
 
 
 def mode(path: Path) -> int:
@@ -82,3 +83,34 @@ def test_whoever_puts_a_link_in_place_of_the_new_file_gets_no_other_ones_mode_ch
     monkeypatch.setattr("iostudy.durable.os.fsync", swap)
     write_whole(folder / "file", b"new")
     assert mode(secret) == 0o600
+
+
+@pytest.mark.usefixtures("umask")
+def test_a_directory_and_its_parents_are_durable(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr("iostudy.durable.fsync_directory", synced.append)
+    make_directory(tmp_path / "a/b/c", 0o750)
+    assert synced == [tmp_path, tmp_path / "a", tmp_path / "a/b"]
+    assert [mode(tmp_path / each) for each in ("a", "a/b", "a/b/c")] == [0o750] * 3
+    make_directory(tmp_path / "a/b/c", 0o700)
+    assert mode(tmp_path / "a/b/c") == 0o750
+    assert len(synced) == 3
+
+
+def test_no_directory_is_made_where_another_user_could_redirect_it(tmp_path):
+    weak = tmp_path / "weak"
+    weak.mkdir()
+    weak.chmod(0o777)
+    for directory in (weak, weak / "a/b"):
+        with pytest.raises(UnsafePathError, match="writable by every user"):
+            make_directory(directory, 0o700)
+    assert list(weak.iterdir()) == []
+    weak.chmod(0o1777)
+    make_directory(weak / "a/b", 0o700)
+
+
+def test_a_directory_is_not_made_below_a_file(tmp_path):
+    (tmp_path / "file").touch()
+    for directory in (tmp_path / "file", tmp_path / "file/below"):
+        with pytest.raises(NotADirectoryError):
+            make_directory(directory, 0o700)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import tempfile
@@ -9,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from iostudy.safe_path import require_safe
 
 _FOR_EVERYONE = 0o644
 
@@ -20,6 +23,27 @@ def fsync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def make_directory(directory: Path, mode: int) -> None:
+    """Make a directory and its missing parents durable, in a place that no other user can redirect.
+
+    UnsafePathError if another user could; it also judges a directory that exists. OSError as it
+    comes.
+    """
+    missing = [each for each in (directory, *directory.parents) if not each.exists()]
+    existing = missing[-1].parent if missing else directory
+    if not existing.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(existing))
+    require_safe(existing, shared=bool(missing))
+    for each in reversed(missing):
+        try:
+            each.mkdir(mode)
+            each.chmod(mode)  # whatever the umask
+        except FileExistsError:
+            require_safe(each)
+        fsync_directory(each.parent)
+    require_safe(directory)
 
 
 def write_whole(path: Path, content: bytes, like: Path | None = None) -> None:

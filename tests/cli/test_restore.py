@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.settings import kinds
+from iostudy.settings.journal import Journal, Mode
 from tests.cli.program import endless, study
 
 pytestmark = pytest.mark.root
@@ -21,10 +23,10 @@ def read_ahead(loop: str) -> Path:
 def conflict(program, loop):
     """`set` was killed before it committed, and somebody else has set the value since."""
     original = read_ahead(loop).read_text()
-    assert program("set", "block.read_ahead_kb=64", "--on", loop).returncode == 0
-    (journal,) = (program.folder / "state").glob("*.journal")
-    lines = journal.read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(line for line in lines if b"committed" not in line))
+    change = kinds.changes(dict.fromkeys(kinds.bind("block.read_ahead_kb", loop), "64"))
+    journal = Journal.create(program.folder / "state", Mode.SET, "iostudy set")
+    journal.announce(change)
+    journal.close()
     read_ahead(loop).write_text("32")
     return original
 

@@ -258,10 +258,10 @@ def test_a_directory_needs_no_root_and_is_left_as_it_was(tmp_path, own_state):
 
 @pytest.fixture
 def anybodys_folder():
-    """A folder of anybody's, and not below pytest's: every pytest that starts closes that one."""
+    """A folder of a user without rights; below pytest's no other user may look."""
     with TemporaryDirectory() as made:
         folder = Path(made)
-        folder.chmod(0o777)
+        os.chown(folder, 65534, 65534)
         yield folder
 
 

@@ -3,13 +3,15 @@ from pathlib import Path
 
 import pytest
 
+from iostudy.errors import RestoreError
 from iostudy.settings import kinds
 from iostudy.settings.held import Held, held
-from iostudy.settings.journal import Mode
+from iostudy.settings.journal import Journal, Mode
 from iostudy.settings.recovery import restore_all
 from iostudy.settings.transaction import Transaction
 from tests.device.mounted import mounted
 from tests.fixtures_loop import replace_loop
+from tests.settings.note import Note
 
 pytestmark = pytest.mark.root
 
@@ -58,3 +60,13 @@ def test_nothing_is_held_on_a_device_that_is_gone(loop: str, tmp_path: Path) -> 
     replace_loop(loop)
     assert held() == ()
     assert len(list((tmp_path / "state").glob("*.journal"))) == 1
+
+
+def test_a_journal_that_lost_a_line_is_no_answer(tmp_path: Path) -> None:
+    journal = Journal.create(tmp_path / "state", Mode.SET, "iostudy set")
+    journal.announce([Note("/n0", "before", "after")])
+    journal.commit()
+    journal.close()
+    journal.path.write_bytes(journal.path.read_bytes().replace(b"after", b"other"))
+    with pytest.raises(RestoreError, match="damaged lines"):
+        held()

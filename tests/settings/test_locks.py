@@ -1,20 +1,26 @@
 import os
 import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host.mounts import mount_holding
 from iostudy.host.stack import whole_stack
+from iostudy.settings import locks as locks_module
 from iostudy.settings.locks import (
     OUTPUT_LOCK,
     lock_devices,
     lock_directory,
+    lock_host,
     lock_output_folder,
     lock_touched,
 )
 from tests.fixtures_loop import loop_disk
+
+STRANGER = 65534
 
 
 def test_a_folder_has_one_holder(tmp_path: Path) -> None:
@@ -48,18 +54,24 @@ def test_a_file_system_without_a_device_is_locked_by_its_number() -> None:
         pytest.fail("locked twice")
 
 
-def test_all_users_and_state_directories_see_one_lock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for locks that is not there yet."""
+    folder = tmp_path / "locks"
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(folder))
+    return folder
+
+
+def test_all_state_directories_see_one_lock_that_nobody_else_can_open(
+    tmp_path: Path, locks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    locks = tmp_path / "locks"
-    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(locks))
     with lock_directory(tmp_path):
         monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path / "other"))
         with pytest.raises(BusyError), lock_directory(tmp_path):
             pytest.fail("locked twice")
-    assert stat.S_IMODE(locks.stat().st_mode) == 0o1777
+    assert stat.S_IMODE(locks.stat().st_mode) == (0o755 if os.geteuid() == 0 else 0o700)
     (file,) = locks.iterdir()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o666
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_an_output_folder_has_one_holder_in_all_lock_folders(
@@ -82,27 +94,127 @@ def test_a_link_in_the_place_of_the_lock_of_an_output_folder_is_refused(tmp_path
     assert precious.read_text() == "data"
 
 
-def test_without_a_folder_for_the_host_locks_are_in_the_state_directory(
-    tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("IOSTUDY_LOCK_DIR", "/proc/nonesuch")
-    with lock_directory(tmp_path):
-        assert len(list((state_dir / "locks").iterdir())) == 1
-
-
-def test_a_link_in_the_place_of_a_lock_is_not_followed(
+def test_a_named_folder_that_cannot_be_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("IOSTUDY_LOCK_DIR", str(tmp_path / "locks"))
-    precious = tmp_path / "precious"
-    precious.write_text("data")
-    with lock_directory(tmp_path):
-        (file,) = (tmp_path / "locks").iterdir()
-    file.unlink()
-    file.symlink_to(precious)
+    monkeypatch.setenv("IOSTUDY_LOCK_DIR", "/proc/nonesuch")
     with pytest.raises(UsageError, match="IOSTUDY_LOCK_DIR"), lock_directory(tmp_path):
         pytest.fail("locked")
-    assert precious.read_text() == "data"
+
+
+def test_root_locks_in_a_folder_of_its_own_and_others_in_their_state_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("IOSTUDY_LOCK_DIR")
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(tmp_path))
+    for uid, folder in ((0, locks_module.ROOTS_FOLDER), (1000, tmp_path / "locks")):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("os.geteuid", lambda uid=uid: uid)
+            assert locks_module._folder() == folder
+
+
+@pytest.mark.parametrize("kind", ["link to a folder", "file", "writable", "shared"])
+def test_a_folder_that_another_user_could_redirect_is_refused(
+    tmp_path: Path, locks: Path, kind: str
+) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    match kind:
+        case "link to a folder":
+            locks.symlink_to(victim)
+        case "file":
+            locks.touch()
+        case "writable" | "shared":
+            locks.mkdir()
+            locks.chmod(0o777 if kind == "writable" else 0o1777)
+    with pytest.raises(UsageError), lock_directory(tmp_path):
+        pytest.fail("locked")
+    assert list(victim.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "fifo", "folder"])
+def test_what_is_no_file_is_no_lock(tmp_path: Path, locks: Path, kind: str) -> None:
+    precious = tmp_path / "precious"
+    with lock_directory(tmp_path):
+        (file,) = locks.iterdir()
+    file.unlink()
+    match kind:
+        case "link" | "dangling link":
+            file.symlink_to(precious)
+            if kind == "link":
+                precious.write_text("data")
+        case "fifo":
+            os.mkfifo(file)
+        case "folder":
+            file.mkdir()
+    with pytest.raises(UsageError, match="IOSTUDY_LOCK_DIR"), lock_directory(tmp_path):
+        pytest.fail("locked")
+    assert (precious.read_text() if precious.exists() else "") == ("data" * (kind == "link"))
+
+
+def test_the_text_of_a_lock_is_short_and_controls_no_terminal(tmp_path: Path, locks: Path) -> None:
+    with lock_directory(tmp_path):
+        (file,) = locks.iterdir()
+        file.write_text("\x1b[2Jprocess 1\n" + "x" * 9999)
+        os.truncate(file, 60 << 30)
+        with pytest.raises(BusyError) as caught, lock_directory(tmp_path):
+            pytest.fail("locked twice")
+    assert caught.value.found.startswith("?[2Jprocess 1?xxx")
+    assert len(caught.value.found) < 300
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that every user can look into; pytest closes its own to all others."""
+    with TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+@pytest.mark.root
+def test_a_user_sees_what_root_has_locked_and_cannot_lock_it(
+    public: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strangers = public / "stranger"
+    strangers.mkdir()
+    os.chown(strangers, STRANGER, STRANGER)
+    monkeypatch.setattr(locks_module, "ROOTS_FOLDER", public / "roots")
+    monkeypatch.delenv("IOSTUDY_LOCK_DIR")
+    monkeypatch.setenv("IOSTUDY_STATE_DIR", str(strangers))
+    with lock_host():
+        assert as_stranger(try_lock_host).startswith(f"process {os.getpid()} (")
+        (file,) = (public / "roots").iterdir()
+        assert "Permission denied" in as_stranger(lambda: str(file.read_bytes()))
+    assert as_stranger(try_lock_host) == "locked"
+
+
+def try_lock_host() -> str:
+    try:
+        with lock_host():
+            return "locked"
+    except BusyError as busy:
+        return busy.found
+
+
+def as_stranger(act: Callable[[], str]) -> str:
+    """What the act says, or its error, in a process of a user without rights."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setgroups([])
+        os.setresgid(STRANGER, STRANGER, STRANGER)
+        os.setresuid(STRANGER, STRANGER, STRANGER)
+        try:
+            said = act()
+        except Exception as error:  # noqa: BLE001 - it is what the parent looks at
+            said = str(error)
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return said
 
 
 def test_no_such_place() -> None:

@@ -1,9 +1,13 @@
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from iostudy.cli import leftovers
+from iostudy.errors import RestoreError
+from iostudy.host.lock_holders import Process, find_users
 from iostudy.settings import kinds, places
 from iostudy.settings.change import WHOLE_HOST, Change, Foreign
 from iostudy.settings.journal import Journal, Mode, journal_paths
@@ -101,11 +105,11 @@ def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_d
         note.write_text("original")
     path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
     lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*lines[:2], lines[2].replace(b"original", b"0riginal"), lines[3]]))
+    path.write_bytes(b"".join([*lines[:3], lines[3].replace(b"original", b"0riginal"), lines[4]]))
     recovery = restore_stale()
     assert [note.read_text() for note in notes] == ["original", "new", "original"]
     (failure,) = recovery.undoing.failures
-    assert "damaged lines (3)" in failure.found
+    assert "damaged lines (4)" in failure.found
     assert Path(failure.where).read_bytes().count(b"0riginal") == 1
     assert restore_stale() == Recovery()
 
@@ -210,3 +214,88 @@ def test_what_came_between_is_undone_before_what_it_was_built_on(
     assert restore_all().left_alone == ()
     assert setting.read() == before
     assert journal_paths(state_dir) == ()
+
+
+def test_lost_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir: Path) -> None:
+    notes = [tmp_path / name for name in ("a", "b", "c")]
+    for note in notes:
+        note.write_text("original")
+    path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]))
+    (failure,) = restore_stale().undoing.failures
+    assert "missing lines at the end (2)" in failure.found
+    assert [note.read_text() for note in notes] == ["original", "new", "new"]
+    assert restore_stale() == Recovery()
+
+
+def test_a_loss_is_named_also_where_a_change_cannot_be_undone(note: Path, state_dir: Path) -> None:
+    path = leave(state_dir, Note.prepare(note, "new"), Note.prepare(note, "newer"))
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    note.write_text("theirs")
+    found = [failure.found for failure in restore_stale().undoing.failures]
+    assert found[0] == "theirs"
+    assert "missing lines at the end (1)" in found[1]
+    assert journal_paths(state_dir) == (path,)
+    restore_all(foreign=Foreign.OVERWRITE)
+    assert note.read_text() == "original"
+    assert path.with_suffix(".damaged").exists()
+
+
+def test_a_journal_whose_owner_was_killed_at_its_first_line_goes(state_dir: Path) -> None:
+    state_dir.mkdir(mode=0o700)
+    for text in (b"", b"0000"):
+        (state_dir / "1-1.new").write_bytes(text)
+        assert restore_stale() == Recovery()
+        assert list(state_dir.iterdir()) == []
+
+
+def leave_owner_dead(state_dir: Path, change: Change, seconds: float) -> subprocess.Popen[bytes]:
+    """A command that outlives the owner of a journal, which names a process that is not there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.getpid", lambda: 1 << 30)
+        journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([change])
+    change.apply()
+    command = subprocess.Popen(["sleep", str(seconds)], close_fds=False)
+    journal.close()
+    return command
+
+
+def test_a_command_that_outlives_its_owner_is_waited_for(note: Path, state_dir: Path) -> None:
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 0.5)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
+    assert command.wait() == 0
+
+
+def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ends after the lock was tried, and before its users are listed."""
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+
+    def ended(path: Path) -> tuple[Process, ...]:
+        command.kill()
+        command.wait()
+        return find_users(path)
+
+    monkeypatch.setattr("iostudy.settings.recovery.find_users", ended)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
+
+
+def test_a_command_that_goes_on_is_named_and_nothing_begins_before_its_end(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iostudy.settings.recovery.PATIENCE_SECONDS", 0.2)
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+    try:
+        for program in ("run", "set"):
+            with pytest.raises(RestoreError) as caught:
+                leftovers.mend(program)
+            assert f"process {command.pid} (sleep 60)" in caught.value.found
+            assert f"process {1 << 30} (iostudy run old)" in caught.value.wanted
+        assert note.read_text() == "new"
+    finally:
+        command.kill()
+        command.wait()
+    assert restore_stale().undoing.put_back == ("note: new -> original",)

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from iostudy import own_folder
-from iostudy.errors import RestoreError
+from iostudy.errors import RestoreError, UnsafePathError
 from iostudy.hadoop.local import kept, processes
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import Layout
 from iostudy.settings import kinds
+from iostudy.settings.clusters import users
 from iostudy.settings.clusters.local import StartedCluster
 from iostudy.settings.journal import Journal, Mode
 from iostudy.settings.recovery import restore_kind, restore_stale
@@ -106,3 +107,12 @@ def test_what_else_is_held_stays(planned: Layout, state_dir: Path) -> None:
     journaled(planned, state_dir, committed=True)
     restore_kind("hdfs-folder")
     assert list(state_dir.glob("*.journal"))
+
+
+def test_a_cluster_that_another_user_has_written_down_is_not_believed(state_dir: Path) -> None:
+    home = users.home()
+    home.mkdir(parents=True)
+    (home / kept.FILE).write_text("{}")
+    state_dir.chmod(0o777)
+    with pytest.raises(UnsafePathError, match="writable by every user"):
+        users.find()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from iostudy.errors import RestoreError
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.identity import DeviceIdentity
@@ -28,14 +29,25 @@ class Held:
 def held(directory: Path | None = None) -> tuple[Held, ...]:
     """Every setting that is held, the last value of each; in the order they were set first.
 
-    RestoreError for a journal of another version.
+    RestoreError for a journal of another version, or one that has lost a line.
     """
     found: dict[tuple[str, DeviceIdentity | None, Path | None], Held] = {}
     for path in reversed(journal_paths(directory or state_directory())):
         contents = read(path)
+        if contents.committed and contents.loss:
+            raise _incomplete(path, contents)
         if contents.committed:
             found |= {(h.name, h.device, h.mount_point): h for h in _held(contents)}
     return tuple(found.values())
+
+
+def _incomplete(path: Path, contents: Contents) -> RestoreError:
+    return RestoreError(
+        "all settings that `iostudy set` holds",
+        found=contents.loss,
+        where=str(path),
+        remedy="`iostudy restore` undoes what the other lines hold; set all of it again",
+    )
 
 
 def _held(contents: Contents) -> Iterator[Held]:

@@ -1,8 +1,8 @@
-"""One study at a time: on an output folder, on every device below a place, on the whole host.
+"""Locks of one study at a time: on an output folder, on every device below a place, on the host.
 
-Locks lie in one folder for the whole host, so that all users see them, whatever state directory
-each has. Anybody may lock there, and lock files stay: in a folder with the sticky bit only their
-owner could remove them, and an empty file in /run/lock is gone with the next boot.
+Only root's locks and the user's own count. Whoever may lock a file that root respects could keep
+root from its work for ever, so root locks in a folder of its own, and other users in theirs. Other
+users see what root has locked in /proc/locks, without a file that they could open and lock.
 """
 
 from __future__ import annotations
@@ -10,21 +10,27 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from iostudy import durable
 from iostudy.errors import BusyError, TargetError, UsageError
 from iostudy.host import stack
 from iostudy.host.devices import device_exists
-from iostudy.safe_path import open_regular
+from iostudy.host.files import decode
+from iostudy.host.lock_holders import find_lock_holder, one_line
+from iostudy.safe_path import ROOT_UID, open_directory, open_regular, read_at_most
 from iostudy.settings import state
 from iostudy.settings.change import WHOLE_HOST
 from iostudy.settings.journal import command_line
 
 LOCK_DIR = "IOSTUDY_LOCK_DIR"
 OUTPUT_LOCK = "ledger.lock"
-_HOST_WIDE = Path("/run/lock/iostudy")
-_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+ROOTS_FOLDER = Path("/run/iostudy")
+"""In /run only root can create it; /run/lock is writable by every user."""
+
+_MOST_BYTES = 4096
+"""Of a lock file, which holds one line about its holder."""
 
 
 @contextmanager
@@ -120,7 +126,9 @@ def _is_deviceless(touched: str) -> bool:
 
 @contextmanager
 def _lock(identity: str, name: str) -> Iterator[None]:
-    path = _lock_folder() / f"{identity}.lock"
+    file = f"{identity}.lock"
+    _refuse_where_root_holds(ROOTS_FOLDER / file, name)
+    path = _folder() / file
     with _held(_open(path), path, name):
         yield
 
@@ -130,18 +138,35 @@ def _held(descriptor: int, path: Path, name: str) -> Iterator[None]:
     """The lock of an open file, which is closed at the end."""
     try:
         if not _is_free(descriptor):
-            holder = os.fsdecode(state.read_all(descriptor)) or "another iostudy"
-            raise BusyError(
-                f"{name} for this command alone",
-                found=f"{holder} is at work on it",
-                where=str(path),
-                remedy="wait until it has ended, or end it",
-            )
+            holder = one_line(decode(read_at_most(descriptor, _MOST_BYTES)))
+            raise _busy(name, holder or "another iostudy", path)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, os.fsencode(f"process {os.getpid()} ({command_line()})"), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _refuse_where_root_holds(path: Path, name: str) -> None:
+    """BusyError for another user's command while root holds the lock, unless a folder is named."""
+    if os.geteuid() == ROOT_UID or os.environ.get(LOCK_DIR):
+        return
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, PermissionError):
+        return  # never locked by root, or a folder that root has closed
+    holder = find_lock_holder(status)
+    if holder:
+        raise _busy(name, f"{holder} of root", path)
+
+
+def _busy(name: str, holder: str, path: Path) -> BusyError:
+    return BusyError(
+        f"{name} for this command alone",
+        found=f"{holder} is at work on it",
+        where=str(path),
+        remedy="wait until it has ended, or end it",
+    )
 
 
 def _is_free(descriptor: int) -> bool:
@@ -153,38 +178,27 @@ def _is_free(descriptor: int) -> bool:
     return True
 
 
-def _lock_folder() -> Path:
-    """The host's, or that of ``IOSTUDY_LOCK_DIR``; where it cannot be used, one of the user's."""
-    folder = Path(os.environ.get(LOCK_DIR) or _HOST_WIDE)
-    try:
-        folder.mkdir()
-        folder.chmod(0o1777)
-    except FileExistsError:
-        pass
-    except OSError:
-        folder = state.state_directory() / "locks"
-        state.make_directory(folder)
-    return folder
+def _folder() -> Path:
+    """The folder in ``IOSTUDY_LOCK_DIR``; else root's, or one in the user's state directory."""
+    named = os.environ.get(LOCK_DIR)
+    if named:
+        return Path(named).absolute()
+    return ROOTS_FOLDER if os.geteuid() == ROOT_UID else state.state_directory() / "locks"
 
 
 def _open(path: Path) -> int:
-    """The lock file, for all to lock; UsageError if it cannot be opened.
+    """The lock file; UsageError if it cannot be opened, or another user could redirect it.
 
-    Not created if it exists: the kernel refuses O_CREAT on other people's files in a folder with
-    the sticky bit, even to root (proc_sys_fs(5), protected_regular).
+    Other users may look root's files up in /proc/locks, and open none of them.
     """
-    while True:
-        try:
-            with suppress(FileNotFoundError):
-                return os.open(path, _FLAGS)
-            with suppress(FileExistsError):
-                descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o666)
-                os.fchmod(descriptor, 0o666)
-                return descriptor
-        except OSError as error:
-            raise UsageError(
-                "a lock that keeps other studies away",
-                found=error.strerror or str(error),
-                where=str(path),
-                remedy=f"make its folder usable for all, or name another one in {LOCK_DIR}",
-            ) from error
+    try:
+        durable.make_directory(path.parent, 0o755 if os.geteuid() == ROOT_UID else 0o700)
+        with open_directory(path.parent) as folder:
+            return open_regular(path.name, os.O_RDWR | os.O_CREAT, 0o600, dir_fd=folder)
+    except OSError as error:
+        raise UsageError(
+            "a lock that keeps other studies away",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy=f"remove what lies there, or name a folder of this user in {LOCK_DIR}",
+        ) from error

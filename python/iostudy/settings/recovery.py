@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Self
 
 from iostudy.errors import BusyError, RestoreError
+from iostudy.host.lock_holders import Process, find_users
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Foreign
-from iostudy.settings.journal import Contents, Journal, journal_paths, parse, read, unreadable
+from iostudy.settings.journal import (
+    Contents,
+    Journal,
+    Owner,
+    journal_paths,
+    read,
+    unfinished_paths,
+    unreadable,
+)
 from iostudy.settings.locks import lock_touched
 from iostudy.settings.state import state_directory
 from iostudy.settings.transaction import Step, Undoing, undo
 from iostudy.settings.uninterrupted import uninterrupted
+
+PATIENCE_SECONDS = 5.0
+"""How long a command of an owner that has ended is waited for; it was killed with the owner."""
+
+_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -96,24 +112,80 @@ def _kinds_in(path: Path) -> set[str]:
 
 
 def _restore_all(directory: Path | None, foreign: Foreign, *, held: bool) -> Recovery:
-    paths = journal_paths(directory or state_directory())
+    directory = directory or state_directory()
+    paths = (*journal_paths(directory), *unfinished_paths(directory))
     return sum((_restore(path, foreign, held=held) for path in paths), Recovery())
 
 
 def _restore(path: Path, foreign: Foreign, *, held: bool) -> Recovery:
-    """One journal; whatever is wrong with it does not keep the others from being restored."""
+    """One journal; waits a bounded time for commands of an owner that has ended."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (recovery := _restore_unlocked(path, foreign, held=held)) is None:
+        try:
+            lock = _Lock.read(path)
+        except RestoreError as error:
+            return Recovery(Undoing(failures=(error,)))
+        if lock.is_owners or time.monotonic() > deadline:
+            return lock.recovery()
+        time.sleep(_POLL_SECONDS)
+    return recovery
+
+
+def _restore_unlocked(path: Path, foreign: Foreign, *, held: bool) -> Recovery | None:
+    """None while another process holds the journal.
+
+    Whatever is wrong with it does not keep the others from being restored.
+    """
     with uninterrupted():
         try:
             journal = Journal.take(path)
             if journal is None:
-                return Recovery(left_alone=_owner_of(path))
+                return None
             with closing(journal):
                 return _restore_contents(journal, foreign, held=held)
         except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
             return Recovery(Undoing(failures=(unreadable(path, error),)))
 
 
+@dataclass(frozen=True)
+class _Lock:
+    """A journal that another process holds: its owner, and who has it open.
+
+    Nobody is seen to have it open if the lock was given up meanwhile, or in another PID namespace.
+    """
+
+    path: Path
+    owner: Owner | None
+    users: tuple[Process, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        return cls(path, read(path).owner, find_users(path))
+
+    @property
+    def is_owners(self) -> bool:
+        """Whether the owner lives; a command that it ran may outlive it."""
+        return self.owner is not None and self.owner.pid in {user.pid for user in self.users}
+
+    def recovery(self) -> Recovery:
+        """A live owner is left alone; other processes are a failure that names them."""
+        if self.owner is None:
+            return Recovery()
+        if self.is_owners or not self.users:
+            return Recovery(left_alone=(f"{self.owner} is at work",))
+        failure = RestoreError(
+            f"to restore what {self.owner} has changed, which has ended",
+            found=f"{', '.join(map(str, self.users))} still works on it",
+            where=str(self.path),
+            remedy="wait until it has ended, or end it; `iostudy restore` tries again",
+        )
+        return Recovery(Undoing(failures=(failure,)))
+
+
 def _restore_contents(journal: Journal, foreign: Foreign, *, held: bool) -> Recovery:
+    if journal.is_unfinished:
+        journal.remove()
+        return Recovery()
     contents = journal.contents()
     if contents.committed and not held:
         return Recovery()
@@ -160,11 +232,11 @@ def _attributes(steps: Sequence[Step]) -> set[tuple[Attributes, str]]:
 
 def _finish(journal: Journal, contents: Contents, undoing: Undoing) -> Undoing:
     """Take away a journal that has nothing left to do; what is wrong with it otherwise."""
-    if undoing.failures:
-        return Undoing()
-    if contents.damaged:
-        return Undoing(failures=(_damaged(journal, contents),))
-    journal.remove()
+    if contents.loss:
+        where = journal.path if undoing.failures else journal.set_aside()
+        return Undoing(failures=(_damaged(where, contents),))
+    if not undoing.failures:
+        journal.remove()
     return Undoing()
 
 
@@ -179,20 +251,11 @@ def _rebuild(contents: Contents) -> tuple[Sequence[Step], tuple[RestoreError, ..
     return steps, tuple(failures)
 
 
-def _owner_of(path: Path) -> tuple[str, ...]:
-    """The owner who holds the journal is at work; none if it has ended meanwhile."""
-    try:
-        owner = parse(path.read_bytes()).owner
-    except FileNotFoundError:
-        return ()
-    return (f"{owner} is at work",) if owner else ()
-
-
-def _damaged(journal: Journal, contents: Contents) -> RestoreError:
-    aside = journal.set_aside()
+def _damaged(where: Path, contents: Contents) -> RestoreError:
     return RestoreError(
         "to restore every change in the journal",
-        found=f"damaged lines ({', '.join(map(str, contents.damaged))}); all others are restored",
-        where=str(aside),
-        remedy="the file was kept under this name: look at it and at the settings it names",
+        found=f"{contents.loss}; all others are restored, as far as no other error is shown. "
+        "What a lost line announced may still hold",
+        where=str(where),
+        remedy="look at the file, which is kept, and at the settings it names",
     )

@@ -8,14 +8,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from iostudy import durable
 from iostudy.errors import UsageError
+from iostudy.safe_path import open_regular, read_at_most
 
 STATE_DIR = "IOSTUDY_STATE_DIR"
-_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
@@ -32,23 +32,22 @@ def state_directory(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def make_directory(directory: Path) -> None:
-    """Make it, readable by its owner alone; UsageError if it cannot be made."""
+    """Make it, readable by its owner alone; UsageError if it cannot be made or is not safe."""
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_directory(directory, 0o700)
     except OSError as error:
         raise unusable(directory, error) from error
 
 
 def open_locked(path: Path, *, create: bool) -> int | None:
-    """A descriptor of the file with its lock held; None while somebody else holds it.
+    """A descriptor of the file with its lock held; None while another process holds it.
 
-    FileNotFoundError if it is missing and not to be created, UsageError if it cannot be. OSError if
-    it is somebody else's: what a file there says is done, with this process's rights. Whoever
-    holds the lock may remove the file, hence the second look: a lock on a removed file is worth
-    nothing.
+    FileNotFoundError if it is missing and not to be created, UsageError if it cannot be. OSError
+    if it is unsafe, as `open_regular` says: this process does what the file says. Whoever holds the
+    lock may remove the file, hence the second look: a lock on a removed file is worth nothing.
     """
     while True:
-        descriptor = _create(path) if create else _open(path, _FLAGS)
+        descriptor = _create(path) if create else open_regular(path, os.O_RDWR)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -59,31 +58,25 @@ def open_locked(path: Path, *, create: bool) -> int | None:
         os.close(descriptor)
 
 
-def read_all(descriptor: int) -> bytes:
-    """The whole file, whatever the position of the descriptor."""
-    return os.pread(descriptor, os.fstat(descriptor).st_size, 0)
+def read_all(descriptor: int, limit_bytes: int) -> bytes:
+    """The whole file, whatever the position of the descriptor; OSError beyond the limit."""
+    size = os.fstat(descriptor).st_size
+    if size > limit_bytes:
+        found = f"{size} bytes, more than the limit of {limit_bytes}"
+        raise OSError(errno.EFBIG, found)
+    return read_at_most(descriptor, size)
 
 
 def _create(path: Path) -> int:
     try:
-        return _open(path, _FLAGS | os.O_CREAT)
+        return open_regular(path, os.O_RDWR | os.O_CREAT)
     except OSError as error:
         raise unusable(path.parent, error) from error
 
 
-def _open(path: Path, flags: int) -> int:
-    descriptor = os.open(path, flags, 0o600)
-    status = os.fstat(descriptor)
-    if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid():
-        return descriptor
-    os.close(descriptor)
-    what = "a file" if stat.S_ISREG(status.st_mode) else "no ordinary file,"
-    raise OSError(errno.EPERM, f"{what} of user {status.st_uid}, not of user {os.geteuid()}")
-
-
 def _is_still(path: Path, descriptor: int) -> bool:
     try:
-        return os.path.samestat(path.stat(), os.fstat(descriptor))
+        return os.path.samestat(path.lstat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False
 

@@ -14,6 +14,7 @@ from iostudy.hadoop.local.daemon import log_end
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
+from iostudy.safe_path import require_safe
 from iostudy.settings import state
 from iostudy.settings.clusters.local import StartedCluster
 from iostudy.settings.journal import Mode
@@ -60,9 +61,14 @@ def start(spec: ClusterSpec, tell: Tell) -> LocalCluster:
 def find() -> LocalCluster | None:
     """The one that was started, whatever is left of it; None if there is none.
 
-    ClusterError where nobody can tell what it is.
+    ClusterError where nobody can tell what it is, UnsafePathError where another user could have
+    written down that there is one.
     """
-    return LocalCluster.attach(home()) if kept.exists(home()) else None
+    folder = home()
+    if not kept.exists(folder):
+        return None
+    require_safe(folder)
+    return LocalCluster.attach(folder)
 
 
 def stop() -> Recovery:

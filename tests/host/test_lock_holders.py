@@ -1,0 +1,59 @@
+"""Tests of `iostudy.host.lock_holders`, with real locks and real processes."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+from pathlib import Path
+
+from iostudy.host.lock_holders import Process, find_lock_holder, find_users, one_line
+
+
+def test_the_holder_of_a_lock_is_found_without_opening_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with path.open("w") as file:
+        assert find_lock_holder(path.stat()) is None
+        fcntl.flock(file, fcntl.LOCK_EX)
+        holder = find_lock_holder(path.stat())
+        assert holder is not None
+        assert holder.pid == os.getpid()
+        assert "pytest" in holder.command
+    assert find_lock_holder(path.stat()) is None
+
+
+def test_who_waits_for_a_lock_does_not_hold_it(tmp_path: Path) -> None:
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "file").touch()
+    status = (tmp_path / "file").stat()
+    number = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    (tmp_path / "proc/locks").write_text(
+        f"1: POSIX  ADVISORY  WRITE 10 {number} 0 EOF\n"
+        f"2: FLOCK  ADVISORY  WRITE 11 00:01:{status.st_ino} 0 EOF\n"
+        f"2: -> FLOCK  ADVISORY  WRITE 12 {number} 0 EOF\n"
+    )
+    assert find_lock_holder(status, tmp_path) is None
+    with (tmp_path / "proc/locks").open("a") as locks:
+        locks.write(f"3: FLOCK  ADVISORY  READ 13 {number} 0 EOF\n")
+    assert find_lock_holder(status, tmp_path) == Process(13, "unknown command")
+
+
+def test_the_users_of_a_file_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    assert find_users(path) == ()
+    with path.open() as file:
+        command = ["sleep", "60"]
+        child = subprocess.Popen(command, stdin=file)
+    try:
+        assert find_users(path) == find_users(link) == (Process(child.pid, "sleep 60"),)
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_a_command_line_is_one_short_line() -> None:
+    assert one_line("\x1b[2J\n\u202ex") == "?[2J??x"
+    assert one_line("y" * 999) == "y" * 200 + "..."
