@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +17,7 @@ from iostudy.conduct.listeners import Listener
 from iostudy.conduct.search_agenda import SearchAgenda
 from iostudy.conduct.standing import Standing
 from iostudy.errors import LedgerError, UsageError
+from iostudy.ledger.given_up import GivenUp, GivenUpRecord
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_occupied
@@ -38,6 +39,10 @@ MUST_AGREE = (
     ("hadoop", "namenodes"),
 )
 """What a resumed study may not mix, as ways into the circumstances."""
+_LIMITS = "validity"
+"""The circumstance that holds the limits in force."""
+_EARLIER_FOREIGN_IO, _EARLIER_STEAL = 0.10, 0.05
+"""In force without a request in every study whose ledger does not hold its limits."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,7 @@ class Assignment:
         if self.recorded is not None:
             ledger = Ledger.open(self.folder)
             ledger.resume(time.time(), circumstances)
+            GivenUpRecord(ledger).clear()
             return ledger
         offered = {f.name: tuple(v.value for v in f.levels) for f in study.factors if f.offered}
         row = StudyRow(
@@ -94,7 +100,7 @@ class Assignment:
             seed=_seed(study, seed),
             started_at=time.time(),
             iostudy_version=version("iostudy"),
-            circumstances=circumstances,
+            circumstances={**circumstances, _LIMITS: study.validity.describe()},
         )
         return Ledger.create(self.folder, row)
 
@@ -108,18 +114,40 @@ def assign(study: Study, folder: Path, *, root: bool, resume: bool) -> Assignmen
     recorded = _recorded(study, folder, root=root) if resume else None
     if not resume:
         refuse_occupied(folder)
+    if recorded is not None:
+        study = _with_limits_in_force(study, recorded)
     return Assignment(for_user(study, root=root), folder, recorded)
 
 
 def recorded_study(row: StudyRow) -> Study:
     """The Study that a ledger's record describes, with what the host offered and refused."""
     study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
+    study = _with_limits_in_force(study, row)
     return for_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
+
+
+def _with_limits_in_force(study: Study, row: StudyRow) -> Study:
+    """The study with the limits under which its recorded trials were judged."""
+    if _LIMITS in row.circumstances:
+        return study
+    requested = study.validity
+    in_force = replace(
+        requested,
+        foreign_io=_EARLIER_FOREIGN_IO if requested.foreign_io is None else requested.foreign_io,
+        steal=_EARLIER_STEAL if requested.steal is None else requested.steal,
+    )
+    return replace(study, validity=in_force)
 
 
 def study_in(ledger: Ledger) -> Study:
     """The Study that a ledger holds, with all candidates if it is a search."""
     return with_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+
+
+def given_up_in(folder: Path) -> tuple[GivenUp, ...]:
+    """The workloads that the study of an output folder gave up."""
+    with opened(folder) as ledger:
+        return GivenUpRecord(ledger).all()
 
 
 @contextmanager

@@ -153,7 +153,7 @@ def _text(value: JsonValue, name: str) -> str | None:
 
 def _circumstances(side: Recorded) -> dict[str, JsonValue]:
     """Those of the host, and what the study itself fixed."""
-    decide, validity = side.study.decide, side.study.validity
+    decide = side.study.decide
     return {
         **side.row.circumstances,
         "begun": wording.moment(side.row.started_at),
@@ -168,14 +168,7 @@ def _circumstances(side: Recorded) -> dict[str, JsonValue]:
             "risk": format_percent(decide.risk),
             "blocks": f"{decide.min_blocks} to {decide.max_blocks}",
         },
-        "validity": {
-            "foreign I/O": format_percent(validity.foreign_io),
-            "steal": format_percent(validity.steal),
-            "foreign CPU": (
-                "no limit" if validity.foreign_cpu is None else format_percent(validity.foreign_cpu)
-            ),
-            "gap": format_percent(validity.gap),
-        },
+        "validity": dict(side.study.validity.describe()),
     }
 
 

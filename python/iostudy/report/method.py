@@ -156,21 +156,23 @@ def _ranking(study: Study) -> str:
 
 def _validity(study: Study) -> str:
     limits = study.validity
-    attempts = wording.counted(limits.attempts, "attempt")
-    foreign_cpu = (
-        "if other processes take more than "
-        f"{units.format_percent(limits.foreign_cpu)} of the CPU time, "
-        if limits.foreign_cpu is not None
-        else ""
+    shares = {
+        "foreign I/O": (limits.foreign_io, "of the workload's own bytes"),
+        "CPU steal": (limits.steal, "of the CPU time"),
+        "foreign CPU": (limits.foreign_cpu, "of the CPU time"),
+    }
+    exceeded = "".join(
+        f"if {name} exceeds {units.format_percent(limit)} {whole}, "
+        for name, (limit, whole) in shares.items()
+        if limit is not None
     )
+    covariates = [name for name, (limit, _) in shares.items() if limit is None]
+    kept = f" No limit excludes trials by {wording.joined(covariates, 'or')}." if covariates else ""
     return (
-        "A trial is invalid if a setting is not read back as written, if the workload fails, if "
-        f"foreign I/O on the device exceeds {units.format_percent(limits.foreign_io)} of its own, "
-        f"if the hypervisor takes more than {units.format_percent(limits.steal)} of the CPU "
-        "time, "
-        f"{foreign_cpu}if the machine was suspended, or if there was no sample for more than "
-        f"{units.format_percent(limits.gap)} of its time; "
-        f"its block is then repeated as a whole, up to {attempts}."
+        "A trial is invalid if a setting is not read back as written, if the workload fails, "
+        f"{exceeded}if the machine was suspended, or if there was no sample for more than "
+        f"{units.format_percent(limits.gap)} of its time; its block is then repeated as a whole, "
+        f"up to {wording.counted(limits.attempts, 'attempt')}.{kept}"
     )
 
 

@@ -29,6 +29,7 @@ from iostudy.study.design import Design, varied
 from iostudy.study.search import DEFAULT_ALONE, Search
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.units import format_percent
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
@@ -96,19 +97,33 @@ class Decision:
 
 @dataclass(frozen=True)
 class Validity:
-    """When a trial does not count. All limits are fractions; see docs/method.md.
+    """Limits beyond which a trial does not count, as fractions; see docs/method.md.
 
     ``foreign_io`` limits the bytes on the device that the workload did not cause, as a share of
-    its own; ``steal`` the CPU time taken by the hypervisor; ``attempts`` how often a block is
-    tried before the study gives up; ``foreign_cpu`` the CPU time of other processes, as a share of
-    all (None: no limit); ``gap`` the longest time without a sample, as a share of the trial's.
+    its own; ``steal`` the CPU time taken by the hypervisor; ``foreign_cpu`` the CPU time of other
+    processes; both as shares of all CPU time. None: no limit, the share is a covariate only.
+    ``gap`` limits the longest time without a sample, as a share of the trial's. ``attempts`` is how
+    often a block is tried before the study gives its workload up.
     """
 
-    foreign_io: float
-    steal: float
-    attempts: int
+    foreign_io: float | None = None
+    steal: float | None = None
     foreign_cpu: float | None = None
     gap: float = 0.25
+    attempts: int = 3
+
+    def describe(self) -> dict[str, str]:
+        """Every limit by its name, for a person."""
+        limits = {
+            "foreign I/O": self.foreign_io,
+            "steal": self.steal,
+            "foreign CPU": self.foreign_cpu,
+            "gap": self.gap,
+        }
+        return {
+            name: "no limit" if limit is None else format_percent(limit)
+            for name, limit in limits.items()
+        }
 
 
 @dataclass(frozen=True)
