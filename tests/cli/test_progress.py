@@ -96,7 +96,7 @@ def test_how_much_there_is_stays(stays):
 def test_a_repeated_block_is_told_with_its_reason(stays):
     assert "attempt 1 does not count" in stays
     assert "the hypervisor took 90 %" in stays
-    assert "waiting 5 s for a quieter machine" in stays
+    assert "waiting 5.0 s for a quieter machine" in stays
 
 
 def test_a_workload_given_up_is_told_with_its_reason(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Rule, Verdict
 from iostudy.conduct.standing import rule_of, standings, verdict_values
 from iostudy.conduct.winner import is_open
-from iostudy.report import circumstances, configurations, flags, measured, wording
+from iostudy.report import circumstances, configurations, covariates, flags, measured, wording
 from iostudy.report.comparable import Recorded, comparable
 from iostudy.report.finite import finite, span
 from iostudy.report.values.comparison import (
@@ -107,7 +107,8 @@ def _figures(side: Recorded, workload: WorkloadRequest, label: str) -> list[floa
 
 
 def _flags(side: Recorded, workload: WorkloadRequest) -> tuple[Flag, ...]:
-    return flags.of_figures(workload.label, workload.figure.name, side.study, side.rows)
+    shared = flags.shared_level(side.study, covariates.covariate_values(side.study, side.rows))
+    return flags.of_figures(workload.label, workload.figure.name, side.rows, shared)
 
 
 def _mean(label: str, figures: Sequence[float]) -> MeanOfSide:
