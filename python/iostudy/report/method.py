@@ -155,24 +155,21 @@ def _ranking(study: Study) -> str:
 
 
 def _validity(study: Study) -> str:
-    limits = study.validity
-    shares = {
-        "foreign I/O": (limits.foreign_io, "of the workload's own bytes"),
-        "CPU steal": (limits.steal, "of the CPU time"),
-        "foreign CPU": (limits.foreign_cpu, "of the CPU time"),
-    }
+    validity = study.validity
     exceeded = "".join(
-        f"if {name} exceeds {units.format_percent(limit)} {whole}, "
-        for name, (limit, whole) in shares.items()
-        if limit is not None
+        f"if {name} exceeds {units.format_percent(limit)}, "
+        for name, limit in validity.limits.items()
     )
-    covariates = [name for name, (limit, _) in shares.items() if limit is None]
-    kept = f" No limit excludes trials by {wording.joined(covariates, 'or')}." if covariates else ""
+    kept = (
+        f" No trial is invalid because of {wording.joined(validity.covariates, 'or')}."
+        if validity.covariates
+        else ""
+    )
     return (
         "A trial is invalid if a setting is not read back as written, if the workload fails, "
         f"{exceeded}if the machine was suspended, or if there was no sample for more than "
-        f"{units.format_percent(limits.gap)} of its time; its block is then repeated as a whole, "
-        f"up to {wording.counted(limits.attempts, 'attempt')}.{kept}"
+        f"{units.format_percent(validity.gap)} of its time; its block is then repeated as a "
+        f"whole, up to {wording.counted(validity.attempts, 'attempt')}.{kept}"
     )
 
 

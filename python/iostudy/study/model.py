@@ -112,17 +112,29 @@ class Validity:
     gap: float = 0.25
     attempts: int = 3
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits of disturbances that the study requests, by the names of these."""
+        requested = self._by_name
+        return {name: limit for name, limit in requested.items() if limit is not None}
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The names of the disturbances without a limit."""
+        return tuple(name for name, limit in self._by_name.items() if limit is None)
+
     def describe(self) -> dict[str, str]:
         """Every limit by its name, for a person."""
-        limits = {
-            "foreign I/O": self.foreign_io,
+        requested = {name: format_percent(limit) for name, limit in self.limits.items()}
+        unlimited = dict.fromkeys(self.covariates, "no limit")
+        return {**requested, **unlimited, "gap": format_percent(self.gap)}
+
+    @property
+    def _by_name(self) -> dict[str, float | None]:
+        return {
             "steal": self.steal,
             "foreign CPU": self.foreign_cpu,
-            "gap": self.gap,
-        }
-        return {
-            name: "no limit" if limit is None else format_percent(limit)
-            for name, limit in limits.items()
+            "foreign I/O": self.foreign_io,
         }
 
 
