@@ -46,8 +46,8 @@ _MEANINGS = {
         "blocks: [20, 60]."
     ),
     Flag.IMBALANCE: (
-        "steal, foreign CPU or foreign I/O was not the same under all configurations. "
-        "“Covariates” has the figures, and what they mean for the verdict."
+        "steal, foreign CPU or foreign I/O was not the same under all configurations. See "
+        "“Covariates” for the figures, and for what they mean for the verdict."
     ),
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from iostudy import units
 from iostudy.conduct.course import rules_of
+from iostudy.conduct.covariates import Covariate
 from iostudy.conduct.finding import Searched
 from iostudy.ledger.rows import StudyRow
 from iostudy.report import wording
@@ -157,7 +158,7 @@ def _ranking(study: Study) -> str:
 def _validity(study: Study) -> str:
     validity = study.validity
     exceeded = "".join(
-        f"if {name} exceeds {units.format_percent(limit)}, "
+        f"if {name} exceeds {units.format_percent(limit)} of {Covariate(name).whole}, "
         for name, limit in validity.limits.items()
     )
     kept = (
