@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -141,4 +140,3 @@ def without_limits(folder):
         connection.execute("UPDATE study SET circumstances = ?", (encoded,))
         connection.execute("DROP TABLE IF EXISTS given_up")
     ledger.close()
-    return replace(row, circumstances=known)
