@@ -41,7 +41,7 @@ from iostudy.report import (
     wording,
 )
 from iostudy.report.finite import finite, finite_values, readings, span
-from iostudy.report.values.covariates import GivenUpWorkload
+from iostudy.report.values.covariates import CovariateReport, GivenUpWorkload
 from iostudy.report.values.curves import CurvesTold
 from iostudy.report.values.limits import LimitedTold
 from iostudy.report.values.ranking import RankingTold
@@ -78,13 +78,7 @@ def build(
     limited = limits.told(study, in_order, diagnoses, samples)
     disturbed = limits.disturbed(study, in_order, diagnoses)
     meters, device = telemetry.means(study, in_order), telemetry.device_under_test(in_order)
-    measured_covariates = covariates.covariate_values(study, in_order)
-    shared = flags.shared_level(study, measured_covariates)
-    found = _workloads(study, compared, in_order, shared)
-    covariate_reports = covariates.build_covariates(study, measured_covariates, found, shared)
-    workloads = tuple(
-        flags.with_imbalance(_explained(study, told, limited), covariate_reports) for told in found
-    )
+    workloads, covariate_reports = _with_covariates(study, compared, in_order, limited)
     trials = _trials(study, in_order, diagnoses)
     ranked, screened = ranking.told(study, in_order), screening.told(study, in_order)
     scaled = curves.told(study, in_order)
@@ -123,6 +117,21 @@ def build(
         started_at=study_row.started_at,
         iostudy_version=study_row.iostudy_version,
     )
+
+
+def _with_covariates(
+    study: Study,
+    compared: Sequence[Standing],
+    rows: Sequence[TrialRow],
+    limited: Sequence[LimitedTold],
+) -> tuple[tuple[WorkloadTold, ...], tuple[CovariateReport, ...]]:
+    """Every workload with its flags, and its covariates, whose tests share the level of these."""
+    values = covariates.covariate_values(study, rows)
+    shared = flags.shared_level(study, values)
+    found = _workloads(study, compared, rows, shared)
+    reports = covariates.build_covariates(study, values, found, shared)
+    explained = (_explained(study, told, limited) for told in found)
+    return tuple(flags.with_imbalance(told, reports) for told in explained), reports
 
 
 def _workloads(
