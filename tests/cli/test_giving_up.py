@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,13 +32,15 @@ validity: {foreign_cpu: 1%, attempts: 1}
 
 @contextmanager
 def busy() -> Iterator[None]:
-    """Another program that computes on one core."""
-    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    """Other programs that compute on every core."""
+    command = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]
     try:
         yield
     finally:
-        process.kill()
-        process.wait()
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def report(program):
@@ -72,3 +75,16 @@ def test_a_limit_that_is_never_met_is_no_error_and_a_resumption_tries_again(prog
         again = program.run_study("--resume", "--fail-on", "inconclusive")
     assert again.returncode == 1
     assert [trial["attempt"] for trial in report(program)["trials"]] == [1, 2]
+
+
+@pytest.mark.process
+def test_without_limits_every_trial_counts_on_a_busy_machine(program):
+    program.write(LIMITED[: LIMITED.index("validity")])
+    with busy():
+        done = program.run_study()
+    assert done.returncode == 0, done.stderr
+    found = report(program)
+    assert found["given_up"] == []
+    assert all(trial["counts"] for trial in found["trials"])
+    cpu = next(own for own in found["covariates"] if own["covariate"] == "foreign CPU")
+    assert all(each["share"] > 0.1 for each in cpu["shares"])
