@@ -28,7 +28,6 @@ workloads:
   - dfsio-write: {files: 1, size: 16MiB}
   - dfsio-read: {files: 1, size: 16MiB}
 decide: {margin: 0.01%, risk: 5%, blocks: [10, 10]}
-validity: {foreign_io: 1000%, steal: 90%}
 without_root: {factors: {workload.record_size: [1MiB, 64KiB, 256KiB, 4KiB]}}
 """
 

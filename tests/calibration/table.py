@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.calibration import (
+    balance_tables,
     blocks_tables,
     curve_tables,
     ranking_tables,
@@ -39,6 +40,7 @@ TABLES: Mapping[str, Callable[[], list[Row]]] = {
         screening_tables,
         search_tables,
         series_tables,
+        balance_tables,
         two_studies_tables,
         curve_tables,
     )

@@ -22,7 +22,6 @@ target: {loopback: {size: 256MiB}}
 factors: {block.scheduler: {first: none, second: none}}
 workloads: [{dfsio-write: {files: 2, size: 64MiB, direct: true}}]
 decide: {margin: 3%, risk: 5%, blocks: [5, 10]}
-validity: {foreign_io: 100%, steal: 50%, attempts: 10}
 """
 
 

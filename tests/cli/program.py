@@ -24,7 +24,6 @@ factors: {block.scheduler: [none, bfq]}
 workloads:
   - dfsio-write: {files: 2, size: 4MiB}
 decide: {margin: 3%, risk: 5%, blocks: [5, BLOCKS]}
-validity: {foreign_io: 1000%, steal: 90%}
 """
 HANG_GUARD_SECONDS = 120
 

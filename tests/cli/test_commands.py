@@ -15,7 +15,6 @@ target: .
 factors: {workload.record_size: [1MiB, 64KiB]}
 workloads: [{dfsio-read: {files: 1, size: 1MiB}}]
 decide: {margin: 99%, risk: 49%, blocks: [3, 4]}
-validity: {foreign_io: 9000%, steal: 90%}
 """
 
 

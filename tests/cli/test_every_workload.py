@@ -27,7 +27,6 @@ question: Does every workload run in a study?
 target: TARGET
 factors: {workload.direct: [false]}
 decide: {margin: 3%, risk: 5%, blocks: [BLOCKS, BLOCKS]}
-validity: {foreign_io: 9000%, steal: 99%, attempts: 10}
 workloads:
 """
 

@@ -24,7 +24,6 @@ factors: {block.scheduler: [bfq], hadoop.dfs.blocksize: [16MiB]}
 workloads:
   - hadoop.mrbench: {jobs: JOBS}
 decide: {margin: 3%, risk: 5%, blocks: [3, 3]}
-validity: {foreign_io: 9000%, steal: 99%}
 """
 NAMENODE, DATANODE, JOB = ("namenode.NameNode", "datanode.DataNode", "mapred.MRBench")
 

@@ -16,7 +16,6 @@ question: Which?
 target: {loopback: {size: 64MiB}}
 workloads: [{dfsio-write: {files: 1, size: 1MiB}}]
 decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
-validity: {foreign_io: 9000%, steal: 90%}
 """
 
 

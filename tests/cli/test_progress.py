@@ -73,12 +73,19 @@ def left_over(text):
 
 
 STOLEN = {1: Disturbance(steal=0.9)}
+LIMITED = TEXT + "validity: {steal: 5%}\n"
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch):
+    """No time passes in the pauses between attempts."""
+    monkeypatch.setattr("iostudy.conduct.conductor.time.sleep", lambda seconds: None)
 
 
 @pytest.fixture(params=[True, False], ids=["terminal", "plain"])
 def stays(request, tmp_path, monkeypatch):
     """What is still to be read when the study is over."""
-    text, _ = show(tmp_path, monkeypatch, terminal=request.param, script=STOLEN)
+    text, _ = show(tmp_path, monkeypatch, terminal=request.param, text=LIMITED, script=STOLEN)
     return left_over(text).replace("\n", "") if request.param else text
 
 
@@ -89,6 +96,13 @@ def test_how_much_there_is_stays(stays):
 def test_a_repeated_block_is_told_with_its_reason(stays):
     assert "attempt 1 does not count" in stays
     assert "the hypervisor took 90 %" in stays
+    assert "waiting 5.0 s for a quieter machine" in stays
+
+
+def test_a_workload_given_up_is_told_with_its_reason(tmp_path, monkeypatch):
+    script = {n: Disturbance(steal=0.9) for n in range(3)}
+    text, _ = show(tmp_path, monkeypatch, terminal=False, text=LIMITED, script=script)
+    assert "dfsio-write is given up in block 1: none of 3 attempts counts" in text
 
 
 def test_what_the_noise_allows_is_told_once(stays):
@@ -127,7 +141,7 @@ def test_what_it_costs_to_try_each_configuration_is_told(tmp_path, monkeypatch, 
 
 
 def test_a_terminal_shows_which_trial_it_is(tmp_path, monkeypatch):
-    _, seen = show(tmp_path, monkeypatch, terminal=True, script=STOLEN)
+    _, seen = show(tmp_path, monkeypatch, terminal=True, text=LIMITED, script=STOLEN)
     assert re.search(r"block 1/8 dfsio-write: trial 1 of 2: (none|bfq)$", seen[0])
     assert "block 1/8 dfsio-write, attempt 2: trial 1 of 2: " in seen[2]
     assert re.search(r"block 2/8 dfsio-write: trial 2 of 2: \w+\nat most .* left\n", seen[5])

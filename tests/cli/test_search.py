@@ -23,7 +23,6 @@ search:
 workloads:
   - dfsio-read: {files: 2, size: 8MiB, record_size: 4KiB, direct: true}
 decide: {margin: 3%, risk: 5%, blocks: [3, 3]}
-validity: {foreign_io: 9999%, steal: 90%}
 """
 
 

@@ -20,7 +20,6 @@ target: TARGET
 factors: {workload.direct: [true, false]}
 workloads: [{dfsio-write: {files: 1, size: 4MiB}}]
 decide: {margin: 90%, risk: 40%, blocks: [3, 3]}
-validity: {foreign_io: 9000%, steal: 90%}
 telemetry: {block_latency: true}
 """
 ON_DISK = STUDY.replace("TARGET", "{loopback: {size: 64MiB}}")

@@ -179,7 +179,7 @@ def test_a_small_space_is_used_up_before_the_budget(tmp_path):
 def test_time_is_counted_by_the_trials_that_count(tmp_path):
     """A trial of the fake takes a second; a round of it ten."""
     text = SEARCH.replace("60 trials", "30s")
-    conduct(tmp_path, Surface(script={3: Disturbance(foreign_io=0.5)}), text=text)
+    conduct(tmp_path, Surface(script={3: Disturbance(error=failed())}), text=text)
     counted = [row for row in rows(tmp_path) if row.counts]
     assert len(counted) == 30
     assert len(rows(tmp_path)) == 34
@@ -259,11 +259,15 @@ def test_a_default_that_fails_ends_the_search_with_its_error(tmp_path):
     assert searched(tmp_path)[2] is None
 
 
-def test_a_disturbed_candidate_is_not_dropped(tmp_path):
+def test_a_disturbed_candidate_is_not_dropped_and_the_search_can_be_resumed(tmp_path, pauses):
     script = {n: Disturbance(foreign_io=1.0) for n in range(200)}
-    with pytest.raises(TrialError, match="foreign I/O"):
-        conduct(tmp_path, Surface(script=script), text=SEARCH)
-    assert not any(each.refused for each in searched(tmp_path)[1])
+    text = SEARCH + "validity: {foreign_io: 10%}\n"
+    assert conduct(tmp_path, Surface(script=script), text=text) == ()
+    _, candidates, outcome = searched(tmp_path)
+    assert not any(each.refused for each in candidates)
+    assert outcome is None
+    conduct(tmp_path, Surface(), text=text, resume=True, seed=None)
+    assert searched(tmp_path)[2].winner is not None
 
 
 def test_no_workload_may_lose_more_than_is_allowed(tmp_path):

@@ -52,7 +52,7 @@ def test_a_study_of_such_figures_ends_with_the_reason(tmp_path, base):
     with pytest.raises(TrialError, match=r"aggregate is .*verdicts need a figure above 0"):
         conduct(tmp_path, FakeNode(base=base))
     found = rows(tmp_path)
-    assert [row.status for row in found] == [TrialStatus.INVALID] * 3
+    assert [row.status for row in found] == [TrialStatus.INVALID] * 6
     assert all("MiB/s" in row.reason for row in found)
     assert found[0].figures is not None
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.conduct.validity import disturbance, unjudged
+from iostudy.conduct.validity import disturbance, is_disturbed, unjudged
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
 from iostudy.telemetry.recorder import Telemetry
@@ -15,7 +15,7 @@ from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.units import MIB
 from iostudy.workloads.definition import BYTES
 
-LIMITS = Validity(foreign_io=0.10, steal=1.0, attempts=3)
+LIMITS = Validity(foreign_io=0.10)
 
 
 def result(beside: tuple[str, ...] = (), **written_mib: int) -> TrialResult:
@@ -66,7 +66,7 @@ def test_foreign_io_names_who_moved_most_of_it() -> None:
 
 
 def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:
-    limits = Validity(foreign_io=9.0, steal=1.0, attempts=3, foreign_cpu=0.25)
+    limits = Validity(foreign_cpu=0.25)
     spinner = Foreign(7, "spinner", 72.0, 0.0, 0.0)
     busy = {"foreign_%cpu": 120.0, "cores": 4.0}
     assert disturbance(seen(busy, spinner), limits) == (
@@ -80,7 +80,7 @@ def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:
 
 
 def test_a_declared_limit_that_cannot_be_judged_is_told() -> None:
-    limits = Validity(foreign_io=9.0, steal=1.0, attempts=3, foreign_cpu=0.25)
+    limits = Validity(foreign_cpu=0.25)
     for unknown in ({}, {"cores": 4.0}, {"foreign_%cpu": 120.0}):
         assert disturbance(seen(unknown), limits) == ""
         (note,) = unjudged(seen(unknown), limits)
@@ -100,3 +100,24 @@ def test_a_long_time_without_a_sample_says_nothing() -> None:
     assert told.startswith("no sample for 20.0 s of 60.0 s, limit 25 %")
     assert disturbance(seen({"longest_gap_s": 14.0}), LIMITS) == ""
     assert disturbance(seen({"longest_gap_s": 4.0}, seconds=6.0), LIMITS) == ""
+
+
+def test_by_default_no_disturbance_is_a_ground_for_discarding() -> None:
+    """CPU steal, foreign I/O and foreign CPU are covariates; suspension and gaps invalidate."""
+    spinner = Foreign(7, "spinner", 72.0, 900 * 1024.0, 0.0)
+    machine = {"%steal": 40.0, "foreign_%cpu": 390.0, "cores": 4.0}
+    assert disturbance(seen(machine, spinner), Validity()) == ""
+    assert disturbance(seen({"suspended_s": 12.0}), Validity())
+    assert disturbance(seen({"longest_gap_s": 20.0}), Validity())
+
+
+def test_only_an_exceeded_limit_is_a_disturbance_that_may_pass() -> None:
+    machine = {"%steal": 40.0, "foreign_%cpu": 80.0, "cores": 4.0, "%foreign": 30.0}
+    told = Seen(60.0, {}, machine)
+    assert not is_disturbed(told, Validity())
+    assert not is_disturbed(told, Validity(foreign_io=0.3, steal=0.4, foreign_cpu=0.2))
+    for limits in (Validity(foreign_io=0.29), Validity(steal=0.39), Validity(foreign_cpu=0.19)):
+        assert is_disturbed(told, limits)
+    assert is_disturbed(Seen(60.0, {}, {"suspended_s": 12.0}), Validity())
+    assert is_disturbed(Seen(60.0, {}, {"longest_gap_s": 20.0}), Validity())
+    assert not is_disturbed(Seen(60.0, {}, {"longest_gap_s": 60.0}), Validity(gap=1.0))

@@ -39,7 +39,7 @@ from iostudy.workloads.definition import Part
 AS_IT_IS = Configuration("as it is", {}, {})
 BFQ = Configuration("bfq", {"block.scheduler": "bfq"}, {})
 NONE = Configuration("none", {"block.scheduler": "none"}, {})
-LIMITS = Validity(foreign_io=0.10, steal=0.99, attempts=3)
+LIMITS = Validity(foreign_io=0.10)
 
 
 def request(name="dfsio-write", **options):

@@ -82,7 +82,7 @@ def study(
         factors=factors or (factor("block.scheduler", *SCHEDULERS),),
         workloads=tuple(_request(name) for name in workloads),
         decide=Decision(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20),
-        validity=Validity(foreign_io=0.05, steal=0.05, attempts=3),
+        validity=Validity(foreign_io=0.05, steal=0.05),
         seed=7,
     )
 

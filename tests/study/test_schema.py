@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from iostudy.errors import StudyError, UsageError
 from iostudy.study import library
+from iostudy.study.model import Validity
 from iostudy.study.schema import load, parse
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.block_requests import COST
@@ -288,4 +289,17 @@ def test_limits_of_validity_are_fractions():
     text = GOOD + "validity: {foreign_cpu: 25%, gap: 10%}\n"
     limits = read(text).validity
     assert (limits.foreign_cpu, limits.gap) == (0.25, 0.1)
-    assert read(GOOD).validity.foreign_cpu is None
+    assert read(GOOD).validity == Validity()
+
+
+@pytest.mark.parametrize("limit", ["foreign_io", "steal", "foreign_cpu", "gap"])
+def test_a_limit_of_all_that_there_is_excludes_nothing(limit):
+    limits = read(GOOD + f"validity: {{{limit}: 100%}}\n").validity
+    assert getattr(limits, limit) == 1.0
+
+
+@pytest.mark.parametrize("limit", ["steal: 101%", "gap: 0%", "foreign_cpu: 200%"])
+def test_a_limit_is_a_share_above_0(limit):
+    with pytest.raises(StudyError) as caught:
+        read(GOOD + f"validity: {{{limit}}}\n")
+    assert "more than 0% and at most 100%" in str(caught.value)

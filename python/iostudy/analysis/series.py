@@ -31,7 +31,7 @@ _ROUNDING = 1e-13
 
 
 class Flag(StrEnum):
-    """What was found in a series; the first two in the figures themselves, the others in pairs."""
+    """A finding in the figures (the first two), in a covariate (the last), or in the pairs."""
 
     DRIFT = "drift"
     LIKENESS = "alike neighbours"
@@ -39,6 +39,8 @@ class Flag(StrEnum):
     ALIKE_DIFFERENCES = "alike neighbouring differences"
     SKEW = "skewed differences"
     LOPSIDED = "lopsided noise"
+    IMBALANCE = "imbalanced covariate"
+    """Of a covariate between configurations, see `iostudy.analysis.balance`."""
 
 
 _TESTS_OF_FIGURES = 2
@@ -51,11 +53,13 @@ class Shared:
 
     series: int
     pairs: int
+    covariates: int = 0
 
     @property
     def level(self) -> float:
         """`LEVEL`, divided among all tests."""
-        tests = _TESTS_OF_FIGURES * self.series + _TESTS_OF_PAIRS * self.pairs
+        of_series = _TESTS_OF_FIGURES * self.series + _TESTS_OF_PAIRS * self.pairs
+        tests = of_series + self.covariates
         return LEVEL / max(1, tests)
 
 

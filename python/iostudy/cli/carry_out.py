@@ -13,10 +13,11 @@ from iostudy.cli.progress import listener
 from iostudy.cli.run import make_ready
 from iostudy.cli.tell import print_summary, write_report
 from iostudy.conduct.searched import CONFIRMATION, confirmation
-from iostudy.conduct.session import Assignment, assign
+from iostudy.conduct.session import Assignment, assign, given_up_in
 from iostudy.conduct.standing import Standing, choices
 from iostudy.durable import write_whole
-from iostudy.errors import IostudyError
+from iostudy.errors import IostudyError, TrialError
+from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
@@ -30,14 +31,28 @@ LOGS = "hadoop"
 
 
 def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
-    """Run the study and print its report; the verdicts that it came to."""
-    return _tell(conducted(assignment, root=root, seed=seed), assignment.folder)
+    """Run the study and print its report; the verdicts that it came to.
+
+    Where a trial failed for good, the report is printed before the TrialError is raised.
+    """
+    folder = assignment.folder
+    try:
+        final = conducted(assignment, root=root, seed=seed)
+    except TrialError:
+        if (folder / FILE_NAME).exists():
+            with suppress(IostudyError):  # the one that ended the study is the one to tell
+                _print(folder)
+        raise
+    return _tell(final, folder)
 
 
 def reported(
     study: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None
 ) -> tuple[Standing, ...]:
-    """Run what is left of a study and write its report, without printing it; where it stands."""
+    """Run what is left of a study and write its report, without printing it; where it stands.
+
+    Raises TrialError where a workload was given up: what rests on the whole study cannot be said.
+    """
     root = os.geteuid() == 0
     assignment = assign(study, folder, root=root, resume=resume)
     final = assignment.final()
@@ -45,6 +60,8 @@ def reported(
         make_ready(assignment.study, folder, yes=yes)
         final = conducted(assignment, root=root, seed=seed)
     write_report(folder)
+    for own in given_up_in(folder):
+        raise _not_whole(own, folder)
     return final
 
 
@@ -125,8 +142,23 @@ def tell_again(final: Sequence[Standing], folder: Path) -> set[str]:
     return _tell(final, folder)
 
 
+def _not_whole(own: GivenUp, folder: Path) -> TrialError:
+    return TrialError(
+        f"every block of {own.workload}",
+        found=f"none of {own.attempts} attempts at block {own.block} counts; "
+        f"the last: {own.reason}",
+        where=str(folder),
+        remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
+        f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",
+    )
+
+
 def _tell(final: Sequence[Standing], folder: Path) -> set[str]:
+    _print(folder)
+    return {standing.comparison.verdict.value for standing in choices(final)}
+
+
+def _print(folder: Path) -> None:
     print_summary(write_report(folder))
     again = shlex.join(["iostudy", "report", str(folder)])
     say(f"report: {folder / 'report.html'}; `{again}` prints all of it")
-    return {standing.comparison.verdict.value for standing in choices(final)}

@@ -23,7 +23,7 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.design import Design
-from iostudy.study.model import Study, WorkloadRequest
+from iostudy.study.model import Study, Validity, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.schema import load
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
@@ -70,7 +70,18 @@ def _what(study: Study) -> list[tuple[str, str]]:
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
+        *_validity(study.validity),
         *_telemetry(study.telemetry_hz),
+    ]
+
+
+def _validity(validity: Validity) -> list[tuple[str, str]]:
+    """The disturbances that exclude a trial, and those that the report only shows."""
+    limits = ", ".join(f"{name} {format_percent(own)}" for name, own in validity.limits.items())
+    covariates = ", ".join(validity.covariates)
+    return [
+        *([("limits", f"{limits}: a trial beyond one does not count")] if limits else []),
+        *([("covariates", f"{covariates}: reported, no trial is excluded")] if covariates else []),
     ]
 
 

@@ -18,6 +18,7 @@ from iostudy.cli.console import err, say
 from iostudy.conduct.listeners import Listener
 from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing, choices
+from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.rows import TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report import wording
@@ -52,6 +53,17 @@ class _Told(Listener):
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
         """Why the block does not count."""
         say(f"block {block.index} of {block.workload}: attempt {attempt} does not count ({reason})")
+
+    def pause_began(self, seconds: float) -> None:
+        """That nothing runs, and for how long."""
+        say(f"waiting {format_seconds(seconds)} for a quieter machine before the next attempt")
+
+    def workload_given_up(self, given_up: GivenUp) -> None:
+        """Which workload; the line before it says why."""
+        say(
+            f"{given_up.workload} is given up in block {given_up.block}: none of "
+            f"{given_up.attempts} attempts counts; `--resume` tries it again"
+        )
 
     def candidate_refused(self, label: str, reason: str) -> None:
         """Why the search does without it."""

@@ -10,6 +10,7 @@ from iostudy.cli.console import out, say
 from iostudy.conduct.searched import confirmation_in, searched
 from iostudy.conduct.session import opened, study_in
 from iostudy.errors import RecordError
+from iostudy.ledger.given_up import GivenUpRecord
 from iostudy.ledger.samples import read_samples
 from iostudy.report import figure_files, terminal
 from iostudy.report.comparable import Recorded
@@ -26,7 +27,7 @@ def read_report(folder: Path, reference: str | None = None) -> Report:
     found, where = searched(folder), str(folder.absolute())
     if found is None:
         own = _beside(read_recorded(folder), reference)
-        return build(own.study, own.row, own.rows, where, own.samples)
+        return build(own.study, own.row, own.rows, where, own.samples, own.given_up)
     confirmed = confirmation_in(folder)
     return build_search(
         replace(found, study=_naming(found.study, reference)),
@@ -53,6 +54,7 @@ def read_recorded(folder: Path) -> Recorded:
             ledger.study(),
             ledger.rows(),
             partial(read_samples, folder),
+            GivenUpRecord(ledger).all(),
         )
 
 

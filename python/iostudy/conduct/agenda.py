@@ -6,7 +6,7 @@ an agenda looks at nothing but the ledger, a resumed study goes on as if it had 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -28,8 +28,11 @@ class Agenda(Protocol):
     def seed(self) -> int:
         """The seed that the order of trials, and the data of each block, are drawn from."""
 
-    def next(self, rows: Sequence[TrialRow]) -> Block | None:
-        """The block to run next, its order cut to what is still open; None at the study's end."""
+    def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
+        """The block to run next, its order cut to what is still open; None at the study's end.
+
+        Blocks of the workloads ``without`` are not run: the study gave these up.
+        """
 
     def configuration(self, label: str) -> Configuration:
         """The configuration that a block calls so."""
@@ -60,12 +63,12 @@ class PlannedAgenda:
         """The plan's."""
         return self._plan.seed
 
-    def next(self, rows: Sequence[TrialRow]) -> Block | None:
+    def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
         """The first block that is not whole and has something open."""
         whole = {(row.workload, row.block) for row in rows if row.counts}
         current = self._looks.at(rows)
         for block in self._plan.blocks:
-            if (block.workload, block.index) not in whole:
+            if block.workload not in without and (block.workload, block.index) not in whole:
                 order = open_order(self._study, block, current)
                 if order:
                     return replace(block, order=order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.study.model import Study
 from iostudy.study.search import Candidate, Outcome
@@ -21,3 +22,4 @@ class Searched:
     rows: tuple[TrialRow, ...]
     candidates: tuple[Candidate, ...]
     outcome: Outcome | None
+    given_up: tuple[GivenUp, ...] = ()

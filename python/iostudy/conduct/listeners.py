@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from iostudy.conduct.progress import Progress
 from iostudy.conduct.standing import Standing
+from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
@@ -28,7 +29,13 @@ class Listener:
         """A trial is in the ledger."""
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
-        """An attempt does not count, for that reason; the block is run again."""
+        """An attempt does not count, for that reason."""
+
+    def pause_began(self, seconds: float) -> None:
+        """The study waits that long for a quieter machine before the next attempt."""
+
+    def workload_given_up(self, given_up: GivenUp) -> None:
+        """No attempt at a block counted; the study continues with its other workloads."""
 
     def candidate_entered(self, candidate: Candidate) -> None:
         """A search tries a candidate from now on."""

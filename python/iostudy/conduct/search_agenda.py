@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import assert_never
 
@@ -52,9 +52,12 @@ class SearchAgenda:
         """The one that the search began with."""
         return self._seed
 
-    def next(self, rows: Sequence[TrialRow]) -> Block | None:
-        """The next block of the round; at the end of budget or space the outcome is recorded."""
-        if self._record.outcome() is not None:
+    def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
+        """The next block of the round; at the end of budget or space the outcome is recorded.
+
+        A round needs every workload: where the search gave one up, it stops without an outcome.
+        """
+        if without or self._record.outcome() is not None:
             return None
         while newcomers := self._course(rows).newcomers():
             self._enter(newcomers)

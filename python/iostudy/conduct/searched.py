@@ -7,6 +7,7 @@ from pathlib import Path
 from iostudy.conduct.finding import Searched
 from iostudy.conduct.session import Assignment, assign, opened, recorded_study
 from iostudy.errors import UsageError
+from iostudy.ledger.given_up import GivenUpRecord
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import FILE_NAME
 from iostudy.study.candidates import with_candidates
@@ -33,6 +34,7 @@ def searched(folder: Path) -> Searched | None:
             rows=ledger.rows(),
             candidates=candidates,
             outcome=record.outcome(),
+            given_up=GivenUpRecord(ledger).all(),
         )
 
 

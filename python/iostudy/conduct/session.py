@@ -17,6 +17,7 @@ from iostudy.conduct.listeners import Listener
 from iostudy.conduct.search_agenda import SearchAgenda
 from iostudy.conduct.standing import Standing
 from iostudy.errors import LedgerError, UsageError
+from iostudy.ledger.given_up import GivenUp, GivenUpRecord
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger, refuse_occupied
@@ -120,6 +121,12 @@ def recorded_study(row: StudyRow) -> Study:
 def study_in(ledger: Ledger) -> Study:
     """The Study that a ledger holds, with all candidates if it is a search."""
     return with_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+
+
+def given_up_in(folder: Path) -> tuple[GivenUp, ...]:
+    """The workloads that the study of an output folder gave up."""
+    with opened(folder) as ledger:
+        return GivenUpRecord(ledger).all()
 
 
 @contextmanager

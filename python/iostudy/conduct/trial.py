@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 
+from iostudy.conduct.covariates import FOREIGN_FIGURE
 from iostudy.conduct.validity import disturbance, foreign_share, undecidable, unjudged
 from iostudy.errors import IostudyError, LedgerError, RecordError, RestoreError, TrialError
 from iostudy.ledger.rows import TrialRow, TrialStatus
@@ -60,7 +61,7 @@ def _ended(
         figures=dict(result.figures),
         settings=dict(result.settings),
         devices=result.devices,
-        seen=replace(seen, machine={**seen.machine, "%foreign": 100 * foreign_share(result)}),
+        seen=replace(seen, machine={**seen.machine, FOREIGN_FIGURE: 100 * foreign_share(result)}),
         phases=dict(result.phases),
         notes=(*result.notes, *unjudged(result, limits)),
         latencies=dict(result.latencies),

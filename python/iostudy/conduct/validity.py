@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from iostudy.conduct.covariates import Covariate, covariates_of
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
-from iostudy.telemetry.seen import Foreign
+from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.units import KIB, MIB, format_percent, format_rounded_size
 from iostudy.workloads.definition import BYTES, Figure
 
@@ -43,15 +44,31 @@ def disturbance(result: TrialResult, limits: Validity) -> str:
         _foreign_io(result, limits.foreign_io),
         _foreign_cpu(result, limits.foreign_cpu),
         _steal(result, limits.steal),
-        _suspended(result),
-        _gap(result, limits.gap),
+        _suspended(result.telemetry.seen),
+        _gap(result.telemetry.seen, limits.gap),
     )
     return "; ".join(reason for reason in reasons if reason)
 
 
+def is_disturbed(seen: Seen, limits: Validity) -> bool:
+    """Whether a recorded trial exceeded a limit, which a quieter machine may meet."""
+    shares = covariates_of(seen)
+    requested = {
+        Covariate.STEAL: limits.steal,
+        Covariate.FOREIGN_CPU: limits.foreign_cpu,
+        Covariate.FOREIGN_IO: limits.foreign_io,
+    }
+    exceeded = (
+        limit is not None and shares.get(covariate, 0.0) > limit
+        for covariate, limit in requested.items()
+    )
+    return any(exceeded) or bool(_suspended(seen) or _gap(seen, limits.gap))
+
+
 def unjudged(result: TrialResult, limits: Validity) -> tuple[str, ...]:
     """The declared limits that the trial could not be held against, each as a note."""
-    if limits.foreign_cpu is None or _foreign_cpu_share(result) is not None:
+    known = covariates_of(result.telemetry.seen)
+    if limits.foreign_cpu is None or Covariate.FOREIGN_CPU in known:
         return ()
     return (
         "foreign_cpu was not judged: what other processes took of the CPU time is not known here",
@@ -68,9 +85,9 @@ def foreign_share(result: TrialResult) -> float:
     return max((share for _, share in _shares(result)), default=0.0)
 
 
-def _foreign_io(result: TrialResult, limit: float) -> str:
+def _foreign_io(result: TrialResult, limit: float | None) -> str:
     device, share = max(_shares(result), key=lambda found: found[1], default=("", 0.0))
-    if share <= limit:
+    if limit is None or share <= limit:
         return ""
     return (
         f"foreign I/O on {device}: {format_percent(share)} of the workload's own bytes, "
@@ -94,7 +111,8 @@ def _moved(process: Foreign) -> float:
 
 
 def _foreign_cpu(result: TrialResult, limit: float | None) -> str:
-    seen, share = result.telemetry.seen, _foreign_cpu_share(result)
+    seen = result.telemetry.seen
+    share = covariates_of(seen).get(Covariate.FOREIGN_CPU)
     if limit is None or share is None or share <= limit:
         return ""
     busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
@@ -108,27 +126,18 @@ def _foreign_cpu(result: TrialResult, limit: float | None) -> str:
     )
 
 
-def _foreign_cpu_share(result: TrialResult) -> float | None:
-    """Of the CPU time of all cores; None if it is not known."""
-    machine = result.telemetry.seen.machine
-    if not machine.keys() >= {"foreign_%cpu", "cores"}:
-        return None
-    return machine["foreign_%cpu"] / 100 / machine["cores"]
-
-
 def _much(part: float, whole: float) -> str:
     return "most" if 2 * part >= whole else "some"
 
 
-def _suspended(result: TrialResult) -> str:
-    seconds = result.telemetry.seen.machine.get("suspended_s", 0.0)
+def _suspended(seen: Seen) -> str:
+    seconds = seen.machine.get("suspended_s", 0.0)
     if seconds < FLOOR_SUSPENDED_SECONDS:
         return ""
     return f"the machine was suspended for {seconds:.1f} s while the workload ran"
 
 
-def _gap(result: TrialResult, limit: float) -> str:
-    seen = result.telemetry.seen
+def _gap(seen: Seen, limit: float) -> str:
     gap = seen.machine.get("longest_gap_s", 0.0)
     if gap <= max(limit * seen.seconds, FLOOR_GAP_SECONDS):
         return ""
@@ -159,9 +168,9 @@ def _shares(result: TrialResult) -> list[tuple[str, float]]:
     ]
 
 
-def _steal(result: TrialResult, limit: float) -> str:
-    share = result.telemetry.seen.machine.get("%steal", 0.0) / 100
-    if share <= limit:
+def _steal(result: TrialResult, limit: float | None) -> str:
+    share = covariates_of(result.telemetry.seen).get(Covariate.STEAL, 0.0)
+    if limit is None or share <= limit:
         return ""
     taken = format_percent(share)
     return f"the hypervisor took {taken} of the CPU time, limit {format_percent(limit)}"

@@ -35,13 +35,18 @@ CREATE TABLE complete_block (
   checksum TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (workload, block)
 );
+CREATE TABLE given_up (
+  workload TEXT NOT NULL, resumption INTEGER NOT NULL, block INTEGER NOT NULL,
+  attempts INTEGER NOT NULL, reason TEXT NOT NULL, disturbed INTEGER NOT NULL,
+  checksum TEXT NOT NULL DEFAULT ''
+);
 CREATE TABLE candidate (
   number INTEGER PRIMARY KEY, round INTEGER NOT NULL, label TEXT NOT NULL UNIQUE,
   point TEXT NOT NULL, refused TEXT NOT NULL, checksum TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE outcome (winner TEXT, checksum TEXT NOT NULL DEFAULT '');
 """
-TABLES = ("study", "resumption", "trial", "complete_block", "candidate", "outcome")
+TABLES = ("study", "resumption", "trial", "complete_block", "given_up", "candidate", "outcome")
 """The tables whose rows the head seals."""
 
 

@@ -29,11 +29,15 @@ _MOVED_KB = 64.0 * 1024
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What a trial suffers: an error it ends with, or foreign bytes and stolen time, as shares."""
+    """What a trial suffers: an error it ends with, or disturbances as shares.
+
+    ``foreign_cpu`` is a share of the CPU time of both cores; None: not known.
+    """
 
     error: BaseException | None = None
     foreign_io: float = 0.0
     steal: float = 0.0
+    foreign_cpu: float | None = None
 
 
 @dataclass
@@ -107,7 +111,7 @@ class FakeNode:
         seen = Seen(
             seconds=1.0,
             devices={DEVICE: device_figures(_moved(moved_kb), 1.0)},
-            machine={"%steal": 100 * disturbance.steal, "%idle": 50.0},
+            machine=_machine(disturbance),
         )
         telemetry = Telemetry(seen, Samples(np.array([0.0, 1.0]), {}))
         settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
@@ -125,6 +129,13 @@ class _FakeSession:
             self.node.log.append(f"format {configuration.whole_plot}")
             self.whole_plot = configuration.whole_plot
         return self.node.run(self.request, configuration)
+
+
+def _machine(disturbance: Disturbance) -> dict[str, float]:
+    known = {"%steal": 100 * disturbance.steal, "%idle": 50.0}
+    if disturbance.foreign_cpu is None:
+        return known
+    return {**known, "cores": 2.0, "foreign_%cpu": 200 * disturbance.foreign_cpu}
 
 
 def _moved(kb: float) -> Mapping[str, float]:

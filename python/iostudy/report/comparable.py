@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from iostudy.errors import UsageError
+from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.study.model import Study, WorkloadRequest
@@ -14,13 +15,17 @@ from iostudy.workloads.written import as_written
 
 @dataclass(frozen=True)
 class Recorded:
-    """A study as its folder holds it; ``samples`` reads what was sampled during its trials."""
+    """A study as its folder holds it; ``samples`` reads what was sampled during its trials.
+
+    ``given_up`` are the workloads of which no attempt at a block counted.
+    """
 
     place: str
     study: Study
     row: StudyRow
     rows: tuple[TrialRow, ...]
     samples: ReadSamples | None = None
+    given_up: tuple[GivenUp, ...] = ()
 
 
 @dataclass(frozen=True)

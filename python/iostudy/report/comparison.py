@@ -15,7 +15,7 @@ from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Rule, Verdict
 from iostudy.conduct.standing import rule_of, standings, verdict_values
 from iostudy.conduct.winner import is_open
-from iostudy.report import circumstances, configurations, flags, measured, wording
+from iostudy.report import circumstances, configurations, covariates, flags, measured, wording
 from iostudy.report.comparable import Recorded, comparable
 from iostudy.report.finite import finite, span
 from iostudy.report.values.comparison import (
@@ -107,7 +107,8 @@ def _figures(side: Recorded, workload: WorkloadRequest, label: str) -> list[floa
 
 
 def _flags(side: Recorded, workload: WorkloadRequest) -> tuple[Flag, ...]:
-    return flags.of_figures(workload.label, workload.figure.name, side.study, side.rows)
+    shared = flags.shared_level(side.study, covariates.covariate_values(side.study, side.rows))
+    return flags.of_figures(workload.label, workload.figure.name, side.rows, shared)
 
 
 def _mean(label: str, figures: Sequence[float]) -> MeanOfSide:
@@ -153,7 +154,7 @@ def _text(value: JsonValue, name: str) -> str | None:
 
 def _circumstances(side: Recorded) -> dict[str, JsonValue]:
     """Those of the host, and what the study itself fixed."""
-    decide, validity = side.study.decide, side.study.validity
+    decide = side.study.decide
     return {
         **side.row.circumstances,
         "begun": wording.moment(side.row.started_at),
@@ -168,14 +169,7 @@ def _circumstances(side: Recorded) -> dict[str, JsonValue]:
             "risk": format_percent(decide.risk),
             "blocks": f"{decide.min_blocks} to {decide.max_blocks}",
         },
-        "validity": {
-            "foreign I/O": format_percent(validity.foreign_io),
-            "steal": format_percent(validity.steal),
-            "foreign CPU": (
-                "no limit" if validity.foreign_cpu is None else format_percent(validity.foreign_cpu)
-            ),
-            "gap": format_percent(validity.gap),
-        },
+        "validity": dict(side.study.validity.describe()),
     }
 
 

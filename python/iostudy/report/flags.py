@@ -9,14 +9,18 @@ import numpy as np
 from iostudy.analysis.series import Flag, Shared, flag_figures, flag_pairs
 from iostudy.conduct.standing import Values, verdict_values
 from iostudy.ledger.rows import TrialRow
+from iostudy.report.covariates import CovariateValues, count_tests
+from iostudy.report.values.covariates import CovariateReport
 from iostudy.report.values.results import Result, WorkloadTold
 from iostudy.study.model import Study
 
 
-def flagged(workload: WorkloadTold, study: Study, rows: Sequence[TrialRow]) -> WorkloadTold:
+def flagged(
+    workload: WorkloadTold, study: Study, rows: Sequence[TrialRow], shared: Shared
+) -> WorkloadTold:
     """The workload and its results with their flags; ``rows`` are in run order."""
-    found = of_figures(workload.label, workload.figure.name, study, rows)
-    values, shared = verdict_values(study, rows), _shared(study)
+    found = of_figures(workload.label, workload.figure.name, rows, shared)
+    values = verdict_values(study, rows)
     base = values.get((workload.label, study.baseline.label), {})
     results = tuple(
         _flagged(result, base, values.get((workload.label, result.configuration), {}), shared)
@@ -26,16 +30,41 @@ def flagged(workload: WorkloadTold, study: Study, rows: Sequence[TrialRow]) -> W
 
 
 def of_figures(
-    workload: str, figure: str, study: Study, rows: Sequence[TrialRow]
+    workload: str, figure: str, rows: Sequence[TrialRow], shared: Shared
 ) -> tuple[Flag, ...]:
     """Those of a figure in the trials that count, whatever their configuration."""
     own = [row for row in rows if row.counts and row.workload == workload]
     figures = [np.log((row.figures or {})[figure]) for row in own]
-    return flag_figures(figures, [row.configuration for row in own], _shared(study))
+    return flag_figures(figures, [row.configuration for row in own], shared)
 
 
-def _shared(study: Study) -> Shared:
-    return Shared(series=len(study.workloads), pairs=study.comparisons)
+def shared_level(study: Study, values: Sequence[CovariateValues]) -> Shared:
+    """The level of every test of the study, those of its covariates included."""
+    tests = count_tests(values)
+    return Shared(series=len(study.workloads), pairs=study.comparisons, covariates=tests)
+
+
+def with_imbalance(workload: WorkloadTold, covariates: Sequence[CovariateReport]) -> WorkloadTold:
+    """The workload with a flag at every configuration on which a covariate fell unevenly.
+
+    In a screening, whose results are levels, it is a flag of the workload.
+    """
+    labels = {
+        own.imbalance.configuration
+        for own in covariates
+        if own.imbalance and own.workload == workload.label
+    }
+    if not labels:
+        return workload
+    if labels.isdisjoint(result.configuration for result in workload.results):
+        return workload.model_copy(update={"flags": (*workload.flags, Flag.IMBALANCE)})
+    results = tuple(
+        result.model_copy(update={"flags": (*result.flags, Flag.IMBALANCE)})
+        if result.configuration in labels
+        else result
+        for result in workload.results
+    )
+    return workload.model_copy(update={"results": results})
 
 
 def _flagged(result: Result, base: Values, own: Values, shared: Shared) -> Result:

@@ -45,6 +45,10 @@ _MEANINGS = {
         "much rests on it, repeat the study with more blocks at least, such as "
         "blocks: [20, 60]."
     ),
+    Flag.IMBALANCE: (
+        "steal, foreign CPU or foreign I/O was not the same under all configurations. See "
+        "“Covariates” for the figures, and for what they mean for the verdict."
+    ),
 }
 
 _DISTURBED = (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from iostudy import units
 from iostudy.conduct.course import rules_of
+from iostudy.conduct.covariates import Covariate
 from iostudy.conduct.finding import Searched
 from iostudy.ledger.rows import StudyRow
 from iostudy.report import wording
@@ -155,22 +156,21 @@ def _ranking(study: Study) -> str:
 
 
 def _validity(study: Study) -> str:
-    limits = study.validity
-    attempts = wording.counted(limits.attempts, "attempt")
-    foreign_cpu = (
-        "if other processes take more than "
-        f"{units.format_percent(limits.foreign_cpu)} of the CPU time, "
-        if limits.foreign_cpu is not None
+    validity = study.validity
+    exceeded = "".join(
+        f"if {name} exceeds {units.format_percent(limit)} of {Covariate(name).whole}, "
+        for name, limit in validity.limits.items()
+    )
+    kept = (
+        f" No trial is invalid because of {wording.joined(validity.covariates, 'or')}."
+        if validity.covariates
         else ""
     )
     return (
-        "A trial is invalid if a setting is not read back as written, if the workload fails, if "
-        f"foreign I/O on the device exceeds {units.format_percent(limits.foreign_io)} of its own, "
-        f"if the hypervisor takes more than {units.format_percent(limits.steal)} of the CPU "
-        "time, "
-        f"{foreign_cpu}if the machine was suspended, or if there was no sample for more than "
-        f"{units.format_percent(limits.gap)} of its time; "
-        f"its block is then repeated as a whole, up to {attempts}."
+        "A trial is invalid if a setting is not read back as written, if the workload fails, "
+        f"{exceeded}if the machine was suspended, or if there was no sample for more than "
+        f"{units.format_percent(validity.gap)} of its time; its block is then repeated as a "
+        f"whole, up to {wording.counted(validity.attempts, 'attempt')}.{kept}"
     )
 
 

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import JsonValue
 
 from iostudy.analysis.outliers import OutlierRule, flag_outliers
 from iostudy.analysis.paired import as_fraction
+from iostudy.analysis.series import Shared
 from iostudy.analysis.verdict import Verdict
 from iostudy.conduct.standing import FIRST_LEVELS, Standing, standings, verdict_values
 from iostudy.conduct.winner import winner
+from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.samples import ReadSamples
 from iostudy.report import (
     answer,
     because,
     configurations,
+    covariates,
     curves,
     curves_wording,
     flags,
@@ -37,6 +41,7 @@ from iostudy.report import (
     wording,
 )
 from iostudy.report.finite import finite, finite_values, readings, span
+from iostudy.report.values.covariates import CovariateReport, GivenUpWorkload
 from iostudy.report.values.curves import CurvesTold
 from iostudy.report.values.limits import LimitedTold
 from iostudy.report.values.ranking import RankingTold
@@ -58,12 +63,14 @@ def build(
     rows: Iterable[TrialRow],
     folder: str = "DIR",
     samples: ReadSamples | None = None,
+    given_up: Sequence[GivenUp] = (),
 ) -> Report:
     """All that is told of a study, from what was fixed before it and what the ledger holds.
 
     ``study`` is the one that was carried out: with the host's levels, and without root where
     ``study_row`` says so. ``folder`` is the output folder, as commands will name it;
-    ``samples`` reads what was sampled during a trial, for timelines.
+    ``samples`` reads what was sampled during a trial, for timelines; ``given_up`` are the
+    workloads of which no attempt at a block counted.
     """
     in_order = sorted(rows, key=lambda row: row.id)
     compared = standings(study, in_order)
@@ -71,9 +78,7 @@ def build(
     limited = limits.told(study, in_order, diagnoses, samples)
     disturbed = limits.disturbed(study, in_order, diagnoses)
     meters, device = telemetry.means(study, in_order), telemetry.device_under_test(in_order)
-    workloads = tuple(
-        _explained(study, told, limited) for told in _workloads(study, compared, in_order)
-    )
+    workloads, covariate_reports = _with_covariates(study, compared, in_order, limited)
     trials = _trials(study, in_order, diagnoses)
     ranked, screened = ranking.told(study, in_order), screening.told(study, in_order)
     scaled = curves.told(study, in_order)
@@ -86,7 +91,7 @@ def build(
             *todo.steps(study, compared, folder),
             *heavier.steps(study, workloads, limited, disturbed),
         ),
-        answer=tuple(_answer(study, workloads, scaled, ranked)),
+        answer=tuple(_answer(study, workloads, scaled, ranked, given_up)),
         noun=_noun(study),
         baseline=_baseline_label(study),
         configurations=configurations.told(study, in_order),
@@ -98,6 +103,8 @@ def build(
         telemetry=meters,
         limits=limited,
         disturbed=disturbed,
+        covariates=covariate_reports,
+        given_up=tuple(GivenUpWorkload(**asdict(own)) for own in given_up),
         block_requests=requests.told(study, in_order),
         device=device,
         notes=(*wording.of_bounds(study.bounds), *study.notes, *_trial_notes(in_order)),
@@ -112,8 +119,23 @@ def build(
     )
 
 
+def _with_covariates(
+    study: Study,
+    compared: Sequence[Standing],
+    rows: Sequence[TrialRow],
+    limited: Sequence[LimitedTold],
+) -> tuple[tuple[WorkloadTold, ...], tuple[CovariateReport, ...]]:
+    """Every workload with its flags, and its covariates, whose tests share the level of these."""
+    values = covariates.covariate_values(study, rows)
+    shared = flags.shared_level(study, values)
+    found = _workloads(study, compared, rows, shared)
+    reports = covariates.build_covariates(study, values, found, shared)
+    explained = (_explained(study, told, limited) for told in found)
+    return tuple(flags.with_imbalance(told, reports) for told in explained), reports
+
+
 def _workloads(
-    study: Study, found: Sequence[Standing], rows: Sequence[TrialRow]
+    study: Study, found: Sequence[Standing], rows: Sequence[TrialRow], shared: Shared
 ) -> tuple[WorkloadTold, ...]:
     """Every workload with its results and all else that was measured."""
     values = verdict_values(study, rows)
@@ -127,7 +149,9 @@ def _workloads(
         for request in study.workloads
     )
     return tuple(
-        flags.flagged(workload.model_copy(update=measured.told(study, request, rows)), study, rows)
+        flags.flagged(
+            workload.model_copy(update=measured.told(study, request, rows)), study, rows, shared
+        )
         for request, workload in zip(study.workloads, told, strict=True)
     )
 
@@ -210,6 +234,7 @@ def _answer(
     workloads: Sequence[WorkloadTold],
     scaled: Sequence[CurvesTold],
     ranked: RankingTold | None,
+    given_up: Sequence[GivenUp],
 ) -> Iterator[str]:
     yield from answer.of_workloads(workloads, _topic(study))
     yield from answer.sentences({told.label: told.because for told in workloads if told.because})
@@ -217,6 +242,7 @@ def _answer(
         yield from curves_wording.shown_crossings(own)
     if ranked:
         yield ranked.answer
+    yield from map(wording.given_up, given_up)
     if _state(study, workloads) is not State.COMPLETE:
         yield "The study stopped before every comparison was settled; --resume goes on with it."
 

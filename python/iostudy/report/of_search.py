@@ -27,10 +27,11 @@ def build_search(
     that of the search, as commands will name it, and ``samples`` reads those of its trials.
     """
     if confirmed is None:
-        report = build(found.study, found.row, found.rows, folder, samples)
+        report = build(found.study, found.row, found.rows, folder, samples, found.given_up)
         report = report.model_copy(update={"headline": _headline(found), "state": _state(found)})
     else:
-        report = build(confirmed.study, confirmed.row, confirmed.rows, folder, confirmed.samples)
+        own = confirmed
+        report = build(own.study, own.row, own.rows, folder, own.samples, own.given_up)
     verdicts = report.answer if confirmed else ()
     decided = confirmed is not None and report.state is State.COMPLETE
     told = {
@@ -72,6 +73,7 @@ def _step(found: Searched, folder: str) -> Step:
 
 def _answer(found: Searched, confirmed: Recorded | None) -> Iterator[str]:
     tried = wording.counted(sum(not own.refused for own in found.candidates), "candidate")
+    yield from map(wording.given_up, found.given_up)
     if found.outcome is None:
         yield f"The search has tried {tried} and has not ended; {GO_ON}"
     elif found.outcome.winner is None:

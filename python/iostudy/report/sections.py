@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.report import (
+    covariates_section,
     curves_section,
     flags_section,
     limits_section,
@@ -28,6 +29,7 @@ def beside(report: Report) -> tuple[Section, ...]:
         search_section.section(report),
         ranking_section.section(report),
         flags_section.section(report),
+        covariates_section.section(report),
         noise.section(report),
     )
     return tuple(section for section in found if section is not None)

@@ -9,6 +9,7 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.given_up import GivenUp
 from iostudy.report.values.base import Span
 from iostudy.report.values.reference import PublishedTold, ReferenceTold
 from iostudy.report.values.results import Result, WorkloadTold
@@ -202,6 +203,20 @@ def blocks_needed(number: int, about: str = "about ", more: str = ">") -> str:
 def is_worth_waiting(needed: int, max_blocks: int) -> bool:
     """Whether a study of so many blocks is the first thing to try, after one of ``max_blocks``."""
     return needed <= _WORTH_WAITING * max_blocks
+
+
+def given_up(own: GivenUp) -> str:
+    """The workload that a study gave up, why, and what to do."""
+    instead = (
+        "Without limits in `validity:`, a new study reports disturbances and discards no trial for "
+        "them."
+        if own.disturbed
+        else "Correct the cause; --resume tries it again."
+    )
+    return (
+        f"{own.workload} was given up in block {own.block}: none of {own.attempts} attempts "
+        f"counts. The last: {own.reason}. {instead}"
+    )
 
 
 def remark(trial: TrialTold) -> str:

@@ -29,6 +29,7 @@ from iostudy.study.design import Design, varied
 from iostudy.study.search import DEFAULT_ALONE, Search
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ
+from iostudy.units import format_percent
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure
 
@@ -96,19 +97,45 @@ class Decision:
 
 @dataclass(frozen=True)
 class Validity:
-    """When a trial does not count. All limits are fractions; see docs/method.md.
+    """Limits beyond which a trial does not count, as fractions; see docs/method.md.
 
     ``foreign_io`` limits the bytes on the device that the workload did not cause, as a share of
-    its own; ``steal`` the CPU time taken by the hypervisor; ``attempts`` how often a block is
-    tried before the study gives up; ``foreign_cpu`` the CPU time of other processes, as a share of
-    all (None: no limit); ``gap`` the longest time without a sample, as a share of the trial's.
+    its own; ``steal`` the CPU time taken by the hypervisor; ``foreign_cpu`` the CPU time of other
+    processes; both as shares of all CPU time. None: no limit, the share is a covariate only.
+    ``gap`` limits the longest time without a sample, as a share of the trial's. ``attempts`` is how
+    often a block is tried before the study gives its workload up.
     """
 
-    foreign_io: float
-    steal: float
-    attempts: int
+    foreign_io: float | None = None
+    steal: float | None = None
     foreign_cpu: float | None = None
     gap: float = 0.25
+    attempts: int = 3
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """The limits of disturbances that the study requests, by the names of these."""
+        requested = self._by_name
+        return {name: limit for name, limit in requested.items() if limit is not None}
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The names of the disturbances without a limit."""
+        return tuple(name for name, limit in self._by_name.items() if limit is None)
+
+    def describe(self) -> dict[str, str]:
+        """Every limit by its name, for a person."""
+        requested = {name: format_percent(limit) for name, limit in self.limits.items()}
+        unlimited = dict.fromkeys(self.covariates, "no limit")
+        return {**requested, **unlimited, "gap": format_percent(self.gap)}
+
+    @property
+    def _by_name(self) -> dict[str, float | None]:
+        return {
+            "steal": self.steal,
+            "foreign CPU": self.foreign_cpu,
+            "foreign I/O": self.foreign_io,
+        }
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,18 @@ def _share(low: float, high: float) -> BeforeValidator:
     return BeforeValidator(parse)
 
 
+def _limit(most: float) -> BeforeValidator:
+    """A percentage above 0 and up to a fraction, which excludes nothing."""
+
+    def parse(value: Any) -> float:
+        share = units.parse_percent(str(value))
+        if not 0 < share <= most:
+            raise ValueError(f"out of range; allowed: more than 0% and at most {most * 100:g}%")
+        return share
+
+    return BeforeValidator(parse)
+
+
 def _blocks(value: Any) -> tuple[int, int]:
     match value:
         case [int(fewest), int(most)] if MIN_BLOCKS <= fewest <= most <= MAX_BLOCKS:
@@ -92,27 +104,27 @@ class DecideSection(Section):
 
 
 class ValiditySection(Section):
-    """When a trial does not count; it is fixed before the first trial."""
+    """Limits beyond which a trial does not count; fixed before the first trial."""
 
-    foreign_io: Annotated[float, _share(0, 100)] = Field(
-        0.10, description="bytes on the device not caused by the workload, as a share of its own"
+    foreign_io: Annotated[float, _limit(100)] | None = Field(
+        None, description="bytes on the device not caused by the workload, as a share of its own"
     )
-    steal: Annotated[float, _share(0, 1)] = Field(
-        0.05, description="CPU time taken by the hypervisor, as a share of all"
+    steal: Annotated[float, _limit(1)] | None = Field(
+        None, description="CPU time taken by the hypervisor, as a share of all"
     )
-    foreign_cpu: Annotated[float, _share(0, 1)] | None = Field(
+    foreign_cpu: Annotated[float, _limit(1)] | None = Field(
         None, description="CPU time of processes that are not the workload's, as a share of all"
     )
-    gap: Annotated[float, _share(0, 1)] = Field(
-        0.25, description="the longest time without a sample, as a share of the trial's"
+    gap: Annotated[float, _limit(1)] = Field(
+        Validity.gap, description="the longest time without a sample, as a share of the trial's"
     )
     attempts: Annotated[int, Field(ge=1, le=20)] = Field(
-        3, description="how often a block is tried before the study gives up"
+        Validity.attempts, description="how often a block is tried before its workload is given up"
     )
 
     def validity(self) -> Validity:
         """The section as the study's value."""
-        return Validity(self.foreign_io, self.steal, self.attempts, self.foreign_cpu, self.gap)
+        return Validity(self.foreign_io, self.steal, self.foreign_cpu, self.gap, self.attempts)
 
 
 class TelemetrySection(Section):

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, FiniteFloat, JsonValue
 
 from iostudy.report.values.base import Value
+from iostudy.report.values.covariates import CovariateReport, GivenUpWorkload
 from iostudy.report.values.curves import CurvesTold
 from iostudy.report.values.limits import DisturbedTold, LimitedTold
 from iostudy.report.values.ranking import RankingTold
@@ -82,6 +83,10 @@ class Report(Value):
     """What limited each configuration on each workload, in the order of ``telemetry``."""
     disturbed: tuple[DisturbedTold, ...] = ()
     """Trials that count and that something outside the study has limited."""
+    covariates: tuple[CovariateReport, ...] = ()
+    """By workload: steal, foreign CPU and foreign I/O, as far as they are known."""
+    given_up: tuple[GivenUpWorkload, ...] = ()
+    """Workloads of which no attempt at a block counted; the others continued."""
     block_requests: tuple[TracedTold, ...] = ()
     """The requests of the disks, where the study has them traced; in the order of ``telemetry``."""
     device: str

@@ -14,8 +14,7 @@ from iostudy.telemetry.seen import Seen
 
 STOLEN = Steps(5, 10, 20)
 """Percent of all CPU time. Even where CPUs are idle in between, each wait lengthens what runs. The
-first is the share from which on a trial is invalid by default (docs/method.md), each next one twice
-as much."""
+first is a usual limit of steal (docs/method.md), each next one is twice as much."""
 
 
 def find(seen: Seen, ground: Ground) -> Iterator[Finding]:

@@ -1,0 +1,20 @@
+"""Are covariates called imbalanced for nothing no more often than they may be?"""
+
+import pytest
+
+from tests.calibration.balance_tables import MORE, SHARED, flagged
+from tests.calibration.simulation import Shape
+from tests.calibration.test_calibration import allowed
+
+each_size = pytest.mark.parametrize("studies", [200, pytest.param(4000, marks=pytest.mark.slow)])
+
+
+@each_size
+@pytest.mark.parametrize("shape", [Shape.NORMAL, Shape.SPIKES, Shape.AR1])
+def test_a_covariate_that_falls_on_all_alike_is_within_its_level(shape: Shape, studies: int):
+    found = flagged(shape, blocks=10, more=0.0, studies=studies)
+    assert found <= allowed(SHARED.level, studies)
+
+
+def test_slow_disturbances_do_not_hide_an_imbalance():
+    assert flagged(Shape.AR1, blocks=20, more=MORE, studies=40) > 0.9
