@@ -30,7 +30,7 @@ def write_samples(folder: Path, trial_id: int, samples: Samples) -> str:
     path = folder / name
     try:
         path.parent.mkdir(exist_ok=True)
-        write_whole(path, buffer.getvalue())
+        write_whole(path, buffer.getvalue(), follow_parent=False)
     except OSError as error:
         raise RecordError(
             "to keep the samples of a trial",

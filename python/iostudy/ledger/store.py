@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
-from iostudy.durable import fsync_directory
+from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, LedgerError, RecordError
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.telemetry.block_requests import BlockRequests
@@ -20,6 +21,10 @@ from iostudy.telemetry.seen import Foreign, Seen
 from iostudy.workloads.definition import Histogram, Part
 
 FILE_NAME = "ledger.sqlite"
+_SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
+"""Of the files that SQLite opens: itself, log, index of the log and rollback journal."""
+_FORMAT_VERSIONS, _WAL = slice(18, 20), b"\2\2"
+"""Bytes of the header that say that there is a log (sqlite.org/fileformat2.html, 1.3.3)."""
 SCHEMA_VERSION = 6
 
 _SCHEMA = """
@@ -216,12 +221,27 @@ def refuse_occupied(folder: Path) -> None:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    _refuse_links(path)
     with _named_errors(path, _not_readable):
         connection = sqlite3.connect(path)
         connection.row_factory = sqlite3.Row
         # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
         connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def _refuse_links(path: Path) -> None:
+    """LedgerError for a file that SQLite would write to elsewhere: a link, or a second name."""
+    for file in (path.with_name(path.name + suffix) for suffix in _SQLITE_SUFFIXES):
+        with suppress(FileNotFoundError):
+            status = file.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise LedgerError(
+                    "a ledger that is a file of its own",
+                    found="a link, a file with several names or no regular file",
+                    where=str(file),
+                    remedy="see who has put it there; copy the folder, and resume in the copy",
+                )
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
@@ -238,19 +258,15 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _write_new(path: Path, study: StudyRow) -> None:
-    """Make the file under another name and rename it, so that there is never half a ledger."""
-    unfinished = path.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    connection = _connect(unfinished)
-    with _named_errors(path, _not_recorded):
-        connection.execute("PRAGMA journal_mode = WAL")
+    """Make it in memory and write it whole: never half a ledger, and through no link."""
+    with _named_errors(path, _not_recorded), closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(_SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         connection.execute("INSERT INTO study VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _encoded(study))
         connection.commit()
-        connection.close()
-    unfinished.rename(path)
-    fsync_directory(path.parent)
+        image = bytearray(connection.serialize())
+        image[_FORMAT_VERSIONS] = _WAL
+        write_whole(path, bytes(image))
 
 
 @contextmanager
