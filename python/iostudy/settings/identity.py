@@ -64,6 +64,41 @@ class DeviceIdentity:
 
 
 @dataclass(frozen=True)
+class ScratchIdentity:
+    """A device whose content may be destroyed: what was confirmed, and nothing else."""
+
+    device: DeviceIdentity
+    size_bytes: int
+
+    @classmethod
+    def at(cls, path: Path) -> ScratchIdentity:
+        """Of the device that the node ``path`` leads to now; TargetError if there is none."""
+        (device,) = stack.devices_of(path)
+        return cls.of(device)
+
+    @classmethod
+    def of(cls, device: BlockDevice) -> ScratchIdentity:
+        """Of a device that is there now."""
+        return cls(DeviceIdentity.of(device), device.size_bytes)
+
+    @classmethod
+    def from_record(cls, record: Record) -> ScratchIdentity:
+        """What ``record`` has kept."""
+        return cls(DeviceIdentity.from_record(record["device"]), record.get("size_bytes", 0))
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return {"device": self.device.record(), "size_bytes": self.size_bytes}
+
+    def is_present(self) -> bool:
+        """Whether the device of that name is still this one, with the same content and size."""
+        try:
+            return ScratchIdentity.of(devices.read_device(self.device.name)) == self
+        except FileNotFoundError:
+            return False
+
+
+@dataclass(frozen=True)
 class ProcessIdentity:
     """A process during one boot.
 

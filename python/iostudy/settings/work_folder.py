@@ -13,6 +13,7 @@ from iostudy.errors import TargetError
 from iostudy.settings.change import Foreign, Record
 
 PREFIX = own_folder.WORK_PREFIX
+_MODE = 0o700
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class WorkFolder:
     def apply(self) -> None:
         """Make it; TargetError where that cannot be."""
         try:
-            self.path.mkdir()
+            self.path.mkdir(mode=_MODE)
         except OSError as error:
             raise _not_made(error.strerror or str(error), self.path.parent) from error
 
