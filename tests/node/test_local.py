@@ -261,7 +261,7 @@ def anybodys_folder():
     """A folder of anybody's, and not below pytest's: every pytest that starts closes that one."""
     with TemporaryDirectory() as made:
         folder = Path(made)
-        folder.chmod(0o777)
+        folder.chmod(0o1777)
         yield folder
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from iostudy.cli.consent import Consent
 from iostudy.cli.console import say
 from iostudy.cli.progress import listener
 from iostudy.cli.run import make_ready
@@ -17,10 +18,12 @@ from iostudy.conduct.session import Assignment, assign
 from iostudy.conduct.standing import Standing, choices
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError
+from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.node.orders import ordered
+from iostudy.node.permission import Permission
 from iostudy.study.model import Study
 from iostudy.study.requests import directories
 
@@ -28,26 +31,31 @@ LOGS = "hadoop"
 """Where in the output folder a cluster of the study's own keeps its logs."""
 
 
-def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
+def carry_out(
+    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+) -> set[str]:
     """Run the study and print its report; the verdicts that it came to."""
-    return _tell(conducted(assignment, root=root, seed=seed), assignment.folder)
+    return _tell(conducted(assignment, permission, root=root, seed=seed), assignment.folder)
 
 
 def reported(
-    study: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None
+    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> tuple[Standing, ...]:
     """Run what is left of a study and write its report, without printing it; where it stands."""
     root = os.geteuid() == 0
     assignment = assign(study, folder, root=root, resume=resume)
     final = assignment.final()
     if final is None:
-        make_ready(assignment.study, folder, yes=yes)
-        final = conducted(assignment, root=root, seed=seed)
+        permission = make_ready(assignment.study, folder, consent)
+        final = conducted(assignment, permission, root=root, seed=seed)
+    require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
     return final
 
 
-def conducted(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
+def conducted(
+    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+) -> tuple[Standing, ...]:
     """Run the study on this machine; where every comparison stands then.
 
     Of a search they are those of its confirmation. A study that fails still gets its report, of
@@ -57,9 +65,9 @@ def conducted(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[
     try:
         final = assignment.final()
         if final is None:
-            final = _on_node(assignment, root=root, seed=seed)
+            final = _on_node(assignment, permission, root=root, seed=seed)
         if assignment.study.search is not None:
-            final = _confirm(folder, root=root)
+            final = _confirm(folder, permission, root=root)
         return final
     except IostudyError:
         if (folder / FILE_NAME).exists():
@@ -77,7 +85,9 @@ def whole(assignment: Assignment, *, root: bool) -> tuple[Standing, ...] | None:
     return final if own is None else own.final()
 
 
-def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
+def _on_node(
+    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+) -> tuple[Standing, ...]:
     folder, study = assignment.folder, assignment.study
     with (
         listener() as listening,
@@ -86,6 +96,7 @@ def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[S
             folder,
             study.factors,
             _order(study, folder),
+            permission=permission,
             directories=directories(study.workloads, study.known().configurations()),
             block_latency=study.block_latency,
             hz=study.telemetry_hz,
@@ -94,18 +105,18 @@ def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[S
         return assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
 
 
-def _confirm(folder: Path, *, root: bool) -> tuple[Standing, ...]:
+def _confirm(folder: Path, permission: Permission, *, root: bool) -> tuple[Standing, ...]:
     """Let the winner of a search meet the default in a study of its own; where that stands."""
     own = confirmation(folder, root=root)
     if own is None:
         return ()
-    own.folder.mkdir(exist_ok=True)
+    make_output_folder(own.folder, insist=permission.unsafe_folders)
     file = folder / f"{CONFIRMATION}.yaml"
     write_whole(file, own.study.text.encode())
     say(f"confirming {own.study.configurations()[1].label} in fresh blocks: {file}")
     final = own.final()
     if final is None:
-        final = _on_node(own, root=root, seed=None)
+        final = _on_node(own, permission, root=root, seed=None)
     write_report(own.folder)
     return final
 

@@ -8,8 +8,10 @@ from typing import Annotated, assert_never
 
 import typer
 
+from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_text
 from iostudy.errors import UsageError
+from iostudy.folders import require_safe_folder
 
 
 class Format(StrEnum):
@@ -38,10 +40,13 @@ def report(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write every figure there too, as SVG and PNG."),
     ] = None,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Print the report of a study, finished or not, or what others have published, on stdout."""
     if reference is not None:
         reference = _known(reference)
+    if figures is not None:
+        require_safe_folder(figures, insist=unsafe_folders)
     if folder is not None:
         _tell_study(folder, form, reference, figures)
     elif reference is not None and figures is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from iostudy import units
@@ -91,11 +91,21 @@ class ScratchIdentity:
         return {"device": self.device.record(), "size_bytes": self.size_bytes}
 
     def is_present(self) -> bool:
-        """Whether the device of that name is still this one, with the same content and size."""
+        """Whether the device of that name is still this one."""
         try:
-            return ScratchIdentity.of(devices.read_device(self.device.name)) == self
+            return self.matches(devices.read_device(self.device.name))
         except FileNotFoundError:
             return False
+
+    def matches(self, device: BlockDevice) -> bool:
+        """Whether it is this device, with the same content and size.
+
+        A diskseq says that alone: the backing file of a loop device may have moved.
+        """
+        now = ScratchIdentity.of(device)
+        if self.device.diskseq is not None:
+            now = replace(now, device=replace(now.device, unique=self.device.unique))
+        return now == self
 
 
 @dataclass(frozen=True)

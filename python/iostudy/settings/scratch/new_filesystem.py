@@ -116,9 +116,9 @@ class NewFilesystem:
             (mount,) = mounts.mounts_at(self.point)
         except ValueError as error:
             raise self._failed("one mount", "there is none, or several") from error
-        found = [ScratchIdentity.of(device) for device in stack.devices_of(self.point)]
-        if found != [self.found]:
-            names = ", ".join(each.device.name for each in found)
+        found = stack.devices_of(self.point)
+        if [self.found.matches(device) for device in found] != [True]:
+            names = ", ".join(device.name for device in found)
             raise self._failed(f"{self._device} mounted", f"it is {names}, or not as it was")
         return mount
 

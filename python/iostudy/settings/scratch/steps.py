@@ -76,7 +76,8 @@ def require_same(descriptor: int, path: Path, found: ScratchIdentity) -> None:
     node = node_of(descriptor)
     if not node.is_block_device():
         raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
-    if ScratchIdentity.at(node) != found:
+    (device,) = stack.devices_of(node)
+    if not found.matches(device):
         raise another_device(path, found, node)
 
 
