@@ -82,3 +82,14 @@ def test_whoever_puts_a_link_in_place_of_the_new_file_gets_no_other_ones_mode_ch
     monkeypatch.setattr("iostudy.durable.os.fsync", swap)
     write_whole(folder / "file", b"new")
     assert mode(secret) == 0o600
+
+
+def test_a_parent_that_is_a_link_is_followed_only_if_that_is_meant(tmp_path):
+    vault, link = tmp_path / "vault", tmp_path / "telemetry"
+    vault.mkdir()
+    link.symlink_to(vault)
+    with pytest.raises(NotADirectoryError):
+        write_whole(link / "file", b"new", follow_parent=False)
+    assert list(vault.iterdir()) == []
+    write_whole(link / "file", b"new")
+    assert (vault / "file").read_bytes() == b"new"

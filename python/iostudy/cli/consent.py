@@ -9,6 +9,7 @@ import typer
 
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
+from iostudy.folders import INSIST
 from iostudy.node.permission import Permission
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
@@ -22,6 +23,10 @@ class Consent:
 
     destroy: bool = False
     unsafe_folders: bool = False
+
+    def repeated(self) -> list[str]:
+        """The options that a command to resume the study needs again; --yes is the user's to say."""
+        return [INSIST] if self.unsafe_folders else []
 
 
 def ask_permission(study: Study, consent: Consent) -> Permission:

@@ -74,8 +74,9 @@ def power(
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.carry_out import reported
 
-    with told_if_stopped(["iostudy", "power", study, "--blocks", str(blocks)], folder):
-        consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    command = ["iostudy", "power", study, "--blocks", str(blocks), *consent.repeated()]
+    with told_if_stopped(command, folder):
         reported(same, folder, consent, resume=resume, seed=seed)
     _tell(asked, same, folder, budget, json=json)
 

@@ -60,8 +60,8 @@ def run(
     refuse_seed(seed, resume=resume)
     asked = load(library.find(study))
     folder = output_folder(asked.name, out, resume=resume)
-    with told_if_stopped(["iostudy", "run", study], folder):
-        consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    with told_if_stopped(["iostudy", "run", study, *consent.repeated()], folder):
         verdicts = _run(asked, folder, consent, resume=resume, seed=seed)
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)

@@ -47,8 +47,9 @@ def selftest(
     """
     refuse_seed(seed, resume=resume)
     study, folder = study_on(target), output_folder(NAME, out, resume=resume)
-    with told_if_stopped(["iostudy", NAME, "--target", str(target)], folder):
-        consent = Consent(unsafe_folders=unsafe_folders)
+    consent = Consent(unsafe_folders=unsafe_folders)
+    command = ["iostudy", NAME, "--target", str(target), *consent.repeated()]
+    with told_if_stopped(command, folder):
         told = _told(study, folder, consent, resume=resume, seed=seed)
     _print(told, json=json)
     say(f"its report: {folder / 'report.html'}")
