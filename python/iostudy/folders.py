@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from iostudy.errors import UnsafePathError, UsageError
@@ -30,9 +29,7 @@ def require_safe_folder(path: Path, *, insist: bool, shared: bool = False) -> No
     if weakness:
         raise UnsafePathError(
             "a folder that only root and this user can change",
-            found=f"{weakness}: its owner could put a link in the place of a file"
-            if "belongs to" in weakness
-            else f"{weakness}: others could put a link in the place of a file",
+            found=f"{weakness}: another user could put a link in the place of a file",
             where=str(path),
             remedy=f"name another directory, or change its owner or mode (chmod go-w); {INSIST} "
             "writes there all the same",
@@ -61,8 +58,8 @@ def _make(path: Path) -> None:
 
 
 def _nearest(path: Path) -> Path:
-    """The path itself if it exists, else its nearest parent that does."""
-    while not os.path.lexists(path) and path != path.parent:
+    """The path itself if it is a directory, else its nearest parent that is one."""
+    while not path.is_dir() and path != path.parent:
         path = path.parent
     return path
 

@@ -25,7 +25,7 @@ class Consent:
     unsafe_folders: bool = False
 
     def repeated(self) -> list[str]:
-        """The options that a command to resume the study needs again; --yes is the user's to say."""
+        """The options that a command to resume the study needs again, but for --yes."""
         return [INSIST] if self.unsafe_folders else []
 
 

@@ -278,6 +278,8 @@ def _named_errors(path: Path, refused: Callable[[Path, str], IostudyError]) -> I
         raise refused(path, f"SQLite says: {error}") from error
     except sqlite3.DatabaseError as error:
         raise _damaged(path, str(error)) from error
+    except OSError as error:
+        raise refused(path, error.strerror or str(error)) from error
 
 
 def _not_recorded(path: Path, found: str) -> RecordError:
