@@ -29,7 +29,7 @@ def weak_(program):
         ("selftest", "--target", "weak", "--out", "out"),
         ("hadoop", "up", "--data-dir", "weak"),
     ],
-    ids=lambda command: " ".join(command),
+    ids=" ".join,
 )
 def test_it_is_refused_before_anything_is_written(program, weak, command):
     program.write(WITHOUT_ROOT)
