@@ -116,7 +116,7 @@ def _scene(device: Path) -> Iterator[Scene]:
         try:
             yield scene
         finally:
-            _clear(base)
+            _clear(base, device)
 
 
 def _run(command: list[str], scene: Scene) -> None:
@@ -144,27 +144,29 @@ def _wait(running: Forked, scene: Scene) -> None:
 def _left(scene: Scene) -> list[str]:
     base = scene.home.parent
     mounted = [f"a mount was left: {point}" for point in _mounts(base)]
-    return mounted + [f"a loop device was left: {name}" for name in _loops(base)]
+    loops = _loops(base, scene.device)
+    return mounted + [f"a loop device was left: {name}" for name in loops]
 
 
 def _mounts(base: Path) -> list[Path]:
     return [mount.point for mount in read_mounts() if mount.point.is_relative_to(base)]
 
 
-def _loops(base: Path) -> list[str]:
+def _loops(base: Path, device: Path) -> list[str]:
+    """Those of files below ``base``, or of the device that is root's."""
     files = Path("/sys/block").glob("loop*/loop/backing_file")
     found = []
     for file in files:
         with suppress(OSError):
-            if file.read_text().startswith(f"{base}/"):
+            if file.read_text().startswith((f"{base}/", f"{device}\n")):
                 found.append(file.parent.parent.name)
     return found
 
 
-def _clear(base: Path) -> None:
+def _clear(base: Path, device: Path) -> None:
     for point in reversed(_mounts(base)):
         subprocess.run(["umount", point], check=False)
-    for name in _loops(base):
+    for name in _loops(base, device):
         subprocess.run(["losetup", "--detach", f"/dev/{name}"], check=False)
 
 
@@ -202,7 +204,9 @@ def _move(scene: Scene, prefix: str, inside: str) -> None:
 
 
 def _is_empty(scene: Scene, inside: str) -> bool:
-    return not (_loops(scene.home.parent) if inside == "image" else _mounts(scene.home))
+    return not (
+        _loops(scene.home.parent, scene.device) if inside == "image" else _mounts(scene.home)
+    )
 
 
 def _nothing(_: Scene) -> None:
