@@ -114,3 +114,14 @@ def test_a_directory_is_not_made_below_a_file(tmp_path):
     for directory in (tmp_path / "file", tmp_path / "file/below"):
         with pytest.raises(NotADirectoryError):
             make_directory(directory, 0o700)
+
+
+def test_a_parent_that_is_a_link_is_followed_only_if_that_is_meant(tmp_path):
+    vault, link = tmp_path / "vault", tmp_path / "telemetry"
+    vault.mkdir()
+    link.symlink_to(vault)
+    with pytest.raises(NotADirectoryError):
+        write_whole(link / "file", b"new", follow_parent=False)
+    assert list(vault.iterdir()) == []
+    write_whole(link / "file", b"new")
+    assert (vault / "file").read_bytes() == b"new"

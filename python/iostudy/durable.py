@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from iostudy.safe_path import require_safe
 
 _FOR_EVERYONE = 0o644
+_FOR_THE_OWNER = 0o600
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_RANDOM_BYTES = 8
 
 
 def fsync_directory(directory: Path) -> None:
     """Make the names in it durable: those that were created, renamed and removed."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
+    with _opened(directory, follow=True) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def make_directory(directory: Path, mode: int) -> None:
@@ -46,14 +46,17 @@ def make_directory(directory: Path, mode: int) -> None:
     require_safe(directory)
 
 
-def write_whole(path: Path, content: bytes, like: Path | None = None) -> None:
+def write_whole(
+    path: Path, content: bytes, like: Path | None = None, *, follow_parent: bool = True
+) -> None:
     """Write into a file beside it that then takes its name: a reader sees old or new, never half.
 
-    It gets mode and owner of the file ``like``, else it is for everyone to read. OSError as it
-    comes; then ``path`` is as it was.
+    It gets mode and owner of the file ``like``, else it is for everyone to read. Without
+    ``follow_parent`` its directory must not be a link. OSError as it comes; then ``path`` is as it
+    was.
     """
     model = like.stat() if like else None
-    with _replacing(path) as file:
+    with _replacing(path, follow_parent=follow_parent) as file:
         file.write(content)
         os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _FOR_EVERYONE)
         if model:
@@ -74,19 +77,30 @@ def show_whole(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def _replacing(path: Path, *, follow_parent: bool = True) -> Iterator[BinaryIO]:
     """A new file that takes the name at the end, or is gone.
 
-    The folder may be another user's, who must not make root write elsewhere: mkstemp opens no file
-    and no link that is there, and what is done to the file is done by its descriptor, as its name
-    may be another's by then. Its mode is mkstemp's own, which keeps it from all but its owner.
+    The folder may be another user's, who must not make root write elsewhere: no file and no link
+    that exists is opened, and both names are of the one directory that was opened.
     """
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    beside = Path(name)
+    with _opened(path.parent, follow=follow_parent) as directory:
+        temporary = f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}"
+        descriptor = os.open(temporary, _NEW, _FOR_THE_OWNER, dir_fd=directory)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+            os.replace(temporary, path.name, src_dir_fd=directory, dst_dir_fd=directory)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=directory)
+            raise
+
+
+@contextmanager
+def _opened(directory: Path, *, follow: bool) -> Iterator[int]:
+    flags = os.O_RDONLY | os.O_DIRECTORY | (0 if follow else os.O_NOFOLLOW)
+    descriptor = os.open(directory, flags)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+        yield descriptor
+    finally:
+        os.close(descriptor)

@@ -6,6 +6,7 @@ a name that iostudy gives, and nobody else, is believed, and no other file syste
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
@@ -45,13 +46,13 @@ def recorded(text: str, prefix: str) -> Path:
 
 
 def remove(folder: Path) -> bool:
-    """Remove it with its files; whether it was there.
+    """Remove it with its files, and follow no link; whether it was there.
 
     RestoreError where something is mounted in it, for the files of another file system are not the
     study's, or where it cannot be removed.
     """
     try:
-        if not folder.exists():
+        if not os.path.lexists(folder):
             return False
         _require_nothing_mounted(folder)
         shutil.rmtree(folder)

@@ -14,7 +14,8 @@ import pytest
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.host import devices, mounts
 from iostudy.settings import commands
-from iostudy.settings.identity import DiskIdentity
+from iostudy.settings.identity import DiskIdentity, ScratchIdentity
+from iostudy.settings.scratch import loop as loop_
 from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
@@ -159,6 +160,85 @@ def test_a_node_that_leads_to_another_device_by_now_is_not_formatted(
             make(open_, disk)
         assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
         assert not disk.folder.exists()
+
+
+def test_a_device_that_was_not_confirmed_is_refused(loop: str, tmp_path: Path) -> None:
+    with loop_disk() as other:
+        confirmed = ScratchIdentity.at(Path("/dev") / other)
+        with pytest.raises(TargetError, match=f"another one now: {loop}"):
+            ScratchDevice.prepare(Path("/dev") / loop, tmp_path, confirmed)
+        grown = replace(confirmed, size_bytes=confirmed.size_bytes + 512)
+        with pytest.raises(TargetError, match="another one now"):
+            ScratchDevice.prepare(Path("/dev") / other, tmp_path, grown)
+        ScratchDevice.prepare(Path("/dev") / other, tmp_path, confirmed)
+
+
+def test_a_node_that_leads_elsewhere_after_its_folder_was_made_is_not_formatted(
+    loop: str, tmp_path: Path
+) -> None:
+    node = tmp_path / "by-id"
+    node.symlink_to(f"/dev/{loop}")
+    with loop_disk() as other, Transaction() as transaction:
+        disk = ScratchDevice.prepare(node, tmp_path)
+        transaction.perform(disk)
+        node.unlink()
+        node.symlink_to(f"/dev/{other}")
+        made = NewFilesystem.prepare(disk, EXT4)
+        transaction.perform(made)
+        assert made.path == Path("/dev") / loop
+        assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
+
+
+def test_a_disk_whose_folder_was_moved_is_taken_away_and_its_image_named(tmp_path: Path) -> None:
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        make(transaction, disk)
+        aside = tmp_path / "aside"
+        disk.folder.rename(aside)
+        put_back = transaction.restore()
+    assert not [mount for mount in mounts.read_mounts() if mount.point.is_relative_to(tmp_path)]
+    assert not devices.loops_of(aside / "image")
+    assert f"its image was moved to {aside / 'image'}, and is left there" in put_back
+
+
+def test_an_image_that_is_a_link_is_not_written_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"precious")
+    mkdir = os.mkdir
+
+    def planted(path: str, mode: int, *, dir_fd: int | None = None) -> None:
+        mkdir(path, mode, dir_fd=dir_fd)
+        if dir_fd is not None:
+            (tmp_path / path / "image").symlink_to(secret)
+
+    monkeypatch.setattr("iostudy.settings.scratch.steps.os.mkdir", planted)
+    with pytest.raises(TargetError, match="File exists"), Transaction() as transaction:
+        transaction.perform(LoopbackDisk.prepare(tmp_path, SIZE))
+    assert secret.read_bytes() == b"precious"
+
+
+def test_what_took_the_place_of_a_folder_is_not_removed(tmp_path: Path) -> None:
+    disk = LoopbackDisk.prepare(tmp_path, SIZE)
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "image").touch()
+    disk.folder.symlink_to(vault)
+    with pytest.raises(RestoreError):
+        disk.undo()
+    assert (vault / "image").exists()
+
+
+def test_kernels_before_5_8_attach_in_several_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop_, "_CONFIGURE", 0x4CFF)  # which no kernel knows
+    with Transaction() as transaction:
+        disk = LoopbackDisk.prepare(tmp_path, SIZE)
+        make(transaction, disk)
+        assert [device.name for device in loop_.labelled(disk.folder.name)] == [disk.device.name]
+    assert gone(disk, tmp_path)
 
 
 def test_a_disk_is_known_by_what_it_is(loop: str) -> None:

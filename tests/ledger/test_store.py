@@ -116,10 +116,32 @@ def test_a_folder_without_a_ledger_says_so(tmp_path):
         Ledger.open(tmp_path)
 
 
-def test_a_crash_while_the_ledger_is_made_leaves_none(tmp_path):
-    (tmp_path / "ledger.new").write_bytes(b"half a file")
+def test_a_failure_while_the_ledger_is_made_leaves_none(tmp_path, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("iostudy.durable.os.replace", full)
+    with pytest.raises(RecordError, match="No space"):
+        Ledger.create(tmp_path, STUDY)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_ledger_has_a_log_from_its_first_byte_on(ledger):
+    assert ledger.tables.connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("kind", ["symlink_to", "hardlink_to"])
+def test_a_ledger_is_not_opened_through_a_link(tmp_path, suffix, kind):
     Ledger.create(tmp_path, STUDY).close()
-    assert not (tmp_path / "ledger.new").exists()
+    secret, file = tmp_path / "secret", tmp_path / f"{FILE_NAME}{suffix}"
+    if file.exists():
+        file.rename(secret)
+    else:
+        secret.write_bytes(b"")
+    getattr(file, kind)(secret)
+    with pytest.raises(LedgerError, match="with several names"):
+        Ledger.open(tmp_path)
 
 
 @pytest.mark.parametrize("keep", [0, 10, 100, 1000, 4096, 5000, 12288])

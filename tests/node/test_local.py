@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import textwrap
@@ -20,12 +21,14 @@ from iostudy.errors import (
     RestoreError,
     SettingError,
     TargetError,
+    UnsafePathError,
     UsageError,
     WorkloadError,
     WorkloadStoppedError,
 )
 from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
+from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Validity
@@ -254,6 +257,24 @@ def test_a_directory_needs_no_root_and_is_left_as_it_was(tmp_path, own_state):
         session.trial(AS_IT_IS)
         assert len(list(session.place.directory.iterdir())) == 1
     assert {path.name for path in tmp_path.iterdir()} == {"precious", "state"}
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("weak", ["target", "output", "directories"])
+def test_a_folder_of_another_user_is_refused_unless_the_user_insists(tmp_path, weak):
+    folders = {name: tmp_path / name for name in ("target", "output", "directories")}
+    for folder in folders.values():
+        folder.mkdir()
+    os.chown(folders[weak], 65534, -1)
+    target, others = DirectoryTarget(folders["target"]), [folders["directories"]]
+    with pytest.raises(UnsafePathError) as caught:
+        LocalNode(target, folders["output"], directories=others).__enter__()
+    assert caught.value.found.startswith(f"{folders[weak]} belongs to user")
+    assert not any(folders["target"].iterdir())
+    insisting = Permission(unsafe_folders=True)
+    with LocalNode(target, folders["output"], directories=others, permission=insisting):
+        (work,) = folders["target"].iterdir()
+        assert stat.S_IMODE(work.stat().st_mode) == 0o700
 
 
 @pytest.fixture

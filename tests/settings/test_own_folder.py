@@ -104,3 +104,17 @@ def test_a_link_in_the_place_of_a_work_folder_is_named_and_not_followed(tmp_path
         WorkFolder(link).undo()
     assert caught.value.where == str(link)
     assert (kept / "data").exists()
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path):
+    vault, path = tmp_path / "vault", own_folder.new(tmp_path, PREFIX)
+    vault.mkdir()
+    (vault / "file").touch()
+    path.symlink_to(vault)
+    with pytest.raises(RestoreError, match="symbolic link"):
+        own_folder.remove(path)
+    path.unlink()
+    path.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(RestoreError):
+        own_folder.remove(path)
+    assert (vault / "file").exists()

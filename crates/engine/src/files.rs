@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use iostudy_files::{close, open};
+use iostudy_files::{close, create_own, open, open_own};
 use rustix::fs::{FallocateFlags, OFlags, fadvise, fallocate, fdatasync, fsync};
 use rustix::io::retry_on_intr;
 
@@ -87,16 +87,17 @@ fn open_one(job: &Job, path: &Path) -> Result<OwnedFd, Fault> {
         Operation::Read => OFlags::RDONLY,
         Operation::Mix { .. } => OFlags::RDWR,
     };
-    let asked = [
-        (job.create, OFlags::CREATE | OFlags::TRUNC),
-        (job.direct, OFlags::DIRECT),
-        (job.dsync, OFlags::DSYNC),
-    ];
+    let asked = [(job.direct, OFlags::DIRECT), (job.dsync, OFlags::DSYNC)];
     let flags = asked
         .into_iter()
         .filter(|(is_asked, _)| *is_asked)
         .fold(access, |flags, (_, flag)| flags | flag);
-    open(path, flags).map_err(Fault::of("open", 0))
+    match job.operation {
+        Operation::Read if !job.create => open(path, flags),
+        _ if job.create => create_own(path, flags),
+        _ => open_own(path, flags),
+    }
+    .map_err(Fault::of("open", 0))
 }
 
 fn make_ready(job: &Job, file: &OwnedFd) -> Result<(), Fault> {

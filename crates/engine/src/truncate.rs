@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use iostudy_crew as crew;
-use iostudy_files::open;
+use iostudy_files::open_own;
 use rustix::fs::{OFlags, ftruncate};
 use rustix::io::retry_on_intr;
 
@@ -64,7 +64,7 @@ fn tend(job: &Truncation, member: &Member) -> Result<ThreadResult, Halt> {
     let cpu_before = cpu_seconds();
     let started = Instant::now();
     let mut meter = Meter::new(member, started);
-    let file = open(&job.paths[member.index()], OFlags::WRONLY)
+    let file = open_own(&job.paths[member.index()], OFlags::WRONLY)
         .map_err(Fault::of("open", 0))
         .map_err(FileFault::of(0))?;
     let opened = Instant::now();

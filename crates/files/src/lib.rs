@@ -5,7 +5,7 @@
 
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, ftruncate, openat};
 use rustix::io::{Errno, retry_on_intr, try_close};
 use rustix::path::Arg;
 
@@ -41,6 +41,33 @@ pub fn open_below(
     flags: OFlags,
 ) -> Result<OwnedFd, Errno> {
     retry_on_intr(|| openat(&directory, path, flags | OFlags::CLOEXEC, FILE_MODE))
+}
+
+/// Open a file that is there to write to it. A link is not followed, and a file that has a second
+/// name is refused: another user may have put either in the place of the file that is meant.
+///
+/// # Errors
+///
+/// What the kernel said, see open(2): `ELOOP` for a symbolic link; `EMLINK` for a second name.
+pub fn open_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let file = open(path, flags | OFlags::NOFOLLOW)?;
+    let found = fstat(&file)?;
+    if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && found.st_nlink > 1 {
+        return Err(Errno::MLINK);
+    }
+    Ok(file)
+}
+
+/// Make a file, or empty the one that is there, otherwise as [`open_own`].
+///
+/// # Errors
+///
+/// As [`open_own`], or what ftruncate(2) said.
+pub fn create_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
+    // Emptied only after it was checked, so not by O_TRUNC.
+    let file = open_own(path, flags | OFlags::CREATE)?;
+    retry_on_intr(|| ftruncate(&file, 0))?;
+    Ok(file)
 }
 
 /// Fill `data`, which begins at `offset` of the file, as far as the file goes; the number of bytes

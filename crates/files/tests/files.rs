@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 
-use iostudy_files::{Refused, close, open, open_below, read_all, write_all};
+use iostudy_files::{Refused, close, create_own, open, open_below, open_own, read_all, write_all};
 use rustix::fs::{OFlags, fstat};
 use rustix::io::{Errno, FdFlags, fcntl_getfd};
 
@@ -101,4 +101,25 @@ fn a_path_goes_from_its_directory() {
     assert!(open_below(&top, c"file", OFlags::RDONLY).is_ok());
     let missing = open_below(&top, c"none", OFlags::RDONLY);
     assert_eq!(missing.unwrap_err(), Errno::NOENT);
+}
+
+#[test]
+fn no_link_is_followed_and_no_file_with_a_second_name_is_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let (victim, other) = (folder.path().join("victim"), folder.path().join("other"));
+    std::fs::write(&victim, "precious").unwrap();
+    std::os::unix::fs::symlink(&victim, &other).unwrap();
+    assert_eq!(create_own(&other, OFlags::WRONLY).unwrap_err(), Errno::LOOP);
+    assert_eq!(open_own(&other, OFlags::RDWR).unwrap_err(), Errno::LOOP);
+    std::fs::remove_file(&other).unwrap();
+    std::fs::hard_link(&victim, &other).unwrap();
+    assert_eq!(
+        create_own(&other, OFlags::WRONLY).unwrap_err(),
+        Errno::MLINK
+    );
+    assert_eq!(open_own(&other, OFlags::RDWR).unwrap_err(), Errno::MLINK);
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+    std::fs::remove_file(&other).unwrap();
+    create_own(&victim, OFlags::WRONLY).unwrap();
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "");
 }

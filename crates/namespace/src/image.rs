@@ -55,7 +55,8 @@ pub(crate) fn place(directory: &Path, last: u64) -> PathBuf {
 }
 
 fn make(path: &Path, image: &[u8]) -> Result<(), Fault> {
-    let flags = OFlags::CREATE | OFlags::TRUNC | OFlags::WRONLY | OFlags::CLOEXEC;
+    fs::remove_file(path).ok(); // one that was left half made; any other reason shows below
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
     let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
     let of = |call| Fault::of(path, call);
     let file = retry_on_intr(|| open(path, flags, mode)).map_err(of("open"))?;

@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use iostudy_files::{close, open, read_all, write_all};
+use iostudy_files::{close, open, open_own, read_all, write_all};
 use iostudy_pattern::PAGE_BYTES;
 use rustix::fs::{OFlags, fstat, fsync, unlink};
 use rustix::io::{pread, pwrite, retry_on_intr};
@@ -108,7 +108,12 @@ impl DataFile {
 }
 
 fn open_file(path: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
-    open(path, flags).map_err(Fault::io(path, "open"))
+    let opened = if flags.intersects(OFlags::RDWR) {
+        open_own(path, flags)
+    } else {
+        open(path, flags)
+    };
+    opened.map_err(Fault::io(path, "open"))
 }
 
 /// Where the whole pages of the file begin and end within data that are written at `offset`.

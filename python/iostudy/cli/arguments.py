@@ -6,9 +6,17 @@ from typing import Annotated
 
 import typer
 
+from iostudy.folders import INSIST
+
 StudyName = Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")]
 Yes = Annotated[
     bool, typer.Option("--yes", help="Destroy the data on a scratch device without asking.")
 ]
 Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the plan.", show_default="drawn")]
+UnsafeFolders = Annotated[
+    bool,
+    typer.Option(
+        INSIST, help="Write also into folders that other users could redirect to other files."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="As JSON.")]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.arguments import Json
+from iostudy.cli.arguments import Json, UnsafeFolders
 from iostudy.cli.bench_json import document
 from iostudy.cli.bench_options import parse_options
 from iostudy.cli.bench_place import BenchPlace, find_place
@@ -16,6 +16,7 @@ from iostudy.cli.bench_told import show
 from iostudy.cli.console import print_json
 from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
 from iostudy.node.local import LocalNode
+from iostudy.node.permission import Permission
 from iostudy.node.protocol import TrialResult
 from iostudy.report.ground import ground_of
 from iostudy.study.combinations import Configuration
@@ -62,6 +63,7 @@ def bench(
             "the kernel's tracepoints (root, tracefs). It costs a little time of every request.",
         ),
     ] = False,
+    unsafe_folders: UnsafeFolders = False,
     json: Json = False,
 ) -> None:
     """Run one workload once and print its figures. It compares nothing."""
@@ -71,7 +73,8 @@ def bench(
     options = parse_options(definition, option or [])
     place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
     asked = request(workload, options)
-    result, limited = _measured(asked, place, block_latency=block_latency)
+    permission = Permission(unsafe_folders=unsafe_folders)
+    result, limited = _measured(asked, place, permission, block_latency=block_latency)
     if json:
         print_json(document(definition, options, result, limited).model_dump(mode="json"))
     else:
@@ -79,7 +82,7 @@ def bench(
 
 
 def _measured(
-    asked: WorkloadRequest, place: BenchPlace, *, block_latency: bool
+    asked: WorkloadRequest, place: BenchPlace, permission: Permission, *, block_latency: bool
 ) -> tuple[TrialResult, Diagnosis]:
     """One trial in a folder of its own in the place, with a sign of life on a terminal.
 
@@ -95,6 +98,7 @@ def _measured(
             tick=tick,
             directories=directories([asked], [alone]),
             block_latency=block_latency,
+            permission=permission,
         ) as node,
     ):
         for error in node.preflight([asked], [alone]).values():

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from iostudy.cli.consent import Consent
 from iostudy.cli.console import say
 from iostudy.cli.progress import listener
 from iostudy.cli.run import make_ready
@@ -17,11 +18,13 @@ from iostudy.conduct.session import Assignment, assign, given_up_in
 from iostudy.conduct.standing import Standing, choices
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
+from iostudy.folders import make_output_folder, require_safe_folder
 from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.store import FILE_NAME
 from iostudy.node.clusters import ClusterOrder
 from iostudy.node.local import LocalNode
 from iostudy.node.orders import ordered
+from iostudy.node.permission import Permission
 from iostudy.settings.locks import lock_output_folder
 from iostudy.study.model import Study
 from iostudy.study.requests import directories
@@ -30,14 +33,16 @@ LOGS = "hadoop"
 """Where in the output folder a cluster of the study's own keeps its logs."""
 
 
-def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[str]:
+def carry_out(
+    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+) -> set[str]:
     """Run the study and print its report; the verdicts that it came to.
 
     Where a trial failed for good, the report is printed before the TrialError is raised.
     """
     folder = assignment.folder
     try:
-        final = conducted(assignment, root=root, seed=seed)
+        final = conducted(assignment, permission, root=root, seed=seed)
     except TrialError:
         if (folder / FILE_NAME).exists():
             with suppress(IostudyError):  # the one that ended the study is the one to tell
@@ -47,7 +52,7 @@ def carry_out(assignment: Assignment, *, root: bool, seed: int | None) -> set[st
 
 
 def reported(
-    study: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None
+    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> tuple[Standing, ...]:
     """Run what is left of a study and write its report, without printing it; where it stands.
 
@@ -57,15 +62,18 @@ def reported(
     assignment = assign(study, folder, root=root, resume=resume)
     final = assignment.final()
     if final is None:
-        make_ready(assignment.study, folder, yes=yes)
-        final = conducted(assignment, root=root, seed=seed)
+        permission = make_ready(assignment.study, folder, consent)
+        final = conducted(assignment, permission, root=root, seed=seed)
+    require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
     for own in given_up_in(folder):
         raise _not_whole(own, folder)
     return final
 
 
-def conducted(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
+def conducted(
+    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+) -> tuple[Standing, ...]:
     """Run the study on this machine; where every comparison stands then.
 
     Of a search they are those of its confirmation. A study that fails still gets its report, of
@@ -75,9 +83,9 @@ def conducted(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[
     try:
         final = assignment.final()
         if final is None:
-            final = _on_node(assignment, root=root, seed=seed)
+            final = _on_node(assignment, permission, root=root, seed=seed)
         if assignment.study.search is not None:
-            final = _confirm(folder, root=root)
+            final = _confirm(folder, permission, root=root)
         return final
     except IostudyError:
         if (folder / FILE_NAME).exists():
@@ -95,7 +103,9 @@ def whole(assignment: Assignment, *, root: bool) -> tuple[Standing, ...] | None:
     return final if own is None else own.final()
 
 
-def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[Standing, ...]:
+def _on_node(
+    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+) -> tuple[Standing, ...]:
     folder, study = assignment.folder, assignment.study
     with (
         lock_output_folder(folder),
@@ -105,6 +115,7 @@ def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[S
             folder,
             study.factors,
             _order(study, folder),
+            permission=permission,
             directories=directories(study.workloads, study.known().configurations()),
             block_latency=study.block_latency,
             hz=study.telemetry_hz,
@@ -113,18 +124,18 @@ def _on_node(assignment: Assignment, *, root: bool, seed: int | None) -> tuple[S
         return assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
 
 
-def _confirm(folder: Path, *, root: bool) -> tuple[Standing, ...]:
+def _confirm(folder: Path, permission: Permission, *, root: bool) -> tuple[Standing, ...]:
     """Let the winner of a search meet the default in a study of its own; where that stands."""
     own = confirmation(folder, root=root)
     if own is None:
         return ()
-    own.folder.mkdir(exist_ok=True)
+    make_output_folder(own.folder, insist=permission.unsafe_folders)
     file = folder / f"{CONFIRMATION}.yaml"
     write_whole(file, own.study.text.encode())
     say(f"confirming {own.study.configurations()[1].label} in fresh blocks: {file}")
     final = own.final()
     if final is None:
-        final = _on_node(own, root=root, seed=None)
+        final = _on_node(own, permission, root=root, seed=None)
     write_report(own.folder)
     return final
 

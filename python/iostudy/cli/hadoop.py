@@ -10,10 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from iostudy.cli.arguments import Json
+from iostudy.cli.arguments import Json, UnsafeFolders
 from iostudy.cli.console import print_command, print_json, print_line, print_table, say
 from iostudy.cli.leftovers import mend, tell
 from iostudy.errors import TRIAL_FAILED, UsageError
+from iostudy.folders import require_safe_folder
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.kept import stored_bytes
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER
@@ -78,6 +79,7 @@ def up(
     yarn: Yarn = False,
     version: Version = None,
     properties: Assignments = None,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Start a cluster of real daemons; it runs until `iostudy hadoop down`."""
     spec = ClusterSpec(
@@ -88,6 +90,8 @@ def up(
         version=version,
         properties=_properties(properties or ()),
     )
+    for directory in spec.dirs:
+        require_safe_folder(directory, insist=unsafe_folders, shared=True)
     began = time.monotonic()
     cluster = users.start(spec, say)
     seconds = time.monotonic() - began

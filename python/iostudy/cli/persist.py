@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_text, say
 from iostudy.errors import UsageError
 from iostudy.persist import fstab, places
@@ -50,6 +51,7 @@ def persist(
     install: Annotated[
         bool, typer.Option("--install", help="Write the files and make them hold.")
     ] = False,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Keep settings for good: print the files, or write them with --install."""
     if install and form in NOT_INSTALLED:
@@ -63,7 +65,7 @@ def persist(
             f"to keep {choice.origin}", "nothing that can be kept", "see the reasons above"
         )
     if install:
-        for line in write(rendered):
+        for line in write(rendered, unsafe_folders=unsafe_folders):
             say(line)
     else:
         _print(rendered)

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from iostudy.cli.arguments import Json, Seed, StudyName, Yes
+from iostudy.cli.arguments import Json, Seed, StudyName, UnsafeFolders, Yes
+from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.run import output_folder, refuse_seed, told_if_stopped
 from iostudy.errors import UsageError
@@ -54,6 +55,7 @@ def power(
         bool, typer.Option("--resume", help="Go on with the A/A in the output folder.")
     ] = False,
     yes: Yes = False,
+    unsafe_folders: UnsafeFolders = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -72,8 +74,10 @@ def power(
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.carry_out import reported
 
-    with told_if_stopped(["iostudy", "power", study, "--blocks", str(blocks)], folder):
-        reported(same, folder, resume=resume, yes=yes, seed=seed)
+    consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    command = ["iostudy", "power", study, "--blocks", str(blocks), *consent.repeated()]
+    with told_if_stopped(command, folder):
+        reported(same, folder, consent, resume=resume, seed=seed)
     _tell(asked, same, folder, budget, json=json)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, assert_never
 
 import typer
 
+from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_text, print_utf8
 from iostudy.errors import UsageError
 
@@ -38,12 +39,13 @@ def report(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write every figure there too, as SVG and PNG."),
     ] = None,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Print the report of a study, finished or not, or what others have published, on stdout."""
     if reference is not None:
         reference = _known(reference)
     if folder is not None:
-        _tell_study(folder, form, reference, figures)
+        _tell_study(folder, form, reference, figures, unsafe_folders=unsafe_folders)
     elif reference is not None and figures is None:
         _tell_reference(reference, form)
     else:
@@ -70,14 +72,21 @@ def _known(name: str) -> str:
         ) from error
 
 
-def _tell_study(folder: Path, form: Format, reference: str | None, figures: Path | None) -> None:
+def _tell_study(
+    folder: Path,
+    form: Format,
+    reference: str | None,
+    figures: Path | None,
+    *,
+    unsafe_folders: bool,
+) -> None:
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.tell import print_terminal, read_report, write_figures
     from iostudy.report import html, json_, markdown
 
     told = read_report(folder, reference)
     if figures is not None:
-        write_figures(told, figures)
+        write_figures(told, figures, unsafe_folders=unsafe_folders)
     match form:
         case Format.HTML:
             print_utf8(html.render(told) + "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from iostudy.cli.arguments import Seed, StudyName, Yes
+from iostudy.cli.arguments import Seed, StudyName, UnsafeFolders, Yes
 from iostudy.cli.console import say
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import UsageError
 
 if TYPE_CHECKING:
+    from iostudy.cli.consent import Consent
+    from iostudy.node.permission import Permission
     from iostudy.study.model import Study
 
 # Modules of studies are imported in functions: completion and help do without them.
@@ -45,6 +46,7 @@ def run(
         bool, typer.Option("--resume", help="Go on with the study in the output folder.")
     ] = False,
     yes: Yes = False,
+    unsafe_folders: UnsafeFolders = False,
     seed: Seed = None,
     fail_on: Annotated[
         list[FailOn] | None,
@@ -52,44 +54,54 @@ def run(
     ] = None,
 ) -> None:
     """Carry a study out; write report.html, report.md, report.json and the ledger."""
+    from iostudy.cli.consent import Consent
     from iostudy.study import library
     from iostudy.study.schema import load
 
     refuse_seed(seed, resume=resume)
     asked = load(library.find(study))
     folder = output_folder(asked.name, out, resume=resume)
-    with told_if_stopped(["iostudy", "run", study], folder):
-        verdicts = _run(asked, folder, resume=resume, yes=yes, seed=seed)
+    consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
+    with told_if_stopped(["iostudy", "run", study, *consent.repeated()], folder):
+        verdicts = _run(asked, folder, consent, resume=resume, seed=seed)
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
 
 
-def _run(asked: Study, folder: Path, *, resume: bool, yes: bool, seed: int | None) -> set[str]:
+def _run(
+    asked: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
+) -> set[str]:
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.carry_out import carry_out, tell_again, whole
     from iostudy.conduct.session import assign
+    from iostudy.folders import require_safe_folder
 
     root = os.geteuid() == 0
     assignment = assign(asked, folder, root=root, resume=resume)
     final = whole(assignment, root=root)
     if final is not None:
+        require_safe_folder(folder, insist=consent.unsafe_folders)
         return tell_again(final, folder)
-    make_ready(assignment.study, folder, yes=yes)
-    return carry_out(assignment, root=root, seed=seed)
+    permission = make_ready(assignment.study, folder, consent)
+    return carry_out(assignment, permission, root=root, seed=seed)
 
 
-def make_ready(study: Study, folder: Path, *, yes: bool) -> None:
+def make_ready(study: Study, folder: Path, consent: Consent) -> Permission:
     """Ask before anything is destroyed, make the output folder, and say what there is to know."""
     from iostudy.cli import nfs_beside
+    from iostudy.cli.consent import ask_permission
+    from iostudy.folders import make_output_folder, require_safe_folder
     from iostudy.host.mounts import read_mounts
     from iostudy.study.targets import DiskTarget
 
-    _confirm_destruction(study, yes=yes)
-    _make(folder)
+    require_safe_folder(folder, insist=consent.unsafe_folders)
+    permission = ask_permission(study, consent)
+    make_output_folder(folder, insist=consent.unsafe_folders)
     for note in (*study.notes, *nfs_beside.told(study, read_mounts())):
         say(f"note: {note}")
     if isinstance(study.target, DiskTarget):
         say(f"making {study.describe_target()} in {folder}")
+    return permission
 
 
 @contextmanager
@@ -112,18 +124,6 @@ def _tell_stopped(command: Sequence[str], folder: Path) -> None:
     known = shlex.join(["iostudy", "report", str(folder)])
     say(f"stopped; finished trials are kept. See them with: {known}")
     say(f"Go on with: {go_on}")
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(
-            "an output folder",
-            found=error.strerror or str(error),
-            where=str(folder),
-            remedy="name a folder that is there or can be made, with --out",
-        ) from error
 
 
 def output_folder(name: str, asked: Path | None, *, resume: bool) -> Path:
@@ -154,27 +154,3 @@ def refuse_seed(seed: int | None, *, resume: bool) -> None:
             where="--seed",
             remedy="leave --seed out",
         )
-
-
-def _confirm_destruction(study: Study, *, yes: bool) -> None:
-    """A device is only written to after --yes, or after its name was typed."""
-    from iostudy.settings.identity import DiskIdentity
-    from iostudy.study.targets import ScratchTarget
-
-    if not isinstance(study.target, ScratchTarget):
-        return
-    device = str(study.target.device)
-    say(f"All data on {DiskIdentity.at(study.target.device).describe()} will be destroyed.")
-    if yes:
-        return
-    found = "nobody is there to ask (no terminal)"
-    if sys.stdin.isatty():
-        if typer.prompt(f"Type {device} to go on", err=True) == device:
-            return
-        found = "the name was not typed"
-    raise UsageError(
-        f"leave to destroy all data on {device}",
-        found=found,
-        where=study.name,
-        remedy="give --yes, or type the device's name when asked",
-    )

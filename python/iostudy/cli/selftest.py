@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, assert_never
 
 import typer
 
-from iostudy.cli.arguments import Json, Seed
+from iostudy.cli.arguments import Json, Seed, UnsafeFolders
+from iostudy.cli.consent import Consent
 from iostudy.cli.console import print_json, print_line, print_table, say
 from iostudy.cli.run import output_folder, refuse_seed, told_if_stopped
 from iostudy.study import library
@@ -34,6 +35,7 @@ def selftest(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the selftest in the output folder.")
     ] = False,
+    unsafe_folders: UnsafeFolders = False,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -45,8 +47,10 @@ def selftest(
     """
     refuse_seed(seed, resume=resume)
     study, folder = study_on(target), output_folder(NAME, out, resume=resume)
-    with told_if_stopped(["iostudy", NAME, "--target", str(target)], folder):
-        told = _told(study, folder, resume=resume, seed=seed)
+    consent = Consent(unsafe_folders=unsafe_folders)
+    command = ["iostudy", NAME, "--target", str(target), *consent.repeated()]
+    with told_if_stopped(command, folder):
+        told = _told(study, folder, consent, resume=resume, seed=seed)
     _print(told, json=json)
     say(f"its report: {folder / 'report.html'}")
     if code := _exit_code(told.outcome):
@@ -61,12 +65,14 @@ def study_on(target: Path) -> Study:
     return parse(text, where=str(path), name=NAME)
 
 
-def _told(study: Study, folder: Path, *, resume: bool, seed: int | None) -> SelftestTold:
+def _told(
+    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
+) -> SelftestTold:
     # Here and not above: statistics and charts take most of a second to load.
     from iostudy.cli.carry_out import reported
     from iostudy.report import selftest
 
-    final = reported(study, folder, resume=resume, yes=False, seed=seed)
+    final = reported(study, folder, consent, resume=resume, seed=seed)
     return selftest.selftest(study, final, str(folder))
 
 

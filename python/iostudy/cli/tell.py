@@ -10,6 +10,7 @@ from iostudy.cli.console import out, say
 from iostudy.conduct.searched import confirmation_in, searched
 from iostudy.conduct.session import opened, study_in
 from iostudy.errors import RecordError
+from iostudy.folders import require_safe_folder
 from iostudy.ledger.given_up import GivenUpRecord
 from iostudy.ledger.samples import read_samples
 from iostudy.report import figure_files, terminal
@@ -73,9 +74,15 @@ def write_report(folder: Path) -> Report:
     return told
 
 
-def write_figures(told: Report, folder: Path) -> None:
-    """Write every figure as SVG and PNG into the folder; RecordError if that fails."""
+def write_figures(told: Report, folder: Path, *, unsafe_folders: bool) -> None:
+    """Write every figure as SVG and PNG into the folder; RecordError if that fails.
+
+    UnsafePathError for a folder that another user could redirect, see `require_safe_folder`.
+    """
+    require_safe_folder(folder, insist=unsafe_folders)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
+        require_safe_folder(folder, insist=unsafe_folders)
         paths = figure_files.write(told, folder)
     except OSError as error:
         raise RecordError(

@@ -11,8 +11,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperCommand
 
+from iostudy.cli.arguments import UnsafeFolders
 from iostudy.cli.console import print_json, print_text, say
 from iostudy.cli.signals import EndedBySignal, heard, install
+from iostudy.folders import require_safe_folder
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.watch.csv import Csv
 from iostudy.watch.form import Form, write_readings
@@ -100,6 +102,7 @@ def watch(
             metavar="FILE.prom", help="Write metrics for node_exporter's textfile collector."
         ),
     ] = None,
+    unsafe_folders: UnsafeFolders = False,
 ) -> None:
     """Show what the devices do, by iostat's figures; never the average since boot.
 
@@ -122,6 +125,7 @@ def watch(
     if listen is not None:
         _serve(devices or (), listen)
     if textfile is not None:
+        require_safe_folder(textfile.parent, insist=unsafe_folders)
         _write_textfile(Live(devices or ()), textfile, interval, count)
         return
     as_lines = plain or as_json or as_csv or old_figures

@@ -33,7 +33,7 @@ def write_samples(folder: Path, trial_id: int, samples: Samples) -> SamplesFile:
     content = buffer.getvalue()
     try:
         path.parent.mkdir(exist_ok=True)
-        write_whole(path, content)
+        write_whole(path, content, follow_parent=False)
     except OSError as error:
         raise RecordError(
             "to keep the samples of a trial",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import stat
 from collections.abc import Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from iostudy.durable import fsync_directory
+from iostudy.durable import write_whole
 from iostudy.errors import LedgerError
 from iostudy.ledger import schema, seal
 from iostudy.ledger.checksums import Head
@@ -32,6 +34,10 @@ from iostudy.ledger.schema import SCHEMA_VERSION
 from iostudy.ledger.tables import SealedTables, Tables, change, write_head
 
 FILE_NAME = "ledger.sqlite"
+_SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
+"""Of the files that SQLite opens: itself, log, index of the log and rollback journal."""
+_FORMAT_VERSIONS, _WAL = slice(18, 20), b"\2\2"
+"""Bytes of the header that say that there is a log (sqlite.org/fileformat2.html, 1.3.3)."""
 
 
 class Ledger:
@@ -67,6 +73,8 @@ class Ledger:
                 where=str(folder),
                 remedy="give the folder that `iostudy run` wrote, or run the study first",
             )
+        if not read_only:
+            _refuse_links(path)
         reader = _verified(path)
         if read_only:
             return cls(folder, reader)
@@ -194,11 +202,26 @@ def _open_writable(path: Path) -> SealedTables:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    _refuse_links(path)
     with sqlite_errors(path, not_readable):
         connection = _prepared(sqlite3.connect(path))
         # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
         connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def _refuse_links(path: Path) -> None:
+    """LedgerError for a file that SQLite would write to elsewhere: a link, or a second name."""
+    for file in (path.with_name(path.name + suffix) for suffix in _SQLITE_SUFFIXES):
+        with suppress(FileNotFoundError):
+            status = file.lstat()
+            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+                raise LedgerError(
+                    "a ledger that is a file of its own",
+                    found="a link, a file with several names or no regular file",
+                    where=str(file),
+                    remedy="see who has put it there; copy the folder, and resume in the copy",
+                )
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
@@ -220,19 +243,15 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _write_new(path: Path, study: StudyRow) -> None:
-    """Make the file under another name and rename it, so that there is never half a ledger."""
-    unfinished = path.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    connection = _connect(unfinished)
-    with sqlite_errors(path, not_recorded):
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(schema.SCHEMA)
+    """Make it in memory and write it whole: never half a ledger, and through no link."""
+    with sqlite_errors(path, not_recorded), closing(sqlite3.connect(":memory:")) as connection:
+        _prepared(connection).executescript(schema.SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         empty = write_head(connection, Head())
         connection.commit()
-    with change(path, connection, empty) as first:
-        first.insert("study", **study_columns(study))
-    connection.close()
-    seal.create(path.parent, first.head)
-    unfinished.rename(path)
-    fsync_directory(path.parent)
+        with change(path, connection, empty) as first:
+            first.insert("study", **study_columns(study))
+        image = bytearray(connection.serialize())
+        image[_FORMAT_VERSIONS] = _WAL
+        seal.create(path.parent, first.head)
+        write_whole(path, bytes(image))

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self, assert_never
 
 from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
+from iostudy.folders import require_safe_folder
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
 from iostudy.node import below
@@ -24,6 +25,7 @@ from iostudy.node.clusters import (
 )
 from iostudy.node.levels import locked
 from iostudy.node.local_block import LocalBlock
+from iostudy.node.permission import Permission
 from iostudy.node.room import Room, require_room, room_in
 from iostudy.node.site import Ground, Site
 from iostudy.settings import places
@@ -47,6 +49,7 @@ from iostudy.workloads.definition import Tick, go_on
 from iostudy.workloads.latency import compact
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
+_NO_PERMISSION = Permission()
 
 
 class LocalNode:
@@ -57,7 +60,8 @@ class LocalNode:
     what varies, on the target or elsewhere; ``directories`` what workloads are told to use beside
     the target; ``order`` is the cluster that a workload needs, if one does: it is started on
     entering, too. With ``block_latency`` every trial tells of the requests of the devices below the
-    target as well. ``hz`` is how often a second telemetry is sampled.
+    target as well. ``hz`` is how often a second telemetry is sampled. ``permission`` is what the
+    user allows: a device to destroy, folders that others can redirect.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class LocalNode:
         tick: Tick = go_on,
         *,
         directories: Sequence[Path] = (),
+        permission: Permission = _NO_PERMISSION,
         block_latency: bool = False,
         hz: float = DEFAULT_HZ,
     ) -> None:
@@ -78,6 +83,7 @@ class LocalNode:
         self._order = order
         self._tick = tick
         self._directories = directories
+        self._permission = permission
         self._block_latency = block_latency
         self._trace: TraceInstance | None = None
         self._hz = hz
@@ -90,6 +96,7 @@ class LocalNode:
         ground = self._ground = self._prepared_ground()
         for directory in self._cluster_dirs():
             WorkFolder.prepare(directory)
+        self._require_safe_folders()
         with ExitStack() as held:
             held.enter_context(lock_directory(self._folder))
             held.enter_context(locked((self._place(), *self._cluster_dirs()), self._factors))
@@ -116,6 +123,15 @@ class LocalNode:
         traceback: TracebackType | None,
     ) -> None:
         self._held.__exit__(kind, error, traceback)
+
+    def _require_safe_folders(self) -> None:
+        """UnsafePathError for a directory where another user could put a link to other files.
+
+        What a study makes there has names of its own, so a sticky directory is safe.
+        """
+        places = (self._folder, self._place(), *self._cluster_dirs(), *self._directories)
+        for place in dict.fromkeys(place for place in places if not place.is_block_device()):
+            require_safe_folder(place, insist=self._permission.unsafe_folders, shared=True)
 
     def _begin_cluster(self, order: ClusterOrder) -> None:
         began = time.monotonic()
@@ -226,8 +242,10 @@ class LocalNode:
         match self._target:
             case LoopbackTarget() | DirectoryTarget(None) | HdfsTarget():
                 return self._folder
-            case ScratchTarget(device):
-                return device
+            case ScratchTarget():
+                # Not by the name that the user gave: that may be a link, and lead elsewhere by now.
+                assert self._ground is not None
+                return self._ground.disk.device.path
             case DirectoryTarget(Path() as path):
                 return path
             case _:
@@ -249,7 +267,7 @@ class LocalNode:
                 further = {name: Ground(own, Filesystem(kind)) for (name, kind), own in made}
                 return Ground(disk, Filesystem(filesystem), further)
             case ScratchTarget(device, filesystem):
-                scratch = ScratchDevice.prepare(device, self._folder)
+                scratch = ScratchDevice.prepare(device, self._folder, self._permission.scratch)
                 return Ground(scratch, Filesystem(filesystem))
             case DirectoryTarget() | HdfsTarget():
                 _refuse_device(self._place())

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from iostudy.durable import fsync_directory, write_whole
 from iostudy.errors import SettingError, UsageError
+from iostudy.folders import require_safe_folder
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.persist import fstab, udev
 from iostudy.persist.dropins import below
@@ -37,7 +38,9 @@ class Host:
         return below(path, self.root).resolve()
 
 
-def install(rendered: Rendered, host: Host | None = None) -> tuple[str, ...]:
+def install(
+    rendered: Rendered, host: Host | None = None, *, unsafe_folders: bool = False
+) -> tuple[str, ...]:
     """Write and activate everything; what was done, and how to take it back, in words.
 
     Raises UsageError before anything is written: without root, for lines of others that say
@@ -48,6 +51,8 @@ def install(rendered: Rendered, host: Host | None = None) -> tuple[str, ...]:
     """
     host = host or Host()
     refuse(rendered)
+    for artifact in rendered.artifacts:
+        require_safe_folder(host.real(artifact.path).parent, insist=unsafe_folders)
     changing = [artifact for artifact in rendered.artifacts if artifact.changes]
     idle = [a for a in rendered.artifacts if not a.changes and _differing(a.expected, host)]
     if not changing and not idle:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from iostudy import units
@@ -61,6 +61,51 @@ class DeviceIdentity:
             return "the device is gone"
         same = now == self if self.diskseq is None else now.node == self.node
         return None if same else "another device has its name now"
+
+
+@dataclass(frozen=True)
+class ScratchIdentity:
+    """A device whose content may be destroyed: what was confirmed, and nothing else."""
+
+    device: DeviceIdentity
+    size_bytes: int
+
+    @classmethod
+    def at(cls, path: Path) -> ScratchIdentity:
+        """Of the device that the node ``path`` leads to now; TargetError if there is none."""
+        (device,) = stack.devices_of(path)
+        return cls.of(device)
+
+    @classmethod
+    def of(cls, device: BlockDevice) -> ScratchIdentity:
+        """Of a device that is there now."""
+        return cls(DeviceIdentity.of(device), device.size_bytes)
+
+    @classmethod
+    def from_record(cls, record: Record) -> ScratchIdentity:
+        """What ``record`` has kept."""
+        return cls(DeviceIdentity.from_record(record["device"]), record.get("size_bytes", 0))
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return {"device": self.device.record(), "size_bytes": self.size_bytes}
+
+    def is_present(self) -> bool:
+        """Whether the device of that name is still this one."""
+        try:
+            return self.matches(devices.read_device(self.device.name))
+        except FileNotFoundError:
+            return False
+
+    def matches(self, device: BlockDevice) -> bool:
+        """Whether it is this device, with the same content and size.
+
+        A diskseq says that alone: the backing file of a loop device may have moved.
+        """
+        now = ScratchIdentity.of(device)
+        if self.device.diskseq is not None:
+            now = replace(now, device=replace(now.device, unique=self.device.unique))
+        return now == self
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from iostudy.settings.change import Foreign, Record
 from iostudy.settings.mounted_place import MountedPlace
 
 PREFIX = own_folder.WORK_PREFIX
+_MODE = 0o700
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class WorkFolder:
     def apply(self) -> None:
         """Make it; TargetError where that cannot be."""
         try:
-            self.path.mkdir()
+            self.path.mkdir(mode=_MODE)
         except OSError as error:
             raise _not_made(error.strerror or str(error), self.path.parent) from error
 

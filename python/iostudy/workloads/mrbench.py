@@ -12,6 +12,7 @@ from typing import Annotated, assert_never
 
 from pydantic import Field
 
+from iostudy.durable import show_whole
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.definition import (
     Count,
@@ -96,7 +97,7 @@ class Mrbench(Workload):
         with _told(place):
             path = place.directory / INPUT
             path.parent.mkdir(parents=True)
-            path.write_bytes(b"".join(_lines(self.options, place.seed)))
+            show_whole(path, b"".join(_lines(self.options, place.seed)))
 
     def reset(self, place: Place) -> None:
         """Remove all but the input."""

@@ -15,6 +15,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from iostudy import _native, units
+from iostudy.durable import show_whole
 from iostudy.errors import WorkloadError
 from iostudy.workloads import descriptors
 from iostudy.workloads.definition import (
@@ -184,7 +185,7 @@ class TeraSort(_Tera):
         self.clean(place)  # a preparation that was killed may have left its rows
         made = _generate(place, self.options, parts=self.options.parts)
         with _told("to note the checksum of the rows", place):
-            (place.directory / _CHECKSUM).write_text(made.checksum)
+            show_whole(place.directory / _CHECKSUM, made.checksum.encode())
 
     def reset(self, place: Place) -> None:
         """Every trial makes new sorted files."""

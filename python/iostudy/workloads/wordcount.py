@@ -14,6 +14,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from iostudy import _native, units
+from iostudy.durable import show_whole
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.workloads.definition import (
     BYTES,
@@ -142,7 +143,7 @@ class Wordcount(Workload):
         )
         with told_as_workload("to make the text", place.directory):
             made = text.run(place.tick)
-            (place.directory / _MADE).write_text(json.dumps(made))
+            show_whole(place.directory / _MADE, json.dumps(made).encode())
 
     def reset(self, place: Place) -> None:
         """Every trial makes a new output."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
+from iostudy.durable import show_whole
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import Properties
 
@@ -103,7 +104,7 @@ class Configuration:
     def write(self, folder: Path) -> None:
         """Write the files into a folder that is there. OSError as it comes."""
         for name, site in self.files.items():
-            (folder / name).write_bytes(site.render())
+            show_whole(folder / name, site.render())
 
 
 def require_plain(name: str, value: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from iostudy.durable import show_whole
 from iostudy.hadoop.conf.configuration import Configuration
 
 LOGGING = "log4j.properties"
@@ -16,7 +17,7 @@ def write(folder: Path, configuration: Configuration, log: str | None = None) ->
     """
     folder.mkdir(parents=True, exist_ok=True)
     configuration.write(folder)
-    (folder / LOGGING).write_bytes(logging(log))
+    show_whole(folder / LOGGING, logging(log))
 
 
 def logging(log: str | None) -> bytes:

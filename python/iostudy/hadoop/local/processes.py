@@ -23,6 +23,7 @@ DAEMON = "IOSTUDY_DAEMON"
 """Names the daemon that a process is; what a daemon starts may have it too."""
 
 _PROC = Path("/proc")
+_OUTPUT = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _GRACE_SECONDS = 10.0
 _KILLED_WITHIN_SECONDS = 10.0
 _LOOK_EVERY_SECONDS = 0.05
@@ -66,7 +67,7 @@ def start(
     It has none of iostudy's files open: a lock that it held would outlive its owner.
     """
     reap()
-    with output.open("wb") as file:
+    with os.fdopen(os.open(output, _OUTPUT, 0o644), "wb") as file:
         child = subprocess.Popen(
             arguments,
             stdin=subprocess.DEVNULL,

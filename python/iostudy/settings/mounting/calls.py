@@ -54,6 +54,7 @@ _MESSAGE_BYTES = 8192
 _KERNEL_LOG = Path("/dev/kmsg")
 _WARNING = 4
 _SEVERITY_BITS = 7
+_UMOUNT_NOFOLLOW = 8
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -81,6 +82,15 @@ def reconfigure(mount: Mount, option: str) -> None:
     with _opened(mount) as descriptor, _explained_by_kernel_log():
         if not _by_context(descriptor, mount, option):
             _by_mount(descriptor, mount, option)
+
+
+def unmount(directory: int, name: str) -> None:
+    """Unmount what is on the folder of that name, which is no link, in a directory.
+
+    OSError if the kernel refuses. Source: umount2(2).
+    """
+    point = os.fsencode(f"/proc/self/fd/{directory}/{name}")
+    _checked(_libc.umount2(point, _UMOUNT_NOFOLLOW))
 
 
 def check(mount: Mount, option: str) -> None:

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from iostudy import own_folder, units
 from iostudy.errors import TargetError
-from iostudy.host import devices, stack
+from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
-from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.mounted_place import MountedPlace
 from iostudy.settings.scratch import steps
 
@@ -82,7 +82,7 @@ class LoopbackDisk:
     @property
     def device(self) -> BlockDevice:
         """The loop device; TargetError before it is attached."""
-        for device in devices.loops_of(self.image):
+        for device in steps.loops(self.image, self._label):
             return device
         raise TargetError(
             "the loop device of the scratch disk",
@@ -91,11 +91,23 @@ class LoopbackDisk:
             remedy="see `losetup -l`; somebody else has detached it",
         )
 
+    @property
+    def found(self) -> ScratchIdentity:
+        """What a file system is made on."""
+        return ScratchIdentity.of(self.device)
+
+    @property
+    def _label(self) -> str:
+        """The loop device has it in the kernel: it is found even if its folder was moved."""
+        return self.folder.name
+
     def apply(self) -> None:
-        """Allocate and attach."""
-        steps.make_folder(self.folder)
-        steps.allocate(self.image, self.size_bytes)
-        steps.attach(self.image)
+        """Allocate and attach, all by descriptors: no name is looked up again."""
+        with (
+            steps.new_folder(self.folder) as folder,
+            steps.new_image(folder, self.image, self.size_bytes) as image,
+        ):
+            steps.attach(image, self.image, self._label)
 
     def notes(self) -> tuple[str, ...]:
         """What is not as it should be: without direct I/O the page cache is in the way twice."""
@@ -113,12 +125,17 @@ class LoopbackDisk:
         OutOfReachError where the file system of the folder is not mounted there: detached it is.
         """
         del foreign
-        was_there, was_attached = self.folder.exists(), bool(devices.loops_of(self.image))
-        steps.detach(self.image)
-        steps.remove(self.image, self.mount_point, self.folder)
+        attached = steps.loops(self.image, self._label)
+        was_there = self.folder.exists()
+        steps.detach(self.image, self._label)
+        steps.remove_file(self.image)
+        steps.remove_folder(self.mount_point)
+        steps.remove_folder(self.folder)
         if not was_there and self.place is not None:
             self.place.require(self.folder, f"to remove the {self.describe()}")
-        return (f"{self.describe()}: removed",) if was_there or was_attached else ()
+        moved = {loop.backing_file for loop in attached} - {self.image, None}
+        left = tuple(f"its image was moved to {path}, and is left there" for path in moved)
+        return (f"{self.describe()}: removed", *left) if was_there or attached else ()
 
 
 @dataclass(frozen=True)
@@ -128,22 +145,28 @@ class ScratchDevice:
     kind: ClassVar[str] = "scratch-device"
 
     path: Path
-    found: DeviceIdentity
+    found: ScratchIdentity
     folder: Path
     place: MountedPlace | None = None
 
     @classmethod
-    def prepare(cls, path: Path, parent: Path) -> ScratchDevice:
-        """To mount below the folder ``parent``; TargetError if the device is used by anybody."""
+    def prepare(
+        cls, path: Path, parent: Path, confirmed: ScratchIdentity | None = None
+    ) -> ScratchDevice:
+        """To mount below the folder ``parent``.
+
+        TargetError if anybody uses the device, or if it is not the one that the user confirmed.
+        """
         steps.check_unused(path)
-        (device,) = stack.devices_of(path)
-        folder = own_folder.new(parent, PREFIX)
-        return cls(path, DeviceIdentity.of(device), folder, MountedPlace.found(folder))
+        found = confirmed or ScratchIdentity.at(path)
+        with steps.opened(path, found):
+            folder = own_folder.new(parent, PREFIX)
+            return cls(path, found, folder, MountedPlace.found(folder))
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchDevice:
         """What the journal has kept."""
-        found = DeviceIdentity.from_record(record["device"])
+        found = ScratchIdentity.from_record(record)
         folder = own_folder.recorded(record["folder"], PREFIX)
         place = MountedPlace.from_record(record.get("place"))
         return cls(Path(record["path"]), found, folder, place)
@@ -152,7 +175,7 @@ class ScratchDevice:
         """Device node, the device behind it, and folder with its place."""
         return {
             "path": str(self.path),
-            "device": self.found.record(),
+            **self.found.record(),
             "folder": str(self.folder),
             "place": self.place.record() if self.place else None,
         }
@@ -168,14 +191,15 @@ class ScratchDevice:
 
     @property
     def device(self) -> BlockDevice:
-        """The device itself; TargetError if it is gone."""
-        (device,) = stack.devices_of(self.path)
-        return device
+        """The device that was found, wherever its name leads now; TargetError if it is gone."""
+        if not self.found.is_present():
+            raise steps.another_device(self.path, self.found, self.path)
+        return devices.read_device(self.found.device.name)
 
     def apply(self) -> None:
         """Make the folder; TargetError if the node leads to another device than it did."""
-        steps.check_same(self.path, self.found)
-        steps.make_folder(self.folder)
+        with steps.opened(self.path, self.found), steps.new_folder(self.folder):
+            pass
 
     def notes(self) -> tuple[str, ...]:
         """Nothing to say."""
@@ -192,7 +216,8 @@ class ScratchDevice:
         """
         del foreign
         was_there = self.folder.exists()
-        steps.remove(None, self.mount_point, self.folder)
+        steps.remove_folder(self.mount_point)
+        steps.remove_folder(self.folder)
         if not was_there and self.place is not None:
             self.place.require(self.folder, f"to remove the {self.describe()}")
         return (f"{self.describe()}: removed",) if was_there else ()

@@ -15,7 +15,7 @@ from iostudy.settings import commands
 from iostudy.settings.change import Foreign, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
-from iostudy.settings.identity import DeviceIdentity
+from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.scratch import mounted, steps
 from iostudy.settings.scratch.disk import MOUNT, PREFIX, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem, maker
@@ -30,7 +30,7 @@ class NewFilesystem:
     kind: ClassVar[str] = "new-filesystem"
 
     path: Path
-    found: DeviceIdentity
+    found: ScratchIdentity
     point: Path
     filesystem: Filesystem
 
@@ -38,15 +38,14 @@ class NewFilesystem:
     def prepare(cls, disk: ScratchDisk, filesystem: Filesystem) -> NewFilesystem:
         """One on a disk that is ready; TargetError if there is no tool to make it."""
         require_tools(filesystem.type)
-        device = disk.device
-        return cls(device.path, DeviceIdentity.of(device), disk.mount_point, filesystem)
+        return cls(disk.device.path, disk.found, disk.mount_point, filesystem)
 
     @classmethod
     def from_record(cls, record: Record) -> NewFilesystem:
         """What the journal has kept."""
         return cls(
             Path(record["path"]),
-            DeviceIdentity.from_record(record["device"]),
+            ScratchIdentity.from_record(record),
             own_folder.recorded(str(Path(record["point"]).parent), PREFIX) / MOUNT,
             Filesystem(**record["filesystem"]),
         )
@@ -55,14 +54,14 @@ class NewFilesystem:
         """Device node, the device behind it, mount point and file system."""
         return {
             "path": str(self.path),
-            "device": self.found.record(),
+            **self.found.record(),
             "point": str(self.point),
             "filesystem": asdict(self.filesystem),
         }
 
     def describe(self) -> str:
         """What and where."""
-        return f"new {self.filesystem.describe()} of {self.found.name} on {self.point}"
+        return f"new {self.filesystem.describe()} of {self._device} on {self.point}"
 
     def apply(self) -> None:
         """Make, mount and check it.
@@ -70,13 +69,21 @@ class NewFilesystem:
         TargetError if the device is used, or is another one than it was; SettingError if the file
         system cannot be made as wanted.
         """
-        steps.check_same(self.path, self.found)
-        steps.make_folder(self.point)
-        self._run(*self.filesystem.command(), str(self.path))
-        options = ",".join(filter(None, (_ALWAYS, self.filesystem.options)))
-        kind = self.filesystem.type
-        self._run("mount", "-t", kind, "-o", options, str(self.path), str(self.point))
+        with steps.opened(self.path, self.found) as device, steps.new_folder(self.point) as point:
+            self._run(*self.filesystem.command(), str(steps.node_of(device)))
+            steps.require_same(device, self.path, self.found)
+            self._mount_on(steps.node_of(point))
         self.read_back()
+
+    def _mount_on(self, point: Path) -> None:
+        """Mount it on what was opened, while its device is open: neither name leads elsewhere."""
+        options = ",".join(filter(None, (_ALWAYS, self.filesystem.options)))
+        exact = ("mount", "--no-canonicalize", "-t", self.filesystem.type, "-o", options)
+        self._run(*exact, str(self.path), str(point))
+
+    @property
+    def _device(self) -> str:
+        return self.found.device.name
 
     def read_back(self) -> Mapping[str, str]:
         """What it is, by label; SettingError if that is not what was wanted."""
@@ -89,7 +96,7 @@ class NewFilesystem:
                 differs = "" if found[name] == value else found[name]
             if differs:
                 raise self._failed(f"{name} = {value}", f"it is {differs}")
-        return {f"{name}@{self.found.name}": value for name, value in found.items()}
+        return {f"{name}@{self._device}": value for name, value in found.items()}
 
     def touches(self) -> tuple[str, ...]:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
@@ -99,8 +106,8 @@ class NewFilesystem:
         """Unmount it, and remove the mount point."""
         del foreign
         was_there = self.point.exists()
-        steps.unmount(self.point)
-        steps.remove(None, self.point)
+        steps.unmount(self.point, self.found)
+        steps.remove_folder(self.point)
         return (f"{self.describe()}: unmounted",) if was_there else ()
 
     def _mount(self) -> Mount:
@@ -109,9 +116,10 @@ class NewFilesystem:
             (mount,) = mounts.mounts_at(self.point)
         except ValueError as error:
             raise self._failed("one mount", "there is none, or several") from error
-        names = [device.name for device in stack.devices_of(self.point)]
-        if names != [self.found.name]:
-            raise self._failed(f"{self.found.name} mounted", f"it is {', '.join(names)}")
+        found = stack.devices_of(self.point)
+        if [self.found.matches(device) for device in found] != [True]:
+            names = ", ".join(device.name for device in found)
+            raise self._failed(f"{self._device} mounted", f"it is {names}, or not as it was")
         return mount
 
     def _read(self, name: str, mount: Mount) -> str:

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iostudy import units
-from iostudy._native import FileJob
 from iostudy.errors import RestoreError, TargetError
 from iostudy.host import devices, mounts, stack, usage
-from iostudy.job import JobSpec
+from iostudy.host.devices import BlockDevice
+from iostudy.host.mounts import Mount
+from iostudy.safe_path import open_directory
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
-from iostudy.settings.identity import DeviceIdentity, DiskIdentity
+from iostudy.settings.identity import DiskIdentity, ScratchIdentity
+from iostudy.settings.mounting import calls
+from iostudy.settings.scratch import loop
 
 _PATIENCE_SECONDS = 5.0
 """How long a mount or a loop device may stay busy: udev and blkid look at new ones for a moment."""
+
+_FOLDER_MODE = 0o700
+_IMAGE_MODE = 0o600
 
 
 def check_space(parent: Path, size_bytes: int) -> None:
@@ -42,9 +49,58 @@ def check_space(parent: Path, size_bytes: int) -> None:
 
 def check_unused(path: Path) -> None:
     """TargetError unless ``path`` is a device that can be written to and that nobody uses."""
-    if not path.is_block_device():
+    _check_unused(path, path)
+
+
+@contextmanager
+def opened(path: Path, found: ScratchIdentity) -> Iterator[int]:
+    """A descriptor of the device that was found, by which it is formatted and mounted.
+
+    As long as it is open, the kernel gives the device's number to no other one. TargetError if
+    ``path`` leads to another device, or if the device is used.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
+    try:
+        require_same(descriptor, path, found)
+        _check_unused(node_of(descriptor), path)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def require_same(descriptor: int, path: Path, found: ScratchIdentity) -> None:
+    """TargetError unless this is a descriptor of the device that was found."""
+    node = node_of(descriptor)
+    if not node.is_block_device():
         raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
-    (device,) = stack.devices_of(path)
+    (device,) = stack.devices_of(node)
+    if not found.matches(device):
+        raise another_device(path, found, node)
+
+
+def another_device(path: Path, found: ScratchIdentity, node: Path) -> TargetError:
+    """The error for a name that leads to another device than the one that was found."""
+    return TargetError(
+        f"the device {found.device.name} that was found to be unused",
+        found=f"the name leads to another one now: {DiskIdentity.at(node).describe()}",
+        where=str(path),
+        remedy="see dmesg for what became of it; name it as /dev/disk/by-id/...",
+    )
+
+
+def node_of(descriptor: int) -> Path:
+    """A path that leads to what was opened, for the tools that are started as well."""
+    return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
+
+
+def _check_unused(node: Path, path: Path) -> None:
+    """The device that ``node`` leads to, which the user calls ``path``."""
+    if not node.is_block_device():
+        raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
+    (device,) = stack.devices_of(node)
     if device.read_only:
         raise _unsafe(path, "it is read only", "name another device, or `blockdev --setrw` this")
     uses = usage.uses_of(device)
@@ -53,7 +109,7 @@ def check_unused(path: Path) -> None:
             path, "; ".join(uses), "free it (umount, swapoff ...), or name another device"
         )
     try:
-        claimed = usage.is_claimed(path)
+        claimed = usage.is_claimed(node)
     except OSError as error:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
     if claimed:
@@ -64,98 +120,120 @@ def check_unused(path: Path) -> None:
         )
 
 
-def check_same(path: Path, found: DeviceIdentity) -> None:
-    """TargetError unless ``path`` still leads to the device that was found, and nobody uses it."""
-    check_unused(path)
-    (device,) = stack.devices_of(path)
-    if DeviceIdentity.of(device) != found:
-        raise TargetError(
-            f"the device {found.name} that was found to be unused",
-            found=f"the name leads to another one now: {DiskIdentity.of(device).describe()}",
-            where=str(path),
-            remedy="see dmesg for what became of it; name it as /dev/disk/by-id/...",
-        )
-
-
-def make_folder(folder: Path) -> None:
-    """A new folder."""
+@contextmanager
+def new_folder(folder: Path) -> Iterator[int]:
+    """A new folder that no other user can enter, and its descriptor; its parent is no link."""
     try:
-        folder.mkdir()
+        with open_directory(folder.parent) as parent:
+            os.mkdir(folder.name, _FOLDER_MODE, dir_fd=parent)
+            with open_directory(folder.name, dir_fd=parent) as descriptor:
+                yield descriptor
     except OSError as error:
         raise _failed("to make a folder for a scratch disk", error, folder) from error
 
 
-def allocate(image: Path, size_bytes: int) -> None:
-    """A new file, every byte of it written once.
+@contextmanager
+def new_image(folder: int, image: Path, size_bytes: int) -> Iterator[int]:
+    """A new file in that folder, every byte of it written once, and its descriptor.
 
     A file that is only allocated, or has holes, is slower to write to the first time: the first
     blocks of a study would measure that.
     """
     try:
-        spec = JobSpec(
-            threads=((str(image),),),
-            operation="write",
-            create=True,
-            file_bytes=size_bytes,
-            record_bytes=min(size_bytes, units.MIB),
-            sync="fsync",
-            seed=0,
-        )
-        FileJob(spec).run()
-        image.chmod(0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(image.name, flags, _IMAGE_MODE, dir_fd=folder)
+        try:
+            _fill(descriptor, size_bytes)
+            yield descriptor
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise _failed("to write the image of a scratch disk", error, image) from error
 
 
-def attach(image: Path) -> None:
-    """Attach the image to a free loop device, with direct I/O where its file system allows it."""
-    _run(image, "losetup", "--find", "--direct-io=on", str(image))
+def _fill(descriptor: int, size_bytes: int) -> None:
+    """Random bytes, which no file system compresses away."""
+    piece = memoryview(os.urandom(units.MIB))
+    written = 0
+    while written < size_bytes:
+        written += os.pwrite(descriptor, piece[: size_bytes - written], written)
+    os.fsync(descriptor)
 
 
-def unmount(point: Path) -> None:
-    """Unmount whatever is on the folder."""
+def attach(image: int, path: Path, label: str) -> None:
+    """Attach the image to a free loop device with that label."""
+    try:
+        loop.attach(image, label)
+    except OSError as error:
+        raise _failed("to attach a scratch disk to a loop device", error, path) from error
+
+
+def unmount(point: Path, found: ScratchIdentity) -> None:
+    """Unmount whatever is on the folder, and what was mounted there before the folder was moved."""
 
     def act() -> None:
-        for _ in mounts.mounts_at(point):
-            commands.run("umount", str(point))
+        for mount in reversed(_mounts_of_disk(point, found)):
+            try:
+                with open_directory(mount.point.parent) as parent:
+                    calls.unmount(parent, mount.point.name)
+            except OSError as error:
+                raise CommandError(error.strerror or str(error)) from error
 
     _patiently(act, point)
 
 
-def detach(image: Path) -> None:
-    """Detach every loop device of the image, also when that has been unlinked."""
+def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
+    here = mounts.mounts_at(point)
+    if here or not found.is_present():
+        return here
+    device = found.device
+    # A btrfs has a number of its own, and is known by its source.
+    return tuple(
+        mount
+        for mount in mounts.read_mounts()
+        if mount.point.name == point.name
+        and (mount.device == device.number or mount.source == f"/dev/{device.name}")
+    )
+
+
+def detach(image: Path, label: str) -> None:
+    """Detach every loop device of the image, also when that has been unlinked or moved."""
 
     def act() -> None:
-        for device in devices.loops_of(image):
+        for device in loops(image, label):
             commands.run("losetup", "--detach", str(device.path))
-        for device in devices.loops_of(image):
+        for device in loops(image, label):
             raise CommandError(f"{device.name} is still in use")
 
     _patiently(act, image)
 
 
-def remove(image: Path | None, *folders: Path) -> None:
-    """Remove the file and the empty folders, as far as they are there."""
+def loops(image: Path, label: str) -> tuple[BlockDevice, ...]:
+    """The loop devices with that label; where there is none, those of the image's path."""
+    return loop.labelled(label) or devices.loops_of(image)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a file if it is there; its folder is no link."""
+    _remove(path, os.unlink)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove an empty folder if it is there; its parent is no link."""
+    _remove(path, os.rmdir)
+
+
+def _remove(path: Path, call: Callable[..., None]) -> None:
     try:
-        if image is not None:
-            image.unlink(missing_ok=True)
-        for folder in folders:
-            if folder.exists():
-                folder.rmdir()
+        with suppress(FileNotFoundError), open_directory(path.parent) as parent:
+            call(path.name, dir_fd=parent)
     except OSError as error:
         raise RestoreError(
             "to remove the scratch disk",
             found=error.strerror or str(error),
-            where=str(error.filename),
+            where=str(path),
             remedy="see what is in there; then `iostudy restore`",
         ) from error
-
-
-def _run(where: Path, *command: str) -> None:
-    try:
-        commands.run(*command)
-    except CommandError as error:
-        raise _failed(f"to make a scratch disk ({command[0]})", error, where) from error
 
 
 def _patiently(act: Callable[[], None], where: Path) -> None:

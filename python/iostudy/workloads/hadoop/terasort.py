@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from iostudy import units
+from iostudy.durable import show_whole
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import terasort
@@ -92,7 +93,7 @@ class _Tera(HadoopWorkload):
         ran = self._run(place, terasort.GEN, *asked, counter="Map output records")
         with _told(place):
             made = "".join(map(terasort.generated_checksum, ran.jobs))
-            (place.directory / _CHECKSUM).write_text(made)
+            show_whole(place.directory / _CHECKSUM, made.encode())
         return ran
 
     def _measured(self, ran: Ran, replication: int, notes: tuple[str, ...] = ()) -> Measured:

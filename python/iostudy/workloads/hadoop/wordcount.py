@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from iostudy import _native, units
+from iostudy.durable import show_whole
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import wordcount
@@ -76,7 +77,7 @@ class Wordcount(HadoopWorkload):
         local = place.directory / _TEXT
         with told_as_workload("to make the text", place.directory):
             words, _ = self._text(local, place.seed).run(place.tick)
-            (place.directory / _WORDS).write_text(str(words))
+            show_whole(place.directory / _WORDS, str(words).encode())
         shell, limit = "org.apache.hadoop.fs.FsShell", self.options.limit
         job.run(place, shell, "-mkdir", "-p", _path(place, ""), limit_seconds=limit)
         job.run(place, shell, "-put", str(local), _path(place, "in"), limit_seconds=limit)

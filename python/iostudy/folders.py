@@ -1,0 +1,73 @@
+"""Checks of the folders that a command writes into, which the user can waive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.errors import UnsafePathError, UsageError
+from iostudy.safe_path import find_weakness
+
+INSIST = "--unsafe-folders"
+"""The option that waives the checks."""
+
+_MODE = 0o755
+
+
+def require_safe_folder(path: Path, *, insist: bool, shared: bool = False) -> None:
+    """UnsafePathError if another user could redirect ``path``, unless the user insists.
+
+    A missing folder is judged by the directory that it would be made in. ``shared`` as of
+    `safe_path.find_weakness`. UsageError if a part of the path cannot be examined.
+    """
+    if insist:
+        return
+    existing = _nearest(path)
+    try:
+        weakness = find_weakness(existing, shared=shared or existing != path)
+    except OSError as error:
+        raise _unusable(path, error) from error
+    if weakness:
+        raise UnsafePathError(
+            "a folder that only root and this user can change",
+            found=f"{weakness}: another user could put a link in the place of a file",
+            where=str(path),
+            remedy=f"name another directory, or change its owner or mode (chmod go-w); {INSIST} "
+            "writes there all the same",
+        )
+
+
+def make_output_folder(path: Path, *, insist: bool) -> None:
+    """Make a folder and its missing parents, which only this user can write to.
+
+    UnsafePathError as `require_safe_folder`, UsageError if it cannot be made.
+    """
+    require_safe_folder(path, insist=insist)
+    try:
+        _make(path)
+    except OSError as error:
+        raise _unusable(path, error) from error
+    # Again: another user may have made it first, in a shared directory such as /tmp.
+    require_safe_folder(path, insist=insist)
+
+
+def _make(path: Path) -> None:
+    if path.is_dir():
+        return
+    _make(path.parent)
+    path.mkdir(mode=_MODE)
+
+
+def _nearest(path: Path) -> Path:
+    """The path itself if it is a directory, else its nearest parent that is one."""
+    while not path.is_dir() and path != path.parent:
+        path = path.parent
+    return path
+
+
+def _unusable(path: Path, error: OSError) -> UsageError:
+    return UsageError(
+        "a folder to write into",
+        found=error.strerror or str(error),
+        where=str(path),
+        remedy="name a folder that exists or can be made",
+    )

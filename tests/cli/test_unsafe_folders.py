@@ -1,0 +1,47 @@
+"""Every command that writes refuses a folder that other users could redirect, or takes the risk."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.test_commands import WITHOUT_ROOT
+
+BENCH = ("bench", "dfsio-write", "-o", "files=1", "-o", "size=1MiB", "--target", "weak")
+WATCH = ("watch", "--count", "1", "--interval", "0.1", "--textfile", "weak/iostudy.prom")
+
+
+@pytest.fixture(name="weak")
+def weak_(program):
+    folder = program.folder / "weak"
+    folder.mkdir()
+    folder.chmod(0o777)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        BENCH,
+        WATCH,
+        ("run", "study.yaml", "--out", "weak"),
+        ("run", "study.yaml", "--out", "weak/out"),
+        ("power", "study.yaml", "--out", "weak/out"),
+        ("selftest", "--target", "weak", "--out", "out"),
+        ("hadoop", "up", "--data-dir", "weak"),
+    ],
+    ids=" ".join,
+)
+def test_it_is_refused_before_anything_is_written(program, weak, command):
+    program.write(WITHOUT_ROOT)
+    done = program(*command)
+    assert done.returncode == 2, done.stderr
+    assert "weak is writable by every user (drwxrwxrwx)" in done.stderr
+    assert "--unsafe-folders" in done.stderr
+    assert list(weak.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", [BENCH, WATCH], ids=lambda command: command[0])
+@pytest.mark.usefixtures("weak")
+def test_who_insists_gets_it(program, command):
+    done = program(*command, "--unsafe-folders")
+    assert done.returncode == 0, done.stderr
