@@ -74,24 +74,24 @@ class JobResult:
     def thread_phases(self) -> list[tuple[float, float, float, float]]:
         """What each thread took for open, for the records, for the sync at the end, for close."""
     @property
-    def read(self) -> Tally: ...
+    def read(self) -> IoStats: ...
     @property
-    def write(self) -> Tally: ...
+    def write(self) -> IoStats: ...
     @property
     def sync(self) -> Latencies:
         """Of single fsync or fdatasync calls."""
     @property
-    def overdue(self) -> int:
+    def unissued(self) -> int:
         """About how many records of an open loop had arrived and were never begun."""
     @property
-    def notes(self) -> list[str]:
+    def fallbacks(self) -> list[str]:
         """What was done otherwise than asked, such as psync where io_uring is forbidden."""
     @property
     def cpu_seconds(self) -> float:
         """Processor time of all threads, user and system, with that of the ramp."""
 
 @final
-class Tally:
+class IoStats:
     """What was done with records, or by read and write calls, in one direction.
 
     A record's latency is its system call with making its data before, or verifying it after; it
@@ -393,10 +393,10 @@ class RecordsResult:
     def wall_seconds(self) -> float:
         """From the first look at a file to the last one in its place."""
     @property
-    def read(self) -> Tally:
+    def read(self) -> IoStats:
         """Calls that read inputs and spills: their system calls alone."""
     @property
-    def write(self) -> Tally:
+    def write(self) -> IoStats:
         """Calls that wrote spills and the output: their system calls alone."""
 
 @final

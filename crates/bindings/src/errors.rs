@@ -42,7 +42,7 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
             offset,
             errno,
         } => call_error(py, errno.raw_os_error(), (path, offset), call),
-        Fault::EndsEarly { .. } | Fault::Differs { .. } => {
+        Fault::UnexpectedEof { .. } | Fault::DataMismatch { .. } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
         }
     }

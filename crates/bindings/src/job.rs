@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use iostudy_engine::{
-    Advice, Job, Length, Method, Operation, Order, Pace, Ring, Sync, SyncCall, run,
+    Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, UringOptions, run,
 };
 use pyo3::prelude::*;
 
@@ -52,7 +52,7 @@ struct Spec {
 }
 
 /// What a method without a ring has.
-const ONE_UNDER_WAY: Ring = Ring {
+const DEPTH_ONE: UringOptions = UringOptions {
     depth: 1,
     batch: 1,
     sqpoll: false,
@@ -148,7 +148,7 @@ impl Spec {
     }
 
     fn method(&self) -> PyResult<Method> {
-        let ring = Ring {
+        let ring = UringOptions {
             depth: self.depth,
             batch: self.submit_batch,
             sqpoll: self.sqpoll,
@@ -156,8 +156,8 @@ impl Spec {
         };
         match self.method.as_str() {
             "io_uring" => Ok(Method::IoUring(ring)),
-            name @ ("psync" | "seek" | "stdio") if ring != ONE_UNDER_WAY => Err(refuse(format!(
-                "{name} has one record under way; \
+            name @ ("psync" | "seek" | "stdio") if ring != DEPTH_ONE => Err(refuse(format!(
+                "{name} has queue depth 1; \
                  depth, submit_batch, sqpoll and iopoll are for io_uring"
             ))),
             "psync" => Ok(Method::Positioned),
@@ -186,8 +186,8 @@ impl Spec {
         }
         let Some(per_second) = self.rate else {
             return match self.arrival.as_str() {
-                "closed" if think.is_zero() => Ok(Pace::Free),
-                "closed" => Ok(Pace::Think(think)),
+                "closed" if think.is_zero() => Ok(Pace::ClosedLoop),
+                "closed" => Ok(Pace::ThinkTime(think)),
                 _ => Err(refuse("an open loop needs a rate")),
             };
         };
@@ -195,8 +195,8 @@ impl Spec {
             return Err(refuse("give either a rate or think_seconds"));
         }
         match self.arrival.as_str() {
-            "closed" => Ok(Pace::Limited { per_second }),
-            "even" | "poisson" => Ok(Pace::Open {
+            "closed" => Ok(Pace::RateLimited { per_second }),
+            "even" | "poisson" => Ok(Pace::OpenLoop {
                 per_second,
                 poisson: self.arrival == "poisson",
             }),
@@ -211,7 +211,7 @@ impl Spec {
                  leave rate, think_seconds and arrival out",
             ));
         }
-        Ok(Pace::Slowed {
+        Ok(Pace::SlowedDown {
             share: self.slow_down,
         })
     }

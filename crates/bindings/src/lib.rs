@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use super::job::FileJob;
     #[pymodule_export]
-    use super::job_result::{JobResult, Tally};
+    use super::job_result::{IoStats, JobResult};
     #[pymodule_export]
     use super::latencies::Latencies;
     #[pymodule_export]

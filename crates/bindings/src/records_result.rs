@@ -5,7 +5,7 @@ use std::time::Duration;
 use iostudy_records::Calls;
 use pyo3::prelude::*;
 
-use crate::job_result::Tally;
+use crate::job_result::IoStats;
 
 /// Each job's own result is a subclass.
 #[pyclass(frozen, subclass, module = "iostudy._native")]
@@ -31,12 +31,12 @@ impl RecordsResult {
     }
 
     #[getter]
-    fn read(&self) -> Tally {
-        Tally::new(self.calls.read_bytes, &self.calls.reads)
+    fn read(&self) -> IoStats {
+        IoStats::new(self.calls.read_bytes, &self.calls.reads)
     }
 
     #[getter]
-    fn write(&self) -> Tally {
-        Tally::new(self.calls.written_bytes, &self.calls.writes)
+    fn write(&self) -> IoStats {
+        IoStats::new(self.calls.written_bytes, &self.calls.writes)
     }
 }

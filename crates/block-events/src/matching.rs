@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iostudy_latency::{Latencies, no_latencies, note};
+use iostudy_latency::{Latencies, empty_latencies, record};
 
 use crate::event::{Event, Operation, Request, SECTOR_BYTES, Step};
 
@@ -110,7 +110,7 @@ impl Matcher {
         let own = (request.device, request.operation);
         let done = self.matched.requests.entry(own).or_insert_with(none);
         let nanoseconds = event.at.saturating_sub(pending.issued_at);
-        note(&mut done.latencies, Duration::from_nanos(nanoseconds));
+        record(&mut done.latencies, Duration::from_nanos(nanoseconds));
         *done.sizes.entry(pending.bytes).or_default() += 1;
     }
 }
@@ -122,7 +122,7 @@ fn key(request: &Request, sector: u64, number: u64) -> Key {
 
 fn none() -> Requests {
     Requests {
-        latencies: no_latencies(),
+        latencies: empty_latencies(),
         sizes: BTreeMap::new(),
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct Met {
 }
 
 /// Why a thread ended before its work did.
-pub(crate) type Halt = iostudy_crew::Halt<Met>;
+pub(crate) type Halt = iostudy_worker_pool::Halt<Met>;
 
 /// Why a job did not come to its end.
 #[derive(Debug, Error)]
@@ -80,12 +80,12 @@ pub enum Error {
     Stopped,
 }
 
-impl From<iostudy_crew::Error<Met>> for Error {
-    fn from(error: iostudy_crew::Error<Met>) -> Self {
+impl From<iostudy_worker_pool::Error<Met>> for Error {
+    fn from(error: iostudy_worker_pool::Error<Met>) -> Self {
         match error {
-            iostudy_crew::Error::Fault { fault, .. } => fault.into(),
-            iostudy_crew::Error::Thread(error) => Self::Thread(error),
-            iostudy_crew::Error::Stopped => Self::Stopped,
+            iostudy_worker_pool::Error::Fault { fault, .. } => fault.into(),
+            iostudy_worker_pool::Error::Thread(error) => Self::Thread(error),
+            iostudy_worker_pool::Error::Stopped => Self::Stopped,
         }
     }
 }

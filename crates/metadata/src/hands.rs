@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use iostudy_files::{open, open_below, write_all};
+use iostudy_files::{open, open_at, write_all};
 use iostudy_pattern::{Content, Record};
 use rustix::fs::{AtFlags, Mode, OFlags, Stat, fsync, mkdirat, renameat, statat, unlinkat};
 use rustix::io::{Errno, read, retry_on_intr, write};
@@ -122,7 +122,7 @@ impl<'a> Hands<'a> {
 
     fn create_write(&mut self, item: u64) -> Result<(), Fault> {
         let path = self.path.name(Kind::Created, item);
-        let file = open_below(&self.top, path, NEW_FILE).map_err(Fault::of("openat"))?;
+        let file = open_at(&self.top, path, NEW_FILE).map_err(Fault::of("openat"))?;
         if self.job.bytes_to_write > 0 {
             let data = self.content.record(self.first_file + item, whole(self.job));
             write_all(data, 0, |data, _| write(&file, data))
@@ -136,7 +136,7 @@ impl<'a> Hands<'a> {
 
     fn open_read(&mut self, kind: Kind, item: u64) -> Result<(), Fault> {
         let path = self.path.name(kind, item);
-        let file = open_below(&self.top, path, OFlags::RDONLY).map_err(Fault::of("openat"))?;
+        let file = open_at(&self.top, path, OFlags::RDONLY).map_err(Fault::of("openat"))?;
         let found = read_whole(&file, &mut self.incoming)?;
         self.compare(item, found)?;
         close(file)
@@ -193,7 +193,7 @@ impl<'a> Hands<'a> {
 
     fn open_directory(&mut self) -> Result<OwnedFd, Fault> {
         let path = self.path.directory();
-        open_below(&self.top, path, DIRECTORY).map_err(Fault::of("openat"))
+        open_at(&self.top, path, DIRECTORY).map_err(Fault::of("openat"))
     }
 
     /// A fault of the path that was asked for last.

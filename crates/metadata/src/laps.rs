@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use iostudy_latency::{Latencies, no_latencies, note};
+use iostudy_latency::{Latencies, empty_latencies, record};
 
 use crate::error::{Halt, Met};
 
 /// A thread of a phase.
-pub(crate) type Member<'a> = iostudy_crew::Member<'a, Timed, Met>;
+pub(crate) type Worker<'a> = iostudy_worker_pool::Worker<'a, Timed, Met>;
 
 /// What one thread measured.
 pub(crate) struct Timed {
@@ -19,40 +19,40 @@ pub(crate) struct Timed {
 /// Operations follow each other without a pause, so that the end of one is the start of the next
 /// and the clock is read once for each.
 pub(crate) struct Laps<'a> {
-    member: &'a Member<'a>,
+    worker: &'a Worker<'a>,
     done: u64,
     timed: Timed,
 }
 
 impl<'a> Laps<'a> {
     /// The first operation starts now.
-    pub(crate) fn start(member: &'a Member<'a>) -> Self {
+    pub(crate) fn start(worker: &'a Worker<'a>) -> Self {
         let now = Instant::now();
         Self {
-            member,
+            worker,
             done: 0,
             timed: Timed {
                 started: now,
                 ended: now,
-                latencies: no_latencies(),
+                latencies: empty_latencies(),
             },
         }
     }
 
     /// To be asked before every operation.
     #[inline]
-    pub(crate) fn go_on(&self) -> Result<(), Halt> {
-        self.member.go_on()
+    pub(crate) fn check_stop(&self) -> Result<(), Halt> {
+        self.worker.check_stop()
     }
 
     /// An operation has ended, and the next one starts now.
     #[inline]
     pub(crate) fn lap(&mut self) {
         let now = Instant::now();
-        note(&mut self.timed.latencies, now - self.timed.ended);
+        record(&mut self.timed.latencies, now - self.timed.ended);
         self.timed.ended = now;
         self.done += 1;
-        self.member.has_done(self.done);
+        self.worker.report_progress(self.done);
     }
 
     pub(crate) fn into_timed(self) -> Timed {

@@ -24,7 +24,7 @@ pub(crate) fn list(
     let mut entries = RawDir::new(directory, memory);
     while let Some(entry) = entries.next() {
         let entry = entry.map_err(Fault::of("getdents64"))?;
-        found.note(entry.file_name(), stock);
+        found.add(entry.file_name(), stock);
     }
     found.compare(&Tally::expected(stock, items))
 }
@@ -49,7 +49,7 @@ impl Tally {
         }
     }
 
-    fn note(&mut self, name: &CStr, stock: Stock) {
+    fn add(&mut self, name: &CStr, stock: Stock) {
         let name = name.to_bytes();
         if matches!(name, b"." | b"..") {
             return;

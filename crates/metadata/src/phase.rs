@@ -3,14 +3,14 @@
 use std::time::{Duration, Instant};
 
 use iostudy_files::open;
-use iostudy_latency::{Latencies, add, no_latencies};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 use rustix::fs::syncfs;
 use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, Halt, Met};
 use crate::hands::{DIRECTORY, Hands};
 use crate::job::{Job, Sync};
-use crate::laps::{Laps, Member, Timed};
+use crate::laps::{Laps, Timed, Worker};
 use crate::layout::Layout;
 use crate::operation::Operation;
 use crate::stock::Stock;
@@ -68,8 +68,8 @@ fn carry_out(
     doing: (Operation, Stock),
     tick: impl FnMut(u64) -> bool,
 ) -> Result<Phase, Error> {
-    let work = |member: &Member| take_part(job, layout, doing, member);
-    let times = iostudy_crew::run(job.threads, work, tick)?;
+    let work = |worker: &Worker| take_part(job, layout, doing, worker);
+    let times = iostudy_worker_pool::run(job.threads, work, tick)?;
     let (operation, _) = doing;
     let synced = if operation.changes() && job.sync == Sync::Phase {
         sync_all(job)?
@@ -87,21 +87,21 @@ fn take_part(
     job: &Job,
     layout: &Layout,
     doing: (Operation, Stock),
-    member: &Member,
+    worker: &Worker,
 ) -> Result<Timed, Halt> {
-    let mut hands = Hands::new(job, layout, doing, member.index())?;
-    member.ready();
-    let mut laps = Laps::start(member);
+    let mut hands = Hands::new(job, layout, doing, worker.index())?;
+    worker.wait_for_start();
+    let mut laps = Laps::start(worker);
     for leaf in 0..layout.leaves() {
-        laps.go_on()?; // in a shared tree there may be many without an item of this thread
+        laps.check_stop()?; // in a shared tree there may be many without an item of this thread
         hands.enter(leaf)?;
         if doing.0 == Operation::List {
             hands.list(leaf)?;
             laps.lap();
             continue;
         }
-        for item in layout.items_of(member.index(), leaf) {
-            laps.go_on()?;
+        for item in layout.items_of(worker.index(), leaf) {
+            laps.check_stop()?;
             hands.perform(item)?;
             laps.lap();
         }
@@ -132,9 +132,9 @@ fn wall(times: &[Timed]) -> Duration {
 }
 
 fn all_latencies(times: &[Timed]) -> Latencies {
-    let mut all = no_latencies();
+    let mut all = empty_latencies();
     for timed in times {
-        add(&mut all, &timed.latencies);
+        merge(&mut all, &timed.latencies);
     }
     all
 }

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use iostudy_files::{open, open_below};
+use iostudy_files::{open, open_at};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rustix::fs::{AtFlags, Dir, OFlags, rmdir, unlinkat};
 use rustix::io::Errno;
@@ -57,8 +57,8 @@ impl Tree<'_> {
     /// Open a directory name by name: a path would be followed wherever it leads by now. None is
     /// kept open, since a tree may be deeper than there are descriptors.
     fn open(&self, place: &Path) -> Result<Option<OwnedFd>, Met> {
-        let below = |above: OwnedFd, name| open_below(&above, name, NO_LINK);
-        let start = open_below(&self.top, c".", NO_LINK);
+        let below = |above: OwnedFd, name| open_at(&above, name, NO_LINK);
+        let start = open_at(&self.top, c".", NO_LINK);
         let opened = place
             .iter()
             .fold(start, |above, name| above.and_then(|a| below(a, name)));

@@ -6,33 +6,33 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use iostudy_crew::Member;
+use iostudy_worker_pool::Worker;
 use rustix::io::Errno;
 
 use crate::error::{Error, Fault, Halt, Met};
 use crate::job::Job;
 use crate::layout::Layout;
 
-/// Make every tree; `go_on` is asked several times a second.
+/// Make every tree; `check_stop` is asked several times a second.
 pub(crate) fn make_trees(
     job: &Job,
     layout: &Layout,
-    mut go_on: impl FnMut() -> bool,
+    mut check_stop: impl FnMut() -> bool,
 ) -> Result<(), Error> {
     make(&job.directory)?;
-    let work = |member: &Member<(), Met>| make_tree(job, layout, member);
-    iostudy_crew::run(job.threads, work, |_| go_on())?;
+    let work = |worker: &Worker<(), Met>| make_tree(job, layout, worker);
+    iostudy_worker_pool::run(job.threads, work, |_| check_stop())?;
     Ok(())
 }
 
 /// Make the part of one thread. In a shared tree others may have made what leads to it.
-fn make_tree(job: &Job, layout: &Layout, member: &Member<(), Met>) -> Result<(), Halt> {
-    let top = job.directory.join(layout.tree_name(member.index()));
+fn make_tree(job: &Job, layout: &Layout, worker: &Worker<(), Met>) -> Result<(), Halt> {
+    let top = job.directory.join(layout.tree_name(worker.index()));
     make(&top)?;
-    member.ready();
+    worker.wait_for_start();
     let mut before = None;
-    for leaf in layout.leaves_of(member.index()) {
-        member.go_on()?;
+    for leaf in layout.leaves_of(worker.index()) {
+        worker.check_stop()?;
         let is_new = |level: &u32| {
             before
                 .is_none_or(|other| layout.ancestor(other, *level) != layout.ancestor(leaf, *level))

@@ -244,12 +244,12 @@ fn told(dropped: &[Dropped]) -> String {
     each.join("; ")
 }
 
-impl From<iostudy_crew::Error<Error>> for Error {
-    fn from(error: iostudy_crew::Error<Error>) -> Self {
+impl From<iostudy_worker_pool::Error<Error>> for Error {
+    fn from(error: iostudy_worker_pool::Error<Error>) -> Self {
         match error {
-            iostudy_crew::Error::Fault { fault, .. } => fault,
-            iostudy_crew::Error::Thread(source) => Self::Thread(source),
-            iostudy_crew::Error::Stopped => Self::Stopped,
+            iostudy_worker_pool::Error::Fault { fault, .. } => fault,
+            iostudy_worker_pool::Error::Thread(source) => Self::Thread(source),
+            iostudy_worker_pool::Error::Stopped => Self::Stopped,
         }
     }
 }

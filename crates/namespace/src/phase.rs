@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use iostudy_latency::{Latencies, add, no_latencies};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 
 use crate::error::{Dropped, Error};
 use crate::job::Job;
@@ -13,7 +13,7 @@ use crate::operation::{Files, Operation, Paths};
 use crate::progress::{Done, Waits};
 use crate::recovery::recover;
 use crate::tree::Tree;
-use crate::worker::{Halt, LONGEST_WAIT, Member, Timed, Worker};
+use crate::worker::{Halt, LONGEST_WAIT, PoolWorker, Timed, Worker};
 
 /// What was measured in one phase.
 #[derive(Debug, Clone)]
@@ -117,12 +117,12 @@ fn carry_out(
     (operation, files): (Operation, Files),
     tick: impl FnMut(u64) -> bool,
 ) -> Result<Phase, Error> {
-    let work = |member: &Member| -> Result<Timed, Halt> {
-        member.ready();
+    let work = |member: &PoolWorker| -> Result<Timed, Halt> {
+        member.wait_for_start();
         Worker::start(job, namespace, member).carry_out(operation, files)
     };
     let before = namespace.done();
-    let times = iostudy_crew::run(job.workers, work, tick)?;
+    let times = iostudy_worker_pool::run(job.workers, work, tick)?;
     let log = namespace.done().since(&before);
     Ok(told(operation, log, &times))
 }
@@ -135,13 +135,13 @@ fn told(operation: Operation, log: Done, times: &[Timed]) -> Phase {
         wall: ended
             .zip(started)
             .map_or(Duration::ZERO, |(ended, started)| ended - started),
-        latencies: no_latencies(),
+        latencies: empty_latencies(),
         log,
         waits: Waits::default(),
         checkpoints: Duration::ZERO,
     };
     for timed in times {
-        add(&mut phase.latencies, &timed.latencies);
+        merge(&mut phase.latencies, &timed.latencies);
         phase.waits.lock += timed.waits.lock;
         phase.waits.buffer += timed.waits.buffer;
         phase.waits.sync += timed.waits.sync;

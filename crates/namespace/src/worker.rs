@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant, SystemTime};
 
-use iostudy_latency::{Latencies, no_latencies, note};
+use iostudy_latency::{Latencies, empty_latencies, record};
 
 use crate::error::Error;
 use crate::job::Job;
@@ -11,8 +11,8 @@ use crate::namespace::Namespace;
 use crate::operation::{Files, Operation, Paths};
 use crate::progress::Waits;
 
-pub(crate) type Member<'a> = iostudy_crew::Member<'a, Timed, Error>;
-pub(crate) type Halt = iostudy_crew::Halt<Error>;
+pub(crate) type PoolWorker<'a> = iostudy_worker_pool::Worker<'a, Timed, Error>;
+pub(crate) type Halt = iostudy_worker_pool::Halt<Error>;
 
 /// Whoever waits asks so often whether to go on.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_millis(50);
@@ -29,7 +29,7 @@ pub(crate) struct Timed {
 pub(crate) struct Worker<'a> {
     job: &'a Job,
     namespace: &'a Namespace,
-    member: &'a Member<'a>,
+    member: &'a PoolWorker<'a>,
     paths: Paths,
     /// Mutations that are not acknowledged yet, with their starts; transactions rise.
     waiting: VecDeque<(u64, Instant)>,
@@ -39,7 +39,11 @@ pub(crate) struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     /// The first operation starts now.
-    pub(crate) fn start(job: &'a Job, namespace: &'a Namespace, member: &'a Member<'a>) -> Self {
+    pub(crate) fn start(
+        job: &'a Job,
+        namespace: &'a Namespace,
+        member: &'a PoolWorker<'a>,
+    ) -> Self {
         let now = Instant::now();
         Self {
             job,
@@ -51,7 +55,7 @@ impl<'a> Worker<'a> {
             timed: Timed {
                 started: now,
                 ended: now,
-                latencies: no_latencies(),
+                latencies: empty_latencies(),
                 waits: Waits::default(),
                 checkpoints: Duration::ZERO,
             },
@@ -106,13 +110,13 @@ impl<'a> Worker<'a> {
 
     /// Wait until fewer than `at_once` operations are under way.
     fn make_room(&mut self, at_once: usize) -> Result<(), Halt> {
-        self.member.go_on()?;
+        self.member.check_stop()?;
         let mut durable = self.namespace.durable()?;
         loop {
             self.acknowledge(durable);
             match self.waiting.front() {
                 Some(&(oldest, _)) if self.waiting.len() >= at_once => {
-                    self.member.go_on()?;
+                    self.member.check_stop()?;
                     let waits = &mut self.timed.waits;
                     durable = self.namespace.wait_for(oldest, LONGEST_WAIT, waits)?;
                 }
@@ -133,9 +137,9 @@ impl<'a> Worker<'a> {
     }
 
     fn has_ended(&mut self, started: Instant, ended: Instant) {
-        note(&mut self.timed.latencies, ended - started);
+        record(&mut self.timed.latencies, ended - started);
         self.done += 1;
-        self.member.has_done(self.done);
+        self.member.report_progress(self.done);
     }
 }
 

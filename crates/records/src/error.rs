@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iostudy_files::Refused;
+use iostudy_files::CallError;
 use rustix::io::Errno;
 use thiserror::Error;
 
@@ -43,12 +43,12 @@ pub enum Fault {
 impl Fault {
     /// For `map_err`: a system call on a file or folder as a whole.
     pub(crate) fn io<'a>(path: &'a Path, call: &'static str) -> impl Fn(Errno) -> Self + 'a {
-        move |errno| Self::io_at(path, call)(Refused { offset: 0, errno })
+        move |errno| Self::io_at(path, call)(CallError { offset: 0, errno })
     }
 
     /// For `map_err`: a system call on part of a file.
-    pub(crate) fn io_at<'a>(path: &'a Path, call: &'static str) -> impl Fn(Refused) -> Self + 'a {
-        move |Refused { offset, errno }| Self::Io {
+    pub(crate) fn io_at<'a>(path: &'a Path, call: &'static str) -> impl Fn(CallError) -> Self + 'a {
+        move |CallError { offset, errno }| Self::Io {
             path: path.to_owned(),
             call,
             offset,
@@ -58,7 +58,7 @@ impl Fault {
 }
 
 /// Why a thread ended before its work did.
-pub(crate) type Halt = iostudy_crew::Halt<Fault>;
+pub(crate) type Halt = iostudy_worker_pool::Halt<Fault>;
 
 /// Why a job did not come to its end.
 #[derive(Debug, Error)]
@@ -74,12 +74,12 @@ pub enum Error {
     Stopped,
 }
 
-impl From<iostudy_crew::Error<Fault>> for Error {
-    fn from(error: iostudy_crew::Error<Fault>) -> Self {
+impl From<iostudy_worker_pool::Error<Fault>> for Error {
+    fn from(error: iostudy_worker_pool::Error<Fault>) -> Self {
         match error {
-            iostudy_crew::Error::Fault { fault, .. } => Self::Fault(fault),
-            iostudy_crew::Error::Thread(source) => Self::Thread(source),
-            iostudy_crew::Error::Stopped => Self::Stopped,
+            iostudy_worker_pool::Error::Fault { fault, .. } => Self::Fault(fault),
+            iostudy_worker_pool::Error::Thread(source) => Self::Thread(source),
+            iostudy_worker_pool::Error::Stopped => Self::Stopped,
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use iostudy_crew::Member;
-use iostudy_latency::{Latencies, add, no_latencies, note};
+use iostudy_latency::{Latencies, empty_latencies, merge, record};
+use iostudy_worker_pool::Worker;
 
 use crate::error::{Fault, Halt};
 
@@ -23,8 +23,8 @@ pub struct Calls {
 impl Default for Calls {
     fn default() -> Self {
         Self {
-            reads: no_latencies(),
-            writes: no_latencies(),
+            reads: empty_latencies(),
+            writes: empty_latencies(),
             read_bytes: 0,
             written_bytes: 0,
         }
@@ -32,9 +32,9 @@ impl Default for Calls {
 }
 
 impl Calls {
-    pub(crate) fn add(&mut self, others: &Self) {
-        add(&mut self.reads, &others.reads);
-        add(&mut self.writes, &others.writes);
+    pub(crate) fn merge(&mut self, others: &Self) {
+        merge(&mut self.reads, &others.reads);
+        merge(&mut self.writes, &others.writes);
         self.read_bytes += others.read_bytes;
         self.written_bytes += others.written_bytes;
     }
@@ -46,17 +46,17 @@ impl Calls {
 
 /// What a thread asks before it goes on, and tells when it has.
 pub(crate) trait Progress {
-    fn go_on(&self) -> Result<(), Halt>;
-    fn has_done(&self, total: u64);
+    fn check_stop(&self) -> Result<(), Halt>;
+    fn report_progress(&self, total: u64);
 }
 
-impl<T> Progress for Member<'_, T, Fault> {
-    fn go_on(&self) -> Result<(), Halt> {
-        Member::go_on(self)
+impl<T> Progress for Worker<'_, T, Fault> {
+    fn check_stop(&self) -> Result<(), Halt> {
+        Worker::check_stop(self)
     }
 
-    fn has_done(&self, total: u64) {
-        Member::has_done(self, total);
+    fn report_progress(&self, total: u64) {
+        Worker::report_progress(self, total);
     }
 }
 
@@ -75,8 +75,8 @@ impl<'a> Meter<'a> {
     }
 
     /// To be asked before every piece of work that is no call.
-    pub(crate) fn go_on(&self) -> Result<(), Halt> {
-        self.progress.go_on()
+    pub(crate) fn check_stop(&self) -> Result<(), Halt> {
+        self.progress.check_stop()
     }
 
     /// Carry out a call that gives the number of bytes read.
@@ -84,12 +84,12 @@ impl<'a> Meter<'a> {
         &mut self,
         call: impl FnOnce() -> Result<usize, Fault>,
     ) -> Result<usize, Halt> {
-        self.progress.go_on()?;
+        self.progress.check_stop()?;
         let started = Instant::now();
         let bytes = call()?;
-        note(&mut self.calls.reads, started.elapsed());
+        record(&mut self.calls.reads, started.elapsed());
         self.calls.read_bytes += bytes as u64;
-        self.progress.has_done(self.calls.bytes());
+        self.progress.report_progress(self.calls.bytes());
         Ok(bytes)
     }
 
@@ -99,12 +99,12 @@ impl<'a> Meter<'a> {
         bytes: usize,
         call: impl FnOnce() -> Result<(), Fault>,
     ) -> Result<(), Halt> {
-        self.progress.go_on()?;
+        self.progress.check_stop()?;
         let started = Instant::now();
         call()?;
-        note(&mut self.calls.writes, started.elapsed());
+        record(&mut self.calls.writes, started.elapsed());
         self.calls.written_bytes += bytes as u64;
-        self.progress.has_done(self.calls.bytes());
+        self.progress.report_progress(self.calls.bytes());
         Ok(())
     }
 

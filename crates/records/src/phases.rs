@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use iostudy_crew as crew;
+use iostudy_worker_pool as worker_pool;
 
 use crate::error::{Error, Fault, Halt};
 use crate::meter::{Calls, Meter};
@@ -50,10 +50,10 @@ impl<F: FnMut(u64) -> bool> Phases<F> {
     ) -> Result<Vec<T>, Error> {
         let before = self.calls.bytes();
         let tick = |done| (self.tick)(before + done);
-        let made = crew::run(threads, |member| metered(member, &work), tick)?;
+        let made = worker_pool::run(threads, |worker| metered(worker, &work), tick)?;
         let (made, calls): (Vec<T>, Vec<Calls>) = made.into_iter().unzip();
         for calls in calls {
-            self.calls.add(&calls);
+            self.calls.merge(&calls);
         }
         Ok(made)
     }
@@ -64,11 +64,11 @@ impl<F: FnMut(u64) -> bool> Phases<F> {
 }
 
 fn metered<T>(
-    member: &crew::Member<(T, Calls), Fault>,
+    worker: &worker_pool::Worker<(T, Calls), Fault>,
     work: impl Fn(&mut Meter) -> Result<T, Halt>,
 ) -> Result<(T, Calls), Halt> {
-    let mut meter = Meter::new(member);
-    member.ready();
+    let mut meter = Meter::new(worker);
+    worker.wait_for_start();
     let made = work(&mut meter)?;
     Ok((made, meter.into_calls()))
 }

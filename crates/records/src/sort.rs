@@ -16,14 +16,14 @@ const LEAST_PART: usize = 8;
 ///
 /// # Errors
 ///
-/// What `go_on` says, which is asked before each piece. The values are there then in some order.
+/// What `check_stop` says, which is asked before each piece. The values are there then in some order.
 pub(crate) fn sort<T: Copy, E>(
     values: &mut [T],
     rank: impl Fn(&T) -> u128,
     order: impl Fn(&T, &T) -> Ordering,
-    go_on: impl Fn() -> Result<(), E>,
+    check_stop: impl Fn() -> Result<(), E>,
 ) -> Result<(), E> {
-    sort_pieces(values, PIECE, &rank, &order, &go_on)
+    sort_pieces(values, PIECE, &rank, &order, &check_stop)
 }
 
 fn sort_pieces<T: Copy, E>(
@@ -31,16 +31,16 @@ fn sort_pieces<T: Copy, E>(
     piece: usize,
     rank: &impl Fn(&T) -> u128,
     order: &impl Fn(&T, &T) -> Ordering,
-    go_on: &impl Fn() -> Result<(), E>,
+    check_stop: &impl Fn() -> Result<(), E>,
 ) -> Result<(), E> {
-    go_on()?;
+    check_stop()?;
     if values.len() > piece {
         let pivot = pivot(values, rank);
-        let less = part(values, piece, |value| rank(value) < pivot, go_on)?;
+        let less = part(values, piece, |value| rank(value) < pivot, check_stop)?;
         if less.min(values.len() - less) > values.len() / LEAST_PART {
             let (before, after) = values.split_at_mut(less);
-            sort_pieces(before, piece, rank, order, go_on)?;
-            return sort_pieces(after, piece, rank, order, go_on);
+            sort_pieces(before, piece, rank, order, check_stop)?;
+            return sort_pieces(after, piece, rank, order, check_stop);
         }
     }
     values.sort_unstable_by(order);
@@ -61,11 +61,11 @@ fn part<T: Copy, E>(
     values: &mut [T],
     piece: usize,
     is_less: impl Fn(&T) -> bool,
-    go_on: &impl Fn() -> Result<(), E>,
+    check_stop: &impl Fn() -> Result<(), E>,
 ) -> Result<usize, E> {
     let mut less = 0;
     for start in (0..values.len()).step_by(piece) {
-        go_on()?;
+        check_stop()?;
         for place in start..values.len().min(start + piece) {
             let value = values[place];
             values[place] = values[less];
@@ -112,12 +112,12 @@ mod tests {
             values in prop::collection::vec(any::<u16>(), 1000), stop_at in 0..100,
         ) {
             let asked = Cell::new(0);
-            let go_on = || {
+            let check_stop = || {
                 asked.set(asked.get() + 1);
                 if asked.get() > stop_at { Err(()) } else { Ok(()) }
             };
             let mut left = values.clone();
-            prop_assert!(sort_pieces(&mut left, SMALL, &rank, &u16::cmp, &go_on).is_err());
+            prop_assert!(sort_pieces(&mut left, SMALL, &rank, &u16::cmp, &check_stop).is_err());
             prop_assert_eq!(asked.get(), stop_at + 1);
             prop_assert_eq!(sorted(left), sorted(values));
         }

@@ -310,7 +310,7 @@ def _rates(result: _native.TeraResult) -> dict[str, float]:
 def _measured(
     result: _native.TeraResult,
     figures: Mapping[str, float],
-    tallies: Mapping[str, _native.Tally],
+    tallies: Mapping[str, _native.IoStats],
 ) -> Measured:
     latencies: dict[str, Histogram] = {}
     readings: dict[str, float] = {}

@@ -47,7 +47,7 @@ impl Chunks<'_> {
                 &mut chunk.entries,
                 |entry| *entry,
                 u128::cmp,
-                || meter.go_on(),
+                || meter.check_stop(),
             )?;
             let file = self.spill.create(number)?;
             chunk.write(&file, meter)?;

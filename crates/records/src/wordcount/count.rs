@@ -43,7 +43,7 @@ impl<'a> Counter<'a> {
     fn new(job: &CountJob, turn: &'a AtomicUsize, meter: &Meter) -> Result<Self, Halt> {
         let table_bytes = Share::of(job).table_bytes();
         Ok(Self {
-            table: Table::new(table_bytes, job.reducers, || meter.go_on())?,
+            table: Table::new(table_bytes, job.reducers, || meter.check_stop())?,
             tally: Tally::default(),
             spills: Spills::create(job, turn)?,
         })
@@ -80,9 +80,9 @@ impl<'a> Counter<'a> {
     fn spill(&mut self, meter: &mut Meter) -> Result<(), Halt> {
         let table = &mut self.table;
         self.spills.write(meter, |run, meter| {
-            table.sort(|| meter.go_on())?;
+            table.sort(|| meter.check_stop())?;
             table.each_word(|word| run.push(word, meter))?;
-            table.clear(|| meter.go_on())
+            table.clear(|| meter.check_stop())
         })
     }
 

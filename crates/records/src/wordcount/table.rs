@@ -62,11 +62,11 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// The system has not as much, or `go_on` says no.
+    /// The system has not as much, or `check_stop` says no.
     pub(crate) fn new<E: From<Fault>>(
         share_bytes: usize,
         reducers: usize,
-        go_on: impl Fn() -> Result<(), E>,
+        check_stop: impl Fn() -> Result<(), E>,
     ) -> Result<Self, E> {
         let arena_bytes = (share_bytes / ARENA_PART).min(u32::MAX as usize);
         let slots = (share_bytes - arena_bytes) / size_of::<Entry>();
@@ -78,7 +78,7 @@ impl Table {
         };
         in_huge_pages(&mut table.slots);
         while table.slots.len() < slots {
-            go_on()?;
+            check_stop()?;
             let more = (table.slots.len() + SLOTS_AT_A_TIME).min(slots);
             table.slots.resize(more, Entry::default());
         }
@@ -150,11 +150,11 @@ impl Table {
     }
 
     /// Put every word in its place, by reducer and then in the order of its bytes. No word may be
-    /// added until the table is cleared, even if `go_on` says no.
-    pub(crate) fn sort<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
-        self.gather(&go_on)?;
+    /// added until the table is cleared, even if `check_stop` says no.
+    pub(crate) fn sort<E>(&mut self, check_stop: impl Fn() -> Result<(), E>) -> Result<(), E> {
+        self.gather(&check_stop)?;
         let (arena, entries) = (&self.arena, &mut self.slots[..self.entries]);
-        sort(entries, Entry::rank, |a, b| a.order(b, arena), go_on)
+        sort(entries, Entry::rank, |a, b| a.order(b, arena), check_stop)
     }
 
     /// Give every word, once they are sorted.
@@ -174,10 +174,10 @@ impl Table {
         Ok(())
     }
 
-    /// Be empty afterwards, unless `go_on` says no.
-    pub(crate) fn clear<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
+    /// Be empty afterwards, unless `check_stop` says no.
+    pub(crate) fn clear<E>(&mut self, check_stop: impl Fn() -> Result<(), E>) -> Result<(), E> {
         for slots in self.slots.chunks_mut(SLOTS_AT_A_TIME) {
-            go_on()?;
+            check_stop()?;
             slots.fill(Entry::default());
         }
         self.arena.clear();
@@ -186,10 +186,10 @@ impl Table {
     }
 
     /// Bring all entries to the first slots.
-    fn gather<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
+    fn gather<E>(&mut self, check_stop: impl Fn() -> Result<(), E>) -> Result<(), E> {
         let mut gathered = 0;
         for start in (0..self.slots.len()).step_by(SLOTS_AT_A_TIME) {
-            go_on()?;
+            check_stop()?;
             for slot in start..self.slots.len().min(start + SLOTS_AT_A_TIME) {
                 if self.slots[slot].count > 0 {
                     self.slots[gathered] = self.slots[slot];
@@ -267,23 +267,23 @@ mod tests {
 
     fn emptied(table: &mut Table) -> Vec<((usize, Vec<u8>), u64)> {
         let mut all = Vec::new();
-        table.sort(go_on).unwrap();
+        table.sort(check_stop).unwrap();
         let taken = table.each_word(|word| {
             all.push(((word.reducer, [word.head, word.rest].concat()), word.count));
-            go_on()
+            check_stop()
         });
         taken.unwrap();
-        table.clear(go_on).unwrap();
+        table.clear(check_stop).unwrap();
         all
     }
 
     #[allow(clippy::unnecessary_wraps)] // as it is asked for
-    fn go_on() -> Result<(), Fault> {
+    fn check_stop() -> Result<(), Fault> {
         Ok(())
     }
 
     fn table(share: usize, reducers: usize) -> Table {
-        Table::new(share, reducers, go_on).unwrap()
+        Table::new(share, reducers, check_stop).unwrap()
     }
 
     #[test]
@@ -320,7 +320,7 @@ mod tests {
         let asked = Cell::new(0);
         let ask = || {
             asked.set(asked.get() + 1);
-            go_on()
+            check_stop()
         };
         let mut table = Table::new(4 << 20, 1, ask).unwrap();
         assert_eq!(asked.replace(0), 4);

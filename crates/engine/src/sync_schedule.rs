@@ -1,16 +1,16 @@
-//! When written data are to be brought to the disk before the end.
+//! Schedule of sync calls between written records.
 
 use crate::job::{Job, Sync, SyncCall};
-use crate::meter::Direction;
+use crate::stats::Direction;
 
-/// Counts the records that a thread writes until it is time for a sync.
-pub(crate) struct SyncTurn {
+/// Counter of written records that determines the next sync.
+pub(crate) struct SyncSchedule {
     sync: Option<Sync>,
     written: u64,
 }
 
-impl SyncTurn {
-    /// As the job wants it; never, if it wants none but at the end.
+impl SyncSchedule {
+    /// Create the schedule of the job; it is empty if syncs happen only at the end.
     pub(crate) fn new(job: &Job) -> Self {
         Self {
             sync: job.sync.filter(|sync| sync.every_records > 0),
@@ -18,7 +18,7 @@ impl SyncTurn {
         }
     }
 
-    /// Another record: the sync that is due after it.
+    /// Count one record. Return the sync call that is due after it.
     #[inline]
     pub(crate) fn after(&mut self, direction: Direction) -> Option<SyncCall> {
         let sync = self.sync.filter(|_| direction == Direction::Write)?;

@@ -1,4 +1,4 @@
-//! The system calls that move a single record.
+//! Synchronous system calls that transfer one record.
 
 use std::os::fd::BorrowedFd;
 
@@ -8,9 +8,9 @@ use rustix::io::{pread, pwrite, read, write};
 
 use crate::error::{Fault, FileFault};
 
-/// How a record gets to the kernel and back. `index` is the file's among those of the thread.
-pub(crate) trait Calls {
-    /// Write all of it at that offset.
+/// Synchronous transfer of records. `index` is the file's position among the thread's files.
+pub(crate) trait SyncIo {
+    /// Write all of `data` at the offset.
     fn write(
         &mut self,
         index: usize,
@@ -19,7 +19,7 @@ pub(crate) trait Calls {
         offset: u64,
     ) -> Result<(), Fault>;
 
-    /// Fill it from that offset as far as the file goes; the number of bytes read.
+    /// Fill `data` from the offset up to the end of the file. Return the number of bytes read.
     fn read(
         &mut self,
         index: usize,
@@ -28,7 +28,7 @@ pub(crate) trait Calls {
         offset: u64,
     ) -> Result<usize, Fault>;
 
-    /// Hand over to the kernel what is still held back.
+    /// Flush user-space buffers to the kernel.
     fn finish(&mut self) -> Result<(), FileFault> {
         Ok(())
     }
@@ -37,10 +37,11 @@ pub(crate) trait Calls {
 /// pread(2) and pwrite(2).
 pub(crate) struct Positioned;
 
-impl Calls for Positioned {
+impl SyncIo for Positioned {
     #[inline]
     fn write(&mut self, _: usize, file: BorrowedFd, data: &[u8], at: u64) -> Result<(), Fault> {
-        write_all(data, at, |data, at| pwrite(file, data, at)).map_err(Fault::at("pwrite"))
+        write_all(data, at, |data, at| pwrite(file, data, at))
+            .map_err(Fault::from_call_error("pwrite"))
     }
 
     #[inline]
@@ -55,43 +56,49 @@ impl Calls for Positioned {
     }
 }
 
-/// Fill `data` from that offset as far as the file goes; the number of bytes read.
+/// Fill `data` from `offset` up to the end of the file. Return the number of bytes read.
 ///
 /// # Errors
 ///
-/// What the kernel refused, and at which byte.
+/// The errno of the failed call and its offset.
 #[inline]
 pub fn read_at(file: BorrowedFd, data: &mut [u8], offset: u64) -> Result<usize, Fault> {
-    read_all(data, offset, |data, at| pread(file, data, at)).map_err(Fault::at("pread"))
+    read_all(data, offset, |data, at| pread(file, data, at))
+        .map_err(Fault::from_call_error("pread"))
 }
 
-/// read(2) and write(2), after an lseek(2) where the file's position is another one.
+/// read(2) and write(2), with lseek(2) where the file position differs.
 pub(crate) struct Seek {
     positions: Vec<u64>,
 }
 
 impl Seek {
-    /// For so many files, which have just been opened.
+    /// Create the state for `files` newly opened files.
     pub(crate) fn new(files: usize) -> Self {
         Self {
             positions: vec![0; files],
         }
     }
 
-    fn go_to(&mut self, index: usize, file: BorrowedFd, record: (u64, usize)) -> Result<(), Fault> {
+    fn seek_to(
+        &mut self,
+        index: usize,
+        file: BorrowedFd,
+        record: (u64, usize),
+    ) -> Result<(), Fault> {
         let (offset, len) = record;
         if self.positions[index] != offset {
-            seek(file, SeekFrom::Start(offset)).map_err(Fault::of("lseek", offset))?;
+            seek(file, SeekFrom::Start(offset)).map_err(Fault::in_call("lseek", offset))?;
         }
         self.positions[index] = offset + len as u64;
         Ok(())
     }
 }
 
-impl Calls for Seek {
+impl SyncIo for Seek {
     fn write(&mut self, index: usize, file: BorrowedFd, data: &[u8], at: u64) -> Result<(), Fault> {
-        self.go_to(index, file, (at, data.len()))?;
-        write_all(data, at, |data, _| write(file, data)).map_err(Fault::at("write"))
+        self.seek_to(index, file, (at, data.len()))?;
+        write_all(data, at, |data, _| write(file, data)).map_err(Fault::from_call_error("write"))
     }
 
     fn read(
@@ -101,7 +108,7 @@ impl Calls for Seek {
         data: &mut [u8],
         offset: u64,
     ) -> Result<usize, Fault> {
-        self.go_to(index, file, (offset, data.len()))?;
-        read_all(data, offset, |data, _| read(file, data)).map_err(Fault::at("read"))
+        self.seek_to(index, file, (offset, data.len()))?;
+        read_all(data, offset, |data, _| read(file, data)).map_err(Fault::from_call_error("read"))
     }
 }

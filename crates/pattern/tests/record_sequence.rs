@@ -1,9 +1,9 @@
-//! Every order takes the records it says, each once a pass.
+//! Tests of access orders.
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 
-use iostudy_pattern::{Layout, Order, Record, Walk};
+use iostudy_pattern::{Layout, Order, Record, RecordSequence};
 use proptest::prelude::*;
 
 const STEP: NonZeroU64 = NonZeroU64::new(3).unwrap();
@@ -18,9 +18,9 @@ fn layout(files: usize, bytes: u64, record_bytes: usize) -> Layout {
 }
 
 fn offsets(order: Order, bytes: u64) -> Vec<u64> {
-    let walk = Walk::new(layout(1, bytes, 1), order, 7);
-    (0..walk.pass())
-        .map(|index| walk.at(index).1.offset)
+    let record_sequence = RecordSequence::new(layout(1, bytes, 1), order, 7);
+    (0..record_sequence.pass())
+        .map(|index| record_sequence.at(index).1.offset)
         .collect()
 }
 
@@ -37,7 +37,7 @@ fn orders_are_what_their_names_say() {
 
 #[test]
 fn the_last_record_is_short_and_every_file_has_its_turn() {
-    let walk = Walk::new(
+    let record_sequence = RecordSequence::new(
         Layout {
             begin: 100,
             ..layout(2, 10, 4)
@@ -45,7 +45,9 @@ fn the_last_record_is_short_and_every_file_has_its_turn() {
         Order::Sequential,
         0,
     );
-    let found: Vec<_> = (0..walk.pass()).map(|index| walk.at(index)).collect();
+    let found: Vec<_> = (0..record_sequence.pass())
+        .map(|index| record_sequence.at(index))
+        .collect();
     let record = |offset, len| Record { offset, len };
     let file = [record(100, 4), record(104, 4), record(108, 2)];
     let expected: Vec<_> = [0, 1].iter().flat_map(|f| file.map(|r| (*f, r))).collect();
@@ -54,10 +56,10 @@ fn the_last_record_is_short_and_every_file_has_its_turn() {
 
 #[test]
 fn a_pass_of_random_records_is_another_one_each_time() {
-    let walk = Walk::new(layout(1, 1000, 1), Order::Random, 7);
+    let record_sequence = RecordSequence::new(layout(1, 1000, 1), Order::Random, 7);
     let pass = |number: u64| -> Vec<u64> {
         (0..1000)
-            .map(|index| walk.at(number * 1000 + index).1.offset)
+            .map(|index| record_sequence.at(number * 1000 + index).1.offset)
             .collect()
     };
     assert_ne!(pass(0), pass(1));
@@ -74,10 +76,10 @@ fn a_pass_of_random_records_is_another_one_each_time() {
 
 #[test]
 fn random_records_are_spread_evenly_over_the_file_at_every_moment() {
-    let walk = Walk::new(layout(1, 1 << 20, 1), Order::Random, 11);
+    let record_sequence = RecordSequence::new(layout(1, 1 << 20, 1), Order::Random, 11);
     let mut counts = [0_u32; 16];
     for index in 0..16_000 {
-        counts[usize::try_from(walk.at(index).1.offset >> 16).unwrap()] += 1;
+        counts[usize::try_from(record_sequence.at(index).1.offset >> 16).unwrap()] += 1;
     }
     // Each is a hypergeometric count with mean 1000 and a standard deviation of about 30.
     assert!(
@@ -88,11 +90,13 @@ fn random_records_are_spread_evenly_over_the_file_at_every_moment() {
 
 #[test]
 fn zipf_takes_the_most_frequent_as_often_as_the_law_has_it() {
-    let walk = Walk::new(layout(1, 1000, 1), Order::Zipf { exponent: 1.0 }, 3);
+    let record_sequence = RecordSequence::new(layout(1, 1000, 1), Order::Zipf { exponent: 1.0 }, 3);
     let mut counts: HashMap<u64, f64> = HashMap::new();
     let draws = 200_000;
     for index in 0..draws {
-        *counts.entry(walk.at(index).1.offset).or_default() += 1.0;
+        *counts
+            .entry(record_sequence.at(index).1.offset)
+            .or_default() += 1.0;
     }
     let mut sorted: Vec<f64> = counts.into_values().collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
@@ -120,10 +124,10 @@ proptest! {
             (1_u64..50).prop_map(|step| Order::Strided { step: NonZeroU64::new(step).unwrap() }),
         ],
     ) {
-        let walk = Walk::new(layout(files, bytes, record_bytes), order, seed);
+        let record_sequence = RecordSequence::new(layout(files, bytes, record_bytes), order, seed);
         let mut seen = vec![vec![false; usize::try_from(bytes).unwrap()]; files];
-        for index in 0..walk.pass() {
-            let (file, Record { offset, len }) = walk.at(index);
+        for index in 0..record_sequence.pass() {
+            let (file, Record { offset, len }) = record_sequence.at(index);
             let start = usize::try_from(offset).unwrap();
             for byte in &mut seen[file][start..start + len] {
                 prop_assert!(!*byte);
@@ -135,7 +139,7 @@ proptest! {
 
     #[test]
     fn the_records_of_zipf_are_records(bytes in 1_u64..500, exponent in 0.1_f64..3.0, index: u64) {
-        let walk = Walk::new(layout(1, bytes, 1), Order::Zipf { exponent }, 5);
-        prop_assert!(walk.at(index).1.offset < bytes);
+        let record_sequence = RecordSequence::new(layout(1, bytes, 1), Order::Zipf { exponent }, 5);
+        prop_assert!(record_sequence.at(index).1.offset < bytes);
     }
 }

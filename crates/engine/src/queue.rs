@@ -1,4 +1,4 @@
-//! An `io_uring` with the buffers of the records under way in it.
+//! `io_uring` with a buffer for each record in flight.
 //!
 //! Source: `io_uring_setup(2)`, `io_uring_enter(2)`, `io_uring_register(2)`.
 
@@ -12,33 +12,36 @@ use iostudy_pattern::{AlignedBuffer, PAGE_BYTES};
 use rustix::io::Errno;
 
 use crate::files::Files;
-use crate::job::Ring;
-use crate::meter::Direction;
+use crate::job::UringOptions;
+use crate::stats::Direction;
 
-/// After so long without a record the kernel's thread goes to sleep and has to be woken.
+/// Idle time in milliseconds before the kernel's polling thread sleeps.
 const SQPOLL_IDLE_MS: u32 = 100;
 
-/// What makes a ring cheaper where the kernel has it, the best first: no interrupt to the thread for
-/// every completion (Linux 5.19). To defer them until the thread asks (`IORING_SETUP_DEFER_TASKRUN`)
-/// took more of the processor where both were tried: random reads of 4 KiB, 32 under way.
-const WAYS: [fn(&mut Builder); 2] = [
+/// Optional ring setups, best first. `IORING_SETUP_COOP_TASKRUN` (Linux 5.19) avoids an interrupt
+/// per completion. `IORING_SETUP_DEFER_TASKRUN` used more CPU in random reads of 4 KiB at depth 32.
+const SETUP_MODES: [fn(&mut Builder); 2] = [
     |builder| {
         builder.setup_coop_taskrun();
     },
     |_| {},
 ];
 
-/// The ring alone, so that it can be done without where the kernel has none.
-pub(crate) fn open(wanted: Ring) -> Result<IoUring, Errno> {
-    let ways = if wanted.sqpoll { &WAYS[1..] } else { &WAYS };
+/// Open the ring without buffers, so that a fallback is possible.
+pub(crate) fn open(options: UringOptions) -> Result<IoUring, Errno> {
+    let modes = if options.sqpoll {
+        &SETUP_MODES[1..]
+    } else {
+        &SETUP_MODES
+    };
     let mut outcome = Err(Errno::INVAL);
-    for way in ways {
-        outcome = open_in_one_way(wanted, *way);
+    for mode in modes {
+        outcome = open_in_mode(options, *mode);
         if !matches!(outcome, Err(Errno::INVAL)) {
             break;
         }
     }
-    // Without it (before Linux 5.11) there is no waiting for a time.
+    // Linux before 5.11 lacks the feature and cannot wait with a timeout.
     outcome.and_then(|ring| {
         if ring.params().is_feature_ext_arg() {
             Ok(ring)
@@ -48,59 +51,64 @@ pub(crate) fn open(wanted: Ring) -> Result<IoUring, Errno> {
     })
 }
 
-fn open_in_one_way(wanted: Ring, way: fn(&mut Builder)) -> Result<IoUring, Errno> {
+fn open_in_mode(options: UringOptions, mode: fn(&mut Builder)) -> Result<IoUring, Errno> {
     let mut builder = IoUring::builder();
-    way(&mut builder);
-    if wanted.sqpoll {
+    mode(&mut builder);
+    if options.sqpoll {
         builder.setup_sqpoll(SQPOLL_IDLE_MS);
     }
-    if wanted.iopoll {
+    if options.iopoll {
         builder.setup_iopoll();
     }
     builder
-        .build(entries(wanted))
+        .build(entries(options))
         .map_err(|error| errno(&error))
 }
 
-/// The kernel's thread takes all entries that it finds, and gives their room back only when it has
-/// begun every one. Pieces end before that, and as many may be begun in their place.
-fn entries(wanted: Ring) -> u32 {
-    if wanted.sqpoll {
-        wanted.depth * 2
+/// The polling thread fetches all entries and frees their slots only after starting every one.
+/// Transfers can complete before that, and as many new ones may be submitted.
+fn entries(options: UringOptions) -> u32 {
+    if options.sqpoll {
+        options.depth * 2
     } else {
-        wanted.depth
+        options.depth
     }
 }
 
-/// A part of a record, to be moved between its slot and a file.
+/// Part of a record, transferred between its slot and a file.
 pub(crate) struct Piece {
     pub(crate) slot: usize,
-    /// Which of the attached files.
+    /// Index of the registered file.
     pub(crate) file: usize,
     pub(crate) direction: Direction,
-    /// Where it begins in the file.
+    /// Offset in the file.
     pub(crate) offset: u64,
-    /// How much of the record is moved already.
+    /// Bytes of the record that are already transferred.
     pub(crate) skip: usize,
     pub(crate) len: usize,
 }
 
-/// A ring with a buffer for each slot. While a piece is under way, its slot belongs to the kernel;
-/// so the queue gives its memory back only after every piece has ended.
+/// Ring with one buffer per slot. The kernel owns the slot of a piece in flight, so the queue frees
+/// its memory only after every piece has completed.
 pub(crate) struct Queue {
     ring: IoUring,
     buffers: ManuallyDrop<AlignedBuffer>,
     slot_bytes: usize,
     sqpoll: bool,
     unregistered: Option<Errno>,
-    under_way: usize,
+    in_flight: usize,
 }
 
 impl Queue {
-    /// With as many slots as the ring is deep; registered, if so much memory may be locked.
-    pub(crate) fn new(ring: IoUring, wanted: Ring, record_bytes: usize) -> io::Result<Self> {
+    /// Create one slot per queue entry. The buffers are registered if the memory lock limit allows
+    /// it.
+    pub(crate) fn new(
+        ring: IoUring,
+        options: UringOptions,
+        record_bytes: usize,
+    ) -> io::Result<Self> {
         let (slot_bytes, all_bytes) =
-            sizes(record_bytes, wanted.depth as usize).ok_or(io::ErrorKind::OutOfMemory)?;
+            sizes(record_bytes, options.depth as usize).ok_or(io::ErrorKind::OutOfMemory)?;
         let mut buffers = AlignedBuffer::new(all_bytes)?;
         let slots: Vec<libc::iovec> = buffers
             .chunks_exact_mut(slot_bytes)
@@ -115,46 +123,46 @@ impl Queue {
             ring,
             buffers: ManuallyDrop::new(buffers),
             slot_bytes,
-            sqpoll: wanted.sqpoll,
+            sqpoll: options.sqpoll,
             unregistered: registered.err().map(|error| errno(&error)),
-            under_way: 0,
+            in_flight: 0,
         })
     }
 
-    /// Why the kernel has to look up the buffers for every record, if it has to.
+    /// Errno of the buffer registration, if it failed.
     pub(crate) fn unregistered(&self) -> Option<Errno> {
         self.unregistered
     }
 
-    /// The files that pieces name by their positions.
+    /// Register the files that pieces refer to.
     pub(crate) fn attach(&self, files: &Files) -> Result<(), Errno> {
         let registered = self.ring.submitter().register_files(&files.descriptors());
         registered.map_err(|error| errno(&error))
     }
 
-    /// The memory of a slot of which nothing is under way.
+    /// Memory of a slot without a piece in flight.
     #[inline]
     pub(crate) fn slot(&mut self, slot: usize) -> &mut [u8] {
         &mut self.buffers[slot * self.slot_bytes..][..self.slot_bytes]
     }
 
-    pub(crate) fn under_way(&self) -> usize {
-        self.under_way
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
-    /// Have it moved from the next `wait` on.
+    /// Queue a piece; the next `wait` submits it.
     #[inline]
-    pub(crate) fn begin(&mut self, piece: &Piece) {
+    pub(crate) fn submit(&mut self, piece: &Piece) {
         let entry = self.entry(piece).user_data(piece.slot as u64);
         // SAFETY: the slot is within the buffers, which outlive the ring's use of them.
         unsafe { self.ring.submission().push(&entry) }
             .expect("the ring has an entry for every slot");
-        self.under_way += 1;
+        self.in_flight += 1;
     }
 
-    /// Hand over what was begun and wait for so many pieces to end, or until the time is over.
+    /// Submit queued pieces and wait for `at_least` completions or the timeout.
     pub(crate) fn wait(&mut self, at_least: usize, time: Option<Duration>) -> Result<(), Errno> {
-        // The kernel's thread ends pieces all the time: a system call only to sleep.
+        // The polling thread completes pieces by itself: a system call is needed only to sleep.
         let ready = self.sqpoll && !self.ring.completion().is_empty();
         let at_least = if ready { 0 } else { at_least };
         let waited = match time {
@@ -166,42 +174,42 @@ impl Queue {
                 submitter.submit_with_args(at_least, &arguments)
             }
         };
-        pass_over_passing(waited)
+        ignore_transient(waited)
     }
 
-    /// How many pieces the kernel may have taken: with a thread of its own all that were begun, as
-    /// it looks for them by itself; else those that were handed over.
-    fn taken(&mut self) -> usize {
+    /// Number of pieces that the kernel may have fetched. With a polling thread these are all
+    /// queued pieces; otherwise the submitted ones.
+    fn submitted(&mut self) -> usize {
         let kept = if self.sqpoll {
             0
         } else {
             self.ring.submission().len()
         };
-        self.under_way - kept
+        self.in_flight - kept
     }
 
-    /// Wait for a piece that the kernel has taken to end; what it has not taken stays here.
-    fn wait_for_taken(&mut self) -> Result<(), Errno> {
+    /// Wait for a submitted piece to complete; queued pieces are not submitted.
+    fn wait_for_submitted(&mut self) -> Result<(), Errno> {
         if self.sqpoll {
-            return self.wait(1, None); // the thread may sleep, and has to be woken
+            return self.wait(1, None); // the polling thread may sleep and needs a wake-up
         }
         let flags = EnterFlags::GETEVENTS.bits();
-        // SAFETY: without an argument there is none to be wrong.
+        // SAFETY: the call passes no argument.
         let waited = unsafe { self.ring.submitter().enter::<()>(0, 1, flags, None) };
-        pass_over_passing(waited)
+        ignore_transient(waited)
     }
 
-    /// The slot of a piece that has ended, and how many bytes were moved.
+    /// Slot of the next completed piece and the number of bytes transferred.
     #[inline]
-    pub(crate) fn ended(&mut self) -> Option<(usize, Result<usize, Errno>)> {
+    pub(crate) fn next_completion(&mut self) -> Option<(usize, Result<usize, Errno>)> {
         let entry = self.ring.completion().next()?;
-        self.under_way -= 1;
-        let moved = usize::try_from(entry.result());
+        self.in_flight -= 1;
+        let transferred = usize::try_from(entry.result());
         #[allow(clippy::cast_possible_truncation)] // it was a usize
         let slot = entry.user_data() as usize;
         Some((
             slot,
-            moved.map_err(|_| Errno::from_raw_os_error(-entry.result())),
+            transferred.map_err(|_| Errno::from_raw_os_error(-entry.result())),
         ))
     }
 
@@ -211,7 +219,7 @@ impl Queue {
         let (offset, index) = (piece.offset, piece.slot as u16);
         let is_registered = self.unregistered.is_none();
         let memory = &mut self.slot(piece.slot)[piece.skip..][..piece.len];
-        // The kernel moves less than 2 GiB at a time; what is left follows.
+        // The kernel transfers less than 2 GiB per call; the rest follows.
         let len = u32::try_from(memory.len()).unwrap_or(u32::MAX);
         let memory = memory.as_mut_ptr();
         match (piece.direction, is_registered) {
@@ -229,7 +237,7 @@ impl Queue {
     }
 }
 
-/// Of a slot and of all, unless no memory is so large.
+/// Bytes of one slot and of all slots; `None` if they exceed the address space.
 fn sizes(record_bytes: usize, depth: usize) -> Option<(usize, usize)> {
     let slot_bytes = record_bytes.checked_next_multiple_of(PAGE_BYTES)?;
     let all_bytes = slot_bytes.checked_mul(depth)?;
@@ -238,22 +246,21 @@ fn sizes(record_bytes: usize, depth: usize) -> Option<(usize, usize)> {
 }
 
 impl Drop for Queue {
-    /// What was begun and not handed over is never moved: after a fault or a stop nothing is
-    /// written any more.
+    /// Queued pieces are never submitted: nothing is written after a fault or a stop.
     fn drop(&mut self) {
-        while self.taken() > 0 {
-            if self.wait_for_taken().is_err() {
-                return; // better memory lost than written to behind the back of its next owner
+        while self.submitted() > 0 {
+            if self.wait_for_submitted().is_err() {
+                return; // a leak is safer than kernel writes to freed memory
             }
-            while self.ended().is_some() {}
+            while self.next_completion().is_some() {}
         }
-        // SAFETY: dropped once, here, and the kernel has nothing that names it.
+        // SAFETY: dropped once, here, and the kernel holds no reference.
         unsafe { ManuallyDrop::drop(&mut self.buffers) }
     }
 }
 
-/// Not an error: the time is over, there was a signal, or resources are short for a moment.
-fn pass_over_passing(waited: io::Result<usize>) -> Result<(), Errno> {
+/// Ignore timeouts, signals and temporary shortages.
+fn ignore_transient(waited: io::Result<usize>) -> Result<(), Errno> {
     match waited.map_err(|error| errno(&error)) {
         Ok(_) | Err(Errno::TIME | Errno::INTR | Errno::AGAIN | Errno::BUSY) => Ok(()),
         Err(errno) => Err(errno),
@@ -271,7 +278,7 @@ mod tests {
 
     use super::*;
 
-    const WANTED: Ring = Ring {
+    const WANTED: UringOptions = UringOptions {
         depth: 2,
         batch: 1,
         sqpoll: false,
@@ -279,7 +286,7 @@ mod tests {
     };
 
     #[test]
-    fn what_was_begun_and_not_handed_over_is_not_written_when_the_queue_ends() {
+    fn queued_pieces_are_not_written_when_the_queue_is_dropped() {
         let Ok(ring) = open(WANTED) else {
             eprintln!("skipped: no io_uring");
             return;
@@ -289,9 +296,9 @@ mod tests {
         let files = Files::from(vec![OwnedFd::from(File::create(&path).unwrap())]);
         let mut queue = Queue::new(ring, WANTED, PAGE_BYTES).unwrap();
         queue.attach(&files).unwrap();
-        queue.begin(&page(0));
+        queue.submit(&page(0));
         queue.wait(0, None).unwrap();
-        queue.begin(&page(1));
+        queue.submit(&page(1));
         drop(queue);
         assert_eq!(path.metadata().unwrap().len(), PAGE_BYTES as u64);
     }

@@ -1,45 +1,45 @@
-//! The records of several files of equal size as one row, taken in some order.
+//! Sequence of records over several files of equal size.
 
 use std::num::NonZeroU64;
 
 use crate::order::{Order, Positions};
 
-/// A piece of a file that one system call moves.
+/// Part of a file that one system call transfers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record {
-    /// Where it begins, in bytes from the start of the file.
+    /// Byte offset in the file.
     pub offset: u64,
-    /// How many bytes it has.
+    /// Length in bytes.
     pub len: usize,
 }
 
-/// Where the records lie: in how many files, from which byte of each, over how many bytes.
+/// Placement of the records in the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
-    /// How many files.
+    /// Number of files.
     pub files: usize,
-    /// Where in each file the first record begins.
+    /// Offset of the first record in each file.
     pub begin: u64,
-    /// Over how many bytes of each file the records go; the last record is short if need be.
+    /// Bytes per file that the records cover; the last record may be short.
     pub bytes: u64,
-    /// How long a record is.
+    /// Record size in bytes.
     pub record_bytes: usize,
 }
 
-/// A layout with an order: which record comes at which index, as a pure function.
+/// Records of a layout in a given order, as a pure function of the index.
 #[derive(Debug, Clone)]
-pub struct Walk {
+pub struct RecordSequence {
     layout: Layout,
     records_per_file: u64,
     positions: Positions,
 }
 
-impl Walk {
-    /// The walk of that order over the layout; random ones depend on `seed`.
+impl RecordSequence {
+    /// Create the sequence of `order` over `layout`; random orders depend on `seed`.
     ///
     /// # Panics
     ///
-    /// If the layout has no file, no bytes, or records of no bytes.
+    /// If the layout has no file, no bytes, or empty records.
     #[must_use]
     pub fn new(layout: Layout, order: Order, seed: u64) -> Self {
         let records_per_file = layout.bytes.div_ceil(layout.record_bytes as u64);
@@ -51,16 +51,16 @@ impl Walk {
         }
     }
 
-    /// How many records make a pass.
+    /// Number of records in a pass.
     #[must_use]
     pub fn pass(&self) -> u64 {
         self.positions.pass()
     }
 
-    /// The file, from 0, and the record that come at `index`, counted over all passes.
+    /// File index and record at `index`, counted over all passes.
     #[must_use]
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // there are fewer than `files`, which is a usize
+    #[allow(clippy::cast_possible_truncation)] // less than `files`, which is a usize
     pub fn at(&self, index: u64) -> (usize, Record) {
         let position = self.positions.at(index);
         let (file, within) = if self.layout.files == 1 {

@@ -1,13 +1,13 @@
-//! How many bytes the kernel has fetched from storage for a thread.
+//! Bytes that the kernel fetched from storage for a thread.
 //!
-//! More than it read where the kernel read ahead into gaps, less where the page cache had them.
-//! Source: `read_bytes` of /proc/pid/io, in the kernel's Documentation/filesystems/proc.rst.
+//! Read-ahead into gaps makes it larger than the bytes read; page cache hits make it smaller.
+//! Source: `read_bytes` of /proc/pid/io in the kernel's Documentation/filesystems/proc.rst.
 
 use std::fs::read_to_string;
 
 const PATH: &str = "/proc/thread-self/io";
 
-/// What was fetched for this thread since it began; `None` where the kernel does not say.
+/// Bytes fetched for this thread since it started; `None` where the kernel has no I/O accounting.
 pub(crate) fn fetched_bytes() -> Option<u64> {
     parse(&read_to_string(PATH).ok()?)
 }

@@ -1,21 +1,23 @@
-//! A job that is slower by a share that is known.
+//! Tests of slow-downs.
 
 mod jobs;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use iostudy_engine::{Invalid, Job, JobResult, Length, Method, Operation, Order, Pace, Ring, run};
+use iostudy_engine::{
+    InvalidJob, Job, JobResult, Length, Method, Operation, Order, Pace, UringOptions, run,
+};
 use iostudy_latency::Latencies;
 use jobs::{WRITE, in_folder, job};
 
 const FILE_BYTES: u64 = 4 << 20;
 const RECORD_BYTES: usize = 16 << 10;
 
-/// A mean of latencies is off by what one of their buckets is wide, at most.
+/// A mean of latencies is off by at most the width of a bucket.
 const HISTOGRAM_EXACT_TO: f64 = 0.99;
 
-/// Temporary files need not have direct I/O.
+/// Create a folder in the current directory: tmpfs lacks direct I/O.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -31,13 +33,13 @@ fn slowed(paths: &[PathBuf], share: f64) -> Job {
         direct: true,
         order: Order::Random,
         length: Length::Time(Duration::from_millis(400)),
-        pace: Pace::Slowed { share },
+        pace: Pace::SlowedDown { share },
         ..job(paths, Operation::Read, FILE_BYTES, RECORD_BYTES)
     }
 }
 
-/// Which share of the time of a job of one thread its records have not taken.
-fn share_waited(done: &JobResult) -> f64 {
+/// Share of a single thread's time that its records did not take.
+fn waiting_share(done: &JobResult) -> f64 {
     1.0 - seconds(&done.read.latencies) / done.wall.as_secs_f64()
 }
 
@@ -50,7 +52,7 @@ fn seconds(latencies: &Latencies) -> f64 {
 fn a_thread_waits_for_its_share_of_the_time() {
     let folder = folder();
     let paths = written(folder.path());
-    let ring = Method::IoUring(Ring {
+    let ring = Method::IoUring(UringOptions {
         depth: 1,
         batch: 1,
         sqpoll: false,
@@ -62,9 +64,9 @@ fn a_thread_waits_for_its_share_of_the_time() {
                 method,
                 ..slowed(&paths, share)
             };
-            let waited = || share_waited(&run(&work, |_| true).unwrap());
-            // Opening and closing, and a sleep that ends late, are no time of any record; nor is
-            // time in which the machine does something else, so there is more than one try.
+            let waited = || waiting_share(&run(&work, |_| true).unwrap());
+            // Open, close and late wake-ups are outside record time, as is time used by other
+            // processes. Therefore the test retries.
             let off = (0..5)
                 .map(|_| (waited() - share).abs())
                 .find(|off| *off < 0.01);
@@ -74,7 +76,7 @@ fn a_thread_waits_for_its_share_of_the_time() {
 }
 
 #[test]
-fn what_ends_the_files_is_waited_for_too() {
+fn sync_and_close_are_slowed_down_too() {
     let folder = folder();
     let paths = in_folder(folder.path(), 1);
     let share = 0.5;
@@ -94,8 +96,8 @@ fn what_ends_the_files_is_waited_for_too() {
         phases.open + phases.records + phases.sync + phases.close,
         done.threads[0]
     );
-    // At least half of all is waiting: as much as opening, syncing and what of the records is none.
-    // A sleep that ended late is made up for by a shorter one at the end.
+    // At least half of the time is waiting; open, sync and records share the other half. A late
+    // wake-up is compensated by a shorter sleep at the end.
     let around = (phases.open + phases.sync).as_secs_f64();
     let worked = around + HISTOGRAM_EXACT_TO * seconds(&done.write.latencies);
     assert!(
@@ -105,11 +107,11 @@ fn what_ends_the_files_is_waited_for_too() {
 }
 
 #[test]
-fn it_is_refused_where_something_goes_on_while_a_thread_waits() {
+fn concurrent_io_during_a_slow_down_is_refused() {
     let path = |name: &str| PathBuf::from(name);
     let alone = slowed(&[path("a")], 0.05);
     assert_eq!(alone.validate(), Ok(()));
-    let deep = Method::IoUring(Ring {
+    let deep = Method::IoUring(UringOptions {
         depth: 2,
         batch: 1,
         sqpoll: false,
@@ -127,7 +129,7 @@ fn it_is_refused_where_something_goes_on_while_a_thread_waits() {
         },
     ];
     for job in others {
-        assert_eq!(job.validate(), Err(Invalid::NotSlowedExactly));
+        assert_eq!(job.validate(), Err(InvalidJob::InexactSlowdown));
     }
     for share in [0.0, 1.0, f64::NAN, -0.1] {
         assert!(slowed(&[path("a")], share).validate().is_err(), "{share}");

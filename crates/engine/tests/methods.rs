@@ -1,4 +1,4 @@
-//! The ways in which a job may move its records.
+//! Tests of I/O methods, orders and pacing.
 
 mod jobs;
 
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use iostudy_engine::{
-    Advice, Job, Length, Method, Operation, Order, Pace, Ring, Sync, SyncCall, run,
+    Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, UringOptions, run,
 };
 use jobs::{WRITE, in_folder, job};
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn any_method() -> impl Strategy<Value = Method> {
         Just(Method::Seek),
         Just(Method::Stdio),
         (1_u32..9, 1_u32..9, any::<bool>()).prop_map(|(depth, batch, sqpoll)| {
-            Method::IoUring(Ring {
+            Method::IoUring(UringOptions {
                 depth,
                 batch: batch.min(depth),
                 sqpoll,
@@ -75,7 +75,7 @@ proptest! {
 }
 
 #[test]
-fn a_mix_reads_its_share_and_what_it_writes_stays_right() {
+fn a_mix_reads_its_share_and_writes_correct_data() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
@@ -102,7 +102,7 @@ fn a_mix_reads_its_share_and_what_it_writes_stays_right() {
 }
 
 #[test]
-fn records_may_begin_behind_what_is_there() {
+fn records_may_begin_after_existing_data() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
@@ -120,7 +120,7 @@ fn records_may_begin_behind_what_is_there() {
 }
 
 #[test]
-fn syncs_come_after_so_many_records_and_at_the_end() {
+fn syncs_happen_at_intervals_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 2);
     let sync = Some(Sync {
@@ -140,13 +140,13 @@ fn syncs_come_after_so_many_records_and_at_the_end() {
 }
 
 #[test]
-fn a_job_ends_with_its_time_and_does_not_count_its_ramp() {
+fn a_timed_job_ends_on_time_and_excludes_its_ramp() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     let write = Job {
         length: Length::Time(Duration::from_millis(200)),
         ramp: Duration::from_millis(300),
-        pace: Pace::Think(Duration::from_millis(1)),
+        pace: Pace::ThinkTime(Duration::from_millis(1)),
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
     let before = Instant::now();
@@ -162,47 +162,47 @@ fn a_job_ends_with_its_time_and_does_not_count_its_ramp() {
 }
 
 #[test]
-fn a_limit_is_kept() {
+fn the_rate_limit_holds() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     let write = Job {
-        pace: Pace::Limited { per_second: 200.0 },
+        pace: Pace::RateLimited { per_second: 200.0 },
         ..job(&paths, WRITE, 50 * 4096, RECORD_BYTES)
     };
     assert!(run(&write, |_| true).unwrap().wall >= Duration::from_millis(245));
 }
 
 #[test]
-fn an_open_loop_counts_from_the_arrival_and_tells_what_it_never_began() {
+fn open_loop_latency_counts_from_the_arrival_and_unissued_records_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     let flood = Job {
         length: Length::Time(Duration::from_millis(100)),
-        pace: Pace::Open {
+        pace: Pace::OpenLoop {
             per_second: 1e8,
             poisson: true,
         },
         ..job(&paths, WRITE, FILE_BYTES, RECORD_BYTES)
     };
     let done = run(&flood, |_| true).unwrap();
-    let (begun, overdue) = (done.write.latencies.len(), done.overdue);
+    let (begun, unissued) = (done.write.latencies.len(), done.unissued);
     let arrived = 10_000_000.0;
     #[allow(clippy::cast_precision_loss)]
-    let share = (begun + overdue) as f64 / arrived;
+    let share = (begun + unissued) as f64 / arrived;
     assert!(
         (share - 1.0).abs() < 0.05,
-        "{begun} begun, {overdue} overdue"
+        "{begun} begun, {unissued} overdue"
     );
-    // The last records begun arrived long before: in a closed loop each takes microseconds.
+    // The last issued records arrived long before: in a closed loop each takes microseconds.
     assert!(done.write.latencies.max() > 50_000_000);
 }
 
 #[test]
-fn an_open_loop_that_keeps_up_begins_all_that_arrive() {
+fn an_open_loop_below_saturation_issues_all_arrivals() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     let calm = Job {
-        pace: Pace::Open {
+        pace: Pace::OpenLoop {
             per_second: 1000.0,
             poisson: false,
         },
@@ -210,11 +210,11 @@ fn an_open_loop_that_keeps_up_begins_all_that_arrive() {
     };
     let done = run(&calm, |_| true).unwrap();
     assert!(done.wall >= Duration::from_millis(98));
-    assert_eq!((done.write.latencies.len(), done.overdue), (100, 0));
+    assert_eq!((done.write.latencies.len(), done.unissued), (100, 0));
 }
 
 #[test]
-fn a_stream_that_cannot_be_flushed_is_an_error_and_not_a_success() {
+fn a_failed_stream_flush_is_an_error() {
     let full = Job {
         method: Method::Stdio,
         ..job(&[PathBuf::from("/dev/full")], WRITE, 100, 100)
