@@ -154,7 +154,7 @@ class MetadataJob:
         seed: int,
     ) -> None: ...
     @property
-    def needs(self) -> list[str]:
+    def required_operations(self) -> list[str]:
         """The operations that another job of the same form must have done before."""
     def run(self, tick: Callable[[int], bool] | None = None) -> list[MetadataPhase]:
         """Carry it out with the GIL released; signals are handled within 100 ms.
@@ -238,7 +238,7 @@ class NamespaceOutcome:
     @property
     def phases(self) -> list[NamespacePhase]: ...
     @property
-    def dropped(self) -> list[str]:
+    def failed_logs(self) -> list[str]:
         """The log directories that failed, each with the reason and what it may lack."""
     def verify(self) -> None:
         """Read every log that is left, with the GIL released, and compare it with the tree served.

@@ -198,7 +198,7 @@ def test_a_tree_too_deep_for_its_place_is_explained(place):
     ("options", "reason"),
     [
         ({"operations": []}, "at least one"),
-        ({"operations": ["stat", "create_write"]}, "are there already"),
+        ({"operations": ["stat", "create_write"]}, "already exist"),
         ({"operations": "delete,stat"}, "gone by then"),
         ({"operations": "stat,stat"}, "twice"),
         ({"operations": "chmod"}, "create_write"),

@@ -50,8 +50,12 @@ impl MetadataJob {
     }
 
     #[getter]
-    fn needs(&self) -> Vec<&'static str> {
-        self.0.needs().into_iter().map(Operation::name).collect()
+    fn required_operations(&self) -> Vec<&'static str> {
+        self.0
+            .required_operations()
+            .into_iter()
+            .map(Operation::name)
+            .collect()
     }
 
     #[pyo3(signature = (tick = None))]

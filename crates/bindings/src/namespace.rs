@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use iostudy_namespace::{Error, Fault, Job, Log, Operation, Order, Outcome, Phase, Sync, run};
+use iostudy_namespace::{
+    Error, Fault, Job, LogOptions, Operation, Outcome, Phase, Sync, WriteOrder, run,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,7 +44,7 @@ impl NamespaceJob {
         let batch_wait = Duration::try_from_secs_f64(batch_wait_seconds)
             .map_err(|error| PyValueError::new_err(format!("batch_wait_seconds: {error}")))?;
         let job = Job {
-            log: Log {
+            log: LogOptions {
                 directories: logs.into_iter().map(|path| path.0).collect(),
                 order: parse_order(order)?,
                 sync: parse_sync(sync)?,
@@ -89,9 +91,9 @@ impl NamespaceOutcome {
     }
 
     #[getter]
-    fn dropped(&self) -> Vec<String> {
-        let dropped = self.outcome.dropped.iter();
-        dropped.map(ToString::to_string).collect()
+    fn failed_logs(&self) -> Vec<String> {
+        let failed_logs = self.outcome.failed_logs.iter();
+        failed_logs.map(ToString::to_string).collect()
     }
 
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
@@ -142,17 +144,17 @@ impl NamespacePhase {
 
     #[getter]
     fn lock_seconds(&self) -> f64 {
-        self.0.waits.lock.as_secs_f64()
+        self.0.wait_times.lock.as_secs_f64()
     }
 
     #[getter]
     fn buffer_seconds(&self) -> f64 {
-        self.0.waits.buffer.as_secs_f64()
+        self.0.wait_times.buffer.as_secs_f64()
     }
 
     #[getter]
     fn sync_seconds(&self) -> f64 {
-        self.0.waits.sync.as_secs_f64()
+        self.0.wait_times.sync.as_secs_f64()
     }
 
     #[getter]
@@ -165,10 +167,10 @@ fn parse_operation(name: &str) -> PyResult<Operation> {
     named("operation", name, Operation::ALL, Operation::name)
 }
 
-fn parse_order(name: &str) -> PyResult<Order> {
+fn parse_order(name: &str) -> PyResult<WriteOrder> {
     match name {
-        "in-turn" => Ok(Order::InTurn),
-        "parallel" => Ok(Order::Parallel),
+        "in-turn" => Ok(WriteOrder::Sequential),
+        "parallel" => Ok(WriteOrder::Parallel),
         other => Err(unknown("order", other, "in-turn, parallel")),
     }
 }
@@ -186,19 +188,19 @@ fn from_error(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::File(fault) => from_fault(py, fault, fault.call),
         // The last directory that was dropped is the one that ended the run.
-        Error::NoLogLeft(dropped) => match dropped.last() {
+        Error::AllLogsFailed(failed_logs) => match failed_logs.last() {
             Some(last) => from_fault(py, &last.fault, &error.to_string()),
             None => VerificationError::new_err(error.to_string()),
         },
         Error::Thread(source) => no_thread(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
         Error::Unreadable { fault, .. } => from_fault(py, fault, &error.to_string()),
-        Error::Refused(_)
+        Error::TreeError(_)
         | Error::Damaged { .. }
         | Error::Missing { .. }
-        | Error::NotWhole(_)
+        | Error::IncompleteLog(_)
         | Error::OutOfOrder { .. }
-        | Error::Differs { .. } => VerificationError::new_err(error.to_string()),
+        | Error::TreeMismatch { .. } => VerificationError::new_err(error.to_string()),
     }
 }
 

@@ -143,7 +143,7 @@ class NNBench(Workload):
 
     @property
     def _needs(self) -> list[str]:
-        return _job(self.options, Path("/"), self.options.operations, seed=0).needs
+        return _job(self.options, Path("/"), self.options.operations, seed=0).required_operations
 
     @property
     def _keeps(self) -> bool:

@@ -1,32 +1,32 @@
-//! What the tree holds between two phases.
+//! Contents of the tree between two phases.
 
 use crate::operation::Operation;
 
-/// The first letter of a name; a number follows.
+/// Kind of a name: its first letter, which a number follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Kind {
+pub(crate) enum NameKind {
     Created = b'f',
     Renamed = b'r',
     Directory = b'd',
 }
 
-impl Kind {
+impl NameKind {
     pub(crate) fn letter(self) -> u8 {
         self as u8
     }
 }
 
-/// Either no files, or all of them under names of one kind; and the same with directories.
+/// Either no files or all files under names of one kind; likewise for directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Stock {
-    pub(crate) files: Option<Kind>,
+pub(crate) struct TreeState {
+    pub(crate) files: Option<NameKind>,
     pub(crate) directories: bool,
 }
 
-impl Stock {
-    /// The least that must be there for the operations to be possible in their order.
-    pub(crate) fn before(operations: &[Operation]) -> Self {
+impl TreeState {
+    /// Minimum state that the operations require in their order.
+    pub(crate) fn required_before(operations: &[Operation]) -> Self {
         let first = |of: &[Operation]| operations.iter().copied().find(|one| of.contains(one));
         let of_files = first(&[
             Operation::CreateWrite,
@@ -38,7 +38,7 @@ impl Stock {
         let of_directories = first(&[Operation::Mkdir, Operation::Rmdir]);
         let files = match (of_files, of_directories) {
             (Some(Operation::CreateWrite), _) | (None, Some(_)) => None,
-            (Some(_), _) | (None, None) => Some(Kind::Created),
+            (Some(_), _) | (None, None) => Some(NameKind::Created),
         };
         Self {
             files,
@@ -46,7 +46,7 @@ impl Stock {
         }
     }
 
-    /// What is there after an operation; what is wrong if it cannot be done.
+    /// State after an operation, or the reason why the operation is impossible.
     pub(crate) fn after(self, operation: Operation) -> Result<Self, &'static str> {
         let files = |kind| {
             Ok(Self {
@@ -61,18 +61,18 @@ impl Stock {
             })
         };
         match (operation, self.files, self.directories) {
-            (Operation::CreateWrite, None, _) => files(Some(Kind::Created)),
-            (Operation::CreateWrite, Some(_), _) => Err("the files are there already"),
+            (Operation::CreateWrite, None, _) => files(Some(NameKind::Created)),
+            (Operation::CreateWrite, Some(_), _) => Err("the files already exist"),
             (Operation::List, ..) | (Operation::OpenRead | Operation::Stat, Some(_), _) => Ok(self),
-            (Operation::Rename, Some(_), _) => files(Some(Kind::Renamed)),
+            (Operation::Rename, Some(_), _) => files(Some(NameKind::Renamed)),
             (Operation::Delete, Some(_), _) => files(None),
             (Operation::OpenRead | Operation::Stat | Operation::Rename | Operation::Delete, ..) => {
-                Err("the files are gone by then")
+                Err("the files no longer exist")
             }
             (Operation::Mkdir, _, false) => directories(true),
-            (Operation::Mkdir, _, true) => Err("the directories are there already"),
+            (Operation::Mkdir, _, true) => Err("the directories already exist"),
             (Operation::Rmdir, _, true) => directories(false),
-            (Operation::Rmdir, _, false) => Err("the directories are gone by then"),
+            (Operation::Rmdir, _, false) => Err("the directories no longer exist"),
         }
     }
 
@@ -80,9 +80,9 @@ impl Stock {
         self == Self::default()
     }
 
-    /// The kinds of names that there are for every number.
-    pub(crate) fn kinds(self) -> impl Iterator<Item = Kind> + Clone {
-        let directories = self.directories.then_some(Kind::Directory);
+    /// Kinds of names that exist for every number.
+    pub(crate) fn kinds(self) -> impl Iterator<Item = NameKind> + Clone {
+        let directories = self.directories.then_some(NameKind::Directory);
         self.files.into_iter().chain(directories)
     }
 }

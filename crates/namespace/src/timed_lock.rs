@@ -1,12 +1,12 @@
-//! Locks that tell how long they were waited for.
+//! Lock acquisition with measured wait time.
 
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 use std::time::{Duration, Instant};
 
-/// A lock that was tried, and is waited for if somebody else has it; `waited` grows by that time.
+/// Acquire a lock after a failed try, and add the wait time to `waited`.
 ///
-/// One whose holder has panicked is taken as well: the panic ends the run by itself.
-pub(crate) fn take<G>(
+/// A poisoned lock is acquired too: the panic ends the run.
+pub(crate) fn timed_lock<G>(
     tried: TryLockResult<G>,
     wait: impl FnOnce() -> LockResult<G>,
     waited: &mut Duration,
@@ -31,17 +31,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_time_until_somebody_else_lets_go_counts() {
+    fn only_the_wait_for_another_holder_is_measured() {
         let mutex = Mutex::new(());
         let held = Duration::from_millis(30);
         let mut waited = Duration::ZERO;
-        drop(take(mutex.try_lock(), || mutex.lock(), &mut waited));
+        drop(timed_lock(mutex.try_lock(), || mutex.lock(), &mut waited));
         assert_eq!(waited, Duration::ZERO);
         let guard = mutex.lock().unwrap();
         thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let mut waited = Duration::ZERO;
-                drop(take(mutex.try_lock(), || mutex.lock(), &mut waited));
+                drop(timed_lock(mutex.try_lock(), || mutex.lock(), &mut waited));
                 waited
             });
             thread::sleep(held);

@@ -1,15 +1,15 @@
-//! The form of a tree in an image: one node after the other, in the order of their numbers.
+//! Encoding of the tree's nodes in an image.
 
 use super::{FILE, Node, Tree, rehash};
-use crate::mutation::{number, put_number};
+use crate::mutation::{append_number, read_number};
 
 /// Kinds of nodes.
-const NOTHING: u8 = 0;
-const DIRECTORY: u8 = 1;
-const PLAIN: u8 = 2;
+const FREE_NODE: u8 = 0;
+const DIRECTORY_NODE: u8 = 1;
+const FILE_NODE: u8 = 2;
 
 impl Tree {
-    /// Append the form that [`Self::decode`] reads: a node after the other, and its name.
+    /// Append the encoding that [`Self::decode`] reads: each node with its name.
     pub(crate) fn encode(&self, into: &mut Vec<u8>) {
         let mut is_free = vec![false; self.nodes.len()];
         for &index in &self.free {
@@ -17,21 +17,21 @@ impl Tree {
         }
         for (node, is_free) in self.nodes.iter().zip(is_free) {
             let kind = match node.children {
-                _ if is_free => NOTHING,
-                FILE => PLAIN,
-                _ => DIRECTORY,
+                _ if is_free => FREE_NODE,
+                FILE => FILE_NODE,
+                _ => DIRECTORY_NODE,
             };
             into.push(kind);
             if !is_free {
-                put_number(into, node.parent.into());
-                put_number(into, node.modified_ms);
-                put_number(into, node.name.len() as u64);
+                append_number(into, node.parent.into());
+                append_number(into, node.modified_ms);
+                append_number(into, node.name.len() as u64);
                 into.extend_from_slice(&node.name);
             }
         }
     }
 
-    /// The tree that was encoded; None if it was no tree.
+    /// Decode a tree; `None` if it is invalid.
     pub(crate) fn decode(mut rest: &[u8]) -> Option<Self> {
         let mut tree = Self {
             nodes: Vec::new(),
@@ -39,17 +39,17 @@ impl Tree {
         };
         while let Some((&kind, after)) = rest.split_first() {
             rest = after;
-            if kind == NOTHING {
+            if kind == FREE_NODE {
                 tree.free.push(u32::try_from(tree.nodes.len()).ok()?);
                 tree.nodes.push(Node::default());
                 continue;
             }
-            let parent = u32::try_from(number(&mut rest)?).ok()?;
-            let modified_ms = number(&mut rest)?;
-            let name_bytes = usize::try_from(number(&mut rest)?).ok()?;
+            let parent = u32::try_from(read_number(&mut rest)?).ok()?;
+            let modified_ms = read_number(&mut rest)?;
+            let name_bytes = usize::try_from(read_number(&mut rest)?).ok()?;
             let (name, after) = rest.split_at_checked(name_bytes)?;
             rest = after;
-            let children = if kind == PLAIN { FILE } else { 0 };
+            let children = if kind == FILE_NODE { FILE } else { 0 };
             tree.nodes.push(Node {
                 name: name.into(),
                 modified_ms,
@@ -57,11 +57,12 @@ impl Tree {
                 children,
             });
         }
-        tree.find_all_again().then_some(tree)
+        tree.rebuild_index().then_some(tree)
     }
 
-    /// Fill the index and count the children; whether every node has a parent and a name of its own.
-    fn find_all_again(&mut self) -> bool {
+    /// Rebuild the index and the child counts. Return whether every node has a parent and a unique
+    /// name.
+    fn rebuild_index(&mut self) -> bool {
         let is_free: Vec<u32> = self.free.clone();
         let mut free = is_free.iter().peekable();
         for index in 1..self.nodes.len() {
