@@ -35,6 +35,6 @@ fn from_fault(py: Python<'_>, fault: &Fault) -> PyErr {
         Fault::Memory { errno, .. } => {
             EngineError::new_err((errno.raw_os_error(), fault.to_string()))
         }
-        Fault::Wrong { .. } => VerificationError::new_err(fault.to_string()),
+        Fault::InvalidData { .. } => VerificationError::new_err(fault.to_string()),
     }
 }

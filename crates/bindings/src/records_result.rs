@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_records::Calls;
+use iostudy_records::CallStats;
 use pyo3::prelude::*;
 
 use crate::job_result::IoStats;
@@ -11,14 +11,14 @@ use crate::job_result::IoStats;
 #[pyclass(frozen, subclass, module = "iostudy._native")]
 pub struct RecordsResult {
     wall: Duration,
-    calls: Calls,
+    call_stats: CallStats,
 }
 
 impl RecordsResult {
-    pub fn new(wall: Duration, calls: &Calls) -> Self {
+    pub fn new(wall: Duration, call_stats: &CallStats) -> Self {
         Self {
             wall,
-            calls: calls.clone(),
+            call_stats: call_stats.clone(),
         }
     }
 }
@@ -32,11 +32,11 @@ impl RecordsResult {
 
     #[getter]
     fn read(&self) -> IoStats {
-        IoStats::new(self.calls.read_bytes, &self.calls.reads)
+        IoStats::new(self.call_stats.read_bytes, &self.call_stats.reads)
     }
 
     #[getter]
     fn write(&self) -> IoStats {
-        IoStats::new(self.calls.written_bytes, &self.calls.writes)
+        IoStats::new(self.call_stats.written_bytes, &self.call_stats.writes)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use iostudy_sampler::{Depth, Watched};
+use iostudy_sampler::{Depth, SamplingScope};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -12,7 +12,7 @@ const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[pyclass(module = "iostudy._native")]
 pub struct Sampler {
-    watched: Watched,
+    scope: SamplingScope,
     interval: Duration,
     running: Option<iostudy_sampler::Sampler>,
 }
@@ -33,7 +33,7 @@ impl Sampler {
                 PyValueError::new_err(wanted)
             })?;
         Ok(Self {
-            watched: Watched { devices, workload },
+            scope: SamplingScope { devices, workload },
             interval,
             running: None,
         })
@@ -45,10 +45,7 @@ impl Sampler {
                 "the sampler has been started already",
             ));
         }
-        self.running = Some(iostudy_sampler::Sampler::start(
-            &self.watched,
-            self.interval,
-        )?);
+        self.running = Some(iostudy_sampler::Sampler::start(&self.scope, self.interval)?);
         Ok(())
     }
 
@@ -67,7 +64,7 @@ pub struct Reader(iostudy_sampler::Reader);
 impl Reader {
     #[new]
     fn new(devices: Option<Vec<String>>, workload: Vec<u32>) -> Self {
-        Self(iostudy_sampler::Reader::open(&Watched {
+        Self(iostudy_sampler::Reader::open(&SamplingScope {
             devices,
             workload,
         }))
@@ -126,7 +123,7 @@ fn process(process: &iostudy_sampler::Process) -> Process<'_> {
     (
         process.pid,
         &process.name,
-        process.of_workload,
+        process.is_workload,
         process.cpu_us,
         process.read_bytes,
         process.written_bytes,

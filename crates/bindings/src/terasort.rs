@@ -1,7 +1,7 @@
 //! `TeraGen`, `TeraSort` and `TeraValidate`, and what they measure.
 
 use iostudy_records::terasort::{
-    GenerateJob, Outcome, SortJob, Sorted, ValidateJob, generate, sort, validate,
+    GenerateJob, Outcome, SortJob, SortOutcome, ValidateJob, generate, sort, validate,
 };
 use pyo3::prelude::*;
 
@@ -123,7 +123,7 @@ pub struct TeraResult(Outcome);
 
 impl TeraResult {
     fn of(py: Python<'_>, outcome: Outcome) -> PyResult<Py<Self>> {
-        let measured = RecordsResult::new(outcome.wall, &outcome.calls);
+        let measured = RecordsResult::new(outcome.wall, &outcome.call_stats);
         Py::new(py, (Self(outcome), measured))
     }
 }
@@ -142,7 +142,7 @@ impl TeraResult {
 }
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct TeraSorted(Sorted);
+pub struct TeraSorted(SortOutcome);
 
 #[pymethods]
 impl TeraSorted {

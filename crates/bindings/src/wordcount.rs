@@ -1,6 +1,6 @@
 //! `ZipfText` and `WordCount`, and what counting measures.
 
-use iostudy_records::wordcount::{CountJob, CountResult, Tally as Words, TextJob, count, generate};
+use iostudy_records::wordcount::{CountJob, CountResult, TextJob, WordSummary, count, generate};
 use pyo3::prelude::*;
 
 use crate::path::NativePath;
@@ -74,7 +74,7 @@ impl WordCount {
             threads,
             reducers,
             fsync,
-            expected: expected.map(|(words, checksum)| Words { words, checksum }),
+            expected: expected.map(|(words, checksum)| WordSummary { words, checksum }),
         };
         job.validate().map_err(refuse)?;
         Ok(Self(job))
@@ -84,7 +84,7 @@ impl WordCount {
     #[allow(clippy::needless_pass_by_value)] // taken over from Python
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<WordCounts>> {
         let counted = watched(py, tick.as_ref(), |tick| count(&self.0, tick))?;
-        let measured = RecordsResult::new(counted.wall, &counted.calls);
+        let measured = RecordsResult::new(counted.wall, &counted.call_stats);
         Py::new(py, (WordCounts(counted), measured))
     }
 }
@@ -101,12 +101,12 @@ impl WordCounts {
 
     #[getter]
     fn words(&self) -> u64 {
-        self.0.tally.words
+        self.0.summary.words
     }
 
     #[getter]
-    fn distinct(&self) -> u64 {
-        self.0.distinct
+    fn distinct_words(&self) -> u64 {
+        self.0.distinct_words
     }
 
     #[getter]

@@ -69,7 +69,7 @@ pub enum InvalidJob {
     /// Concurrent work during a wait would compensate for the slow-down.
     #[error(
         "slow_down is exact only without concurrent I/O; \
-         it needs one thread, one record under mode and direct"
+         it needs one thread, one record in flight and direct"
     )]
     InexactSlowdown,
     /// New files contain nothing to read.

@@ -1,4 +1,4 @@
-//! What is noted while a thread moves data, and whether to go on.
+//! Measurement of I/O calls.
 
 use std::time::Instant;
 
@@ -7,20 +7,20 @@ use iostudy_worker_pool::Worker;
 
 use crate::error::{Fault, Halt};
 
-/// How long the calls that read and those that wrote took, and how much they moved.
+/// Latencies and bytes of read and write calls.
 #[derive(Debug, Clone)]
-pub struct Calls {
-    /// Of the calls that read.
+pub struct CallStats {
+    /// Latencies of read calls.
     pub reads: Latencies,
-    /// Of the calls that wrote.
+    /// Latencies of write calls.
     pub writes: Latencies,
-    /// Bytes read by them.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written by them.
+    /// Bytes written.
     pub written_bytes: u64,
 }
 
-impl Default for Calls {
+impl Default for CallStats {
     fn default() -> Self {
         Self {
             reads: empty_latencies(),
@@ -31,7 +31,7 @@ impl Default for Calls {
     }
 }
 
-impl Calls {
+impl CallStats {
     pub(crate) fn merge(&mut self, others: &Self) {
         merge(&mut self.reads, &others.reads);
         merge(&mut self.writes, &others.writes);
@@ -44,7 +44,7 @@ impl Calls {
     }
 }
 
-/// What a thread asks before it goes on, and tells when it has.
+/// Progress reports and stop checks of a thread.
 pub(crate) trait Progress {
     fn check_stop(&self) -> Result<(), Halt>;
     fn report_progress(&self, total: u64);
@@ -60,26 +60,26 @@ impl<T> Progress for Worker<'_, T, Fault> {
     }
 }
 
-/// The calls of one thread: each is asked for, timed and counted.
+/// Meter of one thread's I/O calls.
 pub(crate) struct Meter<'a> {
     progress: &'a dyn Progress,
-    calls: Calls,
+    call_stats: CallStats,
 }
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(progress: &'a dyn Progress) -> Self {
         Self {
             progress,
-            calls: Calls::default(),
+            call_stats: CallStats::default(),
         }
     }
 
-    /// To be asked before every piece of work that is no call.
+    /// Return an error if the job is stopping. Call it before computations.
     pub(crate) fn check_stop(&self) -> Result<(), Halt> {
         self.progress.check_stop()
     }
 
-    /// Carry out a call that gives the number of bytes read.
+    /// Run and time a read call, which returns the number of bytes.
     pub(crate) fn read(
         &mut self,
         call: impl FnOnce() -> Result<usize, Fault>,
@@ -87,13 +87,13 @@ impl<'a> Meter<'a> {
         self.progress.check_stop()?;
         let started = Instant::now();
         let bytes = call()?;
-        record(&mut self.calls.reads, started.elapsed());
-        self.calls.read_bytes += bytes as u64;
-        self.progress.report_progress(self.calls.bytes());
+        record(&mut self.call_stats.reads, started.elapsed());
+        self.call_stats.read_bytes += bytes as u64;
+        self.progress.report_progress(self.call_stats.bytes());
         Ok(bytes)
     }
 
-    /// Carry out a call that writes so many bytes.
+    /// Run and time a write call of `bytes` bytes.
     pub(crate) fn write(
         &mut self,
         bytes: usize,
@@ -102,13 +102,13 @@ impl<'a> Meter<'a> {
         self.progress.check_stop()?;
         let started = Instant::now();
         call()?;
-        record(&mut self.calls.writes, started.elapsed());
-        self.calls.written_bytes += bytes as u64;
-        self.progress.report_progress(self.calls.bytes());
+        record(&mut self.call_stats.writes, started.elapsed());
+        self.call_stats.written_bytes += bytes as u64;
+        self.progress.report_progress(self.call_stats.bytes());
         Ok(())
     }
 
-    pub(crate) fn into_calls(self) -> Calls {
-        self.calls
+    pub(crate) fn into_calls(self) -> CallStats {
+        self.call_stats
     }
 }

@@ -1,22 +1,24 @@
-//! Sorting in place, in pieces between which it can be stopped.
+//! Interruptible in-place sorting.
 
 use std::cmp::Ordering;
 
-/// So many values are sorted in some 50 ms. Smaller pieces take more of the processor.
+/// Values that are sorted in about 50 ms; smaller pieces cost more CPU time.
 const PIECE: usize = 1 << 20;
 
-/// The pivot is the median of so many.
+/// Number of samples; their median is the pivot.
 const SAMPLES: usize = 63;
 
-/// A part smaller than that of the whole shows that the samples tell too little.
-const LEAST_PART: usize = 8;
+/// A smaller part than 1/8 of the values shows an unrepresentative sample.
+const MIN_PART_DIVISOR: usize = 8;
 
-/// Sort values by `order`, which begins with the order of `rank`. Large pieces are parted as by quicksort, small ones
-/// left to the standard library; so are those, in one piece however large, that no pivot parts evenly.
+/// Sort values by `order`, which must begin with the order of `rank`. Large pieces are partitioned
+/// as in quicksort. The standard library sorts small pieces, and pieces that no pivot splits
+/// evenly.
 ///
 /// # Errors
 ///
-/// What `check_stop` says, which is asked before each piece. The values are there then in some order.
+/// The error of `check_stop`, which is called before each piece. The values are then partially
+/// sorted.
 pub(crate) fn sort<T: Copy, E>(
     values: &mut [T],
     rank: impl Fn(&T) -> u128,
@@ -37,7 +39,7 @@ fn sort_pieces<T: Copy, E>(
     if values.len() > piece {
         let pivot = pivot(values, rank);
         let less = part(values, piece, |value| rank(value) < pivot, check_stop)?;
-        if less.min(values.len() - less) > values.len() / LEAST_PART {
+        if less.min(values.len() - less) > values.len() / MIN_PART_DIVISOR {
             let (before, after) = values.split_at_mut(less);
             sort_pieces(before, piece, rank, order, check_stop)?;
             return sort_pieces(after, piece, rank, order, check_stop);
@@ -48,15 +50,15 @@ fn sort_pieces<T: Copy, E>(
 }
 
 fn pivot<T>(values: &[T], rank: &impl Fn(&T) -> u128) -> u128 {
-    let places = (0..SAMPLES).map(|sample| values.len() / SAMPLES * sample);
-    let mut samples: Vec<u128> = places.map(|place| rank(&values[place])).collect();
+    let positions = (0..SAMPLES).map(|sample| values.len() / SAMPLES * sample);
+    let mut samples: Vec<u128> = positions.map(|place| rank(&values[place])).collect();
     samples.sort_unstable();
     samples[SAMPLES / 2]
 }
 
-/// Bring what is less to the front; how many that are. No step depends on a comparison, which a
-/// processor would guess wrong half of the time.
-#[allow(clippy::manual_swap)] // swap() would read the value again
+/// Move smaller values to the front and return their number. The loop is branch-free, because the
+/// CPU would mispredict half of the branches.
+#[allow(clippy::manual_swap)] // swap() would reload the value
 fn part<T: Copy, E>(
     values: &mut [T],
     piece: usize,

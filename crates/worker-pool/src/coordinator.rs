@@ -4,16 +4,8 @@ use std::sync::RwLockWriteGuard;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Instant;
 
-use crate::worker::{Halt, Shared};
+use crate::worker::{Event, Halt, Shared};
 use crate::{Error, TICK_INTERVAL};
-
-/// Message from a worker to the coordinator.
-pub(crate) enum Event<T, E> {
-    /// The worker is prepared and waits at the gate.
-    Ready,
-    /// The worker with this index has ended with this result.
-    Finished(usize, Result<T, Halt<E>>),
-}
 
 pub(crate) struct Coordinator<'a, T, E> {
     shared: &'a Shared,

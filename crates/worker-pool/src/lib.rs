@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::coordinator::{Coordinator, Event};
-use crate::worker::Shared;
+use crate::coordinator::Coordinator;
+use crate::worker::{Event, Shared};
 pub use crate::worker::{Halt, Worker};
 
 /// Interval between two calls of `tick`.

@@ -4,8 +4,6 @@ use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
-use crate::coordinator::Event;
-
 /// Reason why a worker ended early.
 #[derive(Debug)]
 pub enum Halt<E> {
@@ -13,6 +11,14 @@ pub enum Halt<E> {
     Fault(E),
     /// Another worker failed, or the caller stopped the pool.
     Cancelled,
+}
+
+/// Message from a worker to the coordinator.
+pub(crate) enum Event<T, E> {
+    /// The worker is prepared and waits at the gate.
+    Ready,
+    /// The worker with this index has ended with this result.
+    Finished(usize, Result<T, Halt<E>>),
 }
 
 impl<E> From<E> for Halt<E> {

@@ -118,9 +118,8 @@ fn any_byte_that_changes_is_refused_or_another_copy_has_it() {
                 let damage = at(own, part.start, transaction);
                 match recover(&directories[..1]) {
                     Err(Error::Damaged {
-                        damage: acknowledged,
-                        ..
-                    }) => assert_eq!(acknowledged, damage),
+                        damage: message, ..
+                    }) => assert_eq!(message, damage),
                     other => panic!("byte {offset} ^ {flip}: {other:?}"),
                 }
                 let both = recover(&directories).unwrap();
@@ -149,20 +148,20 @@ fn two_damaged_copies_repair_each_other() {
             changed(&directories[1], |bytes| bytes[other.start + 5] ^= 4);
             let found = recover(&directories);
             if lost == other_lost {
-                let acknowledged = found.unwrap_err().to_string();
+                let message = found.unwrap_err().to_string();
                 assert!(
-                    acknowledged.contains(&format!("transaction {lost}, at")),
-                    "{acknowledged}"
+                    message.contains(&format!("transaction {lost}, at")),
+                    "{message}"
                 );
             } else {
                 let found = found.unwrap();
                 assert_eq!(found.tree.digest(), tree_after(9).digest());
                 let defects = &found.findings.defects;
-                let acknowledged = |own: usize, part: &Range<usize>, lost: &u64| {
+                let message = |own: usize, part: &Range<usize>, lost: &u64| {
                     defects.contains(&Defect::Segment(at(&directories[own], part.start, *lost)))
                 };
-                assert!(acknowledged(0, one, lost), "{}", found.findings);
-                assert!(acknowledged(1, other, other_lost), "{}", found.findings);
+                assert!(message(0, one, lost), "{}", found.findings);
+                assert!(message(1, other, other_lost), "{}", found.findings);
             }
             fs::write(directories[1].join(SEGMENT), &whole).unwrap();
         }
@@ -180,11 +179,11 @@ fn a_long_record_in_the_last_batch_that_changes_is_refused() {
     for (part, transaction) in parts(&whole, 2) {
         for offset in part.clone().step_by(7) {
             changed(own, |bytes| bytes[offset] ^= 0x10);
-            let acknowledged = recover(&directories).unwrap_err();
+            let message = recover(&directories).unwrap_err();
             let expected = at(own, part.start, transaction);
             assert!(
-                matches!(&acknowledged, Error::Damaged { damage, .. } if *damage == expected),
-                "byte {offset}: {acknowledged}"
+                matches!(&message, Error::Damaged { damage, .. } if *damage == expected),
+                "byte {offset}: {message}"
             );
             fs::write(own.join(SEGMENT), &whole).unwrap();
         }
@@ -238,11 +237,11 @@ fn an_earlier_batch_without_a_sector_is_refused() {
     for lost in (0..last).step_by(SECTOR) {
         changed(own, |bytes| bytes[lost..lost + SECTOR].fill(0));
         let (part, transaction) = parts.iter().find(|(part, _)| part.end > lost).unwrap();
-        let acknowledged = recover(&directories).unwrap_err();
+        let message = recover(&directories).unwrap_err();
         let expected = at(own, part.start, *transaction);
         assert!(
-            matches!(&acknowledged, Error::Damaged { damage, .. } if *damage == expected),
-            "sector at {lost}: {acknowledged}"
+            matches!(&message, Error::Damaged { damage, .. } if *damage == expected),
+            "sector at {lost}: {message}"
         );
         fs::write(own.join(SEGMENT), &whole).unwrap();
     }
@@ -259,10 +258,10 @@ fn a_closed_log_that_is_cut_is_refused() {
     let file = directory.join("edits-1-2");
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
-    let acknowledged = recover(&[directory]).unwrap_err();
+    let message = recover(&[directory]).unwrap_err();
     assert!(
-        matches!(&acknowledged, Error::Damaged { damage, .. } if damage.transaction == 2),
-        "{acknowledged}"
+        matches!(&message, Error::Damaged { damage, .. } if damage.transaction == 2),
+        "{message}"
     );
 }
 

@@ -15,16 +15,10 @@ fn after_a_checkpoint_that_failed_nothing_is_acknowledged() {
     let change = |number| change(&namespace, number);
     assert_eq!(change(1).unwrap(), 1);
     fs::write(directory.join("edits-inprogress-2"), "").unwrap();
-    let acknowledged = namespace.checkpoint().unwrap_err().to_string();
-    assert!(
-        acknowledged.contains("edits-inprogress-2"),
-        "{acknowledged}"
-    );
-    let acknowledged = change(2).unwrap_err().to_string();
-    assert!(
-        acknowledged.contains("edits-inprogress-2"),
-        "{acknowledged}"
-    );
+    let message = namespace.checkpoint().unwrap_err().to_string();
+    assert!(message.contains("edits-inprogress-2"), "{message}");
+    let message = change(2).unwrap_err().to_string();
+    assert!(message.contains("edits-inprogress-2"), "{message}");
     assert_eq!(namespace.failed_logs()[0].transaction, 2);
     fs::remove_file(directory.join("edits-inprogress-2")).unwrap();
     assert_eq!(recover(&[directory]).unwrap().last, 1);

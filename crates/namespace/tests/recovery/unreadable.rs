@@ -41,11 +41,11 @@ fn is_whole(directories: &[PathBuf], defect: &Path) -> Defect {
         (6, tree_after(6).digest())
     );
     assert_eq!(found.findings.torn, []);
-    let [acknowledged] = &*found.findings.defects else {
+    let [message] = &*found.findings.defects else {
         panic!("{}", found.findings);
     };
-    assert_eq!(acknowledged.path(), defect);
-    acknowledged.clone()
+    assert_eq!(message.path(), defect);
+    message.clone()
 }
 
 #[test]
@@ -60,11 +60,8 @@ fn an_unreadable_file_is_reported_and_replaced_by_the_other_copy() {
             make_unreadable(&path);
         }
         let path = directories[0].join(name);
-        let acknowledged = is_whole(&directories, &path);
-        assert!(
-            matches!(acknowledged, Defect::Unreadable(_)),
-            "{acknowledged}"
-        );
+        let message = is_whole(&directories, &path);
+        assert!(matches!(message, Defect::Unreadable(_)), "{message}");
     }
 }
 
@@ -78,17 +75,14 @@ fn an_unreadable_file_without_another_copy_is_an_error() {
         } else {
             make_unreadable(&own[0].join(name));
         }
-        let acknowledged = recover(own).unwrap_err().to_string();
+        let message = recover(own).unwrap_err().to_string();
         let path = format!("{}/{name}", own[0].display());
-        assert!(
-            acknowledged.contains(path.trim_end_matches('/')),
-            "{acknowledged}"
-        );
+        assert!(message.contains(path.trim_end_matches('/')), "{message}");
         let told_of = format!("transaction {transaction} may lie there");
-        assert!(acknowledged.contains(&told_of), "{acknowledged}");
+        assert!(message.contains(&told_of), "{message}");
         assert!(
-            acknowledged.contains("give the directory of an intact copy"),
-            "{acknowledged}"
+            message.contains("give the directory of an intact copy"),
+            "{message}"
         );
     }
 }
@@ -98,11 +92,8 @@ fn an_unreadable_file_without_another_copy_is_an_error() {
 fn an_unreadable_and_an_empty_directory_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone");
-    let acknowledged = recover(&[folder.path().to_owned(), gone]).unwrap_err();
-    assert!(
-        matches!(acknowledged, Error::Unreadable { .. }),
-        "{acknowledged}"
-    );
+    let message = recover(&[folder.path().to_owned(), gone]).unwrap_err();
+    assert!(matches!(message, Error::Unreadable { .. }), "{message}");
 }
 
 #[test]
@@ -131,14 +122,11 @@ fn without_another_image_the_damaged_one_is_named_as_the_cause() {
     fs::remove_file(directories[0].join("image-2")).unwrap();
     fs::remove_file(directories[0].join("edits-3-4")).unwrap();
     for beside in [true, false] {
-        let acknowledged = recover(directories).unwrap_err().to_string();
+        let message = recover(directories).unwrap_err().to_string();
+        assert!(message.contains("transaction 1 is missing"), "{message}");
         assert!(
-            acknowledged.contains("transaction 1 is missing"),
-            "{acknowledged}"
-        );
-        assert!(
-            acknowledged.contains("image-4: the image is damaged"),
-            "{acknowledged}"
+            message.contains("image-4: the image is damaged"),
+            "{message}"
         );
         if beside {
             fs::remove_file(directories[0].join("edits-inprogress-5")).unwrap();

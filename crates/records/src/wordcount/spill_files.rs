@@ -1,4 +1,4 @@
-//! The spill files of one thread: one in each folder, to which its runs are appended in turn.
+//! Spill files of one thread, one per folder, filled in turn.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,42 +9,41 @@ use crate::buffer::buffer;
 use crate::error::{Fault, Halt};
 use crate::file::DataFile;
 use crate::meter::Meter;
-use crate::spill::SpillFolders;
+use crate::spill_folders::SpillFolders;
 use crate::wordcount::job::CountJob;
-use crate::wordcount::memory::Share;
 use crate::wordcount::run::{Run, RunWriter};
 
-/// However many runs there are, a thread has one open file per folder.
-pub(crate) struct Spills<'a> {
+/// Spill files of a thread: one open file per folder for any number of runs.
+pub(crate) struct SpillFiles<'a> {
     files: Vec<(Arc<DataFile>, u64)>,
-    /// How many runs all threads have written: they go to the folders in turn.
-    turn: &'a AtomicUsize,
+    /// Number of runs of all threads, which selects the next folder.
+    next_folder: &'a AtomicUsize,
     reducers: usize,
     buffer: AlignedBuffer,
     runs: Vec<Run>,
 }
 
-impl<'a> Spills<'a> {
-    /// Files for a thread, and a buffer to write them through.
-    pub(crate) fn create(job: &CountJob, turn: &'a AtomicUsize) -> Result<Self, Fault> {
+impl<'a> SpillFiles<'a> {
+    /// Create the files and the write buffer of a thread.
+    pub(crate) fn create(job: &CountJob, next_folder: &'a AtomicUsize) -> Result<Self, Fault> {
         let folders = SpillFolders::new(&job.spill, false);
         let make = |folder| folders.create(folder).map(|file| (Arc::new(file), 0));
         Ok(Self {
             files: (0..job.spill.len()).map(make).collect::<Result<_, _>>()?,
-            turn,
+            next_folder,
             reducers: job.reducers,
-            buffer: buffer(Share::of(job).buffer_bytes())?,
+            buffer: buffer(job.thread_memory().buffer_bytes())?,
             runs: Vec::new(),
         })
     }
 
-    /// Write a run: whatever `fill` pushes.
+    /// Write a run with the words that `fill` pushes.
     pub(crate) fn write(
         &mut self,
         meter: &mut Meter,
         fill: impl FnOnce(&mut RunWriter, &mut Meter) -> Result<(), Halt>,
     ) -> Result<(), Halt> {
-        let folder = self.turn.fetch_add(1, Ordering::Relaxed) % self.files.len();
+        let folder = self.next_folder.fetch_add(1, Ordering::Relaxed) % self.files.len();
         let (spill, end) = &mut self.files[folder];
         let mut writer = RunWriter::new(spill, &mut self.buffer, *end);
         fill(&mut writer, meter)?;
@@ -54,7 +53,7 @@ impl<'a> Spills<'a> {
         Ok(())
     }
 
-    /// What has been written.
+    /// Return the written runs.
     pub(crate) fn into_runs(self) -> Vec<Run> {
         self.runs
     }

@@ -1,16 +1,16 @@
-//! How much of each device the group may have, and how much of that was used: io.max of version 2,
-//! blkio.throttle.*_device of 1.
+//! I/O limits of the group and their use: io.max of version 2, blkio.throttle.*_device of version
+//! 1.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use super::group::{Group, Version};
-use super::moved::{self, Counted};
+use super::group_io::{self, Counters};
 use crate::columns::Columns;
 use crate::source::Source;
 
-/// What a cap is called, and the counter of what counts against it.
+/// Limits with the counters that they apply to.
 type Kind = (&'static str, &'static str);
 const KINDS: [Kind; 4] = [
     ("rbps", "read_bytes"),
@@ -19,9 +19,9 @@ const KINDS: [Kind; 4] = [
     ("wiops", "writes"),
 ];
 
-/// Version 2 has a line for each device: `8:0 rbps=1048576 wbps=max riops=max wiops=max`.
+/// Version 2 has a line per device: `8:0 rbps=1048576 wbps=max riops=max wiops=max`.
 const V2: &str = "io.max";
-/// Version 1 has a file for each of [`KINDS`], with a line for each device: `8:0 1048576`.
+/// Version 1 has a file per kind of [`KINDS`], with a line per device: `8:0 1048576`.
 const V1: [&str; KINDS.len()] = [
     "blkio.throttle.read_bps_device",
     "blkio.throttle.write_bps_device",
@@ -29,32 +29,32 @@ const V1: [&str; KINDS.len()] = [
     "blkio.throttle.write_iops_device",
 ];
 
-/// So much a second for all that is in the group.
+/// Limit per second of all processes in the group.
 #[derive(Debug, Clone, Copy)]
-struct Cap<'a> {
+struct IoLimit<'a> {
     per_second: u64,
     group: &'a Path,
 }
 
-/// Caps by device and kind.
-type InForce<'a> = BTreeMap<(String, Kind), Cap<'a>>;
+/// Limits by device and kind.
+type EffectiveLimits<'a> = BTreeMap<(String, Kind), IoLimit<'a>>;
 
-/// `cgroup.MAJOR:MINOR.max_KIND`, a second; one that is not set is missing. And what the group that
-/// it is set for has moved, as `cgroup.MAJOR:MINOR.capped_COUNTER`.
-pub(super) struct Caps(Group);
+/// Limits per second as `cgroup.MAJOR:MINOR.max_KIND`, and the I/O of the limited group as
+/// `cgroup.MAJOR:MINOR.capped_COUNTER`. Unset limits are missing.
+pub(super) struct IoLimits(Group);
 
-impl Caps {
+impl IoLimits {
     pub(super) fn open(process: u32) -> Option<Self> {
         Group::of(process, "blkio").map(Self)
     }
 
-    /// Version 2 holds a group to all caps above it as well, version 1 only to its own (see
+    /// Version 2 applies the limits of all ancestors, version 1 only the group's own (see
     /// `throtl_pd_init()` in the kernel's block/blk-throttle.c).
-    fn in_force(&self) -> InForce<'_> {
-        let mut caps = InForce::new();
+    fn effective_limits(&self) -> EffectiveLimits<'_> {
+        let mut caps = EffectiveLimits::new();
         match self.0.version {
             Version::V2 => {
-                for group in self.0.upwards() {
+                for group in self.0.ancestors() {
                     let text = fs::read_to_string(group.join(V2)).unwrap_or_default();
                     parse_v2(&text, group, &mut caps);
                 }
@@ -71,25 +71,25 @@ impl Caps {
     }
 }
 
-impl Source for Caps {
+impl Source for IoLimits {
     fn sample(&mut self, columns: &mut Columns) {
-        let caps = self.in_force();
+        let caps = self.effective_limits();
         for ((device, (kind, _)), cap) in &caps {
             super::put(columns, device, &format!("max_{kind}"), cap.per_second);
         }
         let groups: BTreeSet<&Path> = caps.values().map(|cap| cap.group).collect();
         for group in groups {
-            if let Some(counted) = moved::counted(group, self.0.version, moved::ALONE) {
-                put_used(&caps, group, &counted, columns);
+            if let Some(counters) = group_io::counters(group, self.0.version, group_io::OWN_FILES) {
+                put_used(&caps, group, &counters, columns);
             }
         }
     }
 }
 
-/// What counts against the caps of a group: nothing of a device that it never used.
-fn put_used(caps: &InForce<'_>, group: &Path, counted: &Counted, columns: &mut Columns) {
+/// Set the I/O that counts against a group's limits; devices without I/O have none.
+fn put_used(caps: &EffectiveLimits<'_>, group: &Path, counters: &Counters, columns: &mut Columns) {
     for ((device, (_, counter)), _) in caps.iter().filter(|(_, cap)| cap.group == group) {
-        let value = counted.get(&(device.clone(), *counter)).copied();
+        let value = counters.get(&(device.clone(), *counter)).copied();
         super::put(
             columns,
             device,
@@ -99,29 +99,35 @@ fn put_used(caps: &InForce<'_>, group: &Path, counted: &Counted, columns: &mut C
     }
 }
 
-fn parse_v2<'a>(text: &str, group: &'a Path, caps: &mut InForce<'a>) {
+fn parse_v2<'a>(text: &str, group: &'a Path, caps: &mut EffectiveLimits<'a>) {
     for line in text.lines() {
         let mut fields = line.split(' ');
         let device = fields.next().unwrap_or_default();
         for (key, cap) in fields.filter_map(|field| field.split_once('=')) {
             if let Some(kind) = KINDS.iter().find(|(own, _)| *own == key) {
-                lower(caps, device, *kind, cap, group);
+                keep_lower(caps, device, *kind, cap, group);
             }
         }
     }
 }
 
-fn parse_v1<'a>(text: &str, kind: Kind, group: &'a Path, caps: &mut InForce<'a>) {
+fn parse_v1<'a>(text: &str, kind: Kind, group: &'a Path, caps: &mut EffectiveLimits<'a>) {
     for (device, cap) in text.lines().filter_map(|line| line.split_once(' ')) {
-        lower(caps, device, kind, cap, group);
+        keep_lower(caps, device, kind, cap, group);
     }
 }
 
-/// The lowest counts, of equal ones that of the upper group, which has more to share it; `max` is
-/// none.
-fn lower<'a>(caps: &mut InForce<'a>, device: &str, kind: Kind, cap: &str, group: &'a Path) {
+/// Keep the lowest limit, and of equal ones that of the upper group, which more processes share;
+/// `max` means no limit.
+fn keep_lower<'a>(
+    caps: &mut EffectiveLimits<'a>,
+    device: &str,
+    kind: Kind,
+    cap: &str,
+    group: &'a Path,
+) {
     if let Ok(per_second) = cap.parse::<u64>() {
-        let cap = Cap { per_second, group };
+        let cap = IoLimit { per_second, group };
         caps.entry((device.to_owned(), kind))
             .and_modify(|lowest| {
                 if per_second <= lowest.per_second {
@@ -138,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn told<'a>(caps: &'a InForce<'_>) -> Vec<(&'a str, &'static str, u64, &'a str)> {
+    fn found<'a>(caps: &'a EffectiveLimits<'_>) -> Vec<(&'a str, &'static str, u64, &'a str)> {
         caps.iter()
             .map(|((device, (kind, _)), cap)| {
                 let group = cap.group.to_str().unwrap();
@@ -150,7 +156,7 @@ mod tests {
     #[test]
     fn the_lowest_cap_up_the_tree_is_in_force() {
         let (own, upper) = (Path::new("/a/b"), Path::new("/a"));
-        let mut caps = InForce::new();
+        let mut caps = EffectiveLimits::new();
         parse_v2(
             "7:0 rbps=9000 wbps=5000 riops=max wiops=120\n",
             own,
@@ -167,13 +173,13 @@ mod tests {
             ("7:0", "wiops", 100, "/a"),
             ("8:0", "rbps", 1, "/a"),
         ];
-        assert_eq!(told(&caps), expected);
+        assert_eq!(found(&caps), expected);
     }
 
     #[test]
     fn version_1_has_a_file_for_each_kind() {
         let group = Path::new("/a");
-        let mut caps = InForce::new();
+        let mut caps = EffectiveLimits::new();
         parse_v1("8:0 1048576\n8:16 2097152\n", KINDS[0], group, &mut caps);
         parse_v1("8:0 100\n", KINDS[3], group, &mut caps);
         let expected = [
@@ -181,20 +187,20 @@ mod tests {
             ("8:0", "wiops", 100, "/a"),
             ("8:16", "rbps", 2_097_152, "/a"),
         ];
-        assert_eq!(told(&caps), expected);
+        assert_eq!(found(&caps), expected);
     }
 
     #[test]
     fn what_is_used_of_a_cap_is_that_of_the_group_which_has_it() {
         let (own, upper) = (Path::new("/a/b"), Path::new("/a"));
-        let mut caps = InForce::new();
+        let mut caps = EffectiveLimits::new();
         parse_v2("7:0 wbps=5000\n8:0 riops=50\n", own, &mut caps);
         parse_v2("7:0 riops=100\n", upper, &mut caps);
         let device = "7:0".to_owned();
-        let counted = Counted::from([((device.clone(), "reads"), 70), ((device, "writes"), 9)]);
+        let counters = Counters::from([((device.clone(), "reads"), 70), ((device, "writes"), 9)]);
         let mut columns = Columns::default();
-        put_used(&caps, upper, &counted, &mut columns);
-        put_used(&caps, own, &Counted::new(), &mut columns);
+        put_used(&caps, upper, &counters, &mut columns);
+        put_used(&caps, own, &Counters::new(), &mut columns);
         let expected = [
             ("cgroup.7:0.capped_reads", Some(70)),
             ("cgroup.7:0.capped_written_bytes", Some(0)),
@@ -210,7 +216,7 @@ mod tests {
         fn what_the_kernel_prints_is_read_back(values: [u64; 4]) {
             let [rbps, wbps, riops, wiops] = values;
             let text = format!("8:0 rbps={rbps} wbps={wbps} riops={riops} wiops={wiops}\n");
-            let mut caps = InForce::new();
+            let mut caps = EffectiveLimits::new();
             parse_v2(&text, Path::new("/a"), &mut caps);
             let read = KINDS.map(|kind| caps[&("8:0".to_owned(), kind)].per_second);
             prop_assert_eq!(read, values);
@@ -218,8 +224,8 @@ mod tests {
 
         #[test]
         fn nothing_makes_it_panic(text in "(.|[ =\n]){0,60}") {
-            parse_v2(&text, Path::new("/a"), &mut InForce::new());
-            parse_v1(&text, KINDS[0], Path::new("/a"), &mut InForce::new());
+            parse_v2(&text, Path::new("/a"), &mut EffectiveLimits::new());
+            parse_v1(&text, KINDS[0], Path::new("/a"), &mut EffectiveLimits::new());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Where intermediate data go: nameless files, in turn over several folders.
+//! Spill files, unlinked and distributed over several folders.
 
 use std::path::PathBuf;
 use std::process;
@@ -9,8 +9,8 @@ use rustix::io::Errno;
 use crate::error::Fault;
 use crate::file::DataFile;
 
-/// Spills of this process so far: jobs may run side by side in the same folder.
-static MADE: AtomicU64 = AtomicU64::new(0);
+/// Number of spills in this process: concurrent jobs may share a folder.
+static CREATED: AtomicU64 = AtomicU64::new(0);
 
 /// Folders that share the spills, on one device or several.
 #[derive(Debug, Clone)]
@@ -24,32 +24,32 @@ impl<'a> SpillFolders<'a> {
         Self { folders, direct }
     }
 
-    /// The position of the folder that has the `number`-th spill.
-    pub(crate) fn folder_of(&self, number: usize) -> usize {
+    /// Index of the folder of spill `number`.
+    pub(crate) fn folder_index(&self, number: usize) -> usize {
         number % self.folders.len()
     }
 
-    /// A new file for the `number`-th spill. It is gone once it is closed.
+    /// Create an unlinked file for spill `number`.
     ///
-    /// A name that is taken is passed over: a process of that number, in another container or
-    /// killed before it took the name away, had the same.
+    /// Existing names are skipped: a process with the same id, in another container or killed, may
+    /// have left them.
     pub(crate) fn create(&self, number: usize) -> Result<DataFile, Fault> {
-        let folder = &self.folders[self.folder_of(number)];
+        let folder = &self.folders[self.folder_index(number)];
         loop {
-            let path = folder.join(name(MADE.fetch_add(1, Ordering::Relaxed)));
-            match DataFile::nameless(&path, self.direct) {
+            let path = folder.join(name(CREATED.fetch_add(1, Ordering::Relaxed)));
+            match DataFile::create_unlinked(&path, self.direct) {
                 Err(Fault::Io {
                     errno: Errno::EXIST,
                     ..
                 }) => {}
-                made => return made,
+                result => return result,
             }
         }
     }
 }
 
-fn name(made: u64) -> String {
-    format!(".spill-{}-{made}", process::id())
+fn name(number: u64) -> String {
+    format!(".spill-{}-{number}", process::id())
 }
 
 #[cfg(test)]
@@ -59,11 +59,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_are_taken_are_passed_over_and_left_alone() {
+    fn existing_names_are_skipped_and_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let next = MADE.load(Ordering::Relaxed);
-        for made in next..next + 50 {
-            fs::write(folder.path().join(name(made)), "of another").unwrap();
+        let next = CREATED.load(Ordering::Relaxed);
+        for output in next..next + 50 {
+            fs::write(folder.path().join(name(output)), "of another").unwrap();
         }
         let folders = [folder.path().to_owned()];
         let spill = SpillFolders::new(&folders, false).create(0).unwrap();

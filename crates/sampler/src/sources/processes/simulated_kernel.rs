@@ -1,4 +1,4 @@
-//! A kernel's processes, made up, on which the book is proven.
+//! Simulated kernel processes for property tests of the accounting.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::book::Book;
 use super::pid_io::PidIo;
 use super::pid_stat::PidStat;
+use super::process_accounting::ProcessAccounting;
 
 const INIT: u32 = 1;
 const ROOT: u32 = 2;
 const OTHER: u32 = 3;
-/// So few that pids are soon used again.
+/// Small pid range, so that pids are reused soon.
 const PIDS: u32 = 12;
 
 #[derive(Debug, Clone)]
-struct Made {
+struct SimulatedProcess {
     parent: u32,
     started: u64,
-    of_workload: bool,
+    is_workload: bool,
     is_zombie: bool,
     ignores_children: bool,
-    /// Ticks, and as many bytes written; with what it has inherited.
+    /// Ticks and as many written bytes, with inherited ones.
     own: u64,
     inherited: u64,
     faults: u64,
@@ -46,24 +46,24 @@ enum Event {
     Wait {
         who: u8,
     },
-    /// The scan reads one process more, or ends and another one begins.
+    /// The scan reads one process, or ends and a new one starts.
     Read,
 }
 
-struct World {
-    made: BTreeMap<u32, Made>,
+struct SimulatedKernel {
+    made: BTreeMap<u32, SimulatedProcess>,
     clock: u64,
-    /// All that the workload has used, and others.
+    /// True usage of the workload and of others.
     truth: [i64; 2],
-    /// Whether an ended process may leave children behind.
+    /// Whether an exited process may leave children.
     has_orphans: bool,
-    /// What the scan has yet to read.
+    /// Processes that the scan has not read.
     unread: Vec<u32>,
 }
 
-impl World {
+impl SimulatedKernel {
     fn new(has_orphans: bool) -> Self {
-        let mut world = Self {
+        let mut simulated_kernel = Self {
             made: BTreeMap::new(),
             clock: 0,
             truth: [0; 2],
@@ -71,29 +71,29 @@ impl World {
             unread: Vec::new(),
         };
         for (pid, parent) in [(INIT, 0), (ROOT, INIT), (OTHER, INIT)] {
-            world.begin(pid, parent, pid == ROOT, false);
+            simulated_kernel.begin(pid, parent, pid == ROOT, false);
         }
-        world
+        simulated_kernel
     }
 
-    fn begin(&mut self, pid: u32, parent: u32, of_workload: bool, ignores_children: bool) {
+    fn begin(&mut self, pid: u32, parent: u32, is_workload: bool, ignores_children: bool) {
         self.clock += 1;
-        let made = Made {
+        let made = SimulatedProcess {
             parent,
             started: self.clock,
-            of_workload,
+            is_workload,
             is_zombie: false,
             ignores_children,
             own: 0,
             inherited: 0,
-            // As many as no sum of others' makes up.
+            // A number that is not a sum of others.
             faults: spread(self.clock),
             childrens_faults: 0,
         };
         self.made.insert(pid, made);
     }
 
-    /// Any process that is at work.
+    /// Pick a running process.
     fn one(&self, number: u8) -> u32 {
         let alive: Vec<u32> = (self.made.iter())
             .filter_map(|(pid, made)| (!made.is_zombie).then_some(*pid))
@@ -101,7 +101,7 @@ impl World {
         alive[usize::from(number) % alive.len()]
     }
 
-    fn happen(&mut self, event: &Event) {
+    fn apply(&mut self, event: &Event) {
         match *event {
             Event::Fork {
                 parent,
@@ -111,16 +111,16 @@ impl World {
                 let is_used = |pid: &u32| self.made.contains_key(pid) || self.unread.contains(pid);
                 let free = (OTHER + 1..PIDS).find(|pid| !is_used(pid));
                 if let Some(pid) = free {
-                    let of_workload = self.made[&parent].of_workload;
+                    let is_workload = self.made[&parent].is_workload;
                     let ignores = ignores_children && self.has_orphans;
-                    self.begin(pid, parent, of_workload, ignores);
+                    self.begin(pid, parent, is_workload, ignores);
                 }
             }
             Event::Work { who, amount } => {
                 let who = self.one(who);
                 let made = self.made.get_mut(&who).unwrap();
                 made.own += u64::from(amount);
-                self.truth[usize::from(!made.of_workload)] += i64::from(amount);
+                self.truth[usize::from(!made.is_workload)] += i64::from(amount);
             }
             Event::Exit { who } => self.exit(self.one(who)),
             Event::Wait { who } => self.wait(self.one(who)),
@@ -145,7 +145,7 @@ impl World {
     }
 
     fn wait(&mut self, pid: u32) {
-        let ended = |made: &Made| made.is_zombie && made.parent == pid;
+        let ended = |made: &SimulatedProcess| made.is_zombie && made.parent == pid;
         let child = self.made.iter().find(|(_, made)| ended(made));
         if let Some(child) = child.map(|(pid, _)| *pid) {
             let child = self.made.remove(&child).unwrap();
@@ -155,7 +155,7 @@ impl World {
         }
     }
 
-    /// A scan begins, in the order of the pids or against it.
+    /// Start a scan in ascending or descending pid order.
     fn list(&mut self) {
         self.unread = self.made.keys().copied().collect();
         if self.clock % 2 == 0 {
@@ -163,13 +163,13 @@ impl World {
         }
     }
 
-    fn read_rest(&mut self, book: &mut Book) {
+    fn read_rest(&mut self, process_accounting: &mut ProcessAccounting) {
         while let Some(pid) = self.unread.pop() {
-            self.read(pid, book);
+            self.read(pid, process_accounting);
         }
     }
 
-    fn read(&self, pid: u32, book: &mut Book) {
+    fn read(&self, pid: u32, process_accounting: &mut ProcessAccounting) {
         let Some(made) = self.made.get(&pid) else {
             return;
         };
@@ -190,62 +190,61 @@ impl World {
             written: made.own + made.inherited,
             cancelled: 0,
         };
-        book.see(&stat, Some(io));
+        process_accounting.observe(&stat, Some(io));
     }
 }
 
-/// What the book says of the workload and of others.
+/// Accounted usage of the workload and of others.
 struct Sums {
     now: [i64; 2],
-    told: [i64; 2],
+    found: [i64; 2],
 }
 
-/// Numbers far apart, so that sums of some are no sums of others: those that are alike, as after the
-/// same short program, cannot be told apart.
+/// Numbers whose sums are distinct: equal processes cannot be distinguished.
 fn spread(number: u64) -> u64 {
     (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16
 }
 
-/// What the book says at the end of each scan, and what was true at the last. Nothing happens
-/// while a scan goes on if it `is_still`.
+/// Totals after each scan, and the true totals at the last. If `is_still`, no event happens during
+/// a scan.
 fn scanned(has_orphans: bool, is_still: bool, events: &[Event]) -> (Vec<Sums>, [i64; 2]) {
-    let mut world = World::new(has_orphans);
-    let mut book = Book::new(&[ROOT]);
-    let mut told = Vec::new();
-    let mut end = |book: &mut Book| {
-        book.end_scan();
-        let sums = [&book.workload, &book.foreign];
+    let mut simulated_kernel = SimulatedKernel::new(has_orphans);
+    let mut process_accounting = ProcessAccounting::new(&[ROOT]);
+    let mut found = Vec::new();
+    let mut end = |process_accounting: &mut ProcessAccounting| {
+        process_accounting.end_scan();
+        let sums = [&process_accounting.workload, &process_accounting.foreign];
         assert!(sums.iter().all(|sum| sum.now.ticks == sum.now.written));
-        told.push(Sums {
+        found.push(Sums {
             now: sums.map(|sum| sum.now.ticks),
-            told: sums.map(|sum| sum.told.ticks),
+            found: sums.map(|sum| sum.found.ticks),
         });
     };
-    world.list();
-    world.read_rest(&mut book);
-    end(&mut book);
-    world.list();
+    simulated_kernel.list();
+    simulated_kernel.read_rest(&mut process_accounting);
+    end(&mut process_accounting);
+    simulated_kernel.list();
     for event in events {
-        world.happen(event);
+        simulated_kernel.apply(event);
         if matches!(event, Event::Read) {
             if is_still {
-                world.list();
-                world.read_rest(&mut book);
+                simulated_kernel.list();
+                simulated_kernel.read_rest(&mut process_accounting);
             }
-            if let Some(pid) = world.unread.pop() {
-                world.read(pid, &mut book);
+            if let Some(pid) = simulated_kernel.unread.pop() {
+                simulated_kernel.read(pid, &mut process_accounting);
             } else {
-                end(&mut book);
-                world.list();
+                end(&mut process_accounting);
+                simulated_kernel.list();
             }
         }
     }
     for _ in 0..3 {
-        world.read_rest(&mut book);
-        end(&mut book);
-        world.list();
+        simulated_kernel.read_rest(&mut process_accounting);
+        end(&mut process_accounting);
+        simulated_kernel.list();
     }
-    (told, world.truth)
+    (found, simulated_kernel.truth)
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -262,30 +261,30 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_nothing_counted_twice(events in events()) {
-        let (told, truth) = scanned(false, true, &events);
-        prop_assert_eq!(&told.last().unwrap().now, &truth);
+    fn usage_is_neither_lost_nor_counted_twice(events in events()) {
+        let (found, truth) = scanned(false, true, &events);
+        prop_assert_eq!(&found.last().unwrap().now, &truth);
     }
 
     #[test]
-    fn sums_never_go_back_whatever_happens_meanwhile(events in events(), has_orphans: bool) {
-        let (told, _) = scanned(has_orphans, false, &events);
+    fn totals_never_decrease(events in events(), has_orphans: bool) {
+        let (found, _) = scanned(has_orphans, false, &events);
         for side in 0..2 {
-            prop_assert!(told.is_sorted_by_key(|sums| sums.told[side]));
-            prop_assert!(told.iter().all(|sums| sums.told[side] >= sums.now[side]));
+            prop_assert!(found.is_sorted_by_key(|sums| sums.found[side]));
+            prop_assert!(found.iter().all(|sums| sums.found[side] >= sums.now[side]));
         }
     }
 }
 
-/// Whom a child was left to has to be guessed from page faults, so that a few worlds in ten thousand
-/// are told wrong; these are always the same ones, and none of them is.
+/// The heir of a child is estimated from page faults, so that a few in ten thousand runs are wrong;
+/// these fixed runs are correct.
 #[test]
-fn what_is_left_behind_is_not_counted_twice() {
+fn orphans_are_not_counted_twice() {
     let mut runner = TestRunner::deterministic();
     for _ in 0..500 {
         let events = events().new_tree(&mut runner).unwrap().current();
-        let (told, truth) = scanned(true, true, &events);
-        let last = told.last().unwrap();
+        let (found, truth) = scanned(true, true, &events);
+        let last = found.last().unwrap();
         assert!(
             last.now.iter().sum::<i64>() <= truth.iter().sum(),
             "{events:?}"

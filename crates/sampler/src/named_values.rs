@@ -1,32 +1,34 @@
-//! Files with a line for each value, `NAME VALUE`, of which a few are wanted.
+//! Parser of files with lines `NAME VALUE`.
 
 use crate::columns::{Column, Columns};
-use crate::places::Places;
+use crate::line_cache::LineCache;
 use crate::proc_file::number;
 
-/// Puts the wanted values of such a file into their columns.
-pub(crate) struct Named<const N: usize> {
+/// Parser that sums selected values into columns.
+pub(crate) struct NamedValues<const N: usize> {
     columns: [Column; N],
-    /// Which of the columns counts a name; None for one that nobody wants.
-    belongs: fn(&[u8]) -> Option<usize>,
-    places: Places<Option<usize>>,
+    /// Column index of a name; `None` if it is not selected.
+    column_index: fn(&[u8]) -> Option<usize>,
+    line_cache: LineCache<Option<usize>>,
 }
 
-impl<const N: usize> Named<N> {
-    pub(crate) fn new(columns: [Column; N], belongs: fn(&[u8]) -> Option<usize>) -> Self {
+impl<const N: usize> NamedValues<N> {
+    pub(crate) fn new(columns: [Column; N], column_index: fn(&[u8]) -> Option<usize>) -> Self {
         Self {
             columns,
-            belongs,
-            places: Places::new(),
+            column_index,
+            line_cache: LineCache::new(),
         }
     }
 
-    /// Of each column the sum of the lines that belong to it; None if there is none.
+    /// Sum of the lines of each column; `None` if there are none.
     pub(crate) fn sums(&mut self, text: &[u8]) -> [Option<u64>; N] {
         let mut sums = [None::<u64>; N];
         for (index, line) in text.split(|&byte| byte == b'\n').enumerate() {
             let name = name(line);
-            let column = *self.places.at(index, name, || (self.belongs)(name));
+            let column = *self
+                .line_cache
+                .at(index, name, || (self.column_index)(name));
             if let Some(column) = column
                 && let Some(value) = value(&line[name.len()..])
             {
@@ -36,7 +38,7 @@ impl<const N: usize> Named<N> {
         sums
     }
 
-    /// A value for each column; one that is None is missing.
+    /// Set the values of the columns; `None` is missing.
     pub(crate) fn put(&self, values: &[Option<u64>; N], columns: &mut Columns) {
         for (column, value) in self.columns.iter().zip(values) {
             if let Some(value) = value {
@@ -46,13 +48,13 @@ impl<const N: usize> Named<N> {
     }
 }
 
-/// Up to the first space or colon.
+/// Name up to the first space or colon.
 fn name(line: &[u8]) -> &[u8] {
     let end = line.iter().position(|byte| b" :".contains(byte));
     &line[..end.unwrap_or(line.len())]
 }
 
-/// The number after the name; a unit may follow.
+/// Number after the name; a unit may follow.
 fn value(rest: &[u8]) -> Option<u64> {
     rest.split(|byte| b" :".contains(byte))
         .find(|field| !field.is_empty())
@@ -65,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    fn belongs(name: &[u8]) -> Option<usize> {
+    fn column_index(name: &[u8]) -> Option<usize> {
         [&b"free"[..], b"used"]
             .iter()
             .position(|known| *known == name)
@@ -73,11 +75,12 @@ mod tests {
 
     fn put(texts: &[&[u8]]) -> Vec<Option<u64>> {
         let mut columns = Columns::default();
-        let mut named = Named::new(columns.group("of", &["free", "used"]), belongs);
+        let mut named_values =
+            NamedValues::new(columns.group("of", &["free", "used"]), column_index);
         for text in texts {
             columns.begin();
-            let sums = named.sums(text);
-            named.put(&sums, &mut columns);
+            let sums = named_values.sums(text);
+            named_values.put(&sums, &mut columns);
         }
         columns.row().to_vec()
     }
@@ -104,10 +107,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_kernel_prints_is_read_back(free: u64, used: u64, colon: bool) {
+        fn what_the_kernel_prints_is_read_back(free: u64, usage: u64, colon: bool) {
             let separator = if colon { ":      " } else { " " };
-            let text = format!("free{separator}{free}\nx 1\nused{separator}{used} kB\n");
-            prop_assert_eq!(put(&[text.as_bytes()]), [Some(free), Some(used)]);
+            let text = format!("free{separator}{free}\nx 1\nused{separator}{usage} kB\n");
+            prop_assert_eq!(put(&[text.as_bytes()]), [Some(free), Some(usage)]);
         }
 
         #[test]

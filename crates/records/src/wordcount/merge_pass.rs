@@ -1,32 +1,31 @@
-//! A merging pass: runs made fewer, until all of them can be merged at once.
+//! Merge pass that reduces the number of runs.
 
 use std::sync::atomic::AtomicUsize;
 
 use crate::error::Halt;
 use crate::meter::Meter;
-use crate::phases::Pieces;
+use crate::phase_runner::WorkQueue;
 use crate::wordcount::job::CountJob;
-use crate::wordcount::memory::Share;
 use crate::wordcount::merge::merge;
 use crate::wordcount::run::{Run, RunWriter};
-use crate::wordcount::spills::Spills;
-use crate::wordcount::table::Counted;
+use crate::wordcount::spill_files::SpillFiles;
+use crate::wordcount::table::WordEntry;
 
-/// Merge groups of runs into one run each as long as there is a next one.
+/// Merge each group of runs into one run.
 pub(crate) fn merge_groups(
     job: &CountJob,
     groups: &[&[Run]],
-    pieces: &Pieces,
-    turn: &AtomicUsize,
+    queue: &WorkQueue,
+    next_folder: &AtomicUsize,
     meter: &mut Meter,
 ) -> Result<Vec<Run>, Halt> {
-    let mut spills = Spills::create(job, turn)?;
-    while let Some(group) = pieces.take() {
-        spills.write(meter, |run, meter| {
+    let mut spill_files = SpillFiles::create(job, next_folder)?;
+    while let Some(group) = queue.next() {
+        spill_files.write(meter, |run, meter| {
             merge_group(job, groups[group], run, meter)
         })?;
     }
-    Ok(spills.into_runs())
+    Ok(spill_files.into_runs())
 }
 
 fn merge_group(
@@ -36,9 +35,9 @@ fn merge_group(
     meter: &mut Meter,
 ) -> Result<(), Halt> {
     for reducer in 0..job.reducers {
-        let bytes = Share::of(job).merge_bytes();
+        let bytes = job.thread_memory().merge_bytes();
         merge(group, reducer, bytes, meter, |word, count, meter| {
-            let word = Counted {
+            let word = WordEntry {
                 reducer,
                 head: word,
                 rest: &[],

@@ -1,11 +1,11 @@
-//! The CPU quota of the group, or of the nearest one above it that has one: cpu.stat.
+//! CPU quota of the group or its nearest ancestor with a quota: cpu.stat.
 
 use std::fs;
 use std::path::Path;
 
 use super::group::{Group, Version};
 use crate::columns::Columns;
-use crate::named::Named;
+use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
 use crate::source::Source;
 
@@ -17,57 +17,56 @@ const COUNTERS: [&str; 5] = [
     "period_us",
 ];
 
-/// `cgroup.COUNTER`: periods of the quota, those in which it ran out, the time that the group was
-/// held back then, added up over processors, what it used of them, which version 1 tells elsewhere,
-/// and how long a period is.
-pub(super) struct Quota {
+/// `cgroup.COUNTER`: periods, throttled periods, throttled time over all CPUs, CPU time (elsewhere
+/// in version 1), and period length.
+pub(super) struct CpuQuota {
     file: ProcFile,
-    counters: Named<{ COUNTERS.len() }>,
+    counters: NamedValues<{ COUNTERS.len() }>,
     period_us: u64,
     version: Version,
 }
 
-impl Quota {
-    /// None if there is no quota.
+impl CpuQuota {
+    /// `None` without a quota.
     pub(super) fn open(process: u32, columns: &mut Columns) -> Option<Self> {
         let group = Group::of(process, "cpu")?;
         let limited =
             |folder: &Path| Some((folder.join("cpu.stat"), period(folder, group.version)?));
-        let (file, period_us) = group.upwards().find_map(limited)?;
+        let (file, period_us) = group.ancestors().find_map(limited)?;
         Some(Self {
             file: ProcFile::open(file.to_str()?).ok()?,
-            counters: Named::new(columns.group("cgroup", &COUNTERS), counter),
+            counters: NamedValues::new(columns.group("cgroup", &COUNTERS), counter),
             period_us,
             version: group.version,
         })
     }
 }
 
-impl Source for Quota {
+impl Source for CpuQuota {
     fn sample(&mut self, columns: &mut Columns) {
         let Ok(text) = self.file.read() else { return };
-        let [periods, throttled, time, used, _] = self.counters.sums(text);
+        let [periods, throttled, time, usage, _] = self.counters.sums(text);
         let microseconds = match self.version {
             Version::V1 => time.map(|nanoseconds| nanoseconds / 1000),
             Version::V2 => time,
         };
         let period = Some(self.period_us);
         self.counters
-            .put(&[periods, throttled, microseconds, used, period], columns);
+            .put(&[periods, throttled, microseconds, usage, period], columns);
     }
 }
 
-/// Microseconds of a period of the group's quota; None if it has no quota.
+/// Quota period in microseconds; `None` without a quota.
 fn period(group: &Path, version: Version) -> Option<u64> {
     let read = |file| fs::read_to_string(group.join(file)).ok();
     let number = |text: &str| text.trim_end().parse::<u64>().ok();
     match version {
-        // Version 1 prints -1 for none.
+        // Version 1 prints -1 for no quota.
         Version::V1 => {
             number(&read("cpu.cfs_quota_us")?)?;
             number(&read("cpu.cfs_period_us")?)
         }
-        // Version 2 prints `QUOTA PERIOD`, with `max` for none.
+        // Version 2 prints `QUOTA PERIOD`, with `max` for no quota.
         Version::V2 => {
             let text = read("cpu.max")?;
             let (quota, period) = text.split_once(' ')?;
@@ -122,7 +121,7 @@ mod tests {
     #[test]
     fn what_both_versions_count_is_read() {
         let mut columns = Columns::default();
-        let mut counters = Named::new(columns.group("cgroup", &COUNTERS), counter);
+        let mut counters = NamedValues::new(columns.group("cgroup", &COUNTERS), counter);
         let v1 = b"nr_periods 9\nnr_throttled 4\nthrottled_time 2000000\nnr_bursts 0\n";
         assert_eq!(
             counters.sums(v1),

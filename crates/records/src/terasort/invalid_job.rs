@@ -1,38 +1,38 @@
-//! Why a job cannot be carried out as asked.
+//! Reasons why a sort job is invalid.
 
 use thiserror::Error;
 
-/// Why a job cannot be carried out as asked.
+/// Reasons why a sort job is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Invalid {
-    /// A number of zero.
+pub enum InvalidJob {
+    /// A number is zero.
     #[error("{name} is 0; it must be at least 1")]
     Zero {
-        /// Which one.
+        /// Name of the option.
         name: &'static str,
     },
-    /// Nowhere to spill to.
+    /// No spill folder is given.
     #[error("no spill folders given; give at least one")]
     NoSpillFolders,
-    /// Memory that the sort cannot keep to.
+    /// The memory is too small.
     #[error(
         "memory is {given} bytes; {threads} threads that sort {rows} rows need at least {least} \
          bytes; give more memory, or fewer threads"
     )]
     Memory {
-        /// As asked for.
+        /// Requested value.
         given: u64,
-        /// As asked for.
+        /// Requested value.
         threads: usize,
-        /// As asked for.
+        /// Requested value.
         rows: u64,
-        /// What would be enough.
+        /// Minimum memory in bytes.
         least: u64,
     },
 }
 
-impl Invalid {
-    /// The first of the named numbers that is zero, as an error.
+impl InvalidJob {
+    /// Return an error for the first zero.
     pub(crate) fn any_zero(numbers: &[(&'static str, u64)]) -> Result<(), Self> {
         match numbers.iter().find(|(_, number)| *number == 0) {
             Some((name, _)) => Err(Self::Zero { name }),

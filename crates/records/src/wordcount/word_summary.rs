@@ -1,20 +1,20 @@
-//! How many words there were, and which, as numbers that do not depend on their order.
+//! Order-independent summary of words: count and checksum.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// Equal tallies of two texts mean the same words as many times, but for one chance in 2^64.
+/// Two texts with equal summaries have the same words, except with probability 2^-64.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// How many words.
+pub struct WordSummary {
+    /// Number of words.
     pub words: u64,
-    /// The sum of the hashes of all words, each as often as it occurs, modulo 2^64.
+    /// Sum of the hashes of all words modulo 2^64.
     pub checksum: u64,
 }
 
-impl Tally {
-    /// A word of that hash has occurred so many times more.
+impl WordSummary {
+    /// Add `times` occurrences of a word with this hash.
     #[inline]
     pub(crate) fn count(&mut self, hash: u64, times: u64) {
         self.words += times;
@@ -22,7 +22,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for WordSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -32,7 +32,7 @@ impl fmt::Display for Tally {
     }
 }
 
-impl Add for Tally {
+impl Add for WordSummary {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -43,8 +43,8 @@ impl Add for Tally {
     }
 }
 
-impl Sum for Tally {
-    fn sum<I: Iterator<Item = Self>>(tallies: I) -> Self {
-        tallies.fold(Self::default(), |sum, tally| sum + tally)
+impl Sum for WordSummary {
+    fn sum<I: Iterator<Item = Self>>(summaries: I) -> Self {
+        summaries.fold(Self::default(), |sum, summary| sum + summary)
     }
 }

@@ -1,4 +1,5 @@
-//! What processes use, as differences: they may be negative for a while, see `book`.
+//! Usage of processes as signed differences, which may be negative for a while; see
+//! `process_accounting`.
 
 use std::ops::{AddAssign, Sub, SubAssign};
 
@@ -7,15 +8,15 @@ use super::pid_stat::PidStat;
 
 /// Clock ticks of CPU time, and bytes from and to storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Used {
+pub(super) struct Usage {
     pub(super) ticks: i64,
     pub(super) read: i64,
     pub(super) written: i64,
     pub(super) cancelled: i64,
 }
 
-impl Used {
-    /// By a process since it began, with the children that it has waited for.
+impl Usage {
+    /// Usage of a process since its start, with its waited children.
     pub(super) fn since_its_start(stat: &PidStat<'_>, io: Option<PidIo>) -> Self {
         let io = io.unwrap_or_default();
         Self {
@@ -33,7 +34,7 @@ impl Used {
         }
     }
 
-    /// Each figure the larger of the two.
+    /// Element-wise maximum.
     pub(super) fn max(self, other: Self) -> Self {
         self.with(other, i64::max)
     }
@@ -52,13 +53,13 @@ impl Used {
     }
 }
 
-impl AddAssign for Used {
+impl AddAssign for Usage {
     fn add_assign(&mut self, more: Self) {
         *self = self.with(more, |own, more| own + more);
     }
 }
 
-impl Sub for Used {
+impl Sub for Usage {
     type Output = Self;
 
     fn sub(self, less: Self) -> Self {
@@ -66,13 +67,13 @@ impl Sub for Used {
     }
 }
 
-impl SubAssign for Used {
+impl SubAssign for Usage {
     fn sub_assign(&mut self, less: Self) {
         *self = *self - less;
     }
 }
 
-/// The kernel's counters stay far below the limit.
+/// Convert a counter; the kernel's counters stay below the limit.
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

@@ -1,18 +1,18 @@
-//! Where to part the keys, from a sample, so that all ranges have about as many rows.
+//! Split points of balanced key ranges, from a sample.
 
 use super::input::Input;
 use super::row::key;
-use crate::buffer::{LARGEST_CALL_BYTES, buffer};
+use crate::buffer::{MAX_CALL_BYTES, buffer};
 use crate::error::Halt;
 use crate::meter::Meter;
 
-/// Keys that are looked at; `TeraSort`: mapreduce.terasort.partitions.sample.
+/// Sample size, as `TeraSort`'s mapreduce.terasort.partitions.sample.
 const SAMPLE_ROWS: u64 = 100_000;
 
-/// Places they come from, evenly over all rows, so that a sorted input is parted well too.
+/// Number of sample positions, spread evenly, so that sorted input is split well too.
 const PLACES: u64 = 100;
 
-/// The smallest key of every range but the first, ascending.
+/// Smallest key of every range except the first, ascending.
 pub(crate) fn split_points(
     input: &Input,
     ranges: usize,
@@ -27,7 +27,7 @@ pub(crate) fn split_points(
 }
 
 fn sample(input: &Input, meter: &mut Meter) -> Result<Vec<u128>, Halt> {
-    let mut incoming = buffer(LARGEST_CALL_BYTES)?;
+    let mut incoming = buffer(MAX_CALL_BYTES)?;
     let mut keys = Vec::new();
     let rows = input.rows();
     for place in 0..PLACES {

@@ -1,4 +1,4 @@
-//! What a group has read and written: io.stat of version 2, blkio.throttle.* of version 1.
+//! I/O of a group: io.stat of version 2, blkio.throttle.* of version 1.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use super::group::{Group, Version};
 use crate::columns::Columns;
 use crate::source::Source;
 
-/// Version 2 has a line for each device: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0`.
+/// Version 2 has a line per device: `8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0`.
 const V2: &str = "io.stat";
 const V2_KEYS: [(&str, &str); 4] = [
     ("rbytes", "read_bytes"),
@@ -16,8 +16,7 @@ const V2_KEYS: [(&str, &str); 4] = [
     ("rios", "reads"),
     ("wios", "writes"),
 ];
-/// Version 1 has a file for bytes and one for requests, with a line for each operation of each
-/// device: `8:0 Read 1`.
+/// Version 1 has files for bytes and requests, with a line per device and operation: `8:0 Read 1`.
 const V1: [(&str, [(&str, &str); 2]); 2] = [
     (
         "blkio.throttle.io_service_bytes",
@@ -28,38 +27,37 @@ const V1: [(&str, [(&str, &str); 2]); 2] = [
         [("Read", "reads"), ("Write", "writes")],
     ),
 ];
-/// What is behind these names: version 1 adds the groups below in files of their own (since 4.4),
-/// version 2 always does.
-pub(super) const ALONE: &[&str] = &[""];
-const WITH_THOSE_BELOW: &[&str] = &["_recursive", ""];
+/// File name suffixes: version 1 has recursive files since 4.4, version 2 is always recursive.
+pub(super) const OWN_FILES: &[&str] = &[""];
+const RECURSIVE_FILES: &[&str] = &["_recursive", ""];
 
 /// Bytes and requests, by device and counter.
-pub(super) type Counted = BTreeMap<(String, &'static str), u64>;
+pub(super) type Counters = BTreeMap<(String, &'static str), u64>;
 
 /// `cgroup.MAJOR:MINOR.COUNTER`, in bytes and requests.
-pub(super) struct Moved(Group);
+pub(super) struct GroupIo(Group);
 
-impl Moved {
+impl GroupIo {
     pub(super) fn open(process: u32) -> Option<Self> {
         Group::of(process, "blkio").map(Self)
     }
 }
 
-impl Source for Moved {
+impl Source for GroupIo {
     fn sample(&mut self, columns: &mut Columns) {
-        let found = counted(&self.0.own, self.0.version, WITH_THOSE_BELOW);
+        let found = counters(&self.0.own, self.0.version, RECURSIVE_FILES);
         for ((device, counter), value) in found.unwrap_or_default() {
             super::put(columns, &device, counter, value);
         }
     }
 }
 
-/// What a group has moved, in version 1 by the first files that there are with one of these
-/// `endings`; None if the kernel does not tell. A device that it never used is not among it.
-pub(super) fn counted(group: &Path, version: Version, endings: &[&str]) -> Option<Counted> {
-    let mut counted = Counted::new();
+/// I/O counters of a group, in version 1 from the first existing files with one of these `endings`;
+/// `None` without such files. Unused devices are missing.
+pub(super) fn counters(group: &Path, version: Version, endings: &[&str]) -> Option<Counters> {
+    let mut counters = Counters::new();
     let mut take = |device: &str, counter: &'static str, value: u64| {
-        counted.insert((device.to_owned(), counter), value);
+        counters.insert((device.to_owned(), counter), value);
     };
     match version {
         Version::V2 => parse_v2(&fs::read_to_string(group.join(V2)).ok()?, take),
@@ -72,7 +70,7 @@ pub(super) fn counted(group: &Path, version: Version, endings: &[&str]) -> Optio
             }
         }
     }
-    Some(counted)
+    Some(counters)
 }
 
 fn parse_v2(text: &str, mut take: impl FnMut(&str, &'static str, u64)) {
@@ -152,28 +150,31 @@ mod tests {
         let group = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
         let reads = |endings| {
-            let counted = counted(group.path(), Version::V1, endings)?;
-            counted.get(&("8:0".to_owned(), "reads")).copied()
+            let counters = counters(group.path(), Version::V1, endings)?;
+            counters.get(&("8:0".to_owned(), "reads")).copied()
         };
         write("blkio.throttle.io_service_bytes", "8:0 Read 4096\n");
-        assert_eq!(reads(ALONE), None);
+        assert_eq!(reads(OWN_FILES), None);
         write("blkio.throttle.io_serviced", "8:0 Read 1\n");
-        assert_eq!([ALONE, WITH_THOSE_BELOW].map(reads), [Some(1); 2]);
+        assert_eq!([OWN_FILES, RECURSIVE_FILES].map(reads), [Some(1); 2]);
         write("blkio.throttle.io_serviced_recursive", "8:0 Read 3\n");
-        assert_eq!([ALONE, WITH_THOSE_BELOW].map(reads), [Some(1), Some(3)]);
+        assert_eq!([OWN_FILES, RECURSIVE_FILES].map(reads), [Some(1), Some(3)]);
     }
 
     #[test]
     fn version_2_has_one_file_or_none() {
         let group = tempfile::tempdir().unwrap();
-        assert_eq!(counted(group.path(), Version::V2, ALONE), None);
+        assert_eq!(counters(group.path(), Version::V2, OWN_FILES), None);
         fs::write(group.path().join(V2), "8:0 rbytes=4096 rios=1\n").unwrap();
         let device = "8:0".to_owned();
-        let expected = Counted::from([
+        let expected = Counters::from([
             ((device.clone(), "read_bytes"), 4096),
             ((device, "reads"), 1),
         ]);
-        assert_eq!(counted(group.path(), Version::V2, ALONE), Some(expected));
+        assert_eq!(
+            counters(group.path(), Version::V2, OWN_FILES),
+            Some(expected)
+        );
     }
 
     proptest! {

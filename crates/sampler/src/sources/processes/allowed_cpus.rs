@@ -1,23 +1,22 @@
-//! Which processors the workload may use: a cpuset or an affinity may leave it few of many.
+//! CPUs that the workload may use by cpuset and affinity.
 
 use std::collections::HashMap;
 
 use rustix::thread::{CpuSet, Pid, sched_getaffinity};
 
-/// Of the workload's CPU time, what may have been spent elsewhere: one part in so many. A shell that
-/// starts what is confined, or iostudy itself where it only watches, may use other processors, and
-/// those of the others as well.
-const ELSEWHERE: u64 = 20;
+/// Tolerance: 1/20 of the workload's CPU time may be outside these CPUs. A shell or iostudy itself
+/// may be less restricted than the workload.
+const OUTSIDE_DIVISOR: u64 = 20;
 
-/// The processors of threads, with the clock ticks that those ran which may use just these.
+/// CPU sets of threads, with the clock ticks of threads that have exactly this set.
 #[derive(Debug, Default)]
-pub(super) struct Allowed {
+pub(super) struct AllowedCpus {
     ticks: HashMap<CpuSet, u64>,
 }
 
-impl Allowed {
-    /// A thread that has run for so long since it was last noted. It is left out if it is gone, and
-    /// where the machine has more processors than a set has room for (`sched_getaffinity(2)`).
+impl AllowedCpus {
+    /// Add the ticks of a thread since the last call. Threads that have ended, or have more CPUs
+    /// than a set holds, are skipped (`sched_getaffinity(2)`).
     pub(super) fn note(&mut self, thread: u32, ticks: u64) {
         let pid = i32::try_from(thread).ok().and_then(Pid::from_raw);
         if let Some(Ok(set)) = pid.map(|pid| sched_getaffinity(Some(pid))) {
@@ -25,7 +24,7 @@ impl Allowed {
         }
     }
 
-    /// How many processors nearly all of the work may be done on; None if that is not known.
+    /// Number of CPUs for nearly all of the work; `None` if unknown.
     pub(super) fn count(&self) -> Option<u64> {
         let total: u64 = self.ticks.values().sum();
         let mut sets: Vec<(u64, &CpuSet)> = self.ticks.iter().map(|(set, n)| (*n, set)).collect();
@@ -33,15 +32,15 @@ impl Allowed {
         let mut elsewhere = 0;
         let first = sets.iter().position(|(ticks, _)| {
             elsewhere += ticks;
-            elsewhere * ELSEWHERE >= total
+            elsewhere * OUTSIDE_DIVISOR >= total
         })?;
-        let mut counted = union(sets[first..].iter().map(|(_, set)| *set));
+        let mut counters = union(sets[first..].iter().map(|(_, set)| *set));
         for (_, set) in &sets[..first] {
-            if !contains(set, &counted) {
-                counted = union([&counted, *set]);
+            if !contains(set, &counters) {
+                counters = union([&counters, *set]);
             }
         }
-        let count = counted.count();
+        let count = counters.count();
         (count > 0).then_some(u64::from(count))
     }
 }
@@ -69,13 +68,13 @@ mod tests {
     use super::*;
 
     fn of(noted: &[(&[usize], u64)]) -> Option<u64> {
-        let mut allowed = Allowed::default();
+        let mut allowed_cpus = AllowedCpus::default();
         for (cpus, ticks) in noted {
             let mut set = CpuSet::new();
             cpus.iter().for_each(|cpu| set.set(*cpu));
-            *allowed.ticks.entry(set).or_default() += ticks;
+            *allowed_cpus.ticks.entry(set).or_default() += ticks;
         }
-        allowed.count()
+        allowed_cpus.count()
     }
 
     #[test]
@@ -101,8 +100,8 @@ mod tests {
 
     #[test]
     fn this_thread_may_use_some() {
-        let mut allowed = Allowed::default();
-        allowed.note(rustix::thread::gettid().as_raw_pid().unsigned_abs(), 1);
-        assert!(allowed.count().is_some());
+        let mut allowed_cpus = AllowedCpus::default();
+        allowed_cpus.note(rustix::thread::gettid().as_raw_pid().unsigned_abs(), 1);
+        assert!(allowed_cpus.count().is_some());
     }
 }

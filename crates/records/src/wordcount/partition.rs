@@ -1,15 +1,15 @@
-//! Which reducer a word belongs to: that of Hadoop's `HashPartitioner` for a `Text`.
+//! Partitioning of words as in Hadoop's `HashPartitioner` for a `Text`.
 
-/// The reducer of a word: `(hashCode & Integer.MAX_VALUE) % reducers`.
+/// Return the reducer of a word: `(hashCode & Integer.MAX_VALUE) % reducers`.
 ///
 /// Source: `org.apache.hadoop.mapreduce.lib.partition.HashPartitioner`; a `Text` has the hash code
 /// of `org.apache.hadoop.io.WritableComparator.hashBytes`, whose bytes are signed.
-pub(crate) fn reducer(word: &[u8], reducers: usize) -> usize {
+pub(crate) fn partition(word: &[u8], reducers: usize) -> usize {
     let code = word.iter().fold(1_i32, |code, byte| {
         code.wrapping_mul(31)
             .wrapping_add(i32::from(i8::from_ne_bytes([*byte])))
     });
-    usize::try_from(code & i32::MAX).expect("it is positive") % reducers
+    usize::try_from(code & i32::MAX).expect("the value is positive") % reducers
 }
 
 #[cfg(test)]
@@ -28,12 +28,12 @@ mod tests {
             ("\u{d55c}\u{ad6d}\u{c5b4}", 939),
         ];
         for (word, expected) in known {
-            assert_eq!(reducer(word.as_bytes(), 1000), expected, "{word}");
+            assert_eq!(partition(word.as_bytes(), 1000), expected, "{word}");
         }
     }
 
     #[test]
     fn a_single_reducer_has_all_words() {
-        assert_eq!(reducer(b"anything", 1), 0);
+        assert_eq!(partition(b"anything", 1), 0);
     }
 }
