@@ -63,7 +63,7 @@ def test_rates_and_efficiency_are_those_of_the_events_that_count():
         job_seconds = (50.0, 30.0)
         read_bytes = 100 * 65536 + 5
         fetched_bytes: int | None = 0
-        reading = run_natively().reading
+        reading = run_natively().read_latencies
 
     options = make(compute="200ms").options
     told = Told()

@@ -1,4 +1,4 @@
-//! `BlockEvents` and `BlockRequests`.
+//! Python classes `BlockEvents` and `BlockRequests`.
 
 use std::path::PathBuf;
 
@@ -90,7 +90,7 @@ impl BlockRequests {
     }
 }
 
-/// Major and minor number, as the kernel prints them.
+/// Major and minor number as the kernel prints them.
 fn number(device: u32) -> String {
     format!("{}:{}", device >> 20, device & ((1 << 20) - 1))
 }

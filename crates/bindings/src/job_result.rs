@@ -1,19 +1,19 @@
-//! `JobResult`: what a job measured, in seconds.
+//! Python classes `JobResult` and `IoStats`.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use iostudy_engine::{Fallback, IoStats as Counted, JobResult as Measured, Phases};
+use iostudy_engine::{Fallback, IoStats as EngineStats, JobResult as EngineResult, Phases};
 use pyo3::prelude::*;
 
 use crate::latencies::Latencies;
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct JobResult(Measured);
+pub struct JobResult(EngineResult);
 
-impl From<Measured> for JobResult {
-    fn from(measured: Measured) -> Self {
-        Self(measured)
+impl From<EngineResult> for JobResult {
+    fn from(result: EngineResult) -> Self {
+        Self(result)
     }
 }
 
@@ -80,7 +80,7 @@ impl JobResult {
     }
 }
 
-/// What was done with records, or by calls, in one direction.
+/// I/O statistics of one direction.
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct IoStats {
     bytes: u64,
@@ -96,9 +96,9 @@ impl IoStats {
     }
 }
 
-impl From<&Counted> for IoStats {
-    fn from(counted: &Counted) -> Self {
-        Self::new(counted.bytes, &counted.latencies)
+impl From<&EngineStats> for IoStats {
+    fn from(stats: &EngineStats) -> Self {
+        Self::new(stats.bytes, &stats.latencies)
     }
 }
 

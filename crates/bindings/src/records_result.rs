@@ -1,4 +1,4 @@
-//! `RecordsResult`: what every job on records measures, in seconds.
+//! Python class `RecordsResult`: measurements of all record jobs.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::job_result::IoStats;
 
-/// Each job's own result is a subclass.
+/// Base class of each job's result.
 #[pyclass(frozen, subclass, module = "iostudy._native")]
 pub struct RecordsResult {
     wall: Duration,

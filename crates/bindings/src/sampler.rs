@@ -1,4 +1,4 @@
-//! `Sampler`, `Reader` and `Samples`.
+//! Python classes `Sampler`, `Reader` and `Samples`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Far below what the clock can count up to.
+/// Maximum interval, far below the clock's range.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[pyclass(module = "iostudy._native")]
@@ -93,7 +93,7 @@ impl Samples {
             .collect()
     }
 
-    fn at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn timestamps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         packed(
             py,
             self.0.at.len(),
@@ -116,7 +116,7 @@ impl Samples {
     }
 }
 
-/// Pid, name, whether it is of the workload, CPU time in microseconds, bytes read, bytes written.
+/// Pid, name, workload flag, CPU time in microseconds, bytes read, bytes written.
 type Process<'a> = (u32, &'a str, bool, u64, u64, u64);
 
 fn process(process: &iostudy_sampler::Process) -> Process<'_> {
@@ -130,13 +130,13 @@ fn process(process: &iostudy_sampler::Process) -> Process<'_> {
     )
 }
 
-/// NaN where it was missing.
-#[allow(clippy::cast_precision_loss)] // 2^53 bytes are more than any disk has moved
+/// NaN for a missing value.
+#[allow(clippy::cast_precision_loss)] // counters stay below 2^53
 fn as_float(value: Option<u64>) -> f64 {
     value.map_or(f64::NAN, |value| value as f64)
 }
 
-/// So many values one behind the other, without a Python object for each.
+/// Pack values into bytes, without a Python object for each.
 fn packed<const N: usize>(
     py: Python<'_>,
     count: usize,

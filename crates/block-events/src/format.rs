@@ -142,9 +142,9 @@ mod tests {
     fn what_is_not_told_is_an_error_that_names_it() {
         let format = Format::parse(ISSUE);
         let error = format.field("sectors").unwrap_err();
-        assert_eq!(error.to_string(), "there is no field sectors in it");
+        assert_eq!(error.to_string(), "the field sectors is missing");
         let error = format.number("rwbs").unwrap_err();
-        let message = "the field rwbs has 10 bytes, which no whole number has";
+        let message = "the field rwbs has 10 bytes and is not an integer";
         assert_eq!(error.to_string(), message);
         assert_eq!(Format::parse("name: x").id(), Err(FormatError::NoId));
     }

@@ -265,7 +265,7 @@ mod tests {
     }
 
     proptest! {
-        /// However many requests of one place are under way, and in whatever order they end.
+        /// Any number of concurrent requests at the same position, completing in any order.
         #[test]
         fn counts_and_the_sum_of_latencies_are_those_of_the_requests(
             requests in proptest::collection::vec((0_u64..1000, 1_u64..1000, 0_u64..3), 1..60),

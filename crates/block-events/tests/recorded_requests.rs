@@ -12,7 +12,7 @@ const LOOP1: u32 = (7 << 20) | 1;
 const SECTOR_BYTES: u64 = 512;
 const READS: u64 = 136;
 const SECTORS_READ: u64 = 5008;
-/// With one for each flush that was asked for alone.
+/// Including one request per pure flush.
 const WRITES: u64 = 49;
 const SECTORS_WRITTEN: u64 = 2816;
 const DISCARDS: u64 = 1;
@@ -83,7 +83,7 @@ fn every_request_has_both_its_ends() {
     );
 }
 
-/// The first two reads and the first write of the recording, as the kernel's own text tells them.
+/// First two reads and first write of the recording, according to the kernel's text trace.
 #[test]
 fn times_are_those_that_the_kernel_prints() {
     let decoder = decoder();

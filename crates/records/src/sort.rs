@@ -88,7 +88,7 @@ mod tests {
 
     const SMALL: usize = 10;
 
-    #[allow(clippy::trivially_copy_pass_by_ref)] // as it is asked for
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as the signature requires
     fn rank(value: &u16) -> u128 {
         (value / 4).into() // values of the same rank differ
     }
@@ -113,14 +113,14 @@ mod tests {
         fn a_stop_is_heard_at_every_question_and_no_value_is_lost(
             values in prop::collection::vec(any::<u16>(), 1000), stop_at in 0..100,
         ) {
-            let asked = Cell::new(0);
+            let calls = Cell::new(0);
             let check_stop = || {
-                asked.set(asked.get() + 1);
-                if asked.get() > stop_at { Err(()) } else { Ok(()) }
+                calls.set(calls.get() + 1);
+                if calls.get() > stop_at { Err(()) } else { Ok(()) }
             };
             let mut left = values.clone();
             prop_assert!(sort_pieces(&mut left, SMALL, &rank, &u16::cmp, &check_stop).is_err());
-            prop_assert_eq!(asked.get(), stop_at + 1);
+            prop_assert_eq!(calls.get(), stop_at + 1);
             prop_assert_eq!(sorted(left), sorted(values));
         }
     }

@@ -363,17 +363,17 @@ fn missing_and_existing_folders_are_errors() {
         spill,
         ..place.sorting(1000)
     };
-    let told = sort(&job, |_| true).unwrap_err().to_string();
+    let reported = sort(&job, |_| true).unwrap_err().to_string();
     assert!(
-        told.contains("nowhere/.spill-") && told.contains("open"),
-        "{told}"
+        reported.contains("nowhere/.spill-") && reported.contains("open"),
+        "{reported}"
     );
     assert!(place.is_clean());
     sorted(&place.sorting(1000));
-    let told = sort(&place.sorting(1000), |_| true)
+    let reported = sort(&place.sorting(1000), |_| true)
         .unwrap_err()
         .to_string();
-    assert!(told.contains("out: mkdir"), "{told}");
+    assert!(reported.contains("out: mkdir"), "{reported}");
     assert_eq!(place.validated().unwrap().rows, 1000);
 }
 
@@ -381,14 +381,14 @@ fn missing_and_existing_folders_are_errors() {
 fn progress_counts_bytes_over_all_phases() {
     let place = Place::new();
     generated(&place.generating(1_500_000, 1));
-    let mut told = vec![0];
+    let mut reported = vec![0];
     let result = sort(&place.sorting(1_500_000), |done| {
-        told.push(done);
+        reported.push(done);
         true
     });
     let call_stats = result.unwrap().outcome.call_stats;
-    assert!(told.is_sorted());
-    let last = told[told.len() - 1];
+    assert!(reported.is_sorted());
+    let last = reported[reported.len() - 1];
     assert!(last > 300_000_000, "{last}");
     assert!(last <= call_stats.read_bytes + call_stats.written_bytes);
 }

@@ -27,16 +27,16 @@ mod tests {
     #[test]
     fn a_line_is_asked_about_once_while_it_stays_in_its_place() {
         let mut line_cache = LineCache::new();
-        let mut asked = 0;
+        let mut calls = 0;
         for names in ["ab", "ab", "axb", "ab"] {
             for (index, name) in names.bytes().enumerate() {
                 let column_index = *line_cache.at(index, &[name], || {
-                    asked += 1;
+                    calls += 1;
                     name
                 });
                 assert_eq!(column_index, name);
             }
         }
-        assert_eq!(asked, 2 + 2 + 1);
+        assert_eq!(calls, 2 + 2 + 1);
     }
 }

@@ -77,7 +77,7 @@ pub(crate) mod fake {
 
     use super::{FileExt, io};
 
-    /// Whole lines, as many as fit in a page or in what is asked for, as `fs/seq_file.c` does it.
+    /// Whole lines up to a page or the requested size, as `fs/seq_file.c` returns them.
     pub(crate) struct Lines(pub(crate) String);
 
     impl FileExt for Lines {
@@ -102,7 +102,7 @@ pub(crate) mod fake {
 
     const PAGE: usize = 4096;
 
-    /// One of these at a time, however much is asked for.
+    /// One piece per read, whatever the requested size.
     pub(crate) struct Pieces(pub(crate) &'static [&'static str]);
 
     impl FileExt for Pieces {

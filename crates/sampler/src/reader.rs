@@ -97,7 +97,7 @@ impl Reader {
         self.processes_budget
             .take(is_whole, |_| processes.scan(columns));
         self.threads_budget
-            .take(is_whole, |_| processes.look_at_threads(columns));
+            .take(is_whole, |_| processes.scan_threads(columns));
         self.rows.push(at, self.columns.row());
     }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from iostudy import units
-from iostudy._native import JobResult, Latencies, IoStats
+from iostudy._native import IoStats, JobResult, Latencies
 from iostudy.errors import WorkloadError
 from iostudy.job import Operation
 from iostudy.workloads.definition import Figure, Histogram

@@ -289,7 +289,7 @@ def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
     )
 
 
-def _bytes_on_target(sorted_: _native.TeraSorted, target: Path, spill: tuple[Path, ...]) -> int:
+def _bytes_on_target(sorted_: _native.TeraSortResult, target: Path, spill: tuple[Path, ...]) -> int:
     """Rows read and written, and what was spilled to the target's own file system."""
     device = target.stat().st_dev
     by_folder = zip(spill, sorted_.spilled_bytes, strict=True)

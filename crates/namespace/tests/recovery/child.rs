@@ -10,7 +10,7 @@ use rustix::io::ioctl_fionread;
 
 use crate::history::{PATIENCE, append, log};
 
-const ASKED: &str = "IOSTUDY_NAMESPACE_CHILD";
+const REQUEST_VARIABLE: &str = "IOSTUDY_NAMESPACE_CHILD";
 /// Number of transactions in flight.
 pub(crate) const MAX_IN_FLIGHT: u64 = 64;
 /// Checkpoint interval in transactions.
@@ -33,10 +33,10 @@ impl Serving {
         };
         let named: Vec<_> = log.directories.iter().map(|own| own.to_str()).collect();
         let named = named.into_iter().collect::<Option<Vec<_>>>().unwrap();
-        let asked = format!("{last}:{sync}:{}:{}", log.preallocate, named.join(","));
+        let request = format!("{last}:{sync}:{}:{}", log.preallocate, named.join(","));
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["child::child", "--exact", "--nocapture", "--quiet"])
-            .env(ASKED, asked)
+            .env(REQUEST_VARIABLE, request)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -109,16 +109,16 @@ impl Drop for Serving {
 /// Main function of the child. It ends when its log has failed.
 #[test]
 fn child() {
-    if let Ok(asked) = env::var(ASKED) {
-        let (log, last) = parse(&asked);
+    if let Ok(request) = env::var(REQUEST_VARIABLE) {
+        let (log, last) = parse(&request);
         serve(log, last).unwrap_err();
         std::process::exit(0); // before the harness prints more
     }
 }
 
-fn parse(asked: &str) -> (LogOptions, u64) {
-    let [last, sync, preallocate, directories] = *asked.split(':').collect::<Vec<_>>() else {
-        panic!("not what is asked of a child: {asked}");
+fn parse(request: &str) -> (LogOptions, u64) {
+    let [last, sync, preallocate, directories] = *request.split(':').collect::<Vec<_>>() else {
+        panic!("invalid request of a child: {request}");
     };
     let sync = match sync {
         "fdatasync" => Sync::Fdatasync,
@@ -126,12 +126,12 @@ fn parse(asked: &str) -> (LogOptions, u64) {
         _ => Sync::None,
     };
     let directories = directories.split(',').map(|own| Path::new(own).to_owned());
-    let asked = LogOptions {
+    let request = LogOptions {
         sync,
         preallocate: preallocate.parse().unwrap(),
         ..log(directories.collect::<Vec<PathBuf>>())
     };
-    (asked, last.parse().unwrap())
+    (request, last.parse().unwrap())
 }
 
 /// Continue the log until it fails.

@@ -74,7 +74,7 @@ fn at(directory: &Path, offset: usize, transaction: u64) -> Damage {
     }
 }
 
-/// Recover up to `last`, with nothing to tell but that the log is torn behind it, if it is.
+/// Recover up to `last`, with no finding except possibly a torn end.
 fn is_torn(directories: &[PathBuf], last: u64, torn: &[Damage]) {
     let found = recover(directories).unwrap();
     assert_eq!(found.last, last);

@@ -7,7 +7,8 @@ use iostudy_namespace::{Defect, Error, Namespace, recover};
 
 use crate::history::{change, log, tree_after};
 
-/// An image of `1..=4` and the segments beside it, and one in progress from 5 to 6, in each of two.
+/// In each of two directories: an image of `1..=4` with its segments, and a segment in progress
+/// from 5 to 6.
 fn written(folder: &Path) -> [PathBuf; 2] {
     let directories = [0, 1].map(|copy| folder.join(copy.to_string()));
     let namespace = Namespace::format(log(directories.to_vec())).unwrap();
@@ -121,14 +122,14 @@ fn without_another_image_the_damaged_one_is_named_as_the_cause() {
     flip(&image);
     fs::remove_file(directories[0].join("image-2")).unwrap();
     fs::remove_file(directories[0].join("edits-3-4")).unwrap();
-    for beside in [true, false] {
+    for has_empty_directory in [true, false] {
         let message = recover(directories).unwrap_err().to_string();
         assert!(message.contains("transaction 1 is missing"), "{message}");
         assert!(
             message.contains("image-4: the image is damaged"),
             "{message}"
         );
-        if beside {
+        if has_empty_directory {
             fs::remove_file(directories[0].join("edits-inprogress-5")).unwrap();
         }
     }

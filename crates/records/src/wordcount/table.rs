@@ -277,7 +277,7 @@ mod tests {
         all
     }
 
-    #[allow(clippy::unnecessary_wraps)] // as it is asked for
+    #[allow(clippy::unnecessary_wraps)] // as the signature requires
     fn check_stop() -> Result<(), Fault> {
         Ok(())
     }
@@ -317,18 +317,18 @@ mod tests {
 
     #[test]
     fn a_stop_is_heard_while_it_is_made_sorted_and_cleared() {
-        let asked = Cell::new(0);
+        let calls = Cell::new(0);
         let ask = || {
-            asked.set(asked.get() + 1);
+            calls.set(calls.get() + 1);
             check_stop()
         };
         let mut table = Table::new(4 << 20, 1, ask).unwrap();
-        assert_eq!(asked.replace(0), 4);
+        assert_eq!(calls.replace(0), 4);
         table.add(&Word::alone(b"the")).unwrap();
         table.sort(ask).unwrap();
-        assert_eq!(asked.replace(0), 4 + 1);
+        assert_eq!(calls.replace(0), 4 + 1);
         table.clear(ask).unwrap();
-        assert_eq!(asked.get(), 4);
+        assert_eq!(calls.get(), 4);
         let stop = || Err(());
         assert!(table.sort(stop).is_err() && table.clear(stop).is_err());
     }

@@ -85,7 +85,7 @@ fn classes(ranks: u64, exponent: f64) -> impl Iterator<Item = Class> {
 }
 
 /// Probability of a rank relative to an earlier one.
-#[allow(clippy::cast_precision_loss)] // of the 16 first digits no text tells
+#[allow(clippy::cast_precision_loss)] // 16 digits suffice
 fn ratio(early: u64, late: u64, exponent: f64) -> f64 {
     (early as f64 / late as f64).powf(exponent)
 }

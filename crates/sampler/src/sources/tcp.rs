@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// By name, what a file of that text tells.
+    /// Values of a file with this text, by name.
     fn read(text: &[u8], spec: &TableSpec) -> Vec<(String, u64)> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text).unwrap();

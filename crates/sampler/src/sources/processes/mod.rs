@@ -29,33 +29,33 @@ use crate::sampling_scope::SamplingScope;
 
 const MICROSECONDS: u64 = 1_000_000;
 
-/// What processes have used since the first sample.
+/// Usage columns of processes since the first sample.
 const USED: [&str; 3] = ["cpu_us", "read_bytes", "written_bytes"];
 
-/// Of the workload also what was written but for nothing.
+/// Additional workload column: bytes of cancelled writes.
 const CANCELLED: &str = "workload.cancelled_bytes";
 
-/// How long the busiest thread of each interval ran in it, all intervals together.
+/// Run time of the busiest thread of each interval, summed over all intervals.
 const BUSIEST: &str = "workload.busiest_thread_us";
 
-/// What there is now.
+/// Current numbers of processes and threads by state.
 const OF_THREADS: [&str; 4] = ["processes", "threads", "running_threads", "waiting_threads"];
 
-/// On how many processors nearly all of its work may be done.
+/// Number of CPUs that nearly all of the workload may use.
 const ALLOWED: &str = "workload.allowed_cores";
 
-/// All processes: those of the workload as `workload.COUNTER`, if a root of it is there, and those
-/// of others as `foreign.COUNTER`.
+/// All processes: the workload as `workload.COUNTER`, if one of its roots exists, and others as
+/// `foreign.COUNTER`.
 pub(crate) struct Processes {
     process_accounting: ProcessAccounting,
     threads: Threads,
     stat_file: SmallFile,
     io_file: SmallFile,
-    workload: Option<OfWorkload>,
+    workload: Option<WorkloadColumns>,
     foreign: [Column; USED.len()],
 }
 
-struct OfWorkload {
+struct WorkloadColumns {
     usage: [Column; USED.len()],
     cancelled: Column,
     busiest: Column,
@@ -67,7 +67,7 @@ impl Processes {
     pub(crate) fn open(scope: &SamplingScope, columns: &mut Columns) -> Self {
         let is_there = |pid: &u32| Path::new(&format!("/proc/{pid}/stat")).exists();
         let has_root = scope.workload.iter().any(is_there);
-        let workload = has_root.then(|| OfWorkload {
+        let workload = has_root.then(|| WorkloadColumns {
             usage: columns.group("workload", &USED),
             cancelled: columns.get_or_add(CANCELLED),
             busiest: columns.get_or_add(BUSIEST),
@@ -84,7 +84,7 @@ impl Processes {
         }
     }
 
-    /// What the busiest have done since this was last asked, or since the first sample.
+    /// Activity of the busiest processes since the last call, or since the first sample.
     pub(crate) fn take_busiest(&mut self) -> Vec<Process> {
         self.process_accounting
             .take_busiest()
@@ -93,7 +93,7 @@ impl Processes {
             .collect()
     }
 
-    /// Read all processes, and put what they have used into the row being taken.
+    /// Scan all processes and set their usage in the current row.
     pub(crate) fn scan(&mut self, columns: &mut Columns) {
         self.read_all();
         columns.put_all(
@@ -107,8 +107,8 @@ impl Processes {
         }
     }
 
-    /// Read the workload's threads, and put what they do into the row being taken.
-    pub(crate) fn look_at_threads(&mut self, columns: &mut Columns) {
+    /// Scan the workload's threads and set their counts in the current row.
+    pub(crate) fn scan_threads(&mut self, columns: &mut Columns) {
         let Some(of) = &self.workload else {
             return;
         };
@@ -169,7 +169,7 @@ fn found(done: &ProcessActivity) -> Process {
     }
 }
 
-/// Names may hold what moves a terminal's cursor.
+/// Replace control characters, which could affect a terminal.
 fn printable(name: &[u8]) -> String {
     String::from_utf8_lossy(name).replace(char::is_control, "\u{fffd}")
 }

@@ -65,10 +65,10 @@ impl Threads {
         file: &mut SmallFile,
     ) -> ThreadCounts {
         let mut unread: Vec<WorkloadProcess> = workload_processes.collect();
-        let mut visited: HashSet<u32> = unread.iter().map(|member| member.pid).collect();
+        let mut visited: HashSet<u32> = unread.iter().map(|process| process.pid).collect();
         let mut scan = ThreadScan::new(self.begun.is_some(), &self.last);
-        while let Some(member) = unread.pop() {
-            let children = scan.read(member, file);
+        while let Some(process) = unread.pop() {
+            let children = scan.read(process, file);
             let new = children.into_iter().filter(|child| visited.insert(*child));
             unread.extend(new.map(WorkloadProcess::child));
         }
@@ -127,8 +127,8 @@ impl<'a> ThreadScan<'a> {
     }
 
     /// Read the threads of one process and return its children.
-    fn read(&mut self, member: WorkloadProcess, file: &mut SmallFile) -> Vec<u32> {
-        let pid = member.pid;
+    fn read(&mut self, process: WorkloadProcess, file: &mut SmallFile) -> Vec<u32> {
+        let pid = process.pid;
         let mut children = Vec::new();
         for thread in pids(&format!("/proc/{pid}/task")) {
             let text = file.read(format_args!("/proc/{pid}/task/{thread}/stat"));
@@ -136,7 +136,7 @@ impl<'a> ThreadScan<'a> {
                 continue;
             };
             let is_first = thread == pid;
-            if is_first && member.started.is_some_and(|at| at != stat.started) {
+            if is_first && process.started.is_some_and(|at| at != stat.started) {
                 return children; // the pid has been reused
             }
             self.counts.processes += u64::from(is_first);
