@@ -96,8 +96,8 @@ def by_engine(shape: Shape, paths: list[Path]) -> Speed:
         seed=0,
     )
     done = FileJob(spec).run()
-    if done.notes:
-        raise RuntimeError(*done.notes)
+    if done.fallbacks:
+        raise RuntimeError(*done.fallbacks)
     count = done.read.latencies.count
     return Speed(count / done.wall_seconds / 1000, count / done.cpu_seconds / 1000)
 

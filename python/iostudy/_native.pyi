@@ -1,4 +1,4 @@
-"""The typed face of the Rust core."""
+"""Types of the Rust core."""
 
 from collections.abc import Callable, Sequence
 from os import PathLike
@@ -16,86 +16,86 @@ class VerificationError(Exception):
     """Data read back differ from what was written; the message names file and byte offset."""
 
 class StoppedError(Exception):
-    """The tick of a job asked it to stop before its end."""
+    """The tick of a job stopped it before its end."""
 
 @final
 class FileJob:
-    """Records of files, moved by threads, as a JobSpec says.
+    """I/O job of a JobSpec: threads that read and write the records of files.
 
     Content is a pure function of ``seed``, the file's position among all and the offset. Raises
-    ValueError for values that cannot work (no paths, zero sizes, a record larger than the file,
+    ValueError for invalid values (no paths, zero sizes, a record larger than the file,
     O_DIRECT with sizes that are no multiples of 4096, fsync of a read, an unknown order).
     """
 
     def __init__(self, spec: JobSpec) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
-        """Carry it out with the GIL released; signals are handled within 100 ms.
+        """Run the job with the GIL released; signals are handled within 100 ms.
 
-        ``tick`` is called about every 50 ms with the bytes moved so far, and stops the job when it
-        returns False. Raises EngineError, VerificationError, StoppedError, or whatever ``tick`` or
-        a signal handler raises; in every case all threads have ended before. They end with their
-        record; only an fsync that has begun cannot be cut short, since the kernel has no way to.
+        ``tick`` is called about every 50 ms with the bytes transferred so far; the job stops when
+        it returns False. Raises EngineError, VerificationError, StoppedError, or the exception of
+        ``tick`` or a signal handler, after all threads have ended. Threads end after their current
+        record; an fsync in progress cannot be interrupted.
         """
 
 @final
 class Truncation:
-    """Files cut off at ``size`` bytes, each by a thread of its own.
+    """Truncation of files to ``size`` bytes, one thread per file.
 
-    ``sync`` brings the new size to the disk, inside the measured time. Raises ValueError for an
-    unknown one.
+    ``sync`` makes the new size durable, inside the measured time. Raises ValueError for an
+    unknown sync call.
     """
 
     def __init__(
         self, paths: Sequence[str | bytes], *, size: int, sync: SyncCall | None = None
     ) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
-        """Carry it out as a FileJob; a file is a write of no bytes, from opening to closing it.
+        """Run as a FileJob; each file counts as a write of no bytes, from open to close.
 
-        Once ``tick``, which is told 0, says no, files that are not begun stay as they are.
+        ``tick`` gets 0. When it returns False, files that were not started keep their size.
         """
 
 @final
 class JobResult:
-    """What a FileJob measured after its ramp; times in seconds."""
+    """Measurements of a FileJob after its ramp time; times in seconds."""
 
     @property
     def bytes(self) -> int:
-        """Read and written."""
+        """Bytes read and written."""
     @property
     def moved_bytes(self) -> int:
-        """Read and written, with what the ramp did."""
+        """Bytes read and written, including the ramp time."""
     @property
     def wall_seconds(self) -> float:
-        """From the start barrier, or the end of the ramp, to the end of the last thread."""
+        """Start barrier, or end of the ramp time, to the end of the last thread."""
     @property
     def thread_seconds(self) -> list[float]:
-        """Each thread from opening its files to closing them, in the order of ``threads``."""
+        """Duration of each thread from open to close, in the order of ``threads``."""
     @property
     def thread_phases(self) -> list[tuple[float, float, float, float]]:
-        """What each thread took for open, for the records, for the sync at the end, for close."""
+        """Durations of open, records, final sync and close of each thread."""
     @property
-    def read(self) -> Tally: ...
+    def read(self) -> IoStats: ...
     @property
-    def write(self) -> Tally: ...
+    def write(self) -> IoStats: ...
     @property
     def sync(self) -> Latencies:
-        """Of single fsync or fdatasync calls."""
+        """Latencies of single fsync or fdatasync calls."""
     @property
-    def overdue(self) -> int:
-        """About how many records of an open loop had arrived and were never begun."""
+    def unissued(self) -> int:
+        """Estimated number of open-loop arrivals that were not issued."""
     @property
-    def notes(self) -> list[str]:
-        """What was done otherwise than asked, such as psync where io_uring is forbidden."""
+    def fallbacks(self) -> list[str]:
+        """Deviations from the requested method, such as psync where io_uring is forbidden."""
     @property
     def cpu_seconds(self) -> float:
-        """Processor time of all threads, user and system, with that of the ramp."""
+        """CPU time of all threads, user and system, including the ramp time."""
 
 @final
-class Tally:
-    """What was done with records, or by read and write calls, in one direction.
+class IoStats:
+    """I/O statistics of one direction: of records, or of read and write calls.
 
-    A record's latency is its system call with making its data before, or verifying it after; it
-    begins when the record was due.
+    A record's latency starts at its due time and includes the generation or verification of its
+    data.
     """
 
     @property
@@ -105,7 +105,7 @@ class Tally:
 
 @final
 class Latencies:
-    """How long single operations took, in microseconds, to three significant digits."""
+    """Latency histogram in microseconds with three significant digits."""
 
     @property
     def count(self) -> int: ...
@@ -114,29 +114,29 @@ class Latencies:
     def max_us(self) -> float: ...
     @property
     def mean_us(self) -> float:
-        """0 where nothing was recorded."""
+        """0 for an empty histogram."""
     def histogram_us(self) -> list[tuple[float, int]]:
         """Recorded buckets as (upper bound in microseconds, count)."""
 
 @final
 class MetadataJob:
-    """Phases of metadata operations on a tree of directories, by threads that start together.
+    """Metadata operations on directory trees, in phases with a start barrier.
 
-    Each of ``operations`` is a phase: every thread does it to all its ``files`` (``list``: to the
-    directories of its tree), and the next begins when the last thread has ended. ``create_write``,
-    ``open_read``, ``stat``, ``rename`` and ``delete`` are for files, ``mkdir`` and ``rmdir`` for as
-    many empty directories beside them. They lie ``depth`` levels below ``directory/thread-N``, or
-    below ``directory/shared`` where ``shared`` lets all threads meet in each directory; no
-    directory has more than ``files_per_directory`` of each. Every file has ``bytes_to_write`` bytes
-    of its own, a pure function of ``seed`` and its number. Sizes, bytes and listed names are
-    compared with what was made.
+    Each of ``operations`` is a phase: every thread applies it to all its ``files`` (``list``: to
+    the directories of its tree). The next phase starts when the last thread has ended.
+    ``create_write``, ``open_read``, ``stat``, ``rename`` and ``delete`` are for files, ``mkdir``
+    and ``rmdir`` for as many empty directories. They lie ``depth`` levels below
+    ``directory/thread-N``, or below ``directory/shared`` where ``shared`` makes all threads share
+    each directory; no directory has more than ``files_per_directory`` of each. Every file has
+    ``bytes_to_write`` unique bytes, a pure function of ``seed`` and its number. Sizes, bytes and
+    names are verified.
 
     ``sync``: ``none``; ``file`` ends each created file with fsync; ``directory`` does that, and
     fsync of the directory after every operation that changed it; ``phase`` ends every phase that
     changed something with syncfs(2).
 
-    Raises ValueError for values that cannot work: an order in which an operation has nothing to do,
-    an operation twice, zeros, paths that are longer than the kernel takes.
+    Raises ValueError for invalid values: an operation with nothing to do at its position, repeated
+    operations, zeros, paths beyond the kernel's limit.
     """
 
     def __init__(
@@ -154,55 +154,54 @@ class MetadataJob:
         seed: int,
     ) -> None: ...
     @property
-    def needs(self) -> list[str]:
-        """The operations that another job of the same form must have done before."""
-    def run(self, tick: Callable[[int], bool] | None = None) -> list[MetadataPhase]:
-        """Carry it out with the GIL released; signals are handled within 100 ms.
+    def required_operations(self) -> list[str]:
+        """Operations that an earlier job of the same form must have run."""
+    def run(self, tick: Callable[[int], bool] | None = None) -> list[Phase]:
+        """Run the job with the GIL released; signals are handled within 100 ms.
 
-        Makes the tree, unmeasured, unless it needs what another job has made there. ``tick`` is
-        called about every 50 ms with the operations done so far, and stops the job when it returns
-        False. Raises EngineError, VerificationError, StoppedError, or whatever ``tick`` or a signal
-        handler raises; in every case all threads have ended before, and what was made stays.
+        Creates the tree, unmeasured, unless it requires an earlier job's files. ``tick`` is called
+        about every 50 ms with the operations completed so far; the job stops when it returns False.
+        Raises EngineError, VerificationError, StoppedError, or the exception of ``tick`` or a
+        signal handler, after all threads have ended. Created files remain.
         """
 
-@final
-class MetadataPhase:
-    """What was measured in one phase of a MetadataJob."""
+class Phase:
+    """Measurements of one phase of a job."""
 
     @property
     def operation(self) -> str: ...
     @property
     def wall_seconds(self) -> float:
-        """From the first start to the last end, and to the end of the syncfs if there is one."""
+        """First start to the last end, final sync or acknowledgement."""
     @property
     def latencies(self) -> Latencies:
-        """Of single operations, as many as there were."""
+        """Latencies of single operations, with a log up to the acknowledgement."""
 
 def remove_tree(directory: str | bytes) -> None:
-    """Remove a directory and all that is in it, several directories at a time.
+    """Remove a directory and its contents, several directories in parallel.
 
-    What is gone already is no error; symbolic links are not followed. Raises EngineError.
+    Missing entries are no error; symbolic links are not followed. Raises EngineError.
     """
 
 @final
 class NamespaceJob:
     """Phases of operations on a new namespace: a tree of directories and files with an edit log.
 
-    Every mutation is appended to a log in each of the directories ``logs``, which are made and may
-    hold none, and acknowledged when it is durable in all of them; without any, at once. Many wait
-    for one sync: a batch of at most ``batch_records`` (0: any number) gathers while the one before
-    is written, and its first record waits ``batch_wait_seconds`` for others.
+    Every mutation is appended to a log in each of the directories ``logs``, which are created and
+    must not contain a log. It is acknowledged when it is durable in all of them, or immediately
+    without any. Group commit shares syncs: a batch of at most ``batch_records`` (0: any number)
+    accumulates during the previous write; its first record waits ``batch_wait_seconds`` for others.
 
     ``order``: ``in-turn`` writes to one directory after another, ``parallel`` to all at once.
-    ``sync``: ``fdatasync`` after each batch, ``dsync`` opens the log with O_DSYNC, ``none`` leaves
-    it to the system. ``preallocate`` fills the log with zeros in pieces of so many bytes before it
-    is written to (0: not); ``record_bytes`` is the least size of a record.
+    ``sync``: ``fdatasync`` after each batch, ``dsync`` opens the log with O_DSYNC, ``none`` never
+    syncs. ``preallocate`` is the step in bytes of preallocation with zeros (0: none);
+    ``record_bytes`` is the minimum size of a record.
 
-    Each of ``operations`` (create, open, rename, delete, mkdirs, file-status) is done once to each
+    Each of ``operations`` (create, open, rename, delete, mkdirs, file-status) runs once on each
     of ``files`` files, in directories of ``files_per_directory``; files that the first one needs
-    are made before, unmeasured. ``threads`` operations are under way at a time, carried by
-    ``workers`` threads of the system. An image is written after every ``checkpoint_every``
-    transactions (0: never). Raises ValueError for values that cannot work.
+    are created before, unmeasured. ``threads`` operations are in flight, on ``workers`` OS threads.
+    An image is written every ``checkpoint_every`` transactions (0: never). Raises ValueError for
+    invalid values.
     """
 
     def __init__(
@@ -223,76 +222,68 @@ class NamespaceJob:
         checkpoint_every: int,
     ) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> NamespaceOutcome:
-        """Carry it out with the GIL released; signals are handled within 100 ms.
+        """Run the job with the GIL released; signals are handled within 100 ms.
 
-        ``tick`` is called about every 50 ms with the operations done so far, and stops the job when
-        it returns False. Raises EngineError, VerificationError where an operation is refused or no
-        log is left, StoppedError, or whatever ``tick`` or a signal handler raises; what was made
-        stays.
+        ``tick`` is called about every 50 ms with the operations completed so far; the job stops
+        when it returns False. Raises EngineError, VerificationError where an operation is rejected
+        or no log remains, StoppedError, or the exception of ``tick`` or a signal handler. Created
+        files remain.
         """
 
 @final
 class NamespaceOutcome:
-    """What a NamespaceJob did."""
+    """Outcome of a NamespaceJob."""
 
     @property
     def phases(self) -> list[NamespacePhase]: ...
     @property
-    def dropped(self) -> list[str]:
-        """The log directories that failed, each with the reason and what it may lack."""
+    def failed_logs(self) -> list[str]:
+        """Log directories that failed, with the reason and the first missing transaction."""
     def verify(self) -> None:
-        """Read every log that is left, with the GIL released, and compare it with the tree served.
+        """Recover every remaining log with the GIL released, and compare it with the served tree.
 
-        Raises VerificationError where a log does not tell what was done, or EngineError.
+        Raises VerificationError for a difference, or EngineError.
         """
 
 @final
-class NamespacePhase:
-    """What was measured in one phase of a NamespaceJob."""
+class NamespacePhase(Phase):
+    """Measurements of one phase of a NamespaceJob."""
 
     @property
-    def operation(self) -> str: ...
-    @property
-    def wall_seconds(self) -> float:
-        """From the first start to the last acknowledgement."""
-    @property
-    def latencies(self) -> Latencies:
-        """Of single operations, each to its acknowledgement."""
-    @property
     def mutations(self) -> int:
-        """Those that the log made durable; 0 without a log."""
+        """Durable mutations; 0 without a log."""
     @property
     def batches(self) -> int:
-        """Each is written to every directory, and synced there if syncs are asked for."""
+        """Batches; each is written to every directory, and synced as requested."""
     @property
     def log_bytes(self) -> int:
-        """Bytes of records, in one directory."""
+        """Bytes of batches in one directory."""
     @property
     def writing_seconds(self) -> float:
-        """From the first write of each batch to its last sync, of all batches."""
+        """Total time from the first write to the last sync of each batch."""
     @property
     def lock_seconds(self) -> float:
-        """How long the workers waited for the tree, all of them together."""
+        """Total time that workers waited for the tree lock."""
     @property
     def buffer_seconds(self) -> float:
-        """How long they waited for the buffer of the log, or for room in it."""
+        """Total time that they waited for the log buffer."""
     @property
     def sync_seconds(self) -> float:
-        """How long they waited for acknowledgements with nothing else to begin."""
+        """Total time that they waited for acknowledgements without other work."""
     @property
     def checkpoint_seconds(self) -> float:
-        """How long they wrote images."""
+        """Total time that they wrote images."""
 
 @final
 class EventJobs:
     """Jobs that read the events of files and compute, as batch jobs of high-energy physics do.
 
     Job ``j`` is a thread and reads ``events_per_job`` events of the file at ``j`` modulo the number
-    of ``paths``; jobs of the same file read events that follow each other. An event is read in
-    ``reads`` pieces of ``event_bytes`` in all, with ``gap_bytes`` between them; then it is computed
-    for ``compute_seconds``: ``burn`` uses that much processor time, ``sleep`` waits. A job ends
-    with its events, or when ``seconds`` are over. Files hold what a FileJob with the same ``seed``
-    and ``paths`` has written. Raises ValueError for values that cannot work.
+    of ``paths``; jobs of one file read consecutive ranges of events. An event is read in ``reads``
+    pieces of ``event_bytes`` in total, with ``gap_bytes`` between them; then the job computes for
+    ``compute_seconds``: ``burn`` uses CPU time, ``sleep`` waits. A job ends with its events, or
+    after ``seconds``. A FileJob with the same ``seed`` and ``paths`` writes the files. Raises
+    ValueError for invalid values.
     """
 
     def __init__(
@@ -312,41 +303,41 @@ class EventJobs:
     ) -> None: ...
     @property
     def file_bytes(self) -> int:
-        """The size that each file has to have."""
+        """Required size of each file."""
     def run(self, tick: Callable[[int], bool] | None = None) -> EventResult:
-        """Carry it out; tick, signals and errors as with ``FileJob.run``."""
+        """Run the jobs; tick, signals and errors as with ``FileJob.run``."""
 
 @final
 class EventResult:
-    """What EventJobs measured. Only events that were computed before the time was up count."""
+    """Measurements of EventJobs; only events completed within the time limit count."""
 
     @property
     def events(self) -> int: ...
     @property
     def read_bytes(self) -> int:
-        """Of all jobs, those of events that do not count included."""
+        """Bytes read by all jobs, including unfinished events."""
     @property
     def fetched_bytes(self) -> int | None:
-        """What the kernel fetched from storage for them; None where it does not say.
+        """Bytes fetched from storage; None where the kernel has no I/O accounting.
 
-        More than they read where it read ahead into gaps, less where the page cache had the data.
+        Read-ahead into gaps makes it larger than the bytes read, page cache hits smaller.
         """
     @property
     def wall_seconds(self) -> float:
-        """From the first start to the last end, or to when the time was up."""
+        """First start to last end, or to the time limit."""
     @property
     def job_seconds(self) -> list[float]:
-        """Each job from opening its file to its last event, or to when the time was up."""
+        """Duration of each job from open to its last event, or to the time limit."""
     @property
-    def reading(self) -> Latencies:
-        """Of all reads of an event together, with verifying; those of events that count."""
+    def read_latencies(self) -> Latencies:
+        """Read latencies of counted events, each over all its reads, with verification."""
 
 @final
 class Sampler:
-    """A thread that reads /proc and /sys at a fixed interval, with no Python while it samples.
+    """Thread that samples /proc and /sys at a fixed interval without the GIL.
 
-    ``devices`` are kernel names as in /proc/diskstats (``loop0``), or None for all of them;
-    ``workload`` are processes whose descendants are the workload, with themselves.
+    ``devices`` are kernel names as in /proc/diskstats (``loop0``), or None for all; ``workload``
+    are the root processes of the workload, which includes their descendants.
     Raises ValueError for an interval that is not above 0 and at most a day.
     """
 
@@ -354,57 +345,57 @@ class Sampler:
         self, devices: Sequence[str] | None, workload: Sequence[int], interval_seconds: float
     ) -> None: ...
     def start(self) -> None:
-        """Take the first sample now and go on in a thread of its own."""
+        """Take the first sample and start the sampling thread."""
     def stop(self) -> Samples:
-        """Take the last sample now, end the thread and hand everything over."""
+        """Take the last sample, end the thread and return all samples."""
 
 @final
 class Reader:
-    """Takes a sample of the same when it is asked to."""
+    """Sampler that takes samples on request."""
 
     def __init__(self, devices: Sequence[str] | None, workload: Sequence[int]) -> None: ...
     def sample(self) -> None:
-        """Take a sample now."""
+        """Take a sample."""
     def take(self) -> Samples:
-        """What has been sampled since it was last taken; the last sample of then is its first."""
+        """Return the samples since the last call, whose last sample comes first."""
 
 @final
 class Samples:
-    """Samples as columns of equal length; ``telemetry/samples.py`` says which there are."""
+    """Samples as columns of equal length; ``telemetry/samples.py`` documents them."""
 
     @property
     def names(self) -> list[str]:
-        """Of each column, in their order."""
-    def at(self) -> bytes:
+        """Names of the columns in order."""
+    def timestamps(self) -> bytes:
         """CLOCK_MONOTONIC at each sample, in nanoseconds, as native 64-bit unsigned numbers."""
     def values(self) -> bytes:
-        """One column behind the other as native 64-bit floats: NaN where a value was missing."""
+        """Columns one after another as native 64-bit floats; NaN for missing values."""
     def processes(self) -> list[tuple[int, str, bool, int, int, int]]:
-        """The busiest of the workload and of others, by bytes and by CPU time.
+        """Busiest processes of the workload and of others, by bytes and by CPU time.
 
-        Of each pid, name, whether it is of the workload, CPU time in microseconds, and bytes that
-        it caused to be read and written: since the samples were last taken, or from the first on.
+        Each has pid, name, workload flag, CPU time in microseconds, bytes read and bytes written
+        since the last call of ``take``.
         """
 
 class RecordsResult:
-    """What every job on records measured."""
+    """Measurements of every record job."""
 
     @property
     def wall_seconds(self) -> float:
-        """From the first look at a file to the last one in its place."""
+        """First file access to last rename."""
     @property
-    def read(self) -> Tally:
-        """Calls that read inputs and spills: their system calls alone."""
+    def read(self) -> IoStats:
+        """Read calls of inputs and spills, system call time only."""
     @property
-    def write(self) -> Tally:
-        """Calls that wrote spills and the output: their system calls alone."""
+    def write(self) -> IoStats:
+        """Write calls of spills and output, system call time only."""
 
 @final
 class TeraGen:
-    """Rows as Hadoop's TeraGen makes them, in files ``part-m-00000`` and on.
+    """Generation of rows as in Hadoop's TeraGen, in files ``part-m-00000`` and on.
 
-    Row number N is the same in every run. ``output`` must not be there yet; it has ``_SUCCESS``
-    and its parts once all are complete. ``threads`` parts are written at a time. Raises ValueError
+    Row number N is the same in every run. ``output`` must not exist; it gets its parts and
+    ``_SUCCESS`` when all are complete. ``threads`` parts are written in parallel. Raises ValueError
     for zeros.
     """
 
@@ -419,22 +410,21 @@ class TeraGen:
         fsync: bool,
     ) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> TeraResult:
-        """Carry it out with the GIL released; signals are handled within 100 ms.
+        """Run the job with the GIL released; signals are handled within 100 ms.
 
-        ``tick`` is called about every 50 ms with the bytes moved so far, and stops the job when it
-        returns False. Raises EngineError, StoppedError, or whatever ``tick`` or a signal handler
-        raises; in every case all threads have ended before, and nothing is left of ``output``.
+        ``tick`` is called about every 50 ms with the bytes transferred so far; the job stops when
+        it returns False. Raises EngineError, StoppedError, or the exception of ``tick`` or a signal
+        handler, after all threads have ended and ``output`` is removed.
         """
 
 @final
 class TeraSort:
-    """Rows sorted by their keys within ``memory_bytes``, into files ``part-r-00000`` and on.
+    """Sort of rows by key within ``memory_bytes``, into files ``part-r-00000`` and on.
 
-    Chunks of the input are sorted and spilled, spread over the folders of ``spill``, in files
-    without a name; then they are merged into ``reducers`` parts in order. ``rows`` is how many the
-    input must hold. Rows with the same key keep their order. ``fsync`` ends each part; spills are
-    never synced. Raises ValueError for zeros, no spill folder, and memory that is not enough,
-    naming what would be.
+    Chunks of the input are sorted and spilled to unlinked files in the folders of ``spill``; then
+    they are merged into ``reducers`` parts in order. ``rows`` is the expected number of input rows.
+    The sort is stable. ``fsync`` syncs each part; spills are never synced. Raises ValueError for
+    zeros, no spill folder, and insufficient memory, with the minimum.
     """
 
     def __init__(
@@ -452,21 +442,21 @@ class TeraSort:
     ) -> None: ...
     @property
     def descriptors(self) -> int:
-        """The most that it has open at a time: of every sorted run, and of a file per thread."""
-    def run(self, tick: Callable[[int], bool] | None = None) -> TeraSorted:
-        """Carry it out as TeraGen's; VerificationError for input that is not what it should be."""
+        """Maximum number of open descriptors: one per sorted run and per thread."""
+    def run(self, tick: Callable[[int], bool] | None = None) -> TeraSortResult:
+        """Run as TeraGen.run; raises VerificationError for invalid input."""
 
 @final
 class TeraValidate:
-    """Checks that rows are in order through all parts of a folder, by the parts' names."""
+    """Validation of the row order over all parts of a folder, in name order."""
 
     def __init__(self, source: str | bytes, *, threads: int, direct: bool) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> TeraResult:
-        """Carry it out as TeraGen's; VerificationError names the first row out of order."""
+        """Run as TeraGen.run; VerificationError names the first row out of order."""
 
 @final
 class TeraResult(RecordsResult):
-    """What TeraGen, TeraSort and TeraValidate measured."""
+    """Measurements of TeraGen, TeraSort and TeraValidate."""
 
     @property
     def rows(self) -> int: ...
@@ -475,31 +465,32 @@ class TeraResult(RecordsResult):
         """The sum of the rows' CRC-32 in hexadecimal, as Hadoop's TeraChecksum prints it."""
 
 @final
-class TeraSorted:
-    """What TeraSort measured beside."""
+class TeraSortResult:
+    """Measurements of TeraSort."""
 
     @property
     def result(self) -> TeraResult: ...
     @property
     def spill_seconds(self) -> float:
-        """Sampling, and reading, sorting and spilling chunks."""
+        """Duration of sampling and of the spill phase."""
     @property
     def merge_seconds(self) -> float:
-        """Merging, writing and naming the parts."""
+        """Duration of the merge phase, including renames."""
     @property
     def spilled_bytes(self) -> list[int]:
-        """What each spill folder had to hold, in the order of ``spill``."""
+        """Bytes written to each spill folder, in the order of ``spill``."""
     @property
     def memory_bytes(self) -> int:
-        """The most that buffers and tables took at a time."""
+        """Peak memory of buffers and tables."""
 
 @final
 class ZipfText:
-    """Text of made-up words, in files ``part-m-00000`` and on of the new folder ``folder``.
+    """Generation of Zipf-distributed text, in files ``part-m-00000`` and on of ``folder``.
 
-    The word of rank r among ``vocabulary`` is drawn in proportion to 1 / r ** ``exponent``. Lines
-    have up to 100 bytes; the files have ``text_bytes`` together, and depend on all arguments but
-    ``threads``. Raises ValueError for zeros and an exponent that is negative or no number.
+    The word of rank r among ``vocabulary`` has a frequency proportional to
+    1 / r ** ``exponent``. Lines have up to 100 bytes; the files have ``text_bytes`` in total, and
+    depend on all arguments except ``threads``. Raises ValueError for zeros and an exponent that is
+    negative or not a number.
     """
 
     def __init__(
@@ -514,20 +505,20 @@ class ZipfText:
         threads: int,
     ) -> None: ...
     def run(self, tick: Callable[[int], bool] | None = None) -> tuple[int, int]:
-        """Make it; the number of words, and a checksum that does not depend on their order.
+        """Generate the text; return the number of words and an order-independent checksum.
 
-        ``tick``, signals and errors as with FileJob.run; after an error the folder is gone.
+        ``tick``, signals and errors as with FileJob.run; after an error the folder is removed.
         """
 
 @final
 class WordCount:
-    """The words of ``inputs`` counted within ``memory_bytes``, as Hadoop's WordCount does.
+    """Count of the words of ``inputs`` within ``memory_bytes``, as in Hadoop's WordCount.
 
-    Words end at the white space of Java's StringTokenizer and are bytes. ``output`` must not be
-    there yet; it gets ``part-r-00000`` and on, one for each of ``reducers``, in which words are
-    sorted. What does not fit into memory is spilled, in turn over the folders of ``spill``, in
-    files without a name. ``expected`` is what ZipfText.run has told. Raises ValueError for no
-    inputs or spill folders, zeros, and less memory than 1 MiB per thread.
+    Words are byte strings that end at the white space of Java's StringTokenizer. ``output`` must
+    not exist; it gets sorted parts ``part-r-00000`` and on, one per reducer. Words beyond the
+    memory are spilled to unlinked files, in turn over the folders of ``spill``. ``expected`` is the
+    result of ZipfText.run. Raises ValueError for no inputs or spill folders, zeros, and less
+    memory than 1 MiB per thread.
     """
 
     def __init__(
@@ -542,39 +533,38 @@ class WordCount:
         fsync: bool,
         expected: tuple[int, int] | None = None,
     ) -> None: ...
-    def run(self, tick: Callable[[int], bool] | None = None) -> WordCounts:
-        """Carry it out; then, not timed, read the output back and compare order and sums.
+    def run(self, tick: Callable[[int], bool] | None = None) -> WordCountResult:
+        """Run the job; then, not timed, verify order and sums of the output.
 
         ``tick``, signals and errors as with FileJob.run. VerificationError for an output or texts
-        with other words than expected, for a text that is cut meanwhile, and for a word longer
-        than a thread's memory allows; it names file and place. Of an output that was not committed
-        nothing is left.
+        with other words than expected, for a text that shrinks during the job, and for a word
+        beyond a thread's memory; it names file and offset. An uncommitted output is removed.
         """
 
 @final
-class WordCounts(RecordsResult):
-    """What WordCount counted and measured."""
+class WordCountResult(RecordsResult):
+    """Counts and measurements of WordCount."""
 
     @property
     def text_bytes(self) -> int: ...
     @property
     def words(self) -> int: ...
     @property
-    def distinct(self) -> int:
-        """How many different words there are."""
+    def distinct_words(self) -> int:
+        """Number of distinct words."""
     @property
     def spilled_bytes(self) -> int:
-        """Written to spill files, those of merging passes among them."""
+        """Bytes written to spill files, including merge passes."""
     @property
     def memory_bytes(self) -> int:
-        """What tables and buffers took while words were counted."""
+        """Memory of tables and buffers in the counting phase."""
     @property
     def counting_seconds(self) -> float:
-        """Of ``wall_seconds``, up to the last word counted and spilled."""
+        """Part of ``wall_seconds`` up to the last spill of the counting phase."""
 
 @final
 class BlockEvents:
-    """Reads what a trace instance records of the requests of block devices.
+    """Recording of block requests by a trace instance.
 
     ``instance`` is a folder of tracefs with ``mono`` as its clock, the events block_rq_issue,
     block_rq_requeue and block_rq_complete enabled, and ``tracing_on`` 0.
@@ -582,13 +572,13 @@ class BlockEvents:
 
     def __init__(self, instance: str | PathLike[str]) -> None: ...
     def start(self) -> None:
-        """Record from now on, and read in a thread. OSError; RuntimeError if it has begun."""
+        """Start tracing and the reader thread. OSError; RuntimeError if already started."""
     def stop(self) -> BlockRequests:
-        """Record no more, and tell what was seen. OSError; RuntimeError if it has not begun."""
+        """Stop tracing and return the requests. OSError; RuntimeError if not started."""
 
 @final
 class BlockRequests:
-    """Requests from their issue to the driver to their completion."""
+    """Statistics of requests from issue to completion."""
 
     def operations(self) -> list[tuple[str, str, Latencies, list[tuple[int, int]]]]:
         """Number of a whole device (``8:16``), operation, latencies, sizes as (bytes, count).
@@ -597,16 +587,16 @@ class BlockRequests:
         """
     @property
     def events(self) -> int:
-        """How many were read."""
+        """Number of events read."""
     @property
-    def lost(self) -> int:
-        """How many the kernel overwrote before they were read."""
+    def lost_events(self) -> int:
+        """Number of events that the kernel overwrote before they were read."""
     @property
-    def without_issue(self) -> int:
-        """Completions of which the issue was not seen."""
+    def unmatched_completions(self) -> int:
+        """Completions without an observed issue."""
     @property
-    def without_completion(self) -> int:
-        """Issues of which the completion was not seen."""
+    def unmatched_issues(self) -> int:
+        """Issues without an observed completion."""
     @property
     def reader_cpu_seconds(self) -> float:
-        """Processor time of the reading thread."""
+        """CPU time of the reader thread."""

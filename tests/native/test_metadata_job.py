@@ -46,8 +46,8 @@ def test_phases_come_in_their_order_with_what_was_measured(tmp_path: Path) -> No
 
 
 def test_what_is_needed_is_told(tmp_path: Path) -> None:
-    assert job(tmp_path).needs == []
-    assert job(tmp_path, operations=["list", "rmdir"]).needs == ["mkdir"]
+    assert job(tmp_path).required_operations == []
+    assert job(tmp_path, operations=["list", "rmdir"]).required_operations == ["mkdir"]
 
 
 def test_a_name_need_not_be_text(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ spec = dict(threads=((sys.argv[1],), (sys.argv[1] + "-2",)), file_bytes=2**20, r
             seed=1, method="io_uring", depth=16)
 write = FileJob(JobSpec(operation="write", create=True, **spec)).run()
 read = FileJob(JobSpec(operation="read", **spec)).run()
-print(json.dumps([write.bytes, read.bytes, write.notes, read.notes]))
+print(json.dumps([write.bytes, read.bytes, write.fallbacks, read.fallbacks]))
 """
 
 FORBIDDEN = """
@@ -90,9 +90,9 @@ except KeyboardInterrupt:
 def test_a_job_by_io_uring_does_as_asked_and_has_nothing_to_note(tmp_path: Path) -> None:
     written = ring_or_skip(tmp_path / "a")
     assert written.bytes == MIB
-    assert written.notes == []
+    assert written.fallbacks == []
     read = job([tmp_path / "a"], operation="read", order="random", submit_batch=4, **RING).run()
-    assert (read.bytes, read.notes) == (MIB, [])
+    assert (read.bytes, read.fallbacks) == (MIB, [])
 
 
 def test_where_io_uring_is_forbidden_it_is_psync_and_says_so_once(tmp_path: Path) -> None:
@@ -154,6 +154,6 @@ def test_a_signal_ends_it_with_records_under_way() -> None:
 def ring_or_skip(path: Path) -> JobResult:
     """A file written by io_uring, where there is one."""
     written = job([path], **RING).run()
-    if any("psync instead" in note for note in written.notes):
-        pytest.skip(written.notes[0])
+    if any("psync instead" in note for note in written.fallbacks):
+        pytest.skip(written.fallbacks[0])
     return written

@@ -57,26 +57,26 @@ def test_all_events_are_read_verified_and_counted(place, options):
 
 
 def test_rates_and_efficiency_are_those_of_the_events_that_count():
-    class Told:
+    class FakeResult:
         events = 100
         wall_seconds = 50.0
         job_seconds = (50.0, 30.0)
         read_bytes = 100 * 65536 + 5
         fetched_bytes: int | None = 0
-        reading = run_natively().reading
+        read_latencies = run_natively().read_latencies
 
     options = make(compute="200ms").options
-    told = Told()
-    figures = events._figures(told, options)
+    result = FakeResult()
+    figures = events._figures(result, options)
     assert figures["event_rate"] == 2.0
     assert figures["read_rate"] == pytest.approx(100 * 65536 / 1e6 / 50)
     assert figures["cpu_efficiency"] == pytest.approx(100 * 20 / 80)
-    assert figures["bytes"] == told.read_bytes
-    told.fetched_bytes = 10**9
-    assert events._figures(told, options)["bytes"] == 10**9
-    told.fetched_bytes = None
-    assert "bytes" not in events._figures(told, options)
-    assert events._NOT_JUDGED in events._notes(told, options)
+    assert figures["bytes"] == result.read_bytes
+    result.fetched_bytes = 10**9
+    assert events._figures(result, options)["bytes"] == 10**9
+    result.fetched_bytes = None
+    assert "bytes" not in events._figures(result, options)
+    assert events._NOT_JUDGED in events._notes(result, options)
 
 
 def run_natively():

@@ -198,8 +198,8 @@ def test_a_tree_too_deep_for_its_place_is_explained(place):
     ("options", "reason"),
     [
         ({"operations": []}, "at least one"),
-        ({"operations": ["stat", "create_write"]}, "are there already"),
-        ({"operations": "delete,stat"}, "gone by then"),
+        ({"operations": ["stat", "create_write"]}, "already exist"),
+        ({"operations": "delete,stat"}, "no longer exist"),
         ({"operations": "stat,stat"}, "twice"),
         ({"operations": "chmod"}, "create_write"),
         ({"threads": 0}, "greater than or equal to 1"),

@@ -291,7 +291,7 @@ def test_a_full_disk_is_named_and_the_run_goes_on_while_a_log_is_left(place, sma
 @pytest.mark.root
 def test_without_a_log_that_is_left_the_run_fails_and_says_why(place, small_disk):
     workload = make(files=20_000, record_bytes=2000, operations="create", logs=str(small_disk))
-    with pytest.raises(WorkloadError, match="no log directory is left"):
+    with pytest.raises(WorkloadError, match="no log directory remains"):
         carried_out(workload, place)
     workload.clean(place)
     assert [path.name for path in small_disk.iterdir()] == ["lost+found"]

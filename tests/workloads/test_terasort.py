@@ -136,7 +136,7 @@ def test_cut_rows_are_told_with_their_file_and_leave_nothing(place):
     workload = prepared("terasort", place, **SMALL)
     path = parts(place.directory / "tera-in")[1]
     os.truncate(path, 12_345)
-    with pytest.raises(WorkloadError, match=r"part-m-00001 has 12345 bytes, which are no whole"):
+    with pytest.raises(WorkloadError, match=r"part-m-00001 has 12345 bytes, not a multiple"):
         workload.run(place)
     os.truncate(path, 12_300)
     with pytest.raises(WorkloadError, match="holds 10123 rows, not 20000"):

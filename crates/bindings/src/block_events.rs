@@ -1,9 +1,9 @@
-//! `BlockEvents` and `BlockRequests`.
+//! Python classes `BlockEvents` and `BlockRequests`.
 
 use std::path::PathBuf;
 
 use iostudy_block_events::event::Operation;
-use iostudy_block_events::{Recorded, Recording};
+use iostudy_block_events::{Recording, RecordingResult};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
@@ -41,7 +41,7 @@ impl BlockEvents {
 }
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct BlockRequests(Recorded);
+pub struct BlockRequests(RecordingResult);
 
 /// Device, operation, latencies, and sizes as (bytes, count).
 type Requests = (String, &'static str, Latencies, Vec<(u64, u64)>);
@@ -70,18 +70,18 @@ impl BlockRequests {
     }
 
     #[getter]
-    fn lost(&self) -> u64 {
-        self.0.lost
+    fn lost_events(&self) -> u64 {
+        self.0.lost_events
     }
 
     #[getter]
-    fn without_issue(&self) -> u64 {
-        self.0.matched.without_issue
+    fn unmatched_completions(&self) -> u64 {
+        self.0.matched.unmatched_completions
     }
 
     #[getter]
-    fn without_completion(&self) -> u64 {
-        self.0.matched.without_completion
+    fn unmatched_issues(&self) -> u64 {
+        self.0.matched.unmatched_issues
     }
 
     #[getter]
@@ -90,7 +90,7 @@ impl BlockRequests {
     }
 }
 
-/// Major and minor number, as the kernel prints them.
+/// Major and minor number as the kernel prints them.
 fn number(device: u32) -> String {
     format!("{}:{}", device >> 20, device & ((1 << 20) - 1))
 }

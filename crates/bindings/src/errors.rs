@@ -1,4 +1,4 @@
-//! The engine's errors as Python exceptions.
+//! Python exceptions of the engine.
 
 use std::io;
 use std::path::Path;
@@ -23,14 +23,14 @@ pyo3::create_exception!(
     iostudy._native,
     StoppedError,
     PyException,
-    "The tick of a job asked it to stop before its end."
+    "The tick of a job stopped it before its end."
 );
 
-/// The exception for an error of a job.
+/// Convert an engine error.
 pub fn from_engine(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::File { path, fault } => from_fault(py, path, *fault),
-        Error::Thread(source) => no_thread(source, error),
+        Error::Thread(source) => thread_error(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
     }
 }
@@ -42,28 +42,28 @@ fn from_fault(py: Python<'_>, path: &Path, fault: Fault) -> PyErr {
             offset,
             errno,
         } => call_error(py, errno.raw_os_error(), (path, offset), call),
-        Fault::EndsEarly { .. } | Fault::Differs { .. } => {
+        Fault::UnexpectedEof { .. } | Fault::DataMismatch { .. } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
         }
     }
 }
 
-/// An `EngineError` for threads that the system does not give.
-pub fn no_thread(source: &io::Error, error: &impl ToString) -> PyErr {
+/// `EngineError` for threads that could not start.
+pub fn thread_error(source: &io::Error, error: &impl ToString) -> PyErr {
     EngineError::new_err((source.raw_os_error(), error.to_string()))
 }
 
-/// An `EngineError` for a call that failed at a byte of a file.
+/// `EngineError` for a call that failed at an offset of a file.
 pub fn call_error(py: Python<'_>, errno: i32, (path, offset): (&Path, u64), call: &str) -> PyErr {
     os_error(py, errno, path, &format!("{call} at byte {offset}"))
 }
 
-/// An `EngineError` with the C library's words for `errno`, and a note that says where.
+/// `EngineError` with the C library's message for `errno` and a note on the call.
 pub fn os_error(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyErr {
-    noted_error(py, errno, path, note).unwrap_or_else(|failed| failed)
+    error_with_note(py, errno, path, note).unwrap_or_else(|failed| failed)
 }
 
-fn noted_error(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyResult<PyErr> {
+fn error_with_note(py: Python<'_>, errno: i32, path: &Path, note: &str) -> PyResult<PyErr> {
     let strerror = py
         .import("os")?
         .call_method1("strerror", (errno,))?

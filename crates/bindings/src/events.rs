@@ -1,16 +1,16 @@
-//! `EventJobs`: batch jobs that read events, and carrying them out.
+//! Python classes `EventJobs` and `EventResult`.
 
 use std::time::Duration;
 
-use iostudy_events::{Compute, EventResult as Measured, Layout, Workload, run};
+use iostudy_events::{Compute, EventResult as EngineResult, Layout, Workload, run};
 use pyo3::prelude::*;
 
 use crate::errors::from_engine;
+use crate::interruptible::run_interruptibly;
 use crate::job::duration;
 use crate::latencies::Latencies;
 use crate::path::NativePath;
-use crate::refuse::{refuse, unknown};
-use crate::ticking::ticking;
+use crate::value_error::{unknown_value, value_error};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct EventJobs(Workload);
@@ -22,7 +22,7 @@ impl EventJobs {
         paths, *, jobs, events_per_job, event_bytes, gap_bytes, reads, compute, compute_seconds,
         seconds, direct, seed
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         paths: Vec<NativePath>,
         jobs: usize,
@@ -50,7 +50,7 @@ impl EventJobs {
             direct,
             seed,
         };
-        workload.validate().map_err(refuse)?;
+        workload.validate().map_err(value_error)?;
         Ok(Self(workload))
     }
 
@@ -60,9 +60,9 @@ impl EventJobs {
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<EventResult> {
-        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
+        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
             .map(EventResult)
             .map_err(|error| from_engine(py, &error))
     }
@@ -72,13 +72,13 @@ fn parse_compute(name: &str, time: Duration) -> PyResult<Compute> {
     match name {
         "burn" => Ok(Compute::Burn(time)),
         "sleep" => Ok(Compute::Sleep(time)),
-        other => Err(unknown("compute", other, "burn, sleep")),
+        other => Err(unknown_value("compute", other, "burn, sleep")),
     }
 }
 
-/// What the jobs measured, in seconds.
+/// Measurements of the jobs, in seconds.
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct EventResult(Measured);
+pub struct EventResult(EngineResult);
 
 #[pymethods]
 impl EventResult {
@@ -108,7 +108,7 @@ impl EventResult {
     }
 
     #[getter]
-    fn reading(&self) -> Latencies {
+    fn read_latencies(&self) -> Latencies {
         Latencies::from(&self.0.latencies)
     }
 }

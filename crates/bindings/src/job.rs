@@ -1,21 +1,21 @@
-//! `FileJob`: what the threads of a job do, and carrying it out.
+//! Python class `FileJob`.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 use iostudy_engine::{
-    Advice, Job, Length, Method, Operation, Order, Pace, Ring, Sync, SyncCall, run,
+    Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, UringOptions, run,
 };
 use pyo3::prelude::*;
 
 use crate::errors::from_engine;
+use crate::interruptible::run_interruptibly;
 use crate::job_result::JobResult;
 use crate::path::NativePath;
-use crate::refuse::{refuse, unknown};
-use crate::ticking::ticking;
+use crate::value_error::{unknown_value, value_error};
 
-/// The attributes of a `JobSpec`, whose documentation says what they mean.
-#[allow(clippy::struct_excessive_bools)] // as in the job
+/// Attributes of a `JobSpec`, which documents them.
+#[allow(clippy::struct_excessive_bools)] // independent options
 #[derive(FromPyObject)]
 struct Spec {
     threads: Vec<Vec<NativePath>>,
@@ -51,8 +51,8 @@ struct Spec {
     verify: bool,
 }
 
-/// What a method without a ring has.
-const ONE_UNDER_WAY: Ring = Ring {
+/// Options of methods with a queue depth of 1.
+const DEPTH_ONE: UringOptions = UringOptions {
     depth: 1,
     batch: 1,
     sqpoll: false,
@@ -67,14 +67,14 @@ impl FileJob {
     #[new]
     fn new(spec: Spec) -> PyResult<Self> {
         let job = spec.into_job()?;
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
-        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
+        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
             .map(JobResult::from)
             .map_err(|error| from_engine(py, &error))
     }
@@ -116,12 +116,12 @@ impl Spec {
             "mix" => Ok(Operation::Mix {
                 read_percent: self.read_percent,
             }),
-            other => Err(unknown("operation", other, "write, read, mix")),
+            other => Err(unknown_value("operation", other, "write, read, mix")),
         }
     }
 
     fn order(&self) -> PyResult<Order> {
-        let step = || NonZeroU64::new(self.step).ok_or_else(|| refuse("step is 0"));
+        let step = || NonZeroU64::new(self.step).ok_or_else(|| value_error("step is 0"));
         match self.order.as_str() {
             "sequential" => Ok(Order::Sequential),
             "reverse" => Ok(Order::Reverse),
@@ -133,7 +133,7 @@ impl Spec {
             }),
             other => {
                 let allowed = "sequential, reverse, strided, skip, random, zipf";
-                Err(unknown("order", other, allowed))
+                Err(unknown_value("order", other, allowed))
             }
         }
     }
@@ -143,12 +143,12 @@ impl Spec {
             (None, None) => Ok(Length::Pass),
             (Some(bytes), None) => Ok(Length::Bytes(bytes)),
             (None, Some(seconds)) => Ok(Length::Time(duration("seconds", seconds)?)),
-            (Some(_), Some(_)) => Err(refuse("give either total_bytes or seconds")),
+            (Some(_), Some(_)) => Err(value_error("give either total_bytes or seconds")),
         }
     }
 
     fn method(&self) -> PyResult<Method> {
-        let ring = Ring {
+        let ring = UringOptions {
             depth: self.depth,
             batch: self.submit_batch,
             sqpoll: self.sqpoll,
@@ -156,14 +156,18 @@ impl Spec {
         };
         match self.method.as_str() {
             "io_uring" => Ok(Method::IoUring(ring)),
-            name @ ("psync" | "seek" | "stdio") if ring != ONE_UNDER_WAY => Err(refuse(format!(
-                "{name} has one record under way; \
+            name @ ("psync" | "seek" | "stdio") if ring != DEPTH_ONE => Err(value_error(format!(
+                "{name} has queue depth 1; \
                  depth, submit_batch, sqpoll and iopoll are for io_uring"
             ))),
             "psync" => Ok(Method::Positioned),
             "seek" => Ok(Method::Seek),
             "stdio" => Ok(Method::Stdio),
-            other => Err(unknown("method", other, "psync, seek, stdio, io_uring")),
+            other => Err(unknown_value(
+                "method",
+                other,
+                "psync, seek, stdio, io_uring",
+            )),
         }
     }
 
@@ -182,36 +186,36 @@ impl Spec {
     fn pace(&self) -> PyResult<Pace> {
         let think = duration("think_seconds", self.think_seconds)?;
         if self.slow_down != 0.0 {
-            return self.slowed(think);
+            return self.slow_down_pace(think);
         }
         let Some(per_second) = self.rate else {
             return match self.arrival.as_str() {
-                "closed" if think.is_zero() => Ok(Pace::Free),
-                "closed" => Ok(Pace::Think(think)),
-                _ => Err(refuse("an open loop needs a rate")),
+                "closed" if think.is_zero() => Ok(Pace::ClosedLoop),
+                "closed" => Ok(Pace::ThinkTime(think)),
+                _ => Err(value_error("an open loop needs a rate")),
             };
         };
         if !think.is_zero() {
-            return Err(refuse("give either a rate or think_seconds"));
+            return Err(value_error("give either a rate or think_seconds"));
         }
         match self.arrival.as_str() {
-            "closed" => Ok(Pace::Limited { per_second }),
-            "even" | "poisson" => Ok(Pace::Open {
+            "closed" => Ok(Pace::RateLimited { per_second }),
+            "even" | "poisson" => Ok(Pace::OpenLoop {
                 per_second,
                 poisson: self.arrival == "poisson",
             }),
-            other => Err(unknown("arrival", other, "closed, even, poisson")),
+            other => Err(unknown_value("arrival", other, "closed, even, poisson")),
         }
     }
 
-    fn slowed(&self, think: Duration) -> PyResult<Pace> {
+    fn slow_down_pace(&self, think: Duration) -> PyResult<Pace> {
         if self.rate.is_some() || !think.is_zero() || self.arrival != "closed" {
-            return Err(refuse(
-                "slow_down is of a thread that goes as fast as it can; \
+            return Err(value_error(
+                "slow_down applies to a closed loop without think time; \
                  leave rate, think_seconds and arrival out",
             ));
         }
-        Ok(Pace::Slowed {
+        Ok(Pace::SlowedDown {
             share: self.slow_down,
         })
     }
@@ -221,7 +225,7 @@ pub fn parse_sync(name: &str) -> PyResult<SyncCall> {
     match name {
         "fsync" => Ok(SyncCall::Fsync),
         "fdatasync" => Ok(SyncCall::Fdatasync),
-        other => Err(unknown("sync", other, "fsync, fdatasync")),
+        other => Err(unknown_value("sync", other, "fsync, fdatasync")),
     }
 }
 
@@ -234,13 +238,13 @@ fn parse_advice(name: &str) -> PyResult<Advice> {
         "dontneed" => Ok(Advice::DontNeed),
         other => {
             let allowed = "sequential, random, noreuse, willneed, dontneed";
-            Err(unknown("advice", other, allowed))
+            Err(unknown_value("advice", other, allowed))
         }
     }
 }
 
-/// A time that Python gives in seconds.
+/// Convert seconds from Python.
 pub fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
     Duration::try_from_secs_f64(seconds)
-        .map_err(|error| refuse(format!("{name} is {seconds}: {error}")))
+        .map_err(|error| value_error(format!("{name} is {seconds}: {error}")))
 }

@@ -1,19 +1,19 @@
-//! `JobResult`: what a job measured, in seconds.
+//! Python classes `JobResult` and `IoStats`.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use iostudy_engine::{JobResult as Measured, Note, Phases, Tally as Counted};
+use iostudy_engine::{Fallback, IoStats as EngineStats, JobResult as EngineResult, Phases};
 use pyo3::prelude::*;
 
 use crate::latencies::Latencies;
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct JobResult(Measured);
+pub struct JobResult(EngineResult);
 
-impl From<Measured> for JobResult {
-    fn from(measured: Measured) -> Self {
-        Self(measured)
+impl From<EngineResult> for JobResult {
+    fn from(result: EngineResult) -> Self {
+        Self(result)
     }
 }
 
@@ -50,13 +50,13 @@ impl JobResult {
     }
 
     #[getter]
-    fn read(&self) -> Tally {
-        Tally::from(&self.0.read)
+    fn read(&self) -> IoStats {
+        IoStats::from(&self.0.read)
     }
 
     #[getter]
-    fn write(&self) -> Tally {
-        Tally::from(&self.0.write)
+    fn write(&self) -> IoStats {
+        IoStats::from(&self.0.write)
     }
 
     #[getter]
@@ -65,13 +65,13 @@ impl JobResult {
     }
 
     #[getter]
-    fn overdue(&self) -> u64 {
-        self.0.overdue
+    fn unissued(&self) -> u64 {
+        self.0.unissued
     }
 
     #[getter]
-    fn notes(&self) -> Vec<String> {
-        self.0.notes.iter().map(Note::to_string).collect()
+    fn fallbacks(&self) -> Vec<String> {
+        self.0.fallbacks.iter().map(Fallback::to_string).collect()
     }
 
     #[getter]
@@ -80,14 +80,14 @@ impl JobResult {
     }
 }
 
-/// What was done with records, or by calls, in one direction.
+/// I/O statistics of one direction.
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct Tally {
+pub struct IoStats {
     bytes: u64,
     latencies: Histogram<u64>,
 }
 
-impl Tally {
+impl IoStats {
     pub fn new(bytes: u64, latencies: &Histogram<u64>) -> Self {
         Self {
             bytes,
@@ -96,14 +96,14 @@ impl Tally {
     }
 }
 
-impl From<&Counted> for Tally {
-    fn from(counted: &Counted) -> Self {
-        Self::new(counted.bytes, &counted.latencies)
+impl From<&EngineStats> for IoStats {
+    fn from(stats: &EngineStats) -> Self {
+        Self::new(stats.bytes, &stats.latencies)
     }
 }
 
 #[pymethods]
-impl Tally {
+impl IoStats {
     #[getter]
     fn bytes(&self) -> u64 {
         self.bytes

@@ -1,9 +1,9 @@
-//! `Latencies`: how long single operations took, in microseconds.
+//! Python class `Latencies`: latency histogram in microseconds.
 
 use hdrhistogram::Histogram;
 use pyo3::prelude::*;
 
-/// Of a histogram in nanoseconds, as every crate that measures keeps it.
+/// View of a histogram in nanoseconds.
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct Latencies(Histogram<u64>);
 
@@ -20,7 +20,7 @@ impl Latencies {
         self.0.len()
     }
 
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn percentiles_us(&self, percentiles: Vec<f64>) -> Vec<f64> {
         let value = |percentile: &f64| self.0.value_at_percentile(*percentile);
         percentiles.iter().map(value).map(microseconds).collect()

@@ -1,21 +1,22 @@
-//! The Rust core as the Python module `iostudy._native`; its face is `_native.pyi`.
+//! Rust core as the Python module `iostudy._native`; `_native.pyi` documents its API.
 
 mod block_events;
 mod errors;
 mod events;
+mod interruptible;
 mod job;
 mod job_result;
 mod latencies;
 mod metadata;
 mod namespace;
 mod path;
+mod phase;
 mod records_error;
 mod records_result;
-mod refuse;
 mod sampler;
 mod terasort;
-mod ticking;
 mod truncation;
+mod value_error;
 mod wordcount;
 
 use pyo3::prelude::*;
@@ -31,21 +32,23 @@ mod _native {
     #[pymodule_export]
     use super::job::FileJob;
     #[pymodule_export]
-    use super::job_result::{JobResult, Tally};
+    use super::job_result::{IoStats, JobResult};
     #[pymodule_export]
     use super::latencies::Latencies;
     #[pymodule_export]
-    use super::metadata::{MetadataJob, MetadataPhase, remove_tree};
+    use super::metadata::{MetadataJob, remove_tree};
     #[pymodule_export]
     use super::namespace::{NamespaceJob, NamespaceOutcome, NamespacePhase};
+    #[pymodule_export]
+    use super::phase::Phase;
     #[pymodule_export]
     use super::records_result::RecordsResult;
     #[pymodule_export]
     use super::sampler::{Reader, Sampler, Samples};
     #[pymodule_export]
-    use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSorted, TeraValidate};
+    use super::terasort::{TeraGen, TeraResult, TeraSort, TeraSortResult, TeraValidate};
     #[pymodule_export]
     use super::truncation::Truncation;
     #[pymodule_export]
-    use super::wordcount::{WordCount, WordCounts, ZipfText};
+    use super::wordcount::{WordCount, WordCountResult, ZipfText};
 }

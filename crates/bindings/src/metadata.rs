@@ -1,13 +1,13 @@
-//! `MetadataJob`: phases of metadata operations, what each of them measured, and tidying up.
+//! Python class `MetadataJob` and function `remove_tree`.
 
-use iostudy_metadata::{Error, Fault, Job, Operation, Phase, Sync, remove_tree as remove, run};
+use iostudy_metadata::{Error, Fault, Job, Operation, Sync, remove_tree as remove, run};
 use pyo3::prelude::*;
 
-use crate::errors::{StoppedError, VerificationError, no_thread, os_error};
-use crate::latencies::Latencies;
+use crate::errors::{StoppedError, VerificationError, os_error, thread_error};
+use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
-use crate::refuse::{named, refuse, unknown};
-use crate::ticking::ticking;
+use crate::phase::Phase;
+use crate::value_error::{parse_name, unknown_value, value_error};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct MetadataJob(Job);
@@ -19,7 +19,7 @@ impl MetadataJob {
         directory, *, operations, threads, files, files_per_directory, depth, shared,
         bytes_to_write, sync, seed
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         directory: NativePath,
         operations: Vec<String>,
@@ -45,54 +45,41 @@ impl MetadataJob {
             sync: parse_sync(sync)?,
             seed,
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[getter]
-    fn needs(&self) -> Vec<&'static str> {
-        self.0.needs().into_iter().map(Operation::name).collect()
+    fn required_operations(&self) -> Vec<&'static str> {
+        self.0
+            .required_operations()
+            .into_iter()
+            .map(Operation::name)
+            .collect()
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Vec<MetadataPhase>> {
-        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
-            .map(|phases| phases.into_iter().map(MetadataPhase).collect())
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Vec<Phase>> {
+        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
+            .map(|phases| phases.iter().map(to_python).collect())
             .map_err(|error| from_error(py, &error))
     }
 }
 
-#[pyclass(frozen, module = "iostudy._native")]
-pub struct MetadataPhase(Phase);
-
-#[pymethods]
-impl MetadataPhase {
-    #[getter]
-    fn operation(&self) -> &'static str {
-        self.0.operation.name()
-    }
-
-    #[getter]
-    fn wall_seconds(&self) -> f64 {
-        self.0.wall.as_secs_f64()
-    }
-
-    #[getter]
-    fn latencies(&self) -> Latencies {
-        Latencies::from(&self.0.latencies)
-    }
-}
-
 #[pyfunction]
-#[allow(clippy::needless_pass_by_value)] // taken over from Python
+#[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
 pub fn remove_tree(py: Python<'_>, directory: NativePath) -> PyResult<()> {
     py.detach(|| remove(&directory.0))
         .map_err(|error| from_error(py, &error))
 }
 
+fn to_python(phase: &iostudy_metadata::Phase) -> Phase {
+    Phase::new(phase.operation.name(), phase.wall, &phase.latencies)
+}
+
 fn parse_operation(name: &str) -> PyResult<Operation> {
-    named("operation", name, Operation::ALL, Operation::name)
+    parse_name("operation", name, Operation::ALL, Operation::name)
 }
 
 fn parse_sync(name: &str) -> PyResult<Sync> {
@@ -101,7 +88,7 @@ fn parse_sync(name: &str) -> PyResult<Sync> {
         "file" => Ok(Sync::File),
         "directory" => Ok(Sync::Directory),
         "phase" => Ok(Sync::Phase),
-        other => Err(unknown("sync", other, "none, file, directory, phase")),
+        other => Err(unknown_value("sync", other, "none, file, directory, phase")),
     }
 }
 
@@ -114,7 +101,7 @@ fn from_error(py: Python<'_>, error: &Error) -> PyErr {
         Error::Path { path, fault } => {
             VerificationError::new_err(format!("{} {fault}", path.display()))
         }
-        Error::Thread(source) => no_thread(source, error),
+        Error::Thread(source) => thread_error(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
     }
 }

@@ -1,16 +1,16 @@
-//! `NamespaceJob`: phases of operations on a namespace with an edit log.
+//! Python classes `NamespaceJob`, `NamespaceOutcome` and `NamespacePhase`.
 
 use std::time::Duration;
 
-use iostudy_namespace::{Error, Fault, Job, Log, Operation, Order, Outcome, Phase, Sync, run};
+use iostudy_namespace::{Error, Fault, Job, LogOptions, Operation, Outcome, Sync, WriteOrder, run};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::errors::{StoppedError, VerificationError, no_thread, os_error};
-use crate::latencies::Latencies;
+use crate::errors::{StoppedError, VerificationError, os_error, thread_error};
+use crate::interruptible::run_interruptibly;
 use crate::path::NativePath;
-use crate::refuse::{named, refuse, unknown};
-use crate::ticking::ticking;
+use crate::phase::Phase;
+use crate::value_error::{parse_name, unknown_value, value_error};
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct NamespaceJob(Job);
@@ -22,7 +22,7 @@ impl NamespaceJob {
         logs, *, order, sync, preallocate, record_bytes, batch_records, batch_wait_seconds,
         operations, files, files_per_directory, threads, workers, checkpoint_every
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         logs: Vec<NativePath>,
         order: &str,
@@ -42,7 +42,7 @@ impl NamespaceJob {
         let batch_wait = Duration::try_from_secs_f64(batch_wait_seconds)
             .map_err(|error| PyValueError::new_err(format!("batch_wait_seconds: {error}")))?;
         let job = Job {
-            log: Log {
+            log: LogOptions {
                 directories: logs.into_iter().map(|path| path.0).collect(),
                 order: parse_order(order)?,
                 sync: parse_sync(sync)?,
@@ -58,14 +58,14 @@ impl NamespaceJob {
             workers,
             checkpoint_every,
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<NamespaceOutcome> {
-        ticking(py, tick.as_ref(), |tick| run(&self.0, tick))?
+        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
             .map(|outcome| NamespaceOutcome {
                 job: self.0.clone(),
                 outcome,
@@ -83,15 +83,17 @@ pub struct NamespaceOutcome {
 #[pymethods]
 impl NamespaceOutcome {
     #[getter]
-    fn phases(&self) -> Vec<NamespacePhase> {
-        let phases = self.outcome.phases.iter().cloned();
-        phases.map(NamespacePhase).collect()
+    fn phases(&self, py: Python<'_>) -> PyResult<Vec<Py<NamespacePhase>>> {
+        let phases = self.outcome.phases.iter();
+        phases
+            .map(|phase| NamespacePhase::create(py, phase))
+            .collect()
     }
 
     #[getter]
-    fn dropped(&self) -> Vec<String> {
-        let dropped = self.outcome.dropped.iter();
-        dropped.map(ToString::to_string).collect()
+    fn failed_logs(&self) -> Vec<String> {
+        let failed_logs = self.outcome.failed_logs.iter();
+        failed_logs.map(ToString::to_string).collect()
     }
 
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
@@ -100,26 +102,18 @@ impl NamespaceOutcome {
     }
 }
 
-#[pyclass(frozen, module = "iostudy._native")]
-pub struct NamespacePhase(Phase);
+#[pyclass(frozen, extends = Phase, module = "iostudy._native")]
+pub struct NamespacePhase(iostudy_namespace::Phase);
+
+impl NamespacePhase {
+    fn create(py: Python<'_>, phase: &iostudy_namespace::Phase) -> PyResult<Py<Self>> {
+        let base = Phase::new(phase.operation.name(), phase.wall, &phase.latencies);
+        Py::new(py, (Self(phase.clone()), base))
+    }
+}
 
 #[pymethods]
 impl NamespacePhase {
-    #[getter]
-    fn operation(&self) -> &'static str {
-        self.0.operation.name()
-    }
-
-    #[getter]
-    fn wall_seconds(&self) -> f64 {
-        self.0.wall.as_secs_f64()
-    }
-
-    #[getter]
-    fn latencies(&self) -> Latencies {
-        Latencies::from(&self.0.latencies)
-    }
-
     #[getter]
     fn mutations(&self) -> u64 {
         self.0.log.mutations
@@ -142,17 +136,17 @@ impl NamespacePhase {
 
     #[getter]
     fn lock_seconds(&self) -> f64 {
-        self.0.waits.lock.as_secs_f64()
+        self.0.wait_times.lock.as_secs_f64()
     }
 
     #[getter]
     fn buffer_seconds(&self) -> f64 {
-        self.0.waits.buffer.as_secs_f64()
+        self.0.wait_times.buffer.as_secs_f64()
     }
 
     #[getter]
     fn sync_seconds(&self) -> f64 {
-        self.0.waits.sync.as_secs_f64()
+        self.0.wait_times.sync.as_secs_f64()
     }
 
     #[getter]
@@ -162,14 +156,14 @@ impl NamespacePhase {
 }
 
 fn parse_operation(name: &str) -> PyResult<Operation> {
-    named("operation", name, Operation::ALL, Operation::name)
+    parse_name("operation", name, Operation::ALL, Operation::name)
 }
 
-fn parse_order(name: &str) -> PyResult<Order> {
+fn parse_order(name: &str) -> PyResult<WriteOrder> {
     match name {
-        "in-turn" => Ok(Order::InTurn),
-        "parallel" => Ok(Order::Parallel),
-        other => Err(unknown("order", other, "in-turn, parallel")),
+        "in-turn" => Ok(WriteOrder::Sequential),
+        "parallel" => Ok(WriteOrder::Parallel),
+        other => Err(unknown_value("order", other, "in-turn, parallel")),
     }
 }
 
@@ -178,27 +172,27 @@ fn parse_sync(name: &str) -> PyResult<Sync> {
         "fdatasync" => Ok(Sync::Fdatasync),
         "dsync" => Ok(Sync::Dsync),
         "none" => Ok(Sync::None),
-        other => Err(unknown("sync", other, "fdatasync, dsync, none")),
+        other => Err(unknown_value("sync", other, "fdatasync, dsync, none")),
     }
 }
 
 fn from_error(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::File(fault) => from_fault(py, fault, fault.call),
-        // The last directory that was dropped is the one that ended the run.
-        Error::NoLogLeft(dropped) => match dropped.last() {
+        // The directory that failed last ended the run.
+        Error::AllLogsFailed(failed_logs) => match failed_logs.last() {
             Some(last) => from_fault(py, &last.fault, &error.to_string()),
             None => VerificationError::new_err(error.to_string()),
         },
-        Error::Thread(source) => no_thread(source, error),
+        Error::Thread(source) => thread_error(source, error),
         Error::Stopped => StoppedError::new_err(error.to_string()),
         Error::Unreadable { fault, .. } => from_fault(py, fault, &error.to_string()),
-        Error::Refused(_)
+        Error::TreeError(_)
         | Error::Damaged { .. }
         | Error::Missing { .. }
-        | Error::NotWhole(_)
+        | Error::IncompleteLog(_)
         | Error::OutOfOrder { .. }
-        | Error::Differs { .. } => VerificationError::new_err(error.to_string()),
+        | Error::TreeMismatch { .. } => VerificationError::new_err(error.to_string()),
     }
 }
 

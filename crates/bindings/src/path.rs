@@ -1,4 +1,4 @@
-//! Paths as Python gives them: text or bytes, in any encoding.
+//! Conversion of Python paths: text or bytes in any encoding.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// A path from `str` (undecodable bytes as surrogates) or `bytes`.
+/// Path from `str` (undecodable bytes as surrogates) or `bytes`.
 pub struct NativePath(pub PathBuf);
 
 impl<'py> FromPyObject<'_, 'py> for NativePath {

@@ -1,24 +1,24 @@
-//! `RecordsResult`: what every job on records measures, in seconds.
+//! Python class `RecordsResult`: measurements of all record jobs.
 
 use std::time::Duration;
 
-use iostudy_records::Calls;
+use iostudy_records::CallStats;
 use pyo3::prelude::*;
 
-use crate::job_result::Tally;
+use crate::job_result::IoStats;
 
-/// Each job's own result is a subclass.
+/// Base class of each job's result.
 #[pyclass(frozen, subclass, module = "iostudy._native")]
 pub struct RecordsResult {
     wall: Duration,
-    calls: Calls,
+    call_stats: CallStats,
 }
 
 impl RecordsResult {
-    pub fn new(wall: Duration, calls: &Calls) -> Self {
+    pub fn new(wall: Duration, call_stats: &CallStats) -> Self {
         Self {
             wall,
-            calls: calls.clone(),
+            call_stats: call_stats.clone(),
         }
     }
 }
@@ -31,12 +31,12 @@ impl RecordsResult {
     }
 
     #[getter]
-    fn read(&self) -> Tally {
-        Tally::new(self.calls.read_bytes, &self.calls.reads)
+    fn read(&self) -> IoStats {
+        IoStats::new(self.call_stats.read_bytes, &self.call_stats.reads)
     }
 
     #[getter]
-    fn write(&self) -> Tally {
-        Tally::new(self.calls.written_bytes, &self.calls.writes)
+    fn write(&self) -> IoStats {
+        IoStats::new(self.call_stats.written_bytes, &self.call_stats.writes)
     }
 }

@@ -1,18 +1,18 @@
-//! `Sampler`, `Reader` and `Samples`.
+//! Python classes `Sampler`, `Reader` and `Samples`.
 
 use std::time::Duration;
 
-use iostudy_sampler::{Depth, Watched};
+use iostudy_sampler::{Depth, SamplingScope};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Far below what the clock can count up to.
+/// Maximum interval, far below the clock's range.
 const LONGEST_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[pyclass(module = "iostudy._native")]
 pub struct Sampler {
-    watched: Watched,
+    scope: SamplingScope,
     interval: Duration,
     running: Option<iostudy_sampler::Sampler>,
 }
@@ -33,7 +33,7 @@ impl Sampler {
                 PyValueError::new_err(wanted)
             })?;
         Ok(Self {
-            watched: Watched { devices, workload },
+            scope: SamplingScope { devices, workload },
             interval,
             running: None,
         })
@@ -45,10 +45,7 @@ impl Sampler {
                 "the sampler has been started already",
             ));
         }
-        self.running = Some(iostudy_sampler::Sampler::start(
-            &self.watched,
-            self.interval,
-        )?);
+        self.running = Some(iostudy_sampler::Sampler::start(&self.scope, self.interval)?);
         Ok(())
     }
 
@@ -67,7 +64,7 @@ pub struct Reader(iostudy_sampler::Reader);
 impl Reader {
     #[new]
     fn new(devices: Option<Vec<String>>, workload: Vec<u32>) -> Self {
-        Self(iostudy_sampler::Reader::open(&Watched {
+        Self(iostudy_sampler::Reader::open(&SamplingScope {
             devices,
             workload,
         }))
@@ -96,7 +93,7 @@ impl Samples {
             .collect()
     }
 
-    fn at<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    fn timestamps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         packed(
             py,
             self.0.at.len(),
@@ -119,27 +116,27 @@ impl Samples {
     }
 }
 
-/// Pid, name, whether it is of the workload, CPU time in microseconds, bytes read, bytes written.
+/// Pid, name, workload flag, CPU time in microseconds, bytes read, bytes written.
 type Process<'a> = (u32, &'a str, bool, u64, u64, u64);
 
 fn process(process: &iostudy_sampler::Process) -> Process<'_> {
     (
         process.pid,
         &process.name,
-        process.of_workload,
+        process.is_workload,
         process.cpu_us,
         process.read_bytes,
         process.written_bytes,
     )
 }
 
-/// NaN where it was missing.
-#[allow(clippy::cast_precision_loss)] // 2^53 bytes are more than any disk has moved
+/// NaN for a missing value.
+#[allow(clippy::cast_precision_loss)] // counters stay below 2^53
 fn as_float(value: Option<u64>) -> f64 {
     value.map_or(f64::NAN, |value| value as f64)
 }
 
-/// So many values one behind the other, without a Python object for each.
+/// Pack values into bytes, without a Python object for each.
 fn packed<const N: usize>(
     py: Python<'_>,
     count: usize,

@@ -1,14 +1,14 @@
-//! `TeraGen`, `TeraSort` and `TeraValidate`, and what they measure.
+//! Python classes `TeraGen`, `TeraSort`, `TeraValidate` and their results.
 
 use iostudy_records::terasort::{
-    GenerateJob, Outcome, SortJob, Sorted, ValidateJob, generate, sort, validate,
+    GenerateJob, Outcome, SortJob, SortOutcome, ValidateJob, generate, sort, validate,
 };
 use pyo3::prelude::*;
 
 use crate::path::NativePath;
-use crate::records_error::watched;
+use crate::records_error::run_records_job;
 use crate::records_result::RecordsResult;
-use crate::refuse::refuse;
+use crate::value_error::value_error;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct TeraGen(GenerateJob);
@@ -33,14 +33,14 @@ impl TeraGen {
             direct,
             fsync,
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<TeraResult>> {
-        let outcome = watched(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
+        let outcome = run_records_job(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
         TeraResult::of(py, outcome)
     }
 }
@@ -54,7 +54,7 @@ impl TeraSort {
     #[pyo3(signature = (
         source, output, *, rows, memory_bytes, spill, reducers, threads, direct, fsync
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         source: NativePath,
         output: NativePath,
@@ -77,19 +77,19 @@ impl TeraSort {
             direct,
             fsync,
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[getter]
     fn descriptors(&self) -> PyResult<usize> {
-        self.0.descriptors().map_err(refuse)
+        self.0.descriptors().map_err(value_error)
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraSorted> {
-        watched(py, tick.as_ref(), |tick| sort(&self.0, tick)).map(TeraSorted)
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<TeraSortResult> {
+        run_records_job(py, tick.as_ref(), |tick| sort(&self.0, tick)).map(TeraSortResult)
     }
 }
 
@@ -106,14 +106,14 @@ impl TeraValidate {
             threads,
             direct,
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<TeraResult>> {
-        let outcome = watched(py, tick.as_ref(), |tick| validate(&self.0, tick))?;
+        let outcome = run_records_job(py, tick.as_ref(), |tick| validate(&self.0, tick))?;
         TeraResult::of(py, outcome)
     }
 }
@@ -123,8 +123,8 @@ pub struct TeraResult(Outcome);
 
 impl TeraResult {
     fn of(py: Python<'_>, outcome: Outcome) -> PyResult<Py<Self>> {
-        let measured = RecordsResult::new(outcome.wall, &outcome.calls);
-        Py::new(py, (Self(outcome), measured))
+        let result = RecordsResult::new(outcome.wall, &outcome.call_stats);
+        Py::new(py, (Self(outcome), result))
     }
 }
 
@@ -142,10 +142,10 @@ impl TeraResult {
 }
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct TeraSorted(Sorted);
+pub struct TeraSortResult(SortOutcome);
 
 #[pymethods]
-impl TeraSorted {
+impl TeraSortResult {
     #[getter]
     fn result(&self, py: Python<'_>) -> PyResult<Py<TeraResult>> {
         TeraResult::of(py, self.0.outcome.clone())

@@ -1,12 +1,12 @@
-//! `ZipfText` and `WordCount`, and what counting measures.
+//! Python classes `ZipfText`, `WordCount` and `WordCountResult`.
 
-use iostudy_records::wordcount::{CountJob, CountResult, Tally as Words, TextJob, count, generate};
+use iostudy_records::wordcount::{CountJob, CountResult, TextJob, WordSummary, count, generate};
 use pyo3::prelude::*;
 
 use crate::path::NativePath;
-use crate::records_error::watched;
+use crate::records_error::run_records_job;
 use crate::records_result::RecordsResult;
-use crate::refuse::refuse;
+use crate::value_error::value_error;
 
 #[pyclass(frozen, module = "iostudy._native")]
 pub struct ZipfText(TextJob);
@@ -33,15 +33,15 @@ impl ZipfText {
             seed,
             threads,
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
-    /// The number of words and their checksum.
+    /// Number of words and their checksum.
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
     fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<(u64, u64)> {
-        let made = watched(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
+        let made = run_records_job(py, tick.as_ref(), |tick| generate(&self.0, tick))?;
         Ok((made.words, made.checksum))
     }
 }
@@ -55,7 +55,7 @@ impl WordCount {
     #[pyo3(signature = (
         inputs, output, *, memory_bytes, spill, reducers, threads, fsync, expected = None
     ))]
-    #[allow(clippy::too_many_arguments)] // keyword arguments, named by whoever calls
+    #[allow(clippy::too_many_arguments)] // keyword arguments
     fn new(
         inputs: Vec<NativePath>,
         output: NativePath,
@@ -74,26 +74,26 @@ impl WordCount {
             threads,
             reducers,
             fsync,
-            expected: expected.map(|(words, checksum)| Words { words, checksum }),
+            expected: expected.map(|(words, checksum)| WordSummary { words, checksum }),
         };
-        job.validate().map_err(refuse)?;
+        job.validate().map_err(value_error)?;
         Ok(Self(job))
     }
 
     #[pyo3(signature = (tick = None))]
-    #[allow(clippy::needless_pass_by_value)] // taken over from Python
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<WordCounts>> {
-        let counted = watched(py, tick.as_ref(), |tick| count(&self.0, tick))?;
-        let measured = RecordsResult::new(counted.wall, &counted.calls);
-        Py::new(py, (WordCounts(counted), measured))
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<Py<WordCountResult>> {
+        let counted = run_records_job(py, tick.as_ref(), |tick| count(&self.0, tick))?;
+        let result = RecordsResult::new(counted.wall, &counted.call_stats);
+        Py::new(py, (WordCountResult(counted), result))
     }
 }
 
 #[pyclass(frozen, extends = RecordsResult, module = "iostudy._native")]
-pub struct WordCounts(CountResult);
+pub struct WordCountResult(CountResult);
 
 #[pymethods]
-impl WordCounts {
+impl WordCountResult {
     #[getter]
     fn text_bytes(&self) -> u64 {
         self.0.text_bytes
@@ -101,12 +101,12 @@ impl WordCounts {
 
     #[getter]
     fn words(&self) -> u64 {
-        self.0.tally.words
+        self.0.summary.words
     }
 
     #[getter]
-    fn distinct(&self) -> u64 {
-        self.0.distinct
+    fn distinct_words(&self) -> u64 {
+        self.0.distinct_words
     }
 
     #[getter]

@@ -1,19 +1,19 @@
-//! Pages of several ring buffers as one sequence of what happened.
+//! Decoder of ring buffer pages to trace entries.
 
 use crate::event::{Event, Layout};
-use crate::page::{Damaged, PageFormat};
+use crate::page::{DamagedPage, PageFormat};
 
-/// What a buffer tells.
+/// Entry of a trace buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
-    /// Something has happened to a request.
+pub enum TraceEntry {
+    /// Event of a request.
     Event(Event),
-    /// Events before this time, in nanoseconds, were overwritten before they were read.
+    /// Events before this time, in nanoseconds, were overwritten.
     Lost(u64),
 }
 
-impl Seen {
-    /// When, in nanoseconds of the instance's clock.
+impl TraceEntry {
+    /// Time in nanoseconds of the instance's clock.
     #[must_use]
     pub fn at(&self) -> u64 {
         match self {
@@ -23,7 +23,7 @@ impl Seen {
     }
 }
 
-/// Knows how pages, and the events in them, lie in memory.
+/// Decoder with the formats of pages and events.
 #[derive(Debug, Clone)]
 pub struct Decoder {
     format: PageFormat,
@@ -31,32 +31,32 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// Of events with these layouts; all others are passed over.
+    /// Create a decoder of events with these layouts; other events are skipped.
     #[must_use]
     pub fn new(format: PageFormat, layouts: Vec<Layout>) -> Self {
         Self { format, layouts }
     }
 
-    /// Bytes of a page.
+    /// Page size in bytes.
     #[must_use]
     pub fn page_bytes(&self) -> usize {
         self.format.page_bytes()
     }
 
-    /// Add what a page tells, in the order of its records.
+    /// Append the entries of a page in record order.
     ///
     /// # Errors
     ///
-    /// The page is damaged; what it tells before that has been added.
-    pub fn decode(&self, page: &[u8], seen: &mut Vec<Seen>) -> Result<(), Damaged> {
+    /// The page is damaged; entries before the damage have been appended.
+    pub fn decode(&self, page: &[u8], entries: &mut Vec<TraceEntry>) -> Result<(), DamagedPage> {
         let page = self.format.page(page)?;
         if page.events_lost {
-            seen.push(Seen::Lost(page.at));
+            entries.push(TraceEntry::Lost(page.at));
         }
         for record in page.records() {
             let record = record?;
             let event = self.layouts.iter().find_map(|layout| layout.event(&record));
-            seen.extend(event.map(Seen::Event));
+            entries.extend(event.map(TraceEntry::Event));
         }
         Ok(())
     }

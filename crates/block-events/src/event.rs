@@ -1,78 +1,78 @@
-//! What a record says of a request: issued to the driver, given back by it, or completed.
+//! Block request events: issue, requeue and completion.
 //!
-//! Source: include/trace/events/block.h; `blk_fill_rwbs()` in kernel/trace/blktrace.c for what
-//! stands in `rwbs`.
+//! Source: include/trace/events/block.h; `blk_fill_rwbs()` in kernel/trace/blktrace.c for the
+//! `rwbs` field.
 
 use crate::format::{Field, Format, FormatError};
 use crate::page::Record;
 
-/// Bytes of a sector, whatever the device's own are.
+/// Sector size in bytes, independent of the device.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// What a request does.
+/// Operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
-    /// Data come from the device.
+    /// Data are read from the device.
     Read,
-    /// Data, or zeros without data, go to the device.
+    /// Data, or zeros without data, are written to the device.
     Write,
-    /// The device may forget sectors.
+    /// Sectors are discarded.
     Discard,
-    /// The device brings its cache to where it lasts.
+    /// The device flushes its write cache.
     Flush,
 }
 
-/// What happened to a request.
+/// Step of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The driver has got it.
+    /// The request was issued to the driver.
     Issued,
-    /// The driver could not take it now, and it will be issued again.
+    /// The driver could not take the request; it will be issued again.
     Requeued,
-    /// The driver has done it, or as many sectors of it.
+    /// The driver completed the request or some of its sectors.
     Completed,
 }
 
-/// A request as its events name it.
+/// Request as identified by its events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// The whole device: major << 20 | minor.
+    /// Whole device: major << 20 | minor.
     pub device: u32,
-    /// What it does.
+    /// Operation of the request.
     pub operation: Operation,
-    /// Whether the kernel has no letter for that: zeros without data, which it may have none for,
-    /// or a command, of which the completion alone is told.
-    pub is_unnamed: bool,
-    /// Where it begins; 0 for a flush.
+    /// Whether `rwbs` has no letter for the operation: a write of zeros or a command, of which only
+    /// the completion is traced.
+    pub is_ambiguous: bool,
+    /// First sector; 0 for a flush.
     pub sector: u64,
-    /// How long it is; 0 for a flush.
+    /// Number of sectors; 0 for a flush.
     pub sectors: u64,
 }
 
-/// Something that happened to a request.
+/// Event of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Event {
     /// Nanoseconds of the instance's clock.
     pub at: u64,
-    /// What happened.
+    /// Step of the request.
     pub step: Step,
-    /// To which request.
+    /// Affected request.
     pub request: Request,
 }
 
-/// The names of the events, and what each says.
+/// Event names with their steps.
 pub const EVENTS: [(&str, Step); 3] = [
     ("block_rq_issue", Step::Issued),
     ("block_rq_requeue", Step::Requeued),
     ("block_rq_complete", Step::Completed),
 ];
 
-/// Where the parts of one kind of event lie.
+/// Field layout of one event type.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
     step: Step,
     id: u64,
-    /// The number of the event that a record is of.
+    /// Event type of a record.
     kind: Field,
     device: Field,
     sector: Field,
@@ -81,11 +81,11 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of the text in the event's `format`.
+    /// Parse the text of the event's `format`.
     ///
     /// # Errors
     ///
-    /// It lacks a field.
+    /// A field is missing.
     pub fn parse(step: Step, text: &str) -> Result<Self, FormatError> {
         let format = Format::parse(text);
         Ok(Self {
@@ -99,10 +99,10 @@ impl Layout {
         })
     }
 
-    /// The event in a record; None if it is of another kind, or of a command, such as those of
-    /// `SG_IO` and of the driver itself, which the kernel's own counters leave out as well. A
-    /// completion may be a command's all the same: it tells the length that an issue leaves out
-    /// (`blk_rq_trace_nr_sectors()` of `include/linux/blktrace_api.h`).
+    /// Decode a record; `None` for other event types and for commands, such as those of `SG_IO` or
+    /// the driver, which the kernel's counters exclude too. A completion may still belong to a
+    /// command, because only its issue lacks a length (`blk_rq_trace_nr_sectors()` of
+    /// `include/linux/blktrace_api.h`).
     #[must_use]
     pub fn event(&self, record: &Record) -> Option<Event> {
         if self.kind.number(record.payload)? != self.id {
@@ -116,9 +116,9 @@ impl Layout {
             request: Request {
                 device: u32::try_from(self.device.number(record.payload)?).ok()?,
                 operation,
-                is_unnamed: letter == UNNAMED,
+                is_ambiguous: letter == UNNAMED,
                 sector: match operation {
-                    // It has no place, and is issued with another than it is completed with.
+                    // A flush has no position: issue and completion have different sectors.
                     Operation::Flush => 0,
                     _ => self.sector.number(record.payload)?,
                 },
@@ -128,18 +128,17 @@ impl Layout {
     }
 }
 
-/// Zeros without data (`REQ_OP_WRITE_ZEROES`), or a command.
+/// Letter of `REQ_OP_WRITE_ZEROES` and of commands.
 const UNNAMED: u8 = b'N';
 
-/// What a request does, with the letter that says so. An F before that letter asks for a flush
-/// before it: `FWS`, `FF`.
+/// Operation of a request with its letter. A leading F requests a flush first: `FWS`, `FF`.
 fn operation(rwbs: &[u8], sectors: u64) -> Option<(u8, Operation)> {
     let ([b'F', letter @ (b'R' | b'W' | b'D' | b'F' | UNNAMED), ..] | [letter, ..]) = rwbs else {
         return None;
     };
     let operation = match *letter {
         b'F' => Operation::Flush,
-        // A command; or what asked for a flush and nothing else, which has been issued as one.
+        // A command, or a pure flush request, which has been issued as a flush.
         _ if sectors == 0 => return None,
         b'R' => Operation::Read,
         b'W' | UNNAMED => Operation::Write,
@@ -213,16 +212,16 @@ mod tests {
         let mut payload = [0; 64];
         payload[..2].copy_from_slice(&u16::try_from(layout.id).unwrap().to_ne_bytes());
         payload[24] = 1; // a sector
-        let mut is_unnamed = |letter| {
+        let mut is_ambiguous = |letter| {
             payload[34] = letter;
             let (at, payload) = (0, &payload);
             layout
                 .event(&Record { at, payload })
                 .unwrap()
                 .request
-                .is_unnamed
+                .is_ambiguous
         };
-        assert!(is_unnamed(b'N'));
-        assert!(!is_unnamed(b'W'));
+        assert!(is_ambiguous(b'N'));
+        assert!(!is_ambiguous(b'W'));
     }
 }

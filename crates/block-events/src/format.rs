@@ -1,44 +1,44 @@
-//! The texts in which the kernel says how what it traces lies in memory: `events/header_page` and
-//! `events/*/*/format`; see Documentation/trace/events.rst, "Event formats".
+//! Parser of the kernel's trace formats: `events/header_page` and `events/*/*/format`; see
+//! Documentation/trace/events.rst, "Event formats".
 
 use thiserror::Error;
 
-/// Why a text is not a format that can be used.
+/// Reasons why a format is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FormatError {
-    /// The kernel does not tell a field of this name.
-    #[error("there is no field {0} in it")]
+    /// A field is missing.
+    #[error("the field {0} is missing")]
     NoField(String),
-    /// A field of another size than that of a whole number.
-    #[error("the field {name} has {bytes} bytes, which no whole number has")]
+    /// A field is not an integer.
+    #[error("the field {name} has {bytes} bytes and is not an integer")]
     NoNumber {
-        /// The field.
+        /// Name of the field.
         name: String,
-        /// Its size.
+        /// Size of the field in bytes.
         bytes: usize,
     },
-    /// The event has no number.
-    #[error("there is no line \"ID: NUMBER\" in it")]
+    /// The event has no id.
+    #[error("the line \"ID: NUMBER\" is missing")]
     NoId,
 }
 
-/// Where a value lies in a record.
+/// Position of a field in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// Bytes before it.
+    /// Offset in bytes.
     pub offset: usize,
-    /// Bytes of it.
+    /// Size in bytes.
     pub size: usize,
 }
 
 impl Field {
-    /// Its bytes; None in a record that is shorter.
+    /// Bytes of the field; `None` if the record is too short.
     #[must_use]
     pub fn bytes<'a>(&self, record: &'a [u8]) -> Option<&'a [u8]> {
         record.get(self.offset..self.offset.checked_add(self.size)?)
     }
 
-    /// The unsigned number in this machine's byte order; None in a record that is shorter.
+    /// Unsigned integer in native byte order; `None` if the record is too short.
     #[inline]
     #[must_use]
     pub fn number(&self, record: &[u8]) -> Option<u64> {
@@ -53,7 +53,7 @@ impl Field {
     }
 }
 
-/// What a format text says.
+/// Parsed format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Format {
     id: Option<u64>,
@@ -61,7 +61,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// Of a text; lines that say nothing of fields are passed over.
+    /// Parse a text; lines without fields are skipped.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         Self {
@@ -72,20 +72,20 @@ impl Format {
         }
     }
 
-    /// The number by which records name the event.
+    /// Event id in records.
     ///
     /// # Errors
     ///
-    /// It is the format of no event.
+    /// The format is not of an event.
     pub fn id(&self) -> Result<u64, FormatError> {
         self.id.ok_or(FormatError::NoId)
     }
 
-    /// Where the field of that name lies.
+    /// Find a field.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// The field is missing.
     pub fn field(&self, name: &str) -> Result<Field, FormatError> {
         let found = self.fields.iter().find(|(known, _)| known == name);
         found
@@ -93,11 +93,11 @@ impl Format {
             .ok_or_else(|| FormatError::NoField(name.into()))
     }
 
-    /// Where the field of that name lies, which holds a whole number.
+    /// Find an integer field.
     ///
     /// # Errors
     ///
-    /// There is none, or it has a size that no number has.
+    /// The field is missing or not an integer.
     pub fn number(&self, name: &str) -> Result<Field, FormatError> {
         let field = self.field(name)?;
         match field.size {
@@ -110,7 +110,7 @@ impl Format {
     }
 }
 
-/// The name and place of a line such as `field:char rwbs[10]; offset:34; size:10; signed:0;`.
+/// Parse a line such as `field:char rwbs[10]; offset:34; size:10; signed:0;`.
 fn field(line: &str) -> Option<(String, Field)> {
     let mut parts = line.split(';').map(str::trim);
     let declared = parts.next()?.strip_prefix("field:")?;
@@ -142,10 +142,10 @@ mod tests {
     fn what_is_not_told_is_an_error_that_names_it() {
         let format = Format::parse(ISSUE);
         let error = format.field("sectors").unwrap_err();
-        assert_eq!(error.to_string(), "there is no field sectors in it");
+        assert_eq!(error.to_string(), "the field sectors is missing");
         let error = format.number("rwbs").unwrap_err();
-        let told = "the field rwbs has 10 bytes, which no whole number has";
-        assert_eq!(error.to_string(), told);
+        let message = "the field rwbs has 10 bytes and is not an integer";
+        assert_eq!(error.to_string(), message);
         assert_eq!(Format::parse("name: x").id(), Err(FormatError::NoId));
     }
 

@@ -1,11 +1,10 @@
-//! How long the requests of block devices took and how large they were, from the kernel's
-//! tracepoints `block_rq_issue`, `block_rq_requeue` and `block_rq_complete`.
+//! Latencies and sizes of block requests from the kernel's tracepoints `block_rq_issue`,
+//! `block_rq_requeue` and `block_rq_complete`.
 //!
-//! [`Recording::start`] reads the ring buffers of a trace instance that somebody has set up for
-//! these events (Documentation/trace/ftrace.rst) in a thread of its own, [`Recording::stop`] hands
-//! the [`Recorded`] over. All but the recording is a pure function of bytes: texts that describe
-//! a [`format`](mod@format), a [`page`] of a ring buffer, an [`event`] in it, the [`decoder`] of
-//! both, and what events [`matching`] each other say of requests.
+//! [`Recording::start`] reads the ring buffers of a configured trace instance in a thread
+//! (Documentation/trace/ftrace.rst), and [`Recording::stop`] returns the [`RecordingResult`]. All
+//! other modules are pure functions of bytes: the [`format`](mod@format) texts, the [`page`] of a
+//! ring buffer, its [`event`]s, the [`decoder`] and the [`matching`] of events to requests.
 
 pub mod decoder;
 pub mod event;
@@ -15,4 +14,4 @@ pub mod page;
 mod recording;
 mod source;
 
-pub use recording::{Recorded, Recording};
+pub use recording::{Recording, RecordingResult};

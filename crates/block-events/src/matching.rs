@@ -1,33 +1,33 @@
-//! Requests out of their events: an issue and the completion of the same sector belong together.
+//! Matching of issues and completions to requests.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use iostudy_latency::{Latencies, no_latencies, note};
+use iostudy_latency::{Latencies, empty_latencies, record};
 
 use crate::event::{Event, Operation, Request, SECTOR_BYTES, Step};
 
-/// The requests of one device that do the same.
+/// Requests of one device and operation.
 #[derive(Debug, Clone)]
 pub struct Requests {
-    /// From issue to completion.
+    /// Latencies from issue to completion.
     pub latencies: Latencies,
-    /// How many had so many bytes.
+    /// Number of requests by size in bytes.
     pub sizes: BTreeMap<u64, u64>,
 }
 
-/// What events say of requests; device numbers are major << 20 | minor.
+/// Statistics of requests; device numbers are major << 20 | minor.
 #[derive(Debug, Clone, Default)]
-pub struct Matched {
-    /// By device and operation, those of which both ends were seen.
+pub struct RequestStatistics {
+    /// Complete requests by device and operation.
     pub requests: BTreeMap<(u32, Operation), Requests>,
-    /// Completions of requests whose issue was not seen.
-    pub without_issue: u64,
-    /// Issues of requests whose completion was not seen.
-    pub without_completion: u64,
+    /// Completions without an observed issue.
+    pub unmatched_completions: u64,
+    /// Issues without an observed completion.
+    pub unmatched_issues: u64,
 }
 
-/// Several requests of one place can be under way; the oldest comes first, as the number says.
+/// Requests at the same position are ordered by their sequence number.
 type Key = (u32, Operation, bool, u64, u64);
 
 #[derive(Debug)]
@@ -37,20 +37,20 @@ struct Pending {
     sectors_left: u64,
 }
 
-/// Takes events in the order of their time.
+/// Matcher of events in time order.
 ///
-/// Of requests for the same place that are under way at once the first completion is taken for that
-/// of the first issue. Which it was does not matter: the sum of their latencies stays the same.
+/// For concurrent requests at the same position, the first completion matches the first issue. The
+/// sum of latencies does not depend on this choice.
 #[derive(Debug, Default)]
 pub struct Matcher {
     pending: BTreeMap<Key, Pending>,
     issues: u64,
-    matched: Matched,
+    matched: RequestStatistics,
 }
 
 impl Matcher {
-    /// Something has happened, not before what was told until now.
-    pub fn take(&mut self, event: &Event) {
+    /// Add an event; times must not decrease.
+    pub fn add(&mut self, event: &Event) {
         match event.step {
             Step::Issued => self.issue(event),
             Step::Requeued => drop(self.oldest(&event.request)),
@@ -58,16 +58,16 @@ impl Matcher {
         }
     }
 
-    /// Events were lost: what is under way may have ended long ago, and is given up.
-    pub fn forget(&mut self) {
-        self.matched.without_completion += self.pending.len() as u64;
+    /// Discard pending requests after lost events.
+    pub fn discard_pending(&mut self) {
+        self.matched.unmatched_issues += self.pending.len() as u64;
         self.pending.clear();
     }
 
-    /// All has been told: what was found.
+    /// Return the statistics.
     #[must_use]
-    pub fn finish(mut self) -> Matched {
-        self.forget();
+    pub fn finish(mut self) -> RequestStatistics {
+        self.discard_pending();
         self.matched
     }
 
@@ -86,23 +86,23 @@ impl Matcher {
         self.pending.insert(key, pending);
     }
 
-    /// The issue that waits longest at the place of a request.
+    /// Oldest pending issue at the position of a request.
     fn oldest(&mut self, request: &Request) -> Option<(u64, Pending)> {
         let place = |number| key(request, request.sector, number);
-        let waiting = self.pending.range(place(0)..=place(u64::MAX)).next();
-        let key = *waiting?.0;
+        let pending = self.pending.range(place(0)..=place(u64::MAX)).next();
+        let key = *pending?.0;
         Some((key.4, self.pending.remove(&key)?))
     }
 
     fn complete(&mut self, event: &Event) {
         let request = &event.request;
         let Some((number, mut pending)) = self.oldest(request) else {
-            // What has no name was a command, whose issue is left out.
-            self.matched.without_issue += u64::from(!request.is_unnamed);
+            // An ambiguous completion belongs to a command without an issue event.
+            self.matched.unmatched_completions += u64::from(!request.is_ambiguous);
             return;
         };
         if request.sectors < pending.sectors_left {
-            // A driver may tell a part at a time; the rest begins where this part ends.
+            // A driver may complete a part; the rest starts at its end.
             pending.sectors_left -= request.sectors;
             self.wait(request, request.sector + request.sectors, number, pending);
             return;
@@ -110,19 +110,19 @@ impl Matcher {
         let own = (request.device, request.operation);
         let done = self.matched.requests.entry(own).or_insert_with(none);
         let nanoseconds = event.at.saturating_sub(pending.issued_at);
-        note(&mut done.latencies, Duration::from_nanos(nanoseconds));
+        record(&mut done.latencies, Duration::from_nanos(nanoseconds));
         *done.sizes.entry(pending.bytes).or_default() += 1;
     }
 }
 
 fn key(request: &Request, sector: u64, number: u64) -> Key {
-    let (operation, is_unnamed) = (request.operation, request.is_unnamed);
-    (request.device, operation, is_unnamed, sector, number)
+    let (operation, is_ambiguous) = (request.operation, request.is_ambiguous);
+    (request.device, operation, is_ambiguous, sector, number)
 }
 
 fn none() -> Requests {
     Requests {
-        latencies: no_latencies(),
+        latencies: empty_latencies(),
         sizes: BTreeMap::new(),
     }
 }
@@ -139,7 +139,7 @@ mod tests {
         let request = Request {
             device: DEVICE,
             operation,
-            is_unnamed: false,
+            is_ambiguous: false,
             sector,
             sectors,
         };
@@ -150,15 +150,15 @@ mod tests {
         event(at, step, Operation::Read, sector, sectors)
     }
 
-    fn matched(events: &[Event]) -> Matched {
+    fn matched(events: &[Event]) -> RequestStatistics {
         let mut matcher = Matcher::default();
         for event in events {
-            matcher.take(event);
+            matcher.add(event);
         }
         matcher.finish()
     }
 
-    fn reads(found: &Matched) -> (u64, u64, Vec<(u64, u64)>) {
+    fn reads(found: &RequestStatistics) -> (u64, u64, Vec<(u64, u64)>) {
         let reads = &found.requests[&(DEVICE, Operation::Read)];
         let sizes = reads.sizes.iter().map(|(bytes, count)| (*bytes, *count));
         let latencies = &reads.latencies;
@@ -172,7 +172,10 @@ mod tests {
             read(1500, Step::Completed, 80, 8),
         ]);
         assert_eq!(reads(&found), (1, 500, vec![(4096, 1)]));
-        assert_eq!((found.without_issue, found.without_completion), (0, 0));
+        assert_eq!(
+            (found.unmatched_completions, found.unmatched_issues),
+            (0, 0)
+        );
     }
 
     #[test]
@@ -184,7 +187,10 @@ mod tests {
             read(30, Step::Completed, 96, 8),
         ]);
         assert_eq!(reads(&found), (1, 30, vec![(24 * 512, 1)]));
-        assert_eq!((found.without_issue, found.without_completion), (0, 0));
+        assert_eq!(
+            (found.unmatched_completions, found.unmatched_issues),
+            (0, 0)
+        );
     }
 
     #[test]
@@ -196,7 +202,7 @@ mod tests {
             read(600, Step::Completed, 80, 8),
         ]);
         assert_eq!(reads(&found), (1, 100, vec![(4096, 1)]));
-        assert_eq!(found.without_completion, 0);
+        assert_eq!(found.unmatched_issues, 0);
     }
 
     #[test]
@@ -217,7 +223,7 @@ mod tests {
     #[test]
     fn the_end_of_a_command_is_neither_counted_nor_taken_for_that_of_a_write() {
         let mut command = event(10, Step::Completed, Operation::Write, 0, 1);
-        command.request.is_unnamed = true;
+        command.request.is_ambiguous = true;
         let found = matched(&[
             event(0, Step::Issued, Operation::Write, 0, 8),
             command,
@@ -225,7 +231,10 @@ mod tests {
         ]);
         let writes = &found.requests[&(DEVICE, Operation::Write)];
         assert_eq!((writes.latencies.len(), writes.latencies.max()), (1, 30));
-        assert_eq!((found.without_issue, found.without_completion), (0, 0));
+        assert_eq!(
+            (found.unmatched_completions, found.unmatched_issues),
+            (0, 0)
+        );
     }
 
     #[test]
@@ -234,23 +243,29 @@ mod tests {
             read(0, Step::Completed, 8, 8),
             read(10, Step::Issued, 80, 8),
         ]);
-        assert_eq!((found.without_issue, found.without_completion), (1, 1));
+        assert_eq!(
+            (found.unmatched_completions, found.unmatched_issues),
+            (1, 1)
+        );
         assert!(found.requests.is_empty());
     }
 
     #[test]
     fn what_was_under_way_when_events_were_lost_is_given_up() {
         let mut matcher = Matcher::default();
-        matcher.take(&read(0, Step::Issued, 80, 8));
-        matcher.forget(); // in it the completion, and the issue of a second request
-        matcher.take(&read(9000, Step::Completed, 80, 8));
+        matcher.add(&read(0, Step::Issued, 80, 8));
+        matcher.discard_pending(); // in it the completion, and the issue of a second request
+        matcher.add(&read(9000, Step::Completed, 80, 8));
         let found = matcher.finish();
         assert!(found.requests.is_empty());
-        assert_eq!((found.without_issue, found.without_completion), (1, 1));
+        assert_eq!(
+            (found.unmatched_completions, found.unmatched_issues),
+            (1, 1)
+        );
     }
 
     proptest! {
-        /// However many requests of one place are under way, and in whatever order they end.
+        /// Any number of concurrent requests at the same position, completing in any order.
         #[test]
         fn counts_and_the_sum_of_latencies_are_those_of_the_requests(
             requests in proptest::collection::vec((0_u64..1000, 1_u64..1000, 0_u64..3), 1..60),
@@ -267,15 +282,15 @@ mod tests {
             let (count, _, sizes) = reads(&found);
             prop_assert_eq!(count, requests.len() as u64);
             prop_assert_eq!(sizes, vec![(4096, count)]);
-            prop_assert_eq!((found.without_issue, found.without_completion), (0, 0));
+            prop_assert_eq!((found.unmatched_completions, found.unmatched_issues), (0, 0));
             let total: u64 = requests.iter().map(|(_, latency, _)| latency).sum();
             // Below 2048 ns a bucket of the histogram holds one nanosecond.
             let latencies = &found.requests[&(DEVICE, Operation::Read)].latencies;
             let values = latencies.iter_recorded();
-            let told: u64 = values
+            let sum: u64 = values
                 .map(|bucket| bucket.value_iterated_to() * bucket.count_at_value())
                 .sum();
-            prop_assert_eq!(told, total);
+            prop_assert_eq!(sum, total);
         }
     }
 }

@@ -1,18 +1,18 @@
-//! A page of a trace ring buffer, as `trace_pipe_raw` gives it: a header and records.
+//! Parser of trace ring buffer pages as read from `trace_pipe_raw`.
 //!
-//! The header is described by `events/header_page`; records begin alike on all kernels, as
-//! `enum ring_buffer_type` says in the kernel's `include/linux/ring_buffer.h`.
+//! `events/header_page` describes the header. The record format is fixed: `enum ring_buffer_type`
+//! in the kernel's `include/linux/ring_buffer.h`.
 
 use thiserror::Error;
 
 use crate::format::{Field, Format, FormatError};
 
-/// A page that is not what its format says.
+/// A page that violates its format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a page of the trace buffer is damaged: it holds a record that goes beyond its end")]
-pub struct Damaged;
+#[error("a page of the trace buffer is damaged: a record exceeds the page")]
+pub struct DamagedPage;
 
-/// Where the parts of a page's header lie.
+/// Layout of a page header.
 #[derive(Debug, Clone, Copy)]
 pub struct PageFormat {
     timestamp: Field,
@@ -20,17 +20,17 @@ pub struct PageFormat {
     data: Field,
 }
 
-/// The bits of `commit` that count the page's bytes of data; those above are flags.
+/// Bits of `commit` with the data length; higher bits are flags.
 const DATA_BYTES: u64 = (1 << 27) - 1;
 /// Events were lost before this page: `RB_MISSED_EVENTS`.
 const EVENTS_LOST: u64 = 1 << 31;
 
 impl PageFormat {
-    /// Of the text in `events/header_page`.
+    /// Parse the text of `events/header_page`.
     ///
     /// # Errors
     ///
-    /// It lacks a field.
+    /// A field is missing.
     pub fn parse(text: &str) -> Result<Self, FormatError> {
         let format = Format::parse(text);
         Ok(Self {
@@ -40,42 +40,42 @@ impl PageFormat {
         })
     }
 
-    /// Bytes of a page.
+    /// Page size in bytes.
     #[must_use]
     pub fn page_bytes(&self) -> usize {
         self.data.offset + self.data.size
     }
 
-    /// What is in a page.
+    /// Parse a page.
     ///
     /// # Errors
     ///
-    /// It has fewer bytes than it says.
-    pub fn page<'a>(&self, bytes: &'a [u8]) -> Result<Page<'a>, Damaged> {
-        let at = self.timestamp.number(bytes).ok_or(Damaged)?;
-        let commit = self.commit.number(bytes).ok_or(Damaged)?;
-        let length = usize::try_from(commit & DATA_BYTES).map_err(|_| Damaged)?;
-        let data = bytes.get(self.data.offset..).ok_or(Damaged)?;
+    /// The page is shorter than its data length.
+    pub fn page<'a>(&self, bytes: &'a [u8]) -> Result<Page<'a>, DamagedPage> {
+        let at = self.timestamp.number(bytes).ok_or(DamagedPage)?;
+        let commit = self.commit.number(bytes).ok_or(DamagedPage)?;
+        let length = usize::try_from(commit & DATA_BYTES).map_err(|_| DamagedPage)?;
+        let data = bytes.get(self.data.offset..).ok_or(DamagedPage)?;
         Ok(Page {
             at,
             events_lost: commit & EVENTS_LOST != 0,
-            data: data.get(..length).ok_or(Damaged)?,
+            data: data.get(..length).ok_or(DamagedPage)?,
         })
     }
 }
 
-/// What one page holds.
+/// Parsed page.
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a> {
-    /// The time from which that of its records counts, in nanoseconds of the instance's clock.
+    /// Base time of the records, in nanoseconds of the instance's clock.
     pub at: u64,
-    /// Whether events were lost between the page before and this one.
+    /// Whether events were lost before this page.
     pub events_lost: bool,
     data: &'a [u8],
 }
 
 impl<'a> Page<'a> {
-    /// Its records, in the order in which they were written.
+    /// Iterate over the records in write order.
     #[must_use]
     pub fn records(&self) -> Records<'a> {
         Records {
@@ -85,7 +85,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// An event with the time when it happened.
+/// Record with its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
     /// Nanoseconds of the instance's clock.
@@ -94,26 +94,26 @@ pub struct Record<'a> {
     pub payload: &'a [u8],
 }
 
-/// The records of a page; it ends after one that is damaged.
+/// Iterator over records; it ends after a damaged one.
 #[derive(Debug, Clone)]
 pub struct Records<'a> {
     at: u64,
     rest: &'a [u8],
 }
 
-/// Bytes of a word, the unit of lengths.
+/// Word size in bytes, the unit of lengths.
 const WORD: usize = 4;
-/// The kinds of a record beyond data, which is any number below.
+/// Special record types; lower numbers are data lengths.
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
 const TIME_STAMP: u32 = 31;
-/// Bits of time in the header of a record; those above are in its next word.
+/// Time bits in a record header; higher bits are in the next word.
 const TIME_BITS: u32 = 27;
-/// Of an absolute time a record holds the lower 59 bits.
+/// Time bits in an absolute timestamp record.
 const ABSOLUTE_BITS: u64 = (1 << 59) - 1;
 
 impl<'a> Iterator for Records<'a> {
-    type Item = Result<Record<'a>, Damaged>;
+    type Item = Result<Record<'a>, DamagedPage>;
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.rest.is_empty() {
@@ -126,7 +126,7 @@ impl<'a> Iterator for Records<'a> {
                 Some(Step::End) => return None,
                 None => {
                     self.rest = &[];
-                    return Some(Err(Damaged));
+                    return Some(Err(DamagedPage));
                 }
             }
         }
@@ -141,7 +141,7 @@ enum Step<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// Pass the next record; None if it is longer than what is left.
+    /// Parse the next record; `None` if it exceeds the page.
     fn step(&mut self) -> Option<Step<'a>> {
         let (kind, delta) = kind_and_time(self.word()?);
         match kind {
@@ -160,10 +160,10 @@ impl<'a> Records<'a> {
         Some(Step::Passed)
     }
 
-    /// Bytes after the header, and after the word with the length where there is one.
+    /// Payload length after the header and the optional length word.
     fn length(&mut self, kind: u32) -> Option<usize> {
         match kind {
-            // The length counts the word that it stands in.
+            // The length includes its own word.
             0 | PADDING => (self.word()? as usize)
                 .next_multiple_of(WORD)
                 .checked_sub(WORD),
@@ -187,7 +187,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// Bit fields begin at the low end of a word on little-endian machines, else at the high one.
+/// Bit fields start at the low end of a word on little-endian machines, otherwise at the high end.
 fn kind_and_time(header: u32) -> (u32, u64) {
     if cfg!(target_endian = "little") {
         (header & 31, u64::from(header >> 5))
@@ -225,10 +225,10 @@ mod tests {
         bytes
     }
 
-    fn records(bytes: &[u8]) -> Result<Vec<(u64, Vec<u8>)>, Damaged> {
+    fn records(bytes: &[u8]) -> Result<Vec<(u64, Vec<u8>)>, DamagedPage> {
         let page = PageFormat::parse(HEADER_PAGE).unwrap().page(bytes)?;
-        let told = |record: Record| (record.at, record.payload.to_vec());
-        page.records().map(|record| record.map(told)).collect()
+        let parts = |record: Record| (record.at, record.payload.to_vec());
+        page.records().map(|record| record.map(parts)).collect()
     }
 
     #[test]
@@ -281,9 +281,9 @@ mod tests {
     #[test]
     fn a_page_cut_short_is_damaged() {
         let data = [&header(2, 5)[..], b"abcd"].concat();
-        assert_eq!(records(&page(0, 0, &data)), Err(Damaged));
-        assert_eq!(records(&page(0, 0, &[0; 4000])[..4000]), Err(Damaged));
-        assert_eq!(records(&[0; 10]), Err(Damaged));
+        assert_eq!(records(&page(0, 0, &data)), Err(DamagedPage));
+        assert_eq!(records(&page(0, 0, &[0; 4000])[..4000]), Err(DamagedPage));
+        assert_eq!(records(&[0; 10]), Err(DamagedPage));
     }
 
     proptest! {

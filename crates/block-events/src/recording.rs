@@ -1,4 +1,4 @@
-//! The thread that reads the buffers while requests are recorded.
+//! Recording of block requests by a reader thread.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,52 +8,51 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::decoder::Seen;
-use crate::matching::{Matched, Matcher};
+use crate::decoder::TraceEntry;
+use crate::matching::{Matcher, RequestStatistics};
 use crate::source::Source;
 
-/// Between two looks at the buffers: in that time they must not fill, see the size that they have.
+/// Read interval; the buffers must not fill within it.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// What was recorded.
+/// Result of a recording.
 #[derive(Debug, Clone)]
-pub struct Recorded {
-    /// What the events say.
-    pub matched: Matched,
-    /// Events that were read.
+pub struct RecordingResult {
+    /// Statistics of the requests.
+    pub matched: RequestStatistics,
+    /// Number of events read.
     pub events: u64,
-    /// Events that were overwritten before they were read.
-    pub lost: u64,
-    /// Processor time that reading and matching them took.
+    /// Number of events overwritten before they were read.
+    pub lost_events: u64,
+    /// CPU time of reading and matching.
     pub reader_cpu: Duration,
 }
 
-/// A thread that reads a trace instance until it is stopped.
+/// Thread that reads a trace instance until it is stopped.
 pub struct Recording {
     instance: PathBuf,
-    /// Dropped to wake the thread at once.
+    /// Dropped to wake the thread.
     stop: Sender<()>,
-    thread: JoinHandle<io::Result<Recorded>>,
+    thread: JoinHandle<io::Result<RecordingResult>>,
 }
 
 impl Recording {
-    /// Have the kernel record from now on, and read in a thread of its own.
+    /// Start tracing and a reader thread.
     ///
-    /// The instance is one whose events are enabled, whose clock is `mono`, and which does not
-    /// record yet.
+    /// The instance must have its events enabled, the clock `mono`, and tracing off.
     ///
     /// # Errors
     ///
-    /// A file of the instance cannot be read or written, a format is not understood, or the thread
-    /// cannot be started.
+    /// A file of the instance cannot be read or written, a format is unknown, or the thread cannot
+    /// be started.
     pub fn start(instance: &Path) -> io::Result<Self> {
         let reader = Reader::new(Source::open(instance)?);
         let (stop, stopped) = channel();
-        reader.source.begin()?;
+        reader.source.start_tracing()?;
         let thread = Builder::new()
             .name("block-events".into())
-            .spawn(move || reader.read_until(&stopped))
-            .or_else(|error| Source::end(instance).and(Err(error)))?;
+            .spawn(move || reader.run(&stopped))
+            .or_else(|error| Source::stop_tracing(instance).and(Err(error)))?;
         Ok(Self {
             instance: instance.to_owned(),
             stop,
@@ -61,28 +60,28 @@ impl Recording {
         })
     }
 
-    /// Have the kernel record no more, end the thread and hand everything over.
+    /// Stop tracing, end the thread and return the result.
     ///
     /// # Errors
     ///
-    /// The buffers could not be read any more, or hold what their format does not describe.
+    /// The buffers could not be read, or violate their format.
     ///
     /// # Panics
     ///
-    /// If the thread has.
-    pub fn stop(self) -> io::Result<Recorded> {
-        let ended = Source::end(&self.instance);
+    /// If the reader thread panicked.
+    pub fn stop(self) -> io::Result<RecordingResult> {
+        let ended = Source::stop_tracing(&self.instance);
         drop(self.stop);
-        let recorded = self.thread.join();
-        ended.and(recorded.expect("the reading thread does not panic"))
+        let result = self.thread.join();
+        ended.and(result.expect("the reading thread does not panic"))
     }
 }
 
 struct Reader {
     source: Source,
     matcher: Matcher,
-    /// Read, but not matched yet: another processor may still tell of what came before.
-    waiting: Vec<Seen>,
+    /// Entries that wait for earlier ones of other CPUs.
+    pending: Vec<TraceEntry>,
     events: u64,
 }
 
@@ -91,13 +90,13 @@ impl Reader {
         Self {
             source,
             matcher: Matcher::default(),
-            waiting: Vec::new(),
+            pending: Vec::new(),
             events: 0,
         }
     }
 
-    fn read_until(mut self, stopped: &Receiver<()>) -> io::Result<Recorded> {
-        // What happened before the buffers were looked at last has all been read by now.
+    fn run(mut self, stopped: &Receiver<()>) -> io::Result<RecordingResult> {
+        // All events before the previous read are complete by now.
         let mut complete_until = 0;
         while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
             let began = nanoseconds(elapsed(ClockId::Monotonic));
@@ -107,8 +106,8 @@ impl Reader {
         }
         self.read()?;
         self.match_until(u64::MAX);
-        Ok(Recorded {
-            lost: self.source.lost()?,
+        Ok(RecordingResult {
+            lost_events: self.source.lost_events()?,
             matched: self.matcher.finish(),
             events: self.events,
             reader_cpu: elapsed(ClockId::ThreadCPUTime),
@@ -116,33 +115,33 @@ impl Reader {
     }
 
     fn read(&mut self) -> io::Result<()> {
-        self.source.drain(&mut self.waiting)?;
-        // Runs that are in order already, one for each processor: sorting them is merging.
-        self.waiting.sort_by_key(Seen::at);
+        self.source.drain(&mut self.pending)?;
+        // The entries are sorted per CPU, so this sort is a merge.
+        self.pending.sort_by_key(TraceEntry::at);
         Ok(())
     }
 
     fn match_until(&mut self, end: u64) {
-        let due = self.waiting.partition_point(|seen| seen.at() < end);
-        for seen in self.waiting.drain(..due) {
-            match seen {
-                Seen::Event(event) => {
+        let due = self.pending.partition_point(|entry| entry.at() < end);
+        for entry in self.pending.drain(..due) {
+            match entry {
+                TraceEntry::Event(event) => {
                     self.events += 1;
-                    self.matcher.take(&event);
+                    self.matcher.add(&event);
                 }
-                Seen::Lost(_) => self.matcher.forget(),
+                TraceEntry::Lost(_) => self.matcher.discard_pending(),
             }
         }
     }
 }
 
-/// A clock of the kernel that does not run backwards.
+/// Read a monotonic clock.
 fn elapsed(clock: ClockId) -> Duration {
     let elapsed = clock_gettime(clock);
-    elapsed.try_into().expect("a time since its beginning")
+    elapsed.try_into().expect("the clock is not negative")
 }
 
-/// Exact for five centuries after the boot.
+/// Exact for five centuries after boot.
 fn nanoseconds(elapsed: Duration) -> u64 {
     u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
 }

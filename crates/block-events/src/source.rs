@@ -1,4 +1,4 @@
-//! The ring buffers of a trace instance: a file of pages for each processor.
+//! Ring buffers of a trace instance, one file of pages per CPU.
 
 use std::fs::{File, read_dir, write};
 use std::io::{self, ErrorKind, Read};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use crate::decoder::{Decoder, Seen};
+use crate::decoder::{Decoder, TraceEntry};
 use crate::event::{EVENTS, Layout};
 use crate::format::FormatError;
 use crate::page::PageFormat;
 
-/// Of a processor's buffer: what is read from it is gone.
-const PIPE: &str = "trace_pipe_raw";
+/// Consuming read interface of a CPU's buffer.
+const PIPE_NAME: &str = "trace_pipe_raw";
 
-/// A trace instance that is set up, and the open ends of its buffers.
+/// Trace instance with open buffers.
 pub(crate) struct Source {
     instance: PathBuf,
     decoder: Decoder,
@@ -37,41 +37,41 @@ impl Source {
         })
     }
 
-    /// Begin to record, with nothing recorded before.
-    pub(crate) fn begin(&self) -> io::Result<()> {
-        // To open it for writing empties the buffers and sets their counters to zero.
+    /// Clear the buffers and start tracing.
+    pub(crate) fn start_tracing(&self) -> io::Result<()> {
+        // Opening it for writing clears the buffers and their counters.
         put(&self.instance.join("trace"), "")?;
         put(&self.instance.join("tracing_on"), "1")
     }
 
-    /// Record no more; what is recorded stays to be read.
-    pub(crate) fn end(instance: &Path) -> io::Result<()> {
+    /// Stop tracing; recorded events remain readable.
+    pub(crate) fn stop_tracing(instance: &Path) -> io::Result<()> {
         put(&instance.join("tracing_on"), "0")
     }
 
-    /// Take all that has been recorded; in the order of time for each processor only.
-    pub(crate) fn drain(&mut self, seen: &mut Vec<Seen>) -> io::Result<()> {
+    /// Read all recorded entries; they are in time order per CPU only.
+    pub(crate) fn drain(&mut self, entries: &mut Vec<TraceEntry>) -> io::Result<()> {
         for (pipe, buffer) in self.pipes.iter_mut().zip(&self.buffers) {
-            let of = |error| told(&buffer.join(PIPE), &error);
+            let of = |error| io_error(&buffer.join(PIPE_NAME), &error);
             while let Some(length) = read_page(pipe, &mut self.page).map_err(of)? {
-                let decoded = self.decoder.decode(&self.page[..length], seen);
+                let decoded = self.decoder.decode(&self.page[..length], entries);
                 decoded.map_err(|error| of(io::Error::new(ErrorKind::InvalidData, error)))?;
             }
         }
         Ok(())
     }
 
-    /// How many events were lost since the beginning.
-    pub(crate) fn lost(&self) -> io::Result<u64> {
+    /// Number of events lost since the start.
+    pub(crate) fn lost_events(&self) -> io::Result<u64> {
         let stats = self.buffers.iter().map(|buffer| buffer.join("stats"));
         stats.map(|path| Ok(lost_events(&text(&path)?))).sum()
     }
 }
 
-/// The folders of the processors' buffers.
+/// Folders of the per-CPU buffers.
 fn buffers(instance: &Path) -> io::Result<Vec<PathBuf>> {
     let path = instance.join("per_cpu");
-    let found = read_dir(&path).map_err(|error| told(&path, &error))?;
+    let found = read_dir(&path).map_err(|error| io_error(&path, &error))?;
     found.map(|entry| Ok(entry?.path())).collect()
 }
 
@@ -88,13 +88,13 @@ fn decoder(instance: &Path) -> io::Result<Decoder> {
 
 /// Open so that reading does not wait for more.
 fn pipe(buffer: &Path) -> io::Result<File> {
-    let path = buffer.join(PIPE);
+    let path = buffer.join(PIPE_NAME);
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = open(&path, flags, Mode::empty()).map_err(io::Error::from);
-    Ok(opened.map_err(|error| told(&path, &error))?.into())
+    Ok(opened.map_err(|error| io_error(&path, &error))?.into())
 }
 
-/// A page, or what has been written of it so far; None if there is nothing now.
+/// Read a page, possibly partial; `None` if it is empty.
 fn read_page(pipe: &mut File, page: &mut [u8]) -> io::Result<Option<usize>> {
     loop {
         match pipe.read(page) {
@@ -107,21 +107,20 @@ fn read_page(pipe: &mut File, page: &mut [u8]) -> io::Result<Option<usize>> {
     }
 }
 
-/// Of the text in `per_cpu/*/stats`, which counts in which way events were lost.
+/// Sum of the loss counters in `per_cpu/*/stats`.
 fn lost_events(stats: &str) -> u64 {
-    const WAYS: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
+    const LOSS_COUNTERS: [&str; 3] = ["overrun", "commit overrun", "dropped events"];
     let counted = stats.lines().filter_map(|line| line.split_once(": "));
     counted
-        .filter(|(name, _)| WAYS.contains(name))
+        .filter(|(name, _)| LOSS_COUNTERS.contains(name))
         .filter_map(|(_, count)| count.trim().parse::<u64>().ok())
         .sum()
 }
 
-/// What a file holds. There is room for a whole `header_page` at once: of that one a second read
-/// gives nothing more.
+/// Read a file. The buffer holds a whole `header_page`, whose second read returns nothing.
 fn text(path: &Path) -> io::Result<String> {
     const USUAL: usize = 16 << 10;
-    let of = |error| told(path, &error);
+    let of = |error| io_error(path, &error);
     let mut file = File::open(path).map_err(of)?;
     let (mut bytes, mut length) = (vec![0; USUAL], 0);
     loop {
@@ -137,16 +136,16 @@ fn text(path: &Path) -> io::Result<String> {
 }
 
 fn put(path: &Path, value: &str) -> io::Result<()> {
-    write(path, value).map_err(|error| told(path, &error))
+    write(path, value).map_err(|error| io_error(path, &error))
 }
 
-fn told(path: &Path, error: &io::Error) -> io::Error {
+fn io_error(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 fn unusable(path: &Path, error: &FormatError) -> io::Error {
-    let told = format!("{}: {error}", path.display());
-    io::Error::new(ErrorKind::InvalidData, told)
+    let message = format!("{}: {error}", path.display());
+    io::Error::new(ErrorKind::InvalidData, message)
 }
 
 #[cfg(test)]
@@ -157,7 +156,7 @@ mod tests {
     fn a_page_that_is_damaged_is_told_with_its_buffer() {
         let buffer = tempfile::tempdir().unwrap();
         let page = [&[0; 8][..], &64_u64.to_ne_bytes(), &[0; 10]].concat(); // 10 of 64
-        write(buffer.path().join(PIPE), page).unwrap();
+        write(buffer.path().join(PIPE_NAME), page).unwrap();
         let header = include_str!("../tests/recorded/header_page");
         let mut source = Source {
             instance: PathBuf::new(),
@@ -168,8 +167,11 @@ mod tests {
         };
         let error = source.drain(&mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidData);
-        let told = error.to_string();
-        assert!(told.contains(PIPE) && told.contains("damaged"), "{told}");
+        let message = error.to_string();
+        assert!(
+            message.contains(PIPE_NAME) && message.contains("damaged"),
+            "{message}"
+        );
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! Pages that Linux 6.18 gave for a loop device on two processors, beside what the kernel's own
-//! counters of the device (`/sys/block/loop1/stat`) moved by meanwhile.
+//! Test with pages that Linux 6.18 recorded for a loop device on two CPUs, against the device's
+//! counters in `/sys/block/loop1/stat`.
 
 use std::collections::BTreeMap;
 
-use iostudy_block_events::decoder::{Decoder, Seen};
+use iostudy_block_events::decoder::{Decoder, TraceEntry};
 use iostudy_block_events::event::{EVENTS, Layout, Operation};
-use iostudy_block_events::matching::{Matched, Matcher, Requests};
+use iostudy_block_events::matching::{Matcher, RequestStatistics, Requests};
 use iostudy_block_events::page::PageFormat;
 
 const LOOP1: u32 = (7 << 20) | 1;
 const SECTOR_BYTES: u64 = 512;
 const READS: u64 = 136;
 const SECTORS_READ: u64 = 5008;
-/// With one for each flush that was asked for alone.
+/// Including one request per pure flush.
 const WRITES: u64 = 49;
 const SECTORS_WRITTEN: u64 = 2816;
 const DISCARDS: u64 = 1;
@@ -33,7 +33,7 @@ fn decoder() -> Decoder {
     Decoder::new(format, layouts.collect())
 }
 
-fn recorded() -> Matched {
+fn result() -> RequestStatistics {
     let decoder = decoder();
     let mut seen = Vec::new();
     let processors: [&[u8]; 2] = [
@@ -46,12 +46,12 @@ fn recorded() -> Matched {
     {
         decoder.decode(page, &mut seen).unwrap();
     }
-    seen.sort_by_key(Seen::at);
+    seen.sort_by_key(TraceEntry::at);
     let mut matcher = Matcher::default();
     for seen in seen {
         match seen {
-            Seen::Event(event) => matcher.take(&event),
-            Seen::Lost(at) => panic!("nothing was lost before {at}"),
+            TraceEntry::Event(event) => matcher.add(&event),
+            TraceEntry::Lost(at) => panic!("nothing was lost before {at}"),
         }
     }
     matcher.finish()
@@ -65,7 +65,7 @@ fn count_and_sectors(requests: &Requests) -> (u64, u64) {
 
 #[test]
 fn requests_and_sectors_are_those_that_the_kernel_has_counted() {
-    let found = recorded();
+    let found = result();
     let of = |operation| count_and_sectors(&found.requests[&(LOOP1, operation)]);
     assert_eq!(of(Operation::Read), (READS, SECTORS_READ));
     assert_eq!(of(Operation::Write), (WRITES - FLUSHES, SECTORS_WRITTEN));
@@ -76,11 +76,14 @@ fn requests_and_sectors_are_those_that_the_kernel_has_counted() {
 
 #[test]
 fn every_request_has_both_its_ends() {
-    let found = recorded();
-    assert_eq!((found.without_issue, found.without_completion), (0, 0));
+    let found = result();
+    assert_eq!(
+        (found.unmatched_completions, found.unmatched_issues),
+        (0, 0)
+    );
 }
 
-/// The first two reads and the first write of the recording, as the kernel's own text tells them.
+/// First two reads and first write of the recording, according to the kernel's text trace.
 #[test]
 fn times_are_those_that_the_kernel_prints() {
     let decoder = decoder();

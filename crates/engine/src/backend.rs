@@ -1,13 +1,18 @@
-//! How the records of open files get to the kernel and back.
+//! Interface of the I/O backends.
 
 use crate::error::Halt;
-use crate::feed::Feed;
 use crate::files::Files;
 use crate::meter::Meter;
+use crate::request_source::RequestSource;
 
-/// Moves all records of a thread. A backend owns its buffers and may keep several records under
-/// way.
+/// Backend that transfers all records of a thread. It owns its buffers and may keep several records
+/// in flight.
 pub(crate) trait Backend {
-    /// Move every record that the feed gives, until it ends, verifying what is read.
-    fn carry_out(&mut self, files: &Files, feed: &mut Feed, meter: &mut Meter) -> Result<(), Halt>;
+    /// Transfer every record that `requests` yields, and verify reads.
+    fn run(
+        &mut self,
+        files: &Files,
+        requests: &mut RequestSource,
+        meter: &mut Meter,
+    ) -> Result<(), Halt>;
 }

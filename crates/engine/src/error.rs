@@ -1,44 +1,44 @@
-//! How a job can fail.
+//! Errors of jobs and of single files.
 
 use std::io;
 use std::path::PathBuf;
 
-use iostudy_files::Refused;
+use iostudy_files::CallError;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// What went wrong with one file.
+/// Failure of an operation on one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// The kernel refused a system call.
+    /// A system call failed.
     #[error("{call} at byte {offset}: {errno}")]
     Io {
-        /// The system call.
+        /// Name of the system call.
         call: &'static str,
-        /// Where in the file.
+        /// Byte offset in the file.
         offset: u64,
-        /// What the kernel said.
+        /// Error number from the kernel.
         errno: Errno,
     },
-    /// A file that is shorter than what was written.
+    /// The file is shorter than expected.
     #[error("ends at byte {at}, before its expected size of {expected} bytes")]
-    EndsEarly {
-        /// Where it ends.
+    UnexpectedEof {
+        /// Offset of the end of the file.
         at: u64,
-        /// The size it should have.
+        /// Expected file size in bytes.
         expected: u64,
     },
-    /// Data that differ from what was written.
+    /// The data differ from what was written.
     #[error("differs from what was written at byte {at}")]
-    Differs {
-        /// The first wrong byte.
+    DataMismatch {
+        /// Offset of the first wrong byte.
         at: u64,
     },
 }
 
 impl Fault {
-    /// For a call that failed at an offset.
-    pub fn of(call: &'static str, offset: u64) -> impl Fn(Errno) -> Self {
+    /// Map an errno to a fault of `call` at `offset`.
+    pub fn in_call(call: &'static str, offset: u64) -> impl Fn(Errno) -> Self {
         move |errno| Self::Io {
             call,
             offset,
@@ -46,52 +46,52 @@ impl Fault {
         }
     }
 
-    /// For a call that failed on part of what it was given.
-    pub(crate) fn at(call: &'static str) -> impl Fn(Refused) -> Self {
-        move |Refused { offset, errno }| Self::of(call, offset)(errno)
+    /// Map a partial transfer error to a fault of `call`.
+    pub(crate) fn from_call_error(call: &'static str) -> impl Fn(CallError) -> Self {
+        move |CallError { offset, errno }| Self::in_call(call, offset)(errno)
     }
 
-    /// For memory that could not be had.
+    /// Fault for a failed memory allocation.
     #[must_use]
-    pub fn no_memory(error: &io::Error) -> Self {
+    pub fn out_of_memory(error: &io::Error) -> Self {
         let errno = Errno::from_io_error(error).unwrap_or(Errno::NOMEM);
-        Self::of("mmap", 0)(errno)
+        Self::in_call("mmap", 0)(errno)
     }
 }
 
-/// A fault of one of a thread's files.
+/// Fault of one of a thread's files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileFault {
-    /// Which of the thread's files, from 0.
+    /// Index among the thread's files, from 0.
     pub(crate) file: usize,
     pub(crate) fault: Fault,
 }
 
 impl FileFault {
-    /// Puts a fault down to that file.
-    pub(crate) fn of(file: usize) -> impl Fn(Fault) -> Self {
+    /// Attach a file index to a fault.
+    pub(crate) fn in_file(file: usize) -> impl Fn(Fault) -> Self {
         move |fault| Self { file, fault }
     }
 }
 
-/// Why a thread ended before its work did.
-pub(crate) type Halt = iostudy_crew::Halt<FileFault>;
+/// Reason why a thread ended early.
+pub(crate) type Halt = iostudy_worker_pool::Halt<FileFault>;
 
-/// Why a job did not come to its end.
+/// Reason why a job produced no result.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// A file failed; the first one, if there were several.
+    /// A file failed. With several failures this is the first one.
     #[error("{}: {fault}", path.display())]
     File {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What went wrong.
+        /// The failure.
         fault: Fault,
     },
-    /// A thread could not be started.
+    /// The system refused to start a thread.
     #[error("the threads of the job cannot be started: {0}")]
     Thread(#[from] io::Error),
-    /// The caller asked to stop.
+    /// The caller stopped the job.
     #[error("stopped before its end")]
     Stopped,
 }

@@ -1,4 +1,4 @@
-//! A thread's files from open to close.
+//! Files of a thread, from open to close.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::error::{Fault, FileFault, Halt};
 use crate::job::{Advice, Job, Operation, SyncCall};
 use crate::meter::Meter;
 
-/// Open files, in the order of their paths.
+/// Open files in path order.
 pub(crate) struct Files(Vec<OwnedFd>);
 
 impl From<Vec<OwnedFd>> for Files {
@@ -22,11 +22,11 @@ impl From<Vec<OwnedFd>> for Files {
 }
 
 impl Files {
-    /// Open each as the job wants it, with its room and its advice.
+    /// Open each file with the job's flags, preallocation and advice.
     pub(crate) fn open(job: &Job, paths: &[PathBuf]) -> Result<Self, FileFault> {
         let opened = paths.iter().enumerate().map(|(index, path)| {
-            let file = open_one(job, path).map_err(FileFault::of(index))?;
-            make_ready(job, &file).map_err(FileFault::of(index))?;
+            let file = open_one(job, path).map_err(FileFault::in_file(index))?;
+            prepare(job, &file).map_err(FileFault::in_file(index))?;
             Ok(file)
         });
         opened.collect::<Result<_, _>>().map(Self)
@@ -40,18 +40,18 @@ impl Files {
         self.0[index].as_fd()
     }
 
-    /// Bring what was written to the disk, if the job asks for it.
+    /// Sync all files if the job requests it.
     pub(crate) fn sync(&self, job: &Job, meter: &mut Meter) -> Result<(), Halt> {
         if let Some(sync) = job.sync {
             for index in 0..self.0.len() {
-                meter.go_on()?;
+                meter.check_stop()?;
                 self.sync_one(index, sync.call, Instant::now(), meter)?;
             }
         }
         Ok(())
     }
 
-    /// Bring one file to the disk; the time at the end.
+    /// Sync one file. Return the time at the end.
     pub(crate) fn sync_one(
         &self,
         index: usize,
@@ -61,21 +61,21 @@ impl Files {
     ) -> Result<Instant, FileFault> {
         let file = &self.0[index];
         match call {
-            SyncCall::Fsync => retry_on_intr(|| fsync(file)).map_err(Fault::of("fsync", 0)),
+            SyncCall::Fsync => retry_on_intr(|| fsync(file)).map_err(Fault::in_call("fsync", 0)),
             SyncCall::Fdatasync => {
-                retry_on_intr(|| fdatasync(file)).map_err(Fault::of("fdatasync", 0))
+                retry_on_intr(|| fdatasync(file)).map_err(Fault::in_call("fdatasync", 0))
             }
         }
-        .map_err(FileFault::of(index))?;
-        Ok(meter.synced(now))
+        .map_err(FileFault::in_file(index))?;
+        Ok(meter.record_sync(now))
     }
 
-    /// Close each and tell the error.
+    /// Close all files and report the first error.
     pub(crate) fn close(self) -> Result<(), FileFault> {
         for (index, file) in self.0.into_iter().enumerate() {
             close(file)
-                .map_err(Fault::of("close", 0))
-                .map_err(FileFault::of(index))?;
+                .map_err(Fault::in_call("close", 0))
+                .map_err(FileFault::in_file(index))?;
         }
         Ok(())
     }
@@ -87,27 +87,27 @@ fn open_one(job: &Job, path: &Path) -> Result<OwnedFd, Fault> {
         Operation::Read => OFlags::RDONLY,
         Operation::Mix { .. } => OFlags::RDWR,
     };
-    let asked = [(job.direct, OFlags::DIRECT), (job.dsync, OFlags::DSYNC)];
-    let flags = asked
+    let requested = [(job.direct, OFlags::DIRECT), (job.dsync, OFlags::DSYNC)];
+    let flags = requested
         .into_iter()
-        .filter(|(is_asked, _)| *is_asked)
+        .filter(|(is_requested, _)| *is_requested)
         .fold(access, |flags, (_, flag)| flags | flag);
     match job.operation {
         Operation::Read if !job.create => open(path, flags),
         _ if job.create => create_own(path, flags),
         _ => open_own(path, flags),
     }
-    .map_err(Fault::of("open", 0))
+    .map_err(Fault::in_call("open", 0))
 }
 
-fn make_ready(job: &Job, file: &OwnedFd) -> Result<(), Fault> {
+fn prepare(job: &Job, file: &OwnedFd) -> Result<(), Fault> {
     let (begin, bytes) = (job.begin_bytes, job.file_bytes);
     if job.allocate {
         retry_on_intr(|| fallocate(file, FallocateFlags::empty(), begin, bytes))
-            .map_err(Fault::of("fallocate", begin))?;
+            .map_err(Fault::in_call("fallocate", begin))?;
     }
     if let Some(advice) = job.advice {
-        fadvise(file, 0, None, advice.into()).map_err(Fault::of("posix_fadvise", 0))?;
+        fadvise(file, 0, None, advice.into()).map_err(Fault::in_call("posix_fadvise", 0))?;
     }
     Ok(())
 }
@@ -124,7 +124,7 @@ impl From<Advice> for rustix::fs::Advice {
     }
 }
 
-/// For memory that could not be had.
-pub(crate) fn no_memory(error: &std::io::Error) -> FileFault {
-    FileFault::of(0)(Fault::no_memory(error))
+/// Fault for a failed memory allocation.
+pub(crate) fn out_of_memory(error: &std::io::Error) -> FileFault {
+    FileFault::in_file(0)(Fault::out_of_memory(error))
 }

@@ -1,93 +1,92 @@
-//! What is asked of the engine.
+//! Definition and validation of I/O jobs.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use iostudy_pattern::{Layout, Order, PAGE_BYTES};
 
-use crate::invalid::Invalid;
+use crate::invalid_job::InvalidJob;
 
-/// What is done with the records.
+/// Direction of the I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Write each with the content it should have.
+    /// Write every record with its expected content.
     Write,
-    /// Read each and verify it.
+    /// Read every record and verify it.
     Read,
-    /// Read so many percent of them, chosen at random, and write the others.
+    /// Random mix of reads and writes.
     Mix {
-        /// 0 to 100.
+        /// Percentage of reads, 0 to 100.
         read_percent: u8,
     },
 }
 
 impl Operation {
-    /// Whether any record may be written.
+    /// Whether the operation includes writes.
     #[must_use]
     pub fn writes(self) -> bool {
         self != Self::Read
     }
 
-    /// Whether any record may be read.
+    /// Whether the operation includes reads.
     #[must_use]
     pub fn reads(self) -> bool {
         self != Self::Write
     }
 }
 
-/// When a thread has done enough.
+/// Length of a thread's run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// Each record of the order once.
+    /// One pass: each record of the order once.
     Pass,
-    /// So many bytes, in whole records, in as many passes as that takes.
+    /// At least this many bytes, in whole records and as many passes as needed.
     Bytes(u64),
-    /// So long, not counting the ramp.
+    /// This duration, excluding the ramp time.
     Time(Duration),
 }
 
-/// How records get to the kernel.
+/// I/O method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// pread(2) and pwrite(2), one record after the other.
+    /// pread(2) and pwrite(2), one record at a time.
     Positioned,
-    /// read(2) and write(2), after an lseek(2) where the file's position is not the record's.
+    /// read(2) and write(2), with lseek(2) where the file position differs.
     Seek,
-    /// fread(3) and fwrite(3) of the C library, with its own buffer, flushed after the last record.
-    /// A sync in between brings to the disk what the library has handed over, and no more.
+    /// fread(3) and fwrite(3) with the C library's buffer, flushed after the last record. An
+    /// earlier sync covers only the data that the library has written to the kernel.
     Stdio,
-    /// `io_uring(7)`, with several records under way; [`Method::Positioned`] where the kernel
-    /// forbids it, which the result tells.
-    IoUring(Ring),
+    /// `io_uring(7)` with several records in flight. Where the kernel forbids it, the job falls
+    /// back to [`Method::Positioned`] and the result says so.
+    IoUring(UringOptions),
 }
 
-/// The most records that a thread may have under way: no device is known that gains from more.
-const MOST_UNDER_WAY: u32 = 4096;
+/// Maximum queue depth; no known device gains from more.
+const MAX_DEPTH: u32 = 4096;
 
-/// The last offset that the kernel knows.
-const LARGEST_FILE: u64 = i64::MAX as u64;
+/// Largest file offset of the kernel.
+const MAX_FILE_BYTES: u64 = i64::MAX as u64;
 
-/// The longest time that may be asked for; a clock counts much further.
-const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+/// Maximum duration, far below the range of a clock.
+const MAX_DURATION: Duration = Duration::from_secs(1_000_000_000);
 
-/// The lowest rate that may be asked for, which is a record in the longest time.
-const LOWEST_RATE: f64 = 1e-9;
+/// Minimum rate: one record in the maximum duration.
+const MIN_RATE: f64 = 1e-9;
 
-/// How a thread uses its `io_uring`.
+/// Options of a thread's `io_uring`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ring {
-    /// How many records are under way at once.
+pub struct UringOptions {
+    /// Queue depth: maximum number of records in flight.
     pub depth: u32,
-    /// For how many records to end the thread waits before it begins as many others, with one
-    /// system call for all.
+    /// Number of completions to wait for before submitting as many records with one system call.
     pub batch: u32,
-    /// A thread of the kernel takes the records, so that no system call is needed to begin one.
+    /// A kernel thread polls the submission queue, so that a submission needs no system call.
     pub sqpoll: bool,
-    /// Ask the device whether records have ended instead of waiting for its interrupts.
+    /// Poll the device for completions instead of waiting for interrupts.
     pub iopoll: bool,
 }
 
-/// The call that brings written data to the disk.
+/// System call that makes written data durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyncCall {
     /// fsync(2).
@@ -96,106 +95,106 @@ pub enum SyncCall {
     Fdatasync,
 }
 
-/// When written data are brought to the disk: at the end of every file, inside the measured time.
+/// Times of sync calls. Every file gets one at its end, inside the measured time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sync {
-    /// By which call.
+    /// The system call.
     pub call: SyncCall,
-    /// Also after every so many records that a thread has written, the file of the last one; 0 for
-    /// at the end alone.
+    /// Also sync after this many records written by a thread, on the file of the last record; 0
+    /// means only at the end.
     pub every_records: u64,
 }
 
-/// What the kernel is told of the way a file will be used, by `posix_fadvise(2)`.
+/// Access hint for `posix_fadvise(2)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// From start to end: a larger read-ahead.
+    /// Sequential access: larger read-ahead.
     Sequential,
-    /// Here and there: no read-ahead.
+    /// Random access: no read-ahead.
     Random,
-    /// Each part once.
+    /// Each part is accessed once.
     NoReuse,
-    /// All of it, soon.
+    /// All data are needed soon.
     WillNeed,
-    /// What is in the page cache now is not needed.
+    /// Cached data are not needed.
     DontNeed,
 }
 
-/// When a thread begins its records.
+/// Pacing of a thread's records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// Each as soon as the one before it has ended.
-    Free,
-    /// So long after the one before it has ended; all that may be under way begin then.
-    Think(Duration),
-    /// As soon as the one before it has ended and the thread has waited for this share of its time,
-    /// that of opening, syncing and closing its files included: a rate that is lower by exactly
-    /// this share, however fast the storage is.
-    Slowed {
-        /// More than 0, less than 1.
+    /// Each record starts when the previous one completes.
+    ClosedLoop,
+    /// Think time after each completion; then all free slots of the queue are filled.
+    ThinkTime(Duration),
+    /// Each record starts when the previous one has completed and the thread has waited for this
+    /// share of its time. The thread's time includes opening, syncing and closing its files. The
+    /// rate falls by exactly this share, whatever the speed of the storage.
+    SlowedDown {
+        /// Share above 0 and below 1.
         share: f64,
     },
-    /// At most so many a second.
-    Limited {
-        /// 1e-9 or more.
+    /// At most this many records per second.
+    RateLimited {
+        /// Rate of 1e-9 or more.
         per_second: f64,
     },
-    /// So many a second arrive, whether or not those before have ended; a latency counts from the
-    /// arrival, so that a record that had to wait is not taken for a quick one.
-    Open {
-        /// 1e-9 or more.
+    /// Records arrive at this rate, independent of completions. Latency counts from the arrival, so
+    /// it includes queueing delay.
+    OpenLoop {
+        /// Rate of 1e-9 or more.
         per_second: f64,
-        /// Arrivals are a Poisson process; otherwise they are evenly spaced.
+        /// Poisson arrivals; otherwise evenly spaced.
         poisson: bool,
     },
 }
 
-/// Files whose records are moved by threads.
-#[allow(clippy::struct_excessive_bools)] // each is a flag of open(2), or may be left out
+/// I/O job: threads that access the records of files.
+#[allow(clippy::struct_excessive_bools)] // each is an independent flag
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// The files of each thread. The position of each among all files goes into its content.
+    /// Files of each thread. The position of a file among all files determines its content.
     pub threads: Vec<Vec<PathBuf>>,
-    /// What is done with the records.
+    /// Direction of the I/O.
     pub operation: Operation,
-    /// Create the files, or cut them to nothing; otherwise they must be there.
+    /// Create or truncate the files; otherwise they must exist.
     pub create: bool,
-    /// Where in each file the first record begins.
+    /// Offset of the first record in each file.
     pub begin_bytes: u64,
-    /// Over how many bytes of each file the records go.
+    /// Bytes per file that the records cover.
     pub file_bytes: u64,
-    /// The bytes of one record.
+    /// Record size in bytes.
     pub record_bytes: usize,
-    /// In which order records are taken, over all files of a thread.
+    /// Access order over all files of a thread.
     pub order: Order,
-    /// When a thread has done enough.
+    /// Length of a thread's run.
     pub length: Length,
-    /// What ends in this time from the start is done, but not counted.
+    /// Ramp time: completions in this time from the start are not measured.
     pub ramp: Duration,
-    /// How records get to the kernel.
+    /// I/O method.
     pub method: Method,
-    /// `O_DIRECT`, past the page cache.
+    /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
-    /// `O_DSYNC`: every write returns with its data on the disk.
+    /// `O_DSYNC`: every write is durable when it returns.
     pub dsync: bool,
-    /// When written data are brought to the disk.
+    /// Sync calls for written data.
     pub sync: Option<Sync>,
-    /// Give every file its room by fallocate(2) before the first record.
+    /// Preallocate every file with fallocate(2) before the first record.
     pub allocate: bool,
-    /// What the kernel is told of the way the files will be used.
+    /// Access hint for the kernel.
     pub advice: Option<Advice>,
-    /// When a thread begins its records.
+    /// Pacing of a thread's records.
     pub pace: Pace,
-    /// The share of the content that compresses to nothing, 0 to 1.
+    /// Compressible fraction of the content, 0 to 1.
     pub compressible: f64,
-    /// Compare what is read with what was written.
+    /// Compare read data with the expected content.
     pub verify: bool,
-    /// What content, random orders and arrivals are made from.
+    /// Seed of content, random orders and arrivals.
     pub seed: u64,
 }
 
 impl Job {
-    /// Where the records of a thread lie.
+    /// Record layout of a thread.
     pub(crate) fn layout(&self, thread: usize) -> Layout {
         Layout {
             files: self.threads[thread].len(),
@@ -205,44 +204,44 @@ impl Job {
         }
     }
 
-    /// The position of a thread's file among all files.
+    /// Position of a thread's file among all files.
     pub(crate) fn file_number(&self, thread: usize, file: usize) -> u64 {
         let before: usize = self.threads[..thread].iter().map(Vec::len).sum();
         (before + file) as u64
     }
 
-    /// Check that the job can work at all; nothing is touched.
+    /// Check the job without touching any file.
     ///
     /// # Errors
     ///
-    /// The first reason why it cannot.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    /// The first reason why the job is invalid.
+    pub fn validate(&self) -> Result<(), InvalidJob> {
         self.validate_threads()?;
         self.validate_sizes()?;
         self.validate_ranges()?;
         self.validate_times()?;
         self.validate_method()?;
-        self.validate_slowness()?;
+        self.validate_slowdown()?;
         self.validate_writing()
     }
 
-    fn validate_threads(&self) -> Result<(), Invalid> {
+    fn validate_threads(&self) -> Result<(), InvalidJob> {
         let counts: Vec<usize> = self.threads.iter().map(Vec::len).collect();
-        let wanted = counts.first().copied().unwrap_or(0);
-        if wanted == 0 {
-            return Err(Invalid::NoPaths);
+        let expected = counts.first().copied().unwrap_or(0);
+        if expected == 0 {
+            return Err(InvalidJob::NoPaths);
         }
-        match counts.iter().position(|count| *count != wanted) {
-            Some(thread) => Err(Invalid::UnequalThreads {
+        match counts.iter().position(|count| *count != expected) {
+            Some(thread) => Err(InvalidJob::UnequalThreads {
                 thread,
                 found: counts[thread],
-                wanted,
+                expected,
             }),
             None => Ok(()),
         }
     }
 
-    fn validate_sizes(&self) -> Result<(), Invalid> {
+    fn validate_sizes(&self) -> Result<(), InvalidJob> {
         let sizes = [
             ("file_bytes", self.file_bytes),
             ("record_bytes", self.record_bytes as u64),
@@ -253,14 +252,14 @@ impl Job {
         };
         let is_zero = |(_, bytes): &(_, u64)| *bytes == 0;
         if let Some((name, _)) = sizes.into_iter().chain(total).find(is_zero) {
-            return Err(Invalid::Zero { name });
+            return Err(InvalidJob::Zero { name });
         }
         let end = self.begin_bytes.checked_add(self.file_bytes);
-        if end.is_none_or(|end| end > LARGEST_FILE) {
-            return Err(Invalid::TooLarge);
+        if end.is_none_or(|end| end > MAX_FILE_BYTES) {
+            return Err(InvalidJob::TooLarge);
         }
         if self.record_bytes as u64 > self.file_bytes {
-            return Err(Invalid::RecordLargerThanFile {
+            return Err(InvalidJob::RecordLargerThanFile {
                 record_bytes: self.record_bytes,
                 file_bytes: self.file_bytes,
             });
@@ -270,14 +269,14 @@ impl Job {
             .into_iter()
             .find(|(_, bytes)| self.direct && unaligned(*bytes))
         {
-            Some((name, bytes)) => Err(Invalid::Unaligned { name, bytes }),
+            Some((name, bytes)) => Err(InvalidJob::Unaligned { name, bytes }),
             None => Ok(()),
         }
     }
 
-    fn validate_ranges(&self) -> Result<(), Invalid> {
+    fn validate_ranges(&self) -> Result<(), InvalidJob> {
         let out_of_range = |name, found, allowed| {
-            Err(Invalid::OutOfRange {
+            Err(InvalidJob::OutOfRange {
                 name,
                 found,
                 allowed,
@@ -287,12 +286,12 @@ impl Job {
             return out_of_range("compressible", self.compressible, "0 to 1");
         }
         match self.pace {
-            Pace::Limited { per_second } | Pace::Open { per_second, .. }
-                if !per_second.is_finite() || per_second < LOWEST_RATE =>
+            Pace::RateLimited { per_second } | Pace::OpenLoop { per_second, .. }
+                if !per_second.is_finite() || per_second < MIN_RATE =>
             {
                 return out_of_range("rate", per_second, "1e-9 records a second or more");
             }
-            Pace::Slowed { share } if !(share > 0.0 && share < 1.0) => {
+            Pace::SlowedDown { share } if !(share > 0.0 && share < 1.0) => {
                 return out_of_range("slow_down", share, "more than 0 and less than 1");
             }
             _ => {}
@@ -308,25 +307,26 @@ impl Job {
         }
     }
 
-    /// Times that no clock can be set forward by would end a thread in a panic.
-    fn validate_times(&self) -> Result<(), Invalid> {
+    /// Reject times beyond the range of a clock, which would cause a panic in a thread.
+    fn validate_times(&self) -> Result<(), InvalidJob> {
         let run = match self.length {
             Length::Time(run) => run,
             Length::Pass | Length::Bytes(_) => Duration::ZERO,
         };
         let think = match self.pace {
-            Pace::Think(pause) => pause,
-            Pace::Free | Pace::Slowed { .. } | Pace::Limited { .. } | Pace::Open { .. } => {
-                Duration::ZERO
-            }
+            Pace::ThinkTime(pause) => pause,
+            Pace::ClosedLoop
+            | Pace::SlowedDown { .. }
+            | Pace::RateLimited { .. }
+            | Pace::OpenLoop { .. } => Duration::ZERO,
         };
         let times = [
             ("seconds", run),
             ("ramp_seconds", self.ramp),
             ("think_seconds", think),
         ];
-        match times.into_iter().find(|(_, time)| *time > LONGEST) {
-            Some((name, time)) => Err(Invalid::OutOfRange {
+        match times.into_iter().find(|(_, time)| *time > MAX_DURATION) {
+            Some((name, time)) => Err(InvalidJob::OutOfRange {
                 name,
                 found: time.as_secs_f64(),
                 allowed: "up to 1e9 seconds",
@@ -335,57 +335,62 @@ impl Job {
         }
     }
 
-    fn validate_method(&self) -> Result<(), Invalid> {
+    fn validate_method(&self) -> Result<(), InvalidJob> {
         let Method::IoUring(ring) = self.method else {
             return Ok(());
         };
         let out_of_range = |name, found, allowed| {
-            Err(Invalid::OutOfRange {
+            Err(InvalidJob::OutOfRange {
                 name,
                 found: f64::from(found),
                 allowed,
             })
         };
-        if !(1..=MOST_UNDER_WAY).contains(&ring.depth) {
+        if !(1..=MAX_DEPTH).contains(&ring.depth) {
             return out_of_range("depth", ring.depth, "1 to 4096");
         }
         if !(1..=ring.depth).contains(&ring.batch) {
             return out_of_range("submit_batch", ring.batch, "1 to depth");
         }
         if ring.iopoll && !self.direct {
-            return Err(Invalid::PollsCache);
+            return Err(InvalidJob::BufferedPolling);
         }
         Ok(())
     }
 
-    /// While a thread waits nothing else may go on that its next record gains from: another thread's
-    /// records, others under way, or what the kernel reads ahead or writes out of the page cache.
-    fn validate_slowness(&self) -> Result<(), Invalid> {
-        let under_way = match self.method {
+    /// A slow-down is exact only if nothing progresses while the thread waits: no other threads, no
+    /// other records in flight, no read-ahead or write-back of the page cache.
+    fn validate_slowdown(&self) -> Result<(), InvalidJob> {
+        let in_flight = match self.method {
             Method::IoUring(ring) => ring.depth,
             Method::Positioned | Method::Seek | Method::Stdio => 1,
         };
-        let alone = self.threads.len() == 1 && under_way == 1 && self.direct;
+        let alone = self.threads.len() == 1 && in_flight == 1 && self.direct;
         match self.pace {
-            Pace::Slowed { .. } if !alone => Err(Invalid::NotSlowedExactly),
+            Pace::SlowedDown { .. } if !alone => Err(InvalidJob::InexactSlowdown),
             _ => Ok(()),
         }
     }
 
-    fn validate_writing(&self) -> Result<(), Invalid> {
+    fn validate_writing(&self) -> Result<(), InvalidJob> {
         if self.create && self.operation.reads() {
-            return Err(Invalid::NothingToRead);
+            return Err(InvalidJob::NothingToRead);
         }
         if self.method == Method::Stdio && matches!(self.operation, Operation::Mix { .. }) {
-            return Err(Invalid::MixByStdio);
+            return Err(InvalidJob::MixedStdio);
         }
-        let asked = [
+        let requested = [
             ("dsync", self.dsync),
             ("sync", self.sync.is_some()),
             ("allocate", self.allocate),
         ];
-        match asked.into_iter().find(|(_, is_asked)| *is_asked) {
-            Some((name, _)) if !self.operation.writes() => Err(Invalid::OfWrites { name }),
+        match requested
+            .into_iter()
+            .find(|(_, is_requested)| *is_requested)
+        {
+            Some((name, _)) if !self.operation.writes() => {
+                Err(InvalidJob::WriteOnlyOption { name })
+            }
             _ => Ok(()),
         }
     }

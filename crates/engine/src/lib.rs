@@ -1,38 +1,39 @@
-//! The I/O loops: the records of files, moved by threads.
+//! I/O engine: threads that read and write the records of files.
 //!
-//! A [`Job`] says what is done; [`run`] carries it out and gives a [`JobResult`] or the first
-//! [`Error`], and in either case only after every thread has ended. A thread opens its files, takes
-//! record after record from its feed (which comes next, and when it is due), hands it to its
-//! backend (how it gets to the kernel), and notes it in its meter. No thread begins before all have
-//! their buffers, so that nothing but I/O is timed.
+//! [`run`] runs a [`Job`] and returns a [`JobResult`] or the first [`Error`], after every thread
+//! has ended. A thread opens its files and takes requests from its request source. Its backend
+//! transfers each record, and its meter records the latency. No thread starts before all have
+//! allocated their buffers, so that only I/O is timed.
 
 mod backend;
-mod calls;
-mod contents;
 mod error;
-mod feed;
+mod fallback;
 mod files;
-mod invalid;
+mod invalid_job;
 mod job;
 mod meter;
-mod note;
 mod psync;
+mod queue;
+mod record_content;
+mod request_source;
 mod result;
-mod ring;
 mod run;
-mod slowness;
+mod slowdown;
+mod stats;
 mod stdio;
+mod sync_io;
+mod sync_schedule;
 mod truncate;
-mod turn;
 mod uring;
+mod worker;
 
-pub use calls::read_at;
 pub use error::{Error, Fault};
-pub use invalid::Invalid;
+pub use fallback::Fallback;
+pub use invalid_job::InvalidJob;
 pub use iostudy_pattern::Order;
-pub use job::{Advice, Job, Length, Method, Operation, Pace, Ring, Sync, SyncCall};
-pub use meter::Tally;
-pub use note::Note;
+pub use job::{Advice, Job, Length, Method, Operation, Pace, Sync, SyncCall, UringOptions};
 pub use result::{JobResult, Phases};
 pub use run::run;
+pub use stats::IoStats;
+pub use sync_io::read_at;
 pub use truncate::{Truncation, truncate};

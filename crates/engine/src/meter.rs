@@ -1,103 +1,74 @@
-//! What is noted while records are moved, and whether to go on.
+//! Measurement of a thread's I/O.
 
 use std::time::Instant;
 
-use iostudy_latency::{Latencies, add, no_latencies, note};
+use iostudy_latency::{empty_latencies, record};
 
 use crate::error::Halt;
-use crate::run::Member;
+use crate::stats::{Direction, IoStats, ThreadStats};
+use crate::worker::Worker;
 
-/// What was done with records in one direction.
-#[derive(Debug, Clone)]
-pub struct Tally {
-    /// All bytes moved.
-    pub bytes: u64,
-    /// How long single records took, in nanoseconds.
-    pub latencies: Latencies,
-}
-
-impl Tally {
-    pub(crate) fn new() -> Self {
-        Self {
-            bytes: 0,
-            latencies: no_latencies(),
-        }
-    }
-
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.bytes += other.bytes;
-        add(&mut self.latencies, &other.latencies);
-    }
-}
-
-/// What a thread did.
-pub(crate) struct Tallies {
-    pub(crate) read: Tally,
-    pub(crate) write: Tally,
-    pub(crate) sync: Latencies,
-    /// All that was moved, also what does not count.
-    pub(crate) moved_bytes: u64,
-}
-
-/// What is done with a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Read,
-    Write,
-}
-
-/// The notes of one thread. What ends before `counts_from` is not counted.
+/// Meter of one thread. It ignores completions before `measured_from`.
 pub(crate) struct Meter<'a> {
-    member: &'a Member<'a>,
-    counts_from: Instant,
-    tallies: Tallies,
+    worker: &'a Worker<'a>,
+    measured_from: Instant,
+    stats: ThreadStats,
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(member: &'a Member<'a>, counts_from: Instant) -> Self {
+    pub(crate) fn new(worker: &'a Worker<'a>, measured_from: Instant) -> Self {
         Self {
-            member,
-            counts_from,
-            tallies: Tallies {
-                read: Tally::new(),
-                write: Tally::new(),
-                sync: no_latencies(),
+            worker,
+            measured_from,
+            stats: ThreadStats {
+                read: IoStats::new(),
+                write: IoStats::new(),
+                sync: empty_latencies(),
                 moved_bytes: 0,
             },
         }
     }
 
-    /// To be asked before every record.
+    /// Return an error if the job is stopping. Call it before every record.
     #[inline]
-    pub(crate) fn go_on(&self) -> Result<(), Halt> {
-        self.member.go_on()
+    pub(crate) fn check_stop(&self) -> Result<(), Halt> {
+        self.worker.check_stop()
     }
 
-    /// A record of so many bytes that was due then has been moved now.
+    /// Record the transfer of `bytes` that was due at `due` and completed at `now`.
     #[inline]
-    pub(crate) fn moved(&mut self, direction: Direction, due: Instant, bytes: usize, now: Instant) {
-        self.tallies.moved_bytes += bytes as u64;
-        self.member.has_done(self.tallies.moved_bytes);
-        if now >= self.counts_from {
-            let tally = match direction {
-                Direction::Read => &mut self.tallies.read,
-                Direction::Write => &mut self.tallies.write,
+    pub(crate) fn record_transfer(
+        &mut self,
+        direction: Direction,
+        due: Instant,
+        bytes: usize,
+        now: Instant,
+    ) {
+        self.stats.moved_bytes += bytes as u64;
+        self.worker.report_progress(self.stats.moved_bytes);
+        if now >= self.measured_from {
+            let direction_stats = match direction {
+                Direction::Read => &mut self.stats.read,
+                Direction::Write => &mut self.stats.write,
             };
-            tally.bytes += bytes as u64;
-            note(&mut tally.latencies, now.saturating_duration_since(due));
+            direction_stats.bytes += bytes as u64;
+            record(
+                &mut direction_stats.latencies,
+                now.saturating_duration_since(due),
+            );
         }
     }
 
-    /// A sync that began then has come back; gives the time.
-    pub(crate) fn synced(&mut self, began: Instant) -> Instant {
+    /// Record a sync call that began at `began`. Return the current time.
+    pub(crate) fn record_sync(&mut self, began: Instant) -> Instant {
         let now = Instant::now();
-        if now >= self.counts_from {
-            note(&mut self.tallies.sync, now.saturating_duration_since(began));
+        if now >= self.measured_from {
+            record(&mut self.stats.sync, now.saturating_duration_since(began));
         }
         now
     }
 
-    pub(crate) fn into_tallies(self) -> Tallies {
-        self.tallies
+    pub(crate) fn into_stats(self) -> ThreadStats {
+        self.stats
     }
 }

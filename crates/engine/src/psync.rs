@@ -1,86 +1,92 @@
-//! The synchronous backend: one record after the other.
+//! Synchronous backend with one record at a time.
 
 use std::io;
 use std::time::Instant;
 
-use iostudy_crew::nap;
 use iostudy_pattern::AlignedBuffer;
+use iostudy_worker_pool::bounded_sleep;
 
 use crate::backend::Backend;
-use crate::calls::Calls;
-use crate::contents::Contents;
 use crate::error::{Fault, FileFault, Halt};
-use crate::feed::{Feed, Next, Task};
 use crate::files::Files;
 use crate::job::Job;
-use crate::meter::{Direction, Meter};
-use crate::turn::SyncTurn;
+use crate::meter::Meter;
+use crate::record_content::RecordContent;
+use crate::request_source::{NextRequest, Request, RequestSource};
+use crate::stats::Direction;
+use crate::sync_io::SyncIo;
+use crate::sync_schedule::SyncSchedule;
 
 pub(crate) struct Psync<C> {
-    calls: C,
-    contents: Contents,
+    sync_io: C,
+    content: RecordContent,
     incoming: AlignedBuffer,
-    turn: SyncTurn,
+    sync_schedule: SyncSchedule,
 }
 
-impl<C: Calls> Psync<C> {
-    /// With the buffers that a thread of the job needs.
-    pub(crate) fn new(job: &Job, thread: usize, calls: C) -> io::Result<Self> {
+impl<C: SyncIo> Psync<C> {
+    /// Allocate the buffers of a thread of the job.
+    pub(crate) fn new(job: &Job, thread: usize, sync_io: C) -> io::Result<Self> {
         let incoming_bytes = if job.operation.reads() {
             job.record_bytes
         } else {
             0
         };
         Ok(Self {
-            calls,
-            contents: Contents::new(job, thread)?,
+            sync_io,
+            content: RecordContent::new(job, thread)?,
             incoming: AlignedBuffer::new(incoming_bytes)?,
-            turn: SyncTurn::new(job),
+            sync_schedule: SyncSchedule::new(job),
         })
     }
 
     #[inline]
-    fn move_record(&mut self, files: &Files, task: Task) -> Result<(), Fault> {
-        let (index, file, offset) = (task.file, files.get(task.file), task.record.offset);
-        match task.direction {
+    fn transfer(&mut self, files: &Files, request: Request) -> Result<(), Fault> {
+        let (index, file, offset) = (request.file, files.get(request.file), request.record.offset);
+        match request.direction {
             Direction::Write => {
-                let data = self.contents.outgoing(index, task.record);
-                self.calls.write(index, file, data, offset)
+                let data = self.content.write_data(index, request.record);
+                self.sync_io.write(index, file, data, offset)
             }
             Direction::Read => {
-                let data = &mut self.incoming[..task.record.len];
-                let found = self.calls.read(index, file, data, offset)?;
-                self.contents.verify(index, task.record, &data[..found])
+                let data = &mut self.incoming[..request.record.len];
+                let found = self.sync_io.read(index, file, data, offset)?;
+                self.content.verify(index, request.record, &data[..found])
             }
         }
     }
 }
 
-impl<C: Calls> Backend for Psync<C> {
-    fn carry_out(&mut self, files: &Files, feed: &mut Feed, meter: &mut Meter) -> Result<(), Halt> {
+impl<C: SyncIo> Backend for Psync<C> {
+    fn run(
+        &mut self,
+        files: &Files,
+        requests: &mut RequestSource,
+        meter: &mut Meter,
+    ) -> Result<(), Halt> {
         let mut now = Instant::now();
         loop {
-            meter.go_on()?;
-            match feed.next(now) {
-                Next::End => return Ok(self.calls.finish()?),
-                Next::Wait(until) => now = sleep_towards(until),
-                Next::Begin(task) => {
-                    self.move_record(files, task)
-                        .map_err(FileFault::of(task.file))?;
+            meter.check_stop()?;
+            match requests.next(now) {
+                NextRequest::End => return Ok(self.sync_io.finish()?),
+                NextRequest::Wait(until) => now = bounded_sleep_until(until),
+                NextRequest::Issue(request) => {
+                    self.transfer(files, request)
+                        .map_err(FileFault::in_file(request.file))?;
                     now = Instant::now();
-                    meter.moved(task.direction, task.due, task.record.len, now);
-                    if let Some(call) = self.turn.after(task.direction) {
-                        now = files.sync_one(task.file, call, now, meter)?;
+                    meter.record_transfer(request.direction, request.due, request.record.len, now);
+                    if let Some(call) = self.sync_schedule.after(request.direction) {
+                        now = files.sync_one(request.file, call, now, meter)?;
                     }
-                    feed.ended(now);
+                    requests.complete(now);
                 }
             }
         }
     }
 }
 
-/// Sleep until then, but not so long that a stop goes unheard; the time after it.
-pub(crate) fn sleep_towards(until: Instant) -> Instant {
-    nap(until.saturating_duration_since(Instant::now()));
+/// Sleep until `until`, but at most for one tick interval. Return the time after it.
+pub(crate) fn bounded_sleep_until(until: Instant) -> Instant {
+    bounded_sleep(until.saturating_duration_since(Instant::now()));
     Instant::now()
 }

@@ -1,91 +1,93 @@
-//! What a job measured.
+//! Results of I/O jobs.
 
 use std::time::{Duration, Instant};
 
-use iostudy_latency::{Latencies, add, no_latencies};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 
-use crate::meter::{Tallies, Tally};
-use crate::note::Note;
+use crate::fallback::Fallback;
+use crate::stats::{IoStats, ThreadStats};
 
-/// How long a thread took for its files, one phase after the other, with its ramp.
+/// Durations of a thread's phases, including the ramp time.
 #[derive(Debug, Clone, Copy)]
 pub struct Phases {
-    /// open(2) of all files, with their room and their advice.
+    /// open(2), preallocation and advice of all files.
     pub open: Duration,
-    /// From the first record to the last.
+    /// First record to last record.
     pub records: Duration,
-    /// The syncs at the end.
+    /// Sync calls at the end.
     pub sync: Duration,
     /// close(2) of all files.
     pub close: Duration,
 }
 
-/// What was measured on one thread.
+/// Measurements of one thread.
 pub(crate) struct ThreadResult {
-    /// From when it counts.
+    /// Start of the measurement.
     pub(crate) started: Instant,
     pub(crate) ended: Instant,
     pub(crate) phases: Phases,
     pub(crate) cpu_seconds: f64,
-    pub(crate) overdue: u64,
-    pub(crate) tallies: Tallies,
-    pub(crate) note: Option<Note>,
+    pub(crate) unissued: u64,
+    pub(crate) stats: ThreadStats,
+    pub(crate) fallback: Option<Fallback>,
 }
 
-/// What a job measured, after its ramp.
+/// Measurements of a job after its ramp time.
 #[derive(Debug, Clone)]
 pub struct JobResult {
-    /// From the first start to the last end.
+    /// First start to last end.
     pub wall: Duration,
-    /// Each thread from its start to its end, in the order of the job's threads.
+    /// Duration of each thread, in job order.
     pub threads: Vec<Duration>,
-    /// The phases of each thread, likewise.
+    /// Phases of each thread, in job order.
     pub phases: Vec<Phases>,
-    /// Read and written, with what the ramp did.
+    /// Bytes read and written, including the ramp time.
     pub moved_bytes: u64,
-    /// What was read.
-    pub read: Tally,
-    /// What was written.
-    pub write: Tally,
-    /// How long single syncs took, in nanoseconds.
+    /// Read statistics.
+    pub read: IoStats,
+    /// Write statistics.
+    pub write: IoStats,
+    /// Latencies of single sync calls, in nanoseconds.
     pub sync: Latencies,
-    /// About how many records arrived in an open loop and were never begun, since those before them
-    /// took all the time there was.
-    pub overdue: u64,
-    /// Processor time of all threads in user and kernel mode, with that of the ramp.
+    /// Estimated number of open-loop arrivals that were not issued before the deadline.
+    pub unissued: u64,
+    /// CPU time of all threads in user and kernel mode, including the ramp time.
     pub cpu_seconds: f64,
-    /// What was done otherwise than asked, each once.
-    pub notes: Vec<Note>,
+    /// Deviations from the requested method, each once.
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl JobResult {
-    /// Put together what the threads measured.
-    pub(crate) fn gather(threads: Vec<ThreadResult>) -> Self {
+    /// Merge the measurements of the threads.
+    pub(crate) fn merge(threads: Vec<ThreadResult>) -> Self {
         let mut all = Self {
             wall: wall(&threads).unwrap_or_default(),
             threads: threads.iter().map(duration).collect(),
             phases: threads.iter().map(|thread| thread.phases).collect(),
-            moved_bytes: threads.iter().map(|t| t.tallies.moved_bytes).sum(),
-            read: Tally::new(),
-            write: Tally::new(),
-            sync: no_latencies(),
-            overdue: threads.iter().map(|thread| thread.overdue).sum(),
+            moved_bytes: threads.iter().map(|t| t.stats.moved_bytes).sum(),
+            read: IoStats::new(),
+            write: IoStats::new(),
+            sync: empty_latencies(),
+            unissued: threads.iter().map(|thread| thread.unissued).sum(),
             cpu_seconds: threads.iter().map(|thread| thread.cpu_seconds).sum(),
-            notes: Vec::new(),
+            fallbacks: Vec::new(),
         };
         for thread in threads {
-            all.read.add(&thread.tallies.read);
-            all.write.add(&thread.tallies.write);
-            add(&mut all.sync, &thread.tallies.sync);
-            if let Some(note) = thread.note.filter(|note| !all.notes.contains(note)) {
-                all.notes.push(note);
+            all.read.merge(&thread.stats.read);
+            all.write.merge(&thread.stats.write);
+            merge(&mut all.sync, &thread.stats.sync);
+            if let Some(fallback) = thread
+                .fallback
+                .filter(|fallback| !all.fallbacks.contains(fallback))
+            {
+                all.fallbacks.push(fallback);
             }
         }
         all
     }
 }
 
-/// Nothing for a thread that ended before it counted.
+/// Zero for a thread that ended before the measurement started.
 fn duration(thread: &ThreadResult) -> Duration {
     thread.ended.saturating_duration_since(thread.started)
 }

@@ -1,151 +1,164 @@
-//! Threads: started together, all ended before anything is handed back.
+//! Execution of a job by a pool of threads.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use io_uring::IoUring;
-use iostudy_crew as crew;
+use iostudy_worker_pool as worker_pool;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::backend::Backend;
-use crate::calls::{Calls, Positioned, Seek};
 use crate::error::{Error, Fault, FileFault, Halt};
-use crate::feed::Feed;
-use crate::files::{Files, no_memory};
-use crate::job::{Job, Method, Ring};
+use crate::fallback::Fallback;
+use crate::files::{Files, out_of_memory};
+use crate::job::{Job, Method, UringOptions};
 use crate::meter::Meter;
-use crate::note::Note;
-use crate::psync::{Psync, sleep_towards};
+use crate::psync::{Psync, bounded_sleep_until};
+use crate::queue::{self, Queue};
+use crate::request_source::RequestSource;
 use crate::result::{JobResult, Phases, ThreadResult};
-use crate::ring::{self, Queue};
 use crate::stdio::Stdio;
+use crate::sync_io::{Positioned, Seek, SyncIo};
 use crate::uring::Uring;
+use crate::worker::Worker;
 
-/// A thread of a job.
-pub(crate) type Member<'a> = crew::Member<'a, ThreadResult, FileFault>;
-
-/// Carry out a job. `tick` is called about every 50 ms on the calling thread with the bytes moved
-/// so far; once it says no, every thread stops at the end of its record.
+/// Run a job. `tick` is called about every 50 ms on the calling thread with the bytes transferred
+/// so far. When it returns false, every thread stops after its current record.
 ///
 /// # Errors
 ///
-/// The first error of any file, which stops the others; [`Error::Stopped`] if the caller stopped
-/// it; [`Error::Thread`] if the system does not allow as many threads.
+/// The first error of any file, which stops the other threads; [`Error::Stopped`] if the caller
+/// stopped the job; [`Error::Thread`] if the system refuses a thread.
 ///
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
-    job.validate().expect("a job is validated before it is run");
-    crew::run(job.threads.len(), |member| tend(job, member), tick)
-        .map(JobResult::gather)
-        .map_err(|error| told(error, |member, file| &job.threads[member][file]))
+    job.validate().expect("the job must be valid");
+    worker_pool::run(job.threads.len(), |worker| run_worker(job, worker), tick)
+        .map(JobResult::merge)
+        .map_err(|error| into_error(error, |worker, file| &job.threads[worker][file]))
 }
 
-/// The error of a crew, with the path of the member's file that failed.
-pub(crate) fn told<'a>(
-    error: crew::Error<FileFault>,
+/// Convert a pool error; `path` maps worker and file index to the failed path.
+pub(crate) fn into_error<'a>(
+    error: worker_pool::Error<FileFault>,
     path: impl FnOnce(usize, usize) -> &'a PathBuf,
 ) -> Error {
     match error {
-        crew::Error::Fault { member, fault } => Error::File {
-            path: path(member, fault.file).clone(),
+        worker_pool::Error::Fault { worker, fault } => Error::File {
+            path: path(worker, fault.file).clone(),
             fault: fault.fault,
         },
-        crew::Error::Thread(error) => Error::Thread(error),
-        crew::Error::Stopped => Error::Stopped,
+        worker_pool::Error::Thread(error) => Error::Thread(error),
+        worker_pool::Error::Stopped => Error::Stopped,
     }
 }
 
-/// The life of a thread: make the buffers, wait for the others, move the records.
-fn tend(job: &Job, member: &Member) -> Result<ThreadResult, Halt> {
-    let files = job.threads[member.index()].len();
+/// Run one worker: allocate the buffers, wait for the start, transfer the records.
+fn run_worker(job: &Job, worker: &Worker) -> Result<ThreadResult, Halt> {
+    let files = job.threads[worker.index()].len();
     match job.method {
-        Method::Positioned => by_psync(job, member, Positioned),
-        Method::Seek => by_psync(job, member, Seek::new(files)),
-        Method::Stdio => by_psync(job, member, Stdio::new(files)),
-        Method::IoUring(wanted) => match ring::open(wanted) {
-            Ok(ring) => by_uring(job, member, wanted, ring),
-            // Forbidden by sysctl, seccomp or the limit of locked memory, or not there.
+        Method::Positioned => run_sync(job, worker, Positioned),
+        Method::Seek => run_sync(job, worker, Seek::new(files)),
+        Method::Stdio => run_sync(job, worker, Stdio::new(files)),
+        Method::IoUring(options) => match queue::open(options) {
+            Ok(ring) => run_uring(job, worker, options, ring),
+            // Forbidden by sysctl, seccomp or the memory lock limit, or not implemented.
             Err(errno @ (Errno::PERM | Errno::ACCESS | Errno::NOMEM | Errno::NOSYS)) => {
-                let moved = by_psync(job, member, Positioned)?;
-                Ok(noting(moved, Some(Note::NoIoUring { errno })))
+                let result = run_sync(job, worker, Positioned)?;
+                Ok(with_fallback(result, Some(Fallback::NoIoUring { errno })))
             }
-            Err(errno) => Err(FileFault::of(0)(Fault::of("io_uring_setup", 0)(errno)).into()),
+            Err(errno) => {
+                Err(FileFault::in_file(0)(Fault::in_call("io_uring_setup", 0)(errno)).into())
+            }
         },
     }
 }
 
-fn by_uring(job: &Job, member: &Member, wanted: Ring, ring: IoUring) -> Result<ThreadResult, Halt> {
-    let queue = Queue::new(ring, wanted, job.record_bytes).map_err(|error| no_memory(&error))?;
-    let note = queue
-        .unregistered()
-        .map(|errno| Note::BuffersUnregistered { errno });
-    let uring = Uring::new(job, member.index(), wanted, queue);
-    let mut uring = uring.map_err(|error| no_memory(&error))?;
-    Ok(noting(move_records(job, member, &mut uring)?, note))
-}
-
-fn noting(moved: ThreadResult, note: Option<Note>) -> ThreadResult {
-    ThreadResult { note, ..moved }
-}
-
-fn by_psync(job: &Job, member: &Member, calls: impl Calls) -> Result<ThreadResult, Halt> {
-    let psync = Psync::new(job, member.index(), calls);
-    move_records(job, member, &mut psync.map_err(|error| no_memory(&error))?)
-}
-
-/// From open to close: what `TestDFSIO` times for each file.
-fn move_records(
+fn run_uring(
     job: &Job,
-    member: &Member,
+    worker: &Worker,
+    options: UringOptions,
+    ring: IoUring,
+) -> Result<ThreadResult, Halt> {
+    let queue =
+        Queue::new(ring, options, job.record_bytes).map_err(|error| out_of_memory(&error))?;
+    let fallback = queue
+        .unregistered()
+        .map(|errno| Fallback::BuffersUnregistered { errno });
+    let uring = Uring::new(job, worker.index(), options, queue);
+    let mut uring = uring.map_err(|error| out_of_memory(&error))?;
+    Ok(with_fallback(
+        run_phases(job, worker, &mut uring)?,
+        fallback,
+    ))
+}
+
+fn with_fallback(result: ThreadResult, fallback: Option<Fallback>) -> ThreadResult {
+    ThreadResult { fallback, ..result }
+}
+
+fn run_sync(job: &Job, worker: &Worker, sync_io: impl SyncIo) -> Result<ThreadResult, Halt> {
+    let psync = Psync::new(job, worker.index(), sync_io);
+    run_phases(
+        job,
+        worker,
+        &mut psync.map_err(|error| out_of_memory(&error))?,
+    )
+}
+
+/// Run the phases from open to close, which `TestDFSIO` times for each file.
+fn run_phases(
+    job: &Job,
+    worker: &Worker,
     backend: &mut impl Backend,
 ) -> Result<ThreadResult, Halt> {
-    member.ready();
-    member.go_on()?;
+    worker.wait_for_start();
+    worker.check_stop()?;
     let cpu_before = cpu_seconds();
     let started = Instant::now();
-    let counts_from = started + job.ramp;
-    let mut meter = Meter::new(member, counts_from);
-    let files = Files::open(job, &job.threads[member.index()])?;
+    let measured_from = started + job.ramp;
+    let mut meter = Meter::new(worker, measured_from);
+    let files = Files::open(job, &job.threads[worker.index()])?;
     let opened = Instant::now();
-    let mut feed = Feed::new(job, member.index(), started, opened);
-    backend.carry_out(&files, &mut feed, &mut meter)?;
-    let moved = Instant::now();
+    let mut requests = RequestSource::new(job, worker.index(), started, opened);
+    backend.run(&files, &mut requests, &mut meter)?;
+    let transferred = Instant::now();
     files.sync(job, &mut meter)?;
     let synced = Instant::now();
     files.close()?;
-    let closed = rest(&mut feed, member)?;
+    let closed = wait_for_slowdown(&mut requests, worker)?;
     Ok(ThreadResult {
-        started: counts_from,
+        started: measured_from,
         ended: closed,
         phases: Phases {
             open: opened - started,
-            records: moved - opened,
-            sync: synced - moved,
+            records: transferred - opened,
+            sync: synced - transferred,
             close: closed - synced,
         },
         cpu_seconds: cpu_seconds() - cpu_before,
-        overdue: feed.overdue(),
-        tallies: meter.into_tallies(),
-        note: None,
+        unissued: requests.unissued(),
+        stats: meter.into_stats(),
+        fallback: None,
     })
 }
 
-/// Wait until a thread that is slowed down has waited for all its work; the time then.
-fn rest(feed: &mut Feed, member: &Member) -> Result<Instant, Halt> {
+/// Complete the slow-down wait of the thread. Return the time after it.
+fn wait_for_slowdown(requests: &mut RequestSource, worker: &Worker) -> Result<Instant, Halt> {
     let mut now = Instant::now();
-    if let Some(until) = feed.rests(now) {
+    if let Some(until) = requests.final_wait(now) {
         while now < until {
-            member.go_on()?;
-            now = sleep_towards(until);
+            worker.check_stop()?;
+            now = bounded_sleep_until(until);
         }
     }
     Ok(now)
 }
 
-/// What this thread has used of its processor.
+/// CPU time of this thread in seconds.
 #[allow(clippy::cast_precision_loss)] // exact up to 104 days
 pub(crate) fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);

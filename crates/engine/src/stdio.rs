@@ -1,37 +1,37 @@
-//! Records by way of the C library's streams, as programs move them that use fread and fwrite.
+//! Record I/O by C library streams, as in programs that use fread and fwrite.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 
-use crate::calls::Calls;
 use crate::error::{Fault, FileFault};
+use crate::sync_io::SyncIo;
 
-/// fread(3) and fwrite(3) with the library's own buffer, after fseeko(3) where the stream's
-/// position is another one.
+/// fread(3) and fwrite(3) with the library's buffer, and fseeko(3) where the stream position
+/// differs.
 pub(crate) struct Stdio {
     streams: Vec<Option<Stream>>,
 }
 
-/// A stream on a descriptor that it does not own. `position` is where it stands.
+/// Stream on a duplicated descriptor, with its current position.
 struct Stream {
     file: *mut libc::FILE,
     position: u64,
 }
 
-// SAFETY: a stream is used by the thread that made it, or by one that it was moved to as a whole.
+// SAFETY: one thread at a time owns a stream.
 unsafe impl Send for Stream {}
 
 impl Stdio {
-    /// For so many files, which have just been opened.
+    /// Create the state for `files` newly opened files.
     pub(crate) fn new(files: usize) -> Self {
         Self {
             streams: (0..files).map(|_| None).collect(),
         }
     }
 
-    /// The stream of that file, standing at `offset`; it is taken to stand behind `len` bytes then.
+    /// Stream of a file, positioned at `offset`; its position then advances by `len` bytes.
     fn at(
         &mut self,
         index: usize,
@@ -44,7 +44,7 @@ impl Stdio {
         if slot.is_none() {
             *slot = Some(Stream::open(file, mode)?);
         }
-        let stream = slot.as_mut().expect("it has just been opened");
+        let stream = slot.as_mut().expect("the stream was opened above");
         if stream.position != offset {
             stream.seek(offset)?;
         }
@@ -53,7 +53,7 @@ impl Stdio {
     }
 }
 
-impl Calls for Stdio {
+impl SyncIo for Stdio {
     fn write(
         &mut self,
         index: usize,
@@ -62,7 +62,7 @@ impl Calls for Stdio {
         offset: u64,
     ) -> Result<(), Fault> {
         let stream = self.at(index, file, offset, data.len(), c"w")?;
-        // SAFETY: the stream is open, and `data` has so many bytes.
+        // SAFETY: the stream is open, and `data` has this length.
         let written = unsafe { libc::fwrite(data.as_ptr().cast(), 1, data.len(), stream) };
         if written < data.len() {
             return Err(last_fault("fwrite", offset + written as u64));
@@ -78,7 +78,7 @@ impl Calls for Stdio {
         offset: u64,
     ) -> Result<usize, Fault> {
         let stream = self.at(index, file, offset, data.len(), c"r")?;
-        // SAFETY: the stream is open, and `data` has so many bytes.
+        // SAFETY: the stream is open, and `data` has this length.
         let found = unsafe { libc::fread(data.as_mut_ptr().cast(), 1, data.len(), stream) };
         // SAFETY: the stream is open.
         if found < data.len() && unsafe { libc::ferror(stream) } != 0 {
@@ -90,7 +90,7 @@ impl Calls for Stdio {
     fn finish(&mut self) -> Result<(), FileFault> {
         for (index, stream) in self.streams.iter_mut().enumerate() {
             if let Some(stream) = stream.take() {
-                stream.close().map_err(FileFault::of(index))?;
+                stream.close().map_err(FileFault::in_file(index))?;
             }
         }
         Ok(())
@@ -99,14 +99,14 @@ impl Calls for Stdio {
 
 impl Stream {
     fn open(file: BorrowedFd, mode: &std::ffi::CStr) -> Result<Self, Fault> {
-        // Programs that run beside the job are not to hold its files open.
-        let own = fcntl_dupfd_cloexec(file, 0).map_err(Fault::of("fcntl", 0))?;
+        // Child processes must not inherit the descriptor.
+        let own = fcntl_dupfd_cloexec(file, 0).map_err(Fault::in_call("fcntl", 0))?;
         // SAFETY: the descriptor is open and the mode is a C string.
         let stream = unsafe { libc::fdopen(own.as_raw_fd(), mode.as_ptr()) };
         if stream.is_null() {
             return Err(last_fault("fdopen", 0));
         }
-        std::mem::forget(own); // it is the stream's now
+        std::mem::forget(own); // the stream owns it now
         Ok(Self {
             file: stream,
             position: 0,
@@ -115,7 +115,7 @@ impl Stream {
 
     fn seek(&mut self, offset: u64) -> Result<(), Fault> {
         let to = libc::off_t::try_from(offset)
-            .map_err(|_| Fault::of("fseeko", offset)(Errno::OVERFLOW))?;
+            .map_err(|_| Fault::in_call("fseeko", offset)(Errno::OVERFLOW))?;
         // SAFETY: the stream is open.
         match unsafe { libc::fseeko(self.file, to, libc::SEEK_SET) } {
             0 => Ok(()),
@@ -123,10 +123,10 @@ impl Stream {
         }
     }
 
-    /// Write what is buffered and close the stream, not the descriptor that it was made of.
+    /// Flush and close the stream, but not the original descriptor.
     fn close(self) -> Result<(), Fault> {
         let (file, position) = (self.file, self.position);
-        std::mem::forget(self); // closed here, not once more when dropped
+        std::mem::forget(self); // avoids a second close in `drop`
         // SAFETY: the stream is open and is not used again.
         match unsafe { libc::fclose(file) } {
             0 => Ok(()),
@@ -137,12 +137,12 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: the stream is open; its job has failed already, with an error of its own.
+        // SAFETY: the stream is open; the job has already failed with another error.
         unsafe { libc::fclose(self.file) };
     }
 }
 
 fn last_fault(call: &'static str, offset: u64) -> Fault {
     let errno = Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO);
-    Fault::of(call, offset)(errno)
+    Fault::in_call(call, offset)(errno)
 }

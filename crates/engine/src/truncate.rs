@@ -1,48 +1,51 @@
-//! Files cut off at a size, each by a thread of its own.
+//! Truncation of files, one thread per file.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
-use iostudy_crew as crew;
 use iostudy_files::open_own;
+use iostudy_worker_pool as worker_pool;
 use rustix::fs::{OFlags, ftruncate};
 use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Fault, FileFault, Halt};
 use crate::files::Files;
-use crate::invalid::Invalid;
+use crate::invalid_job::InvalidJob;
 use crate::job::SyncCall;
-use crate::meter::{Direction, Meter};
+use crate::meter::Meter;
 use crate::result::{JobResult, Phases, ThreadResult};
-use crate::run::{Member, cpu_seconds, told};
+use crate::run::{cpu_seconds, into_error};
+use crate::stats::Direction;
+use crate::worker::Worker;
 
-/// Files that are to be cut off.
+/// Truncation job.
 #[derive(Debug, Clone)]
 pub struct Truncation {
-    /// Which; each has a thread of its own.
+    /// Files to truncate, one thread each.
     pub paths: Vec<PathBuf>,
-    /// The size they have afterwards.
+    /// New size in bytes.
     pub bytes: u64,
-    /// How the new size is brought to the disk, inside the measured time.
+    /// Sync call after the truncation, inside the measured time.
     pub sync: Option<SyncCall>,
 }
 
 impl Truncation {
-    /// Check that there is something to do; nothing is touched.
+    /// Check that the job has paths, without touching any file.
     ///
     /// # Errors
     ///
-    /// The reason why there is not.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    /// The reason why the job is invalid.
+    pub fn validate(&self) -> Result<(), InvalidJob> {
         if self.paths.is_empty() {
-            return Err(Invalid::NoPaths);
+            return Err(InvalidJob::NoPaths);
         }
         Ok(())
     }
 }
 
-/// Cut all files off. In the result a file is a write of no bytes, from opening it to closing it.
-/// `tick` is called about every 50 ms; once it says no, files that are not begun stay as they are.
+/// Truncate all files. In the result each file counts as a write of no bytes, from open to close.
+/// `tick` is called about every 50 ms. When it returns false, files that have not been started keep
+/// their size.
 ///
 /// # Errors
 ///
@@ -52,46 +55,50 @@ impl Truncation {
 ///
 /// If the job is not valid; see [`Truncation::validate`].
 pub fn truncate(job: &Truncation, mut tick: impl FnMut() -> bool) -> Result<JobResult, Error> {
-    job.validate().expect("a job is validated before it is run");
-    crew::run(job.paths.len(), |member| tend(job, member), |_| tick())
-        .map(JobResult::gather)
-        .map_err(|error| told(error, |member, _| &job.paths[member]))
+    job.validate().expect("the job must be valid");
+    worker_pool::run(
+        job.paths.len(),
+        |worker| run_worker(job, worker),
+        |_| tick(),
+    )
+    .map(JobResult::merge)
+    .map_err(|error| into_error(error, |worker, _| &job.paths[worker]))
 }
 
-fn tend(job: &Truncation, member: &Member) -> Result<ThreadResult, Halt> {
-    member.ready();
-    member.go_on()?;
+fn run_worker(job: &Truncation, worker: &Worker) -> Result<ThreadResult, Halt> {
+    worker.wait_for_start();
+    worker.check_stop()?;
     let cpu_before = cpu_seconds();
     let started = Instant::now();
-    let mut meter = Meter::new(member, started);
-    let file = open_own(&job.paths[member.index()], OFlags::WRONLY)
-        .map_err(Fault::of("open", 0))
-        .map_err(FileFault::of(0))?;
+    let mut meter = Meter::new(worker, started);
+    let file = open_own(&job.paths[worker.index()], OFlags::WRONLY)
+        .map_err(Fault::in_call("open", 0))
+        .map_err(FileFault::in_file(0))?;
     let opened = Instant::now();
     retry_on_intr(|| ftruncate(&file, job.bytes))
-        .map_err(Fault::of("ftruncate", job.bytes))
-        .map_err(FileFault::of(0))?;
-    let cut = Instant::now();
+        .map_err(Fault::in_call("ftruncate", job.bytes))
+        .map_err(FileFault::in_file(0))?;
+    let truncated = Instant::now();
     let files = Files::from(vec![file]);
     let synced = match job.sync {
-        Some(call) => files.sync_one(0, call, cut, &mut meter)?,
-        None => cut,
+        Some(call) => files.sync_one(0, call, truncated, &mut meter)?,
+        None => truncated,
     };
     files.close()?;
     let closed = Instant::now();
-    meter.moved(Direction::Write, started, 0, closed);
+    meter.record_transfer(Direction::Write, started, 0, closed);
     Ok(ThreadResult {
         started,
         ended: closed,
         phases: Phases {
             open: opened - started,
-            records: cut - opened,
-            sync: synced - cut,
+            records: truncated - opened,
+            sync: synced - truncated,
             close: closed - synced,
         },
         cpu_seconds: cpu_seconds() - cpu_before,
-        overdue: 0,
-        tallies: meter.into_tallies(),
-        note: None,
+        unissued: 0,
+        stats: meter.into_stats(),
+        fallback: None,
     })
 }

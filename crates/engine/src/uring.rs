@@ -1,7 +1,7 @@
-//! The asynchronous backend: several records under way in an `io_uring`.
+//! Asynchronous backend with several records in flight in an `io_uring`.
 //!
-//! A sync before the end waits for the records under way, and none is begun until it has come back,
-//! so that it covers all that was written before it.
+//! A sync before the end waits for all records in flight and blocks new ones, so that it covers all
+//! earlier writes.
 
 use std::io;
 use std::time::Instant;
@@ -9,201 +9,230 @@ use std::time::Instant;
 use rustix::io::Errno;
 
 use crate::backend::Backend;
-use crate::contents::Contents;
 use crate::error::{Fault, FileFault, Halt};
-use crate::feed::{Feed, Next, Task};
 use crate::files::Files;
-use crate::job::{Job, Ring, SyncCall};
-use crate::meter::{Direction, Meter};
-use crate::psync::sleep_towards;
-use crate::ring::{Piece, Queue};
-use crate::turn::SyncTurn;
+use crate::job::{Job, SyncCall, UringOptions};
+use crate::meter::Meter;
+use crate::psync::bounded_sleep_until;
+use crate::queue::{Piece, Queue};
+use crate::record_content::RecordContent;
+use crate::request_source::{NextRequest, Request, RequestSource};
+use crate::stats::Direction;
+use crate::sync_schedule::SyncSchedule;
 
 pub(crate) struct Uring {
     queue: Queue,
-    contents: Contents,
+    content: RecordContent,
     batch: usize,
-    /// What is under way in each slot.
-    slots: Vec<Option<UnderWay>>,
+    /// Record in flight in each slot.
+    slots: Vec<Option<InFlight>>,
     free: Vec<usize>,
-    turn: SyncTurn,
-    /// A sync that waits for the records under way, and of which file.
+    sync_schedule: SyncSchedule,
+    /// Pending sync that waits for records in flight, with its file.
     due_sync: Option<(usize, SyncCall)>,
 }
 
 #[derive(Clone, Copy)]
-struct UnderWay {
-    task: Task,
-    moved: usize,
+struct InFlight {
+    request: Request,
+    transferred: usize,
 }
 
-/// Why no more records can be begun.
-enum Hold {
-    /// All slots are taken, or a sync has to come first.
+/// Reason why no more records can be issued.
+enum IssueState {
+    /// All slots are in use, or a sync is pending.
     Records,
-    /// Nothing is due before then.
+    /// No request is due before this time.
     Until(Instant),
-    /// There is nothing left.
+    /// No requests are left.
     End,
 }
 
 impl Uring {
-    /// With the content that a thread of the job writes and reads.
-    pub(crate) fn new(job: &Job, thread: usize, ring: Ring, queue: Queue) -> io::Result<Self> {
+    /// Create the backend of a thread of the job.
+    pub(crate) fn new(
+        job: &Job,
+        thread: usize,
+        ring: UringOptions,
+        queue: Queue,
+    ) -> io::Result<Self> {
         let depth = ring.depth as usize;
         Ok(Self {
             queue,
-            contents: Contents::new(job, thread)?,
+            content: RecordContent::new(job, thread)?,
             batch: ring.batch as usize,
             slots: vec![None; depth],
             free: (0..depth).collect(),
-            turn: SyncTurn::new(job),
+            sync_schedule: SyncSchedule::new(job),
             due_sync: None,
         })
     }
 
-    /// Begin all that is due at this time and has a slot.
-    fn begin_due(&mut self, feed: &mut Feed, now: Instant) -> Hold {
+    /// Issue all requests that are due and have a free slot.
+    fn issue_due(&mut self, requests: &mut RequestSource, now: Instant) -> IssueState {
         while self.due_sync.is_none() {
             let Some(slot) = self.free.last().copied() else {
                 break;
             };
-            match feed.next(now) {
-                Next::Begin(task) => {
+            match requests.next(now) {
+                NextRequest::Issue(request) => {
                     self.free.pop();
-                    self.begin(slot, task);
+                    self.issue(slot, request);
                 }
-                Next::Wait(until) => return Hold::Until(until),
-                Next::End => return Hold::End,
+                NextRequest::Wait(until) => return IssueState::Until(until),
+                NextRequest::End => return IssueState::End,
             }
         }
-        Hold::Records
+        IssueState::Records
     }
 
-    fn begin(&mut self, slot: usize, task: Task) {
-        if task.direction == Direction::Write {
-            let data = self.contents.outgoing(task.file, task.record);
+    fn issue(&mut self, slot: usize, request: Request) {
+        if request.direction == Direction::Write {
+            let data = self.content.write_data(request.file, request.record);
             self.queue.slot(slot)[..data.len()].copy_from_slice(data);
         }
         self.due_sync = self
-            .turn
-            .after(task.direction)
-            .map(|call| (task.file, call));
-        self.go_on_with(slot, UnderWay { task, moved: 0 });
-    }
-
-    fn go_on_with(&mut self, slot: usize, under_way: UnderWay) {
-        let UnderWay { task, moved } = under_way;
-        self.queue.begin(&Piece {
+            .sync_schedule
+            .after(request.direction)
+            .map(|call| (request.file, call));
+        self.submit_rest(
             slot,
-            file: task.file,
-            direction: task.direction,
-            offset: task.record.offset + moved as u64,
-            skip: moved,
-            len: task.record.len - moved,
-        });
-        self.slots[slot] = Some(under_way);
+            InFlight {
+                request,
+                transferred: 0,
+            },
+        );
     }
 
-    /// Wait for records to end, or for the time of the next one; the time then.
-    fn wait(&mut self, hold: &Hold, now: Instant) -> Result<Instant, Halt> {
-        let under_way = self.queue.under_way();
-        let waited = match hold {
-            Hold::Until(until) if under_way == 0 => return Ok(sleep_towards(*until)),
-            Hold::Until(until) => self
+    fn submit_rest(&mut self, slot: usize, in_flight: InFlight) {
+        let InFlight {
+            request,
+            transferred,
+        } = in_flight;
+        self.queue.submit(&Piece {
+            slot,
+            file: request.file,
+            direction: request.direction,
+            offset: request.record.offset + transferred as u64,
+            skip: transferred,
+            len: request.record.len - transferred,
+        });
+        self.slots[slot] = Some(in_flight);
+    }
+
+    /// Wait for completions or for the next due time. Return the time after it.
+    fn wait(&mut self, issue_state: &IssueState, now: Instant) -> Result<Instant, Halt> {
+        let in_flight = self.queue.in_flight();
+        let waited = match issue_state {
+            IssueState::Until(until) if in_flight == 0 => return Ok(bounded_sleep_until(*until)),
+            IssueState::Until(until) => self
                 .queue
                 .wait(1, Some(until.saturating_duration_since(now))),
-            Hold::Records | Hold::End => self.queue.wait(self.batch.min(under_way), None),
+            IssueState::Records | IssueState::End => {
+                self.queue.wait(self.batch.min(in_flight), None)
+            }
         };
         waited
-            .map_err(Fault::of("io_uring_enter", 0))
-            .map_err(FileFault::of(0))?;
+            .map_err(Fault::in_call("io_uring_enter", 0))
+            .map_err(FileFault::in_file(0))?;
         Ok(Instant::now())
     }
 
-    /// A piece has ended: its record too, or there is more of it to come.
-    fn conclude(
+    /// Handle a completed piece: finish its record or submit the rest.
+    fn complete(
         &mut self,
         slot: usize,
-        moved: Result<usize, Errno>,
+        transferred: Result<usize, Errno>,
         now: Instant,
         meter: &mut Meter,
     ) -> Result<(), FileFault> {
-        let mut under_way = self.slots[slot].take().expect("what ended was under way");
-        let task = under_way.task;
-        let in_file = FileFault::of(task.file);
-        let count = match moved {
+        let mut in_flight = self.slots[slot]
+            .take()
+            .expect("a completed piece was in flight");
+        let request = in_flight.request;
+        let in_file = FileFault::in_file(request.file);
+        let count = match transferred {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => {
-                self.go_on_with(slot, under_way);
+                self.submit_rest(slot, in_flight);
                 return Ok(());
             }
-            Err(errno) => return Err(in_file(under_way.refused(errno))),
+            Err(errno) => return Err(in_file(in_flight.io_fault(errno))),
         };
-        under_way.moved += count;
-        if count > 0 && under_way.moved < task.record.len {
-            self.go_on_with(slot, under_way);
+        in_flight.transferred += count;
+        if count > 0 && in_flight.transferred < request.record.len {
+            self.submit_rest(slot, in_flight);
             return Ok(());
         }
         self.free.push(slot);
-        meter.moved(task.direction, task.due, task.record.len, now);
-        self.judge(slot, under_way).map_err(in_file)
+        meter.record_transfer(request.direction, request.due, request.record.len, now);
+        self.check_record(slot, in_flight).map_err(in_file)
     }
 
-    /// Whether all of the record was moved, and is what was written.
-    fn judge(&mut self, slot: usize, under_way: UnderWay) -> Result<(), Fault> {
-        let UnderWay { task, moved } = under_way;
-        match task.direction {
-            // Nothing taken and no reason given: it would go on for ever.
-            Direction::Write if moved < task.record.len => Err(under_way.refused(Errno::IO)),
+    /// Check that the whole record was transferred and has the expected content.
+    fn check_record(&mut self, slot: usize, in_flight: InFlight) -> Result<(), Fault> {
+        let InFlight {
+            request,
+            transferred,
+        } = in_flight;
+        match request.direction {
+            // A write of 0 bytes without an error would repeat forever.
+            Direction::Write if transferred < request.record.len => {
+                Err(in_flight.io_fault(Errno::IO))
+            }
             Direction::Write => Ok(()),
             Direction::Read => {
-                let data = &self.queue.slot(slot)[..moved];
-                self.contents.verify(task.file, task.record, data)
+                let data = &self.queue.slot(slot)[..transferred];
+                self.content.verify(request.file, request.record, data)
             }
         }
     }
 
-    /// The sync that is due, once nothing is under way.
+    /// Pending sync, once no record is in flight.
     fn due_sync(&mut self) -> Option<(usize, SyncCall)> {
-        if self.queue.under_way() > 0 {
+        if self.queue.in_flight() > 0 {
             return None;
         }
         self.due_sync.take()
     }
 }
 
-impl UnderWay {
-    fn refused(&self, errno: Errno) -> Fault {
-        let call = match self.task.direction {
+impl InFlight {
+    fn io_fault(&self, errno: Errno) -> Fault {
+        let call = match self.request.direction {
             Direction::Read => "io_uring read",
             Direction::Write => "io_uring write",
         };
-        Fault::of(call, self.task.record.offset + self.moved as u64)(errno)
+        Fault::in_call(call, self.request.record.offset + self.transferred as u64)(errno)
     }
 }
 
 impl Backend for Uring {
-    fn carry_out(&mut self, files: &Files, feed: &mut Feed, meter: &mut Meter) -> Result<(), Halt> {
+    fn run(
+        &mut self,
+        files: &Files,
+        requests: &mut RequestSource,
+        meter: &mut Meter,
+    ) -> Result<(), Halt> {
         self.queue
             .attach(files)
-            .map_err(Fault::of("io_uring_register", 0))
-            .map_err(FileFault::of(0))?;
+            .map_err(Fault::in_call("io_uring_register", 0))
+            .map_err(FileFault::in_file(0))?;
         let mut now = Instant::now();
         loop {
-            meter.go_on()?;
-            let hold = self.begin_due(feed, now);
-            if matches!(hold, Hold::End) && self.queue.under_way() == 0 {
+            meter.check_stop()?;
+            let issue_state = self.issue_due(requests, now);
+            if matches!(issue_state, IssueState::End) && self.queue.in_flight() == 0 {
                 return Ok(());
             }
-            now = self.wait(&hold, now)?;
-            while let Some((slot, moved)) = self.queue.ended() {
-                self.conclude(slot, moved, now, meter)?;
-                feed.ended(now);
+            now = self.wait(&issue_state, now)?;
+            while let Some((slot, transferred)) = self.queue.next_completion() {
+                self.complete(slot, transferred, now, meter)?;
+                requests.complete(now);
             }
             if let Some((file, call)) = self.due_sync() {
                 now = files.sync_one(file, call, now, meter)?;
-                feed.ended(now);
+                requests.complete(now);
             }
         }
     }

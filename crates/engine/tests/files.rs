@@ -1,4 +1,4 @@
-//! Jobs on real files, and on devices that make them fail.
+//! Tests of jobs on real files and on failing devices.
 
 mod jobs;
 
@@ -9,21 +9,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use iostudy_engine::{
-    Error, Fault, Invalid, Job, JobResult, Length, Operation, Pace, Sync, SyncCall, run,
+    Error, Fault, InvalidJob, Job, JobResult, Length, Operation, Pace, Sync, SyncCall, run,
 };
 use iostudy_pattern::{Content, Record};
 use jobs::{WRITE, in_folder, job};
 
-fn carry_out(job: &Job) -> Result<JobResult, Error> {
+fn run_to_end(job: &Job) -> Result<JobResult, Error> {
     run(job, |_| true)
 }
 
-/// More than any device has room for: such a job ends by being stopped only.
+/// A job that ends only by a stop: it exceeds every device.
 fn endless(paths: &[PathBuf]) -> Job {
     job(paths, WRITE, i64::MAX as u64, 4096)
 }
 
-fn fault_of(error: Error) -> (PathBuf, Fault) {
+fn expect_fault(error: Error) -> (PathBuf, Fault) {
     match error {
         Error::File { path, fault } => (path, fault),
         other => panic!("not an error of a file: {other}"),
@@ -31,11 +31,11 @@ fn fault_of(error: Error) -> (PathBuf, Fault) {
 }
 
 #[test]
-fn what_is_written_is_the_content_and_reads_back_with_any_record_size() {
+fn written_content_reads_back_with_any_record_size() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 3);
     let file_bytes = 1_300_001;
-    let written = carry_out(&job(&paths, WRITE, file_bytes, 70_000)).unwrap();
+    let written = run_to_end(&job(&paths, WRITE, file_bytes, 70_000)).unwrap();
     assert_eq!(written.write.bytes, 3 * file_bytes);
     assert_eq!(written.threads.len(), 3);
     assert_eq!(written.write.latencies.len(), 3 * 19);
@@ -51,13 +51,13 @@ fn what_is_written_is_the_content_and_reads_back_with_any_record_size() {
     }
     for record_bytes in [1, 4096, 1_300_001] {
         let files = &paths[..1];
-        let read = carry_out(&job(files, Operation::Read, file_bytes, record_bytes)).unwrap();
+        let read = run_to_end(&job(files, Operation::Read, file_bytes, record_bytes)).unwrap();
         assert_eq!(read.read.bytes, file_bytes);
     }
 }
 
 #[test]
-fn writing_truncates_what_was_there() {
+fn writing_truncates_existing_data() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
     std::fs::write(&paths[0], vec![1; 100_000]).unwrap();
@@ -66,33 +66,33 @@ fn writing_truncates_what_was_there() {
         call: SyncCall::Fsync,
         every_records: 0,
     });
-    let written = carry_out(&Job { sync, ..write }).unwrap();
+    let written = run_to_end(&Job { sync, ..write }).unwrap();
     assert_eq!(written.sync.len(), 1);
     assert_eq!(std::fs::metadata(&paths[0]).unwrap().len(), 5000);
 }
 
 #[test]
-fn names_need_not_be_text() {
+fn paths_may_be_arbitrary_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let paths = [folder.path().join(OsStr::from_bytes(b"\xff\xfe name"))];
-    carry_out(&job(&paths, WRITE, 10, 3)).unwrap();
-    carry_out(&job(&paths, Operation::Read, 10, 4)).unwrap();
+    run_to_end(&job(&paths, WRITE, 10, 3)).unwrap();
+    run_to_end(&job(&paths, Operation::Read, 10, 4)).unwrap();
 }
 
 #[test]
 fn a_wrong_byte_is_named_with_file_and_offset() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 2);
-    carry_out(&job(&paths, WRITE, 1 << 20, 1 << 16)).unwrap();
+    run_to_end(&job(&paths, WRITE, 1 << 20, 1 << 16)).unwrap();
     let file = std::fs::File::options()
         .write(true)
         .open(&paths[1])
         .unwrap();
     file.write_all_at(&[0; 4096], 40 * 4096).unwrap();
-    let error = carry_out(&job(&paths, Operation::Read, 1 << 20, 1 << 16)).unwrap_err();
+    let error = run_to_end(&job(&paths, Operation::Read, 1 << 20, 1 << 16)).unwrap_err();
     assert_eq!(
-        fault_of(error),
-        (paths[1].clone(), Fault::Differs { at: 40 * 4096 })
+        expect_fault(error),
+        (paths[1].clone(), Fault::DataMismatch { at: 40 * 4096 })
     );
 }
 
@@ -100,14 +100,14 @@ fn a_wrong_byte_is_named_with_file_and_offset() {
 fn a_file_cut_short_is_named_with_its_end() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), 1);
-    carry_out(&job(&paths, WRITE, 10_000, 1000)).unwrap();
+    run_to_end(&job(&paths, WRITE, 10_000, 1000)).unwrap();
     let read = job(&paths, Operation::Read, 10_001, 1000);
-    let expected = Fault::EndsEarly {
+    let expected = Fault::UnexpectedEof {
         at: 10_000,
         expected: 10_001,
     };
     assert_eq!(
-        fault_of(carry_out(&read).unwrap_err()),
+        expect_fault(run_to_end(&read).unwrap_err()),
         (paths[0].clone(), expected)
     );
 }
@@ -115,7 +115,7 @@ fn a_file_cut_short_is_named_with_its_end() {
 #[test]
 fn a_missing_file_is_an_error_of_open() {
     let paths = [PathBuf::from("/no/such/folder/file")];
-    let error = carry_out(&job(&paths, Operation::Read, 1, 1)).unwrap_err();
+    let error = run_to_end(&job(&paths, Operation::Read, 1, 1)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "/no/such/folder/file: open at byte 0: No such file or directory (os error 2)"
@@ -125,7 +125,7 @@ fn a_missing_file_is_an_error_of_open() {
 #[test]
 fn the_first_error_stops_the_other_files() {
     let paths = ["/dev/null", "/dev/full", "/dev/null"].map(PathBuf::from);
-    let (path, fault) = fault_of(carry_out(&endless(&paths)).unwrap_err());
+    let (path, fault) = expect_fault(run_to_end(&endless(&paths)).unwrap_err());
     assert_eq!(path, paths[1]);
     assert!(
         matches!(fault, Fault::Io { call: "pwrite", offset: 0, errno } if errno.raw_os_error() == 28)
@@ -133,21 +133,21 @@ fn the_first_error_stops_the_other_files() {
 }
 
 #[test]
-fn the_caller_can_stop_a_job_and_is_not_asked_again() {
+fn the_caller_can_stop_a_job_and_tick_is_not_called_again() {
     let paths = ["/dev/null", "/dev/null"].map(PathBuf::from);
-    let mut asked = 0;
+    let mut requested = 0;
     let outcome = run(&endless(&paths), |_| {
-        asked += 1;
-        asked < 3
+        requested += 1;
+        requested < 3
     });
     assert!(matches!(outcome, Err(Error::Stopped)));
-    assert_eq!(asked, 3);
+    assert_eq!(requested, 3);
 }
 
 #[test]
 fn more_threads_than_processors_start_and_end() {
     let paths = vec![PathBuf::from("/dev/null"); 64];
-    let result = carry_out(&job(&paths, WRITE, 1 << 20, 4096)).unwrap();
+    let result = run_to_end(&job(&paths, WRITE, 1 << 20, 4096)).unwrap();
     assert_eq!(result.write.latencies.len(), 64 * 256);
 }
 
@@ -166,21 +166,21 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
             threads: vec![],
             ..valid.clone()
         }),
-        Invalid::NoPaths
+        InvalidJob::NoPaths
     );
     assert_eq!(
         refusal(Job {
             file_bytes: 0,
             ..valid.clone()
         }),
-        Invalid::Zero { name: "file_bytes" }
+        InvalidJob::Zero { name: "file_bytes" }
     );
     assert_eq!(
         refusal(Job {
             record_bytes: 0,
             ..valid.clone()
         }),
-        Invalid::Zero {
+        InvalidJob::Zero {
             name: "record_bytes"
         }
     );
@@ -189,7 +189,7 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
             record_bytes: 8193,
             ..valid
         }),
-        Invalid::RecordLargerThanFile {
+        InvalidJob::RecordLargerThanFile {
             record_bytes: 8193,
             file_bytes: 8192
         }
@@ -199,7 +199,7 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
             record_bytes: 512,
             ..direct.clone()
         }),
-        Invalid::Unaligned {
+        InvalidJob::Unaligned {
             name: "record_bytes",
             bytes: 512
         }
@@ -209,7 +209,7 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
             file_bytes: 8191,
             ..direct
         }),
-        Invalid::Unaligned {
+        InvalidJob::Unaligned {
             name: "file_bytes",
             bytes: 8191
         }
@@ -217,7 +217,7 @@ fn jobs_that_cannot_work_are_refused_with_the_reason() {
 }
 
 #[test]
-fn times_and_rates_that_no_clock_can_count_are_refused() {
+fn times_and_rates_beyond_the_clock_are_refused() {
     let valid = job(&[PathBuf::from("x")], WRITE, 8192, 4096);
     let ages = Duration::from_secs(1 << 40);
     let out_of_range = [
@@ -230,21 +230,21 @@ fn times_and_rates_that_no_clock_can_count_are_refused() {
             ..valid.clone()
         },
         Job {
-            pace: Pace::Think(ages),
+            pace: Pace::ThinkTime(ages),
             ..valid.clone()
         },
         Job {
-            pace: Pace::Limited { per_second: 1e-10 },
+            pace: Pace::RateLimited { per_second: 1e-10 },
             ..valid.clone()
         },
     ];
     for job in out_of_range {
-        assert!(matches!(job.validate(), Err(Invalid::OutOfRange { .. })));
+        assert!(matches!(job.validate(), Err(InvalidJob::OutOfRange { .. })));
     }
     let nothing = Job {
         length: Length::Bytes(0),
         ..valid
     };
     let name = "total_bytes";
-    assert_eq!(nothing.validate(), Err(Invalid::Zero { name }));
+    assert_eq!(nothing.validate(), Err(InvalidJob::Zero { name }));
 }

@@ -1,9 +1,9 @@
-//! Files that are cut off.
+//! Tests of truncation.
 
 use std::fs::{metadata, write};
 use std::path::{Path, PathBuf};
 
-use iostudy_engine::{Error, Fault, Invalid, SyncCall, Truncation, truncate};
+use iostudy_engine::{Error, Fault, InvalidJob, SyncCall, Truncation, truncate};
 use rustix::io::Errno;
 
 fn in_folder(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
@@ -11,7 +11,7 @@ fn in_folder(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
 }
 
 #[test]
-fn every_file_has_the_size_that_was_asked_for_and_keeps_what_is_before_it() {
+fn every_file_has_the_requested_size_and_keeps_its_start() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), &["a", "b", "c"]);
     for path in &paths {
@@ -35,7 +35,7 @@ fn every_file_has_the_size_that_was_asked_for_and_keeps_what_is_before_it() {
 }
 
 #[test]
-fn a_file_that_is_missing_is_told() {
+fn a_missing_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let paths = in_folder(folder.path(), &["there", "missing"]);
     write(&paths[0], b"0123456789").unwrap();
@@ -64,5 +64,5 @@ fn no_files_are_refused() {
         bytes: 4,
         sync: None,
     };
-    assert_eq!(job.validate(), Err(Invalid::NoPaths));
+    assert_eq!(job.validate(), Err(InvalidJob::NoPaths));
 }

@@ -1,5 +1,5 @@
-//! Jobs whose records are moved by `io_uring`. Where the kernel forbids it they fall back to psync;
-//! then there is nothing to be tested here, and each test says so.
+//! Tests of `io_uring` jobs. Where the kernel forbids `io_uring`, each test prints a message and
+//! passes.
 
 mod jobs;
 
@@ -8,43 +8,43 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use iostudy_engine::{
-    Error, Fault, Job, JobResult, Length, Method, Note, Operation, Order, Pace, Ring, Sync,
-    SyncCall, run,
+    Error, Fallback, Fault, Job, JobResult, Length, Method, Operation, Order, Pace, Sync, SyncCall,
+    UringOptions, run,
 };
 use jobs::{WRITE, in_folder, job};
 
 const FILE_BYTES: u64 = 4 << 20;
 const RECORD_BYTES: usize = 4096;
-const DEEP: Ring = Ring {
+const DEEP: UringOptions = UringOptions {
     depth: 32,
     batch: 1,
     sqpoll: false,
     iopoll: false,
 };
 
-fn ring_job(paths: &[PathBuf], operation: Operation, ring: Ring) -> Job {
+fn ring_job(paths: &[PathBuf], operation: Operation, ring: UringOptions) -> Job {
     Job {
         method: Method::IoUring(ring),
         ..job(paths, operation, FILE_BYTES, RECORD_BYTES)
     }
 }
 
-/// Whether there is an `io_uring` to be tested.
+/// Whether `io_uring` is available.
 fn has_ring() -> bool {
     let probe = Job {
         length: Length::Bytes(1),
         ..ring_job(&[PathBuf::from("/dev/null")], WRITE, DEEP)
     };
-    match run(&probe, |_| true).unwrap().notes.first() {
-        Some(note @ Note::NoIoUring { .. }) => {
-            eprintln!("skipped: {note}");
+    match run(&probe, |_| true).unwrap().fallbacks.first() {
+        Some(fallback @ Fallback::NoIoUring { .. }) => {
+            eprintln!("skipped: {fallback}");
             false
         }
-        Some(Note::BuffersUnregistered { .. }) | None => true,
+        Some(Fallback::BuffersUnregistered { .. }) | None => true,
     }
 }
 
-/// A file with its content, in the current folder: temporary ones need not have direct I/O.
+/// Write a file in the current directory: tmpfs lacks direct I/O.
 fn written(folder: &Path) -> Vec<PathBuf> {
     let paths = in_folder(folder, 1);
     run(&job(&paths, WRITE, FILE_BYTES, RECORD_BYTES), |_| true).unwrap();
@@ -55,11 +55,11 @@ fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-fn carry_out(job: &Job) -> Result<JobResult, Error> {
+fn run_to_end(job: &Job) -> Result<JobResult, Error> {
     run(job, |_| true)
 }
 
-fn fault_of(outcome: Result<JobResult, Error>) -> Fault {
+fn expect_fault(outcome: Result<JobResult, Error>) -> Fault {
     match outcome {
         Err(Error::File { fault, .. }) => fault,
         other => panic!("not an error of a file: {other:?}"),
@@ -67,7 +67,7 @@ fn fault_of(outcome: Result<JobResult, Error>) -> Fault {
 }
 
 #[test]
-fn as_many_records_are_under_way_as_asked() {
+fn the_queue_depth_is_as_requested() {
     let folder = folder();
     let paths = written(folder.path());
     if !has_ring() {
@@ -80,10 +80,10 @@ fn as_many_records_are_under_way_as_asked() {
             length: Length::Bytes(8 * FILE_BYTES),
             ..ring_job(&paths, Operation::Read, DEEP)
         };
-        let done = carry_out(&read).unwrap();
+        let done = run_to_end(&read).unwrap();
         let latencies = &done.read.latencies;
         assert_eq!(latencies.len(), 8 * 1024);
-        // Little's law: those in a system are their rate times how long each stays.
+        // Little's law: the number in flight is the rate times the mean latency.
         #[allow(clippy::cast_precision_loss)]
         let stays = latencies.mean() * latencies.len() as f64;
         let under_way = stays / 1e9 / done.wall.as_secs_f64();
@@ -92,12 +92,12 @@ fn as_many_records_are_under_way_as_asked() {
 }
 
 #[test]
-fn whatever_the_ring_is_like_what_is_written_reads_back() {
+fn written_data_read_back_with_any_ring_options() {
     let folder = folder();
     let paths = in_folder(folder.path(), 2);
     let rings = [(1, 1, false), (32, 32, false), (33, 7, true)];
     for (depth, batch, sqpoll) in rings {
-        let ring = Ring {
+        let ring = UringOptions {
             depth,
             batch,
             sqpoll,
@@ -110,36 +110,36 @@ fn whatever_the_ring_is_like_what_is_written_reads_back() {
                     record_bytes,
                     ..ring_job(&paths, operation, ring)
                 };
-                let done = carry_out(&work).unwrap();
+                let done = run_to_end(&work).unwrap();
                 assert_eq!(done.read.bytes + done.write.bytes, 2 * FILE_BYTES);
             }
             let check = job(&paths, Operation::Read, FILE_BYTES, 12_288);
-            carry_out(&check).unwrap();
+            run_to_end(&check).unwrap();
         }
     }
 }
 
 #[test]
-fn a_mix_under_way_at_once_stays_right() {
+fn a_concurrent_mix_keeps_the_data_correct() {
     let folder = folder();
     let paths = written(folder.path());
     let mix = Job {
-        order: Order::Zipf { exponent: 1.0 }, // the same records again and again
+        order: Order::Zipf { exponent: 1.0 }, // repeats the same records
         length: Length::Bytes(4 * FILE_BYTES),
         ..ring_job(&paths, Operation::Mix { read_percent: 50 }, DEEP)
     };
-    carry_out(&mix).unwrap();
-    carry_out(&job(&paths, Operation::Read, FILE_BYTES, RECORD_BYTES)).unwrap();
+    run_to_end(&mix).unwrap();
+    run_to_end(&job(&paths, Operation::Read, FILE_BYTES, RECORD_BYTES)).unwrap();
 }
 
 #[test]
-fn records_that_end_before_the_kernels_thread_has_begun_all_leave_room_for_others() {
+fn early_completions_of_the_polling_thread_leave_free_entries() {
     let folder = folder();
     let paths = written(folder.path());
     if !has_ring() {
         return;
     }
-    let ring = Ring {
+    let ring = UringOptions {
         depth: 8,
         sqpoll: true,
         ..DEEP
@@ -149,11 +149,11 @@ fn records_that_end_before_the_kernels_thread_has_begun_all_leave_room_for_other
         length: Length::Bytes(8 * FILE_BYTES),
         ..ring_job(&paths, Operation::Mix { read_percent: 50 }, ring)
     };
-    carry_out(&mix).unwrap();
+    run_to_end(&mix).unwrap();
 }
 
 #[test]
-fn a_wrong_byte_is_named_among_all_under_way() {
+fn a_wrong_byte_is_found_among_all_records_in_flight() {
     let folder = folder();
     let paths = written(folder.path());
     let file = std::fs::File::options().write(true).open(&paths[0]);
@@ -163,8 +163,8 @@ fn a_wrong_byte_is_named_among_all_under_way() {
             order,
             ..ring_job(&paths, Operation::Read, DEEP)
         };
-        let differs = Fault::Differs { at: 40 * 4096 };
-        assert_eq!(fault_of(carry_out(&read)), differs);
+        let differs = Fault::DataMismatch { at: 40 * 4096 };
+        assert_eq!(expect_fault(run_to_end(&read)), differs);
     }
 }
 
@@ -177,20 +177,20 @@ fn a_file_cut_short_is_named_with_its_end() {
         record_bytes: 10_000,
         ..ring_job(&paths, Operation::Read, DEEP)
     };
-    let expected = Fault::EndsEarly {
+    let expected = Fault::UnexpectedEof {
         at: FILE_BYTES,
         expected: FILE_BYTES + 1,
     };
-    assert_eq!(fault_of(carry_out(&read)), expected);
+    assert_eq!(expect_fault(run_to_end(&read)), expected);
 }
 
 #[test]
-fn what_the_kernel_refuses_is_an_error_of_its_file_and_byte() {
+fn a_kernel_error_names_file_and_offset() {
     if !has_ring() {
         return;
     }
     let full = ring_job(&[PathBuf::from("/dev/full")], WRITE, DEEP);
-    let fault = fault_of(carry_out(&full));
+    let fault = expect_fault(run_to_end(&full));
     assert!(
         matches!(fault, Fault::Io { call: "io_uring write", errno, .. } if errno.raw_os_error() == 28),
         "{fault}"
@@ -198,13 +198,13 @@ fn what_the_kernel_refuses_is_an_error_of_its_file_and_byte() {
 }
 
 #[test]
-fn a_device_that_cannot_be_polled_is_an_error_that_says_so() {
+fn a_device_without_polling_is_a_clear_error() {
     let folder = folder();
     let paths = written(folder.path());
     if !has_ring() {
         return;
     }
-    let ring = Ring {
+    let ring = UringOptions {
         iopoll: true,
         ..DEEP
     };
@@ -212,22 +212,22 @@ fn a_device_that_cannot_be_polled_is_an_error_that_says_so() {
         direct: true,
         ..ring_job(&paths, Operation::Read, ring)
     };
-    match carry_out(&read) {
+    match run_to_end(&read) {
         Ok(done) => assert_eq!(done.read.bytes, FILE_BYTES),
         outcome => assert!(
-            matches!(fault_of(outcome), Fault::Io { call: "io_uring read", errno, .. }
+            matches!(expect_fault(outcome), Fault::Io { call: "io_uring read", errno, .. }
                 if errno.raw_os_error() == 95)
         ),
     }
 }
 
 #[test]
-fn a_stop_is_heard_with_records_under_way_and_without() {
+fn a_stop_works_with_and_without_records_in_flight() {
     let paths = [PathBuf::from("/dev/null")];
     let paces = [
-        Pace::Free,
-        Pace::Think(Duration::from_secs(3600)),
-        Pace::Open {
+        Pace::ClosedLoop,
+        Pace::ThinkTime(Duration::from_secs(3600)),
+        Pace::OpenLoop {
             per_second: 1e9,
             poisson: true,
         },
@@ -246,7 +246,7 @@ fn a_stop_is_heard_with_records_under_way_and_without() {
 }
 
 #[test]
-fn syncs_come_after_so_many_records_and_at_the_end() {
+fn syncs_happen_at_intervals_and_at_the_end() {
     let folder = folder();
     let paths = in_folder(folder.path(), 1);
     let sync = Some(Sync {
@@ -257,17 +257,17 @@ fn syncs_come_after_so_many_records_and_at_the_end() {
         sync,
         ..ring_job(&paths, WRITE, DEEP)
     };
-    assert_eq!(carry_out(&write).unwrap().sync.len(), 10 + 1);
-    carry_out(&job(&paths, Operation::Read, FILE_BYTES, RECORD_BYTES)).unwrap();
+    assert_eq!(run_to_end(&write).unwrap().sync.len(), 10 + 1);
+    run_to_end(&job(&paths, Operation::Read, FILE_BYTES, RECORD_BYTES)).unwrap();
 }
 
 #[test]
-fn a_limit_and_an_open_loop_are_kept() {
+fn rate_limit_and_open_loop_rate_are_exact() {
     let folder = folder();
     let paths = in_folder(folder.path(), 1);
     for pace in [
-        Pace::Limited { per_second: 1000.0 },
-        Pace::Open {
+        Pace::RateLimited { per_second: 1000.0 },
+        Pace::OpenLoop {
             per_second: 1000.0,
             poisson: false,
         },
@@ -277,25 +277,25 @@ fn a_limit_and_an_open_loop_are_kept() {
             length: Length::Bytes(200 * 4096),
             ..ring_job(&paths, WRITE, DEEP)
         };
-        let done = carry_out(&write).unwrap();
+        let done = run_to_end(&write).unwrap();
         assert_eq!(done.write.latencies.len(), 200);
         assert!(done.wall >= Duration::from_millis(198));
     }
 }
 
 #[test]
-fn an_open_loop_counts_from_the_arrival_and_tells_what_it_never_began() {
+fn open_loop_latency_counts_from_the_arrival_and_unissued_records_are_counted() {
     let flood = Job {
         length: Length::Time(Duration::from_millis(100)),
-        pace: Pace::Open {
+        pace: Pace::OpenLoop {
             per_second: 1e8,
             poisson: true,
         },
         ..ring_job(&[PathBuf::from("/dev/null")], WRITE, DEEP)
     };
-    let done = carry_out(&flood).unwrap();
+    let done = run_to_end(&flood).unwrap();
     #[allow(clippy::cast_precision_loss)]
-    let share = (done.write.latencies.len() + done.overdue) as f64 / 1e7;
+    let share = (done.write.latencies.len() + done.unissued) as f64 / 1e7;
     assert!((share - 1.0).abs() < 0.05, "{share}");
     assert!(done.write.latencies.max() > 50_000_000);
 }

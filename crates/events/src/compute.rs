@@ -1,26 +1,26 @@
-//! What a job does between two events.
+//! Computation between two events.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use iostudy_crew::nap;
 use iostudy_pattern::nth;
+use iostudy_worker_pool::bounded_sleep;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Steps between two looks at the clock: some 10 microseconds.
-const STEPS: u64 = 10_000;
+/// Steps between two clock reads, about 10 microseconds.
+const STEPS_PER_CLOCK_READ: u64 = 10_000;
 
-/// What is done with an event after it is read.
+/// Computation after reading an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compute {
-    /// Use that much processor time, which takes longer where processors are shared.
+    /// Use this much CPU time; it takes longer where CPUs are shared.
     Burn(Duration),
-    /// Do nothing for that long.
+    /// Sleep for this time.
     Sleep(Duration),
 }
 
 impl Compute {
-    /// How long an event is computed.
+    /// Duration of the computation for one event.
     #[must_use]
     pub fn time(self) -> Duration {
         match self {
@@ -28,10 +28,11 @@ impl Compute {
         }
     }
 
-    /// Compute for one event, asking `go_on` often; false if that said no before the end.
-    pub(crate) fn carry_out<E>(
+    /// Compute for one event, calling `has_time_left` often. Return false if it returned false
+    /// before the end.
+    pub(crate) fn run_to_end<E>(
         self,
-        mut go_on: impl FnMut() -> Result<bool, E>,
+        mut has_time_left: impl FnMut() -> Result<bool, E>,
     ) -> Result<bool, E> {
         let end = self.clock().saturating_add(self.time());
         loop {
@@ -39,17 +40,17 @@ impl Compute {
             if left.is_zero() {
                 return Ok(true);
             }
-            if !go_on()? {
+            if !has_time_left()? {
                 return Ok(false);
             }
             match self {
                 Self::Burn(_) => burn(),
-                Self::Sleep(_) => nap(left),
+                Self::Sleep(_) => bounded_sleep(left),
             }
         }
     }
 
-    /// What passes while it computes: this thread's processor time, or time itself.
+    /// Clock of the computation: the thread's CPU time or the monotonic clock.
     fn clock(self) -> Duration {
         let clock = match self {
             Self::Burn(_) => ClockId::ThreadCPUTime,
@@ -60,10 +61,10 @@ impl Compute {
 }
 
 fn burn() {
-    black_box((0..STEPS).fold(0, |value, step| value ^ nth(value, step)));
+    black_box((0..STEPS_PER_CLOCK_READ).fold(0, |value, step| value ^ nth(value, step)));
 }
 
-/// Whether it is later than that.
+/// Whether the deadline is over.
 pub(crate) fn is_past(deadline: Option<Instant>) -> bool {
     deadline.is_some_and(|deadline| Instant::now() > deadline)
 }
@@ -74,8 +75,8 @@ mod tests {
 
     use super::*;
 
-    fn carry_out(compute: Compute, go_on: impl Fn() -> bool) -> bool {
-        let outcome: Result<bool, Infallible> = compute.carry_out(|| Ok(go_on()));
+    fn run_to_end(compute: Compute, has_time_left: impl Fn() -> bool) -> bool {
+        let outcome: Result<bool, Infallible> = compute.run_to_end(|| Ok(has_time_left()));
         outcome.unwrap()
     }
 
@@ -84,7 +85,7 @@ mod tests {
         let time = Duration::from_millis(60);
         for (compute, uses) in [(Compute::Burn(time), true), (Compute::Sleep(time), false)] {
             let (started, before) = (Instant::now(), Compute::Burn(time).clock());
-            assert!(carry_out(compute, || true));
+            assert!(run_to_end(compute, || true));
             let used = Compute::Burn(time).clock().saturating_sub(before);
             assert!(started.elapsed() >= time);
             assert_eq!(used >= time, uses, "{compute:?} used {used:?}");
@@ -92,19 +93,19 @@ mod tests {
     }
 
     #[test]
-    fn no_time_is_no_work() {
+    fn zero_time_needs_no_check() {
         for compute in [
             Compute::Burn(Duration::ZERO),
             Compute::Sleep(Duration::ZERO),
         ] {
-            assert!(carry_out(compute, || panic!("nothing to ask")));
+            assert!(run_to_end(compute, || panic!("no check expected")));
         }
     }
 
     #[test]
-    fn it_ends_soon_after_it_is_told() {
+    fn computing_ends_soon_after_a_stop() {
         for compute in [Compute::Burn(Duration::MAX), Compute::Sleep(Duration::MAX)] {
-            assert!(!carry_out(compute, || false));
+            assert!(!run_to_end(compute, || false));
         }
     }
 }

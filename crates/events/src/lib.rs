@@ -1,12 +1,11 @@
-//! Batch jobs of high-energy physics: each reads an event, computes, and reads the next.
+//! Batch jobs of high-energy physics that read events and compute.
 //!
-//! A [`Workload`] says how many jobs there are and what they do; [`run`] carries it out and gives an
-//! [`EventResult`] or the first error, in either case only after every thread has ended. An event
-//! is read in several pieces with gaps between them ([`Layout`]), as a column-wise file has them:
-//! the baskets of the columns that a job wants, without those of the columns that it does not.
+//! [`run`] runs a [`Workload`] and returns an [`EventResult`] or the first error, after every
+//! thread has ended. An event is read in several pieces with gaps between them ([`Layout`]). This
+//! models a columnar file: a job reads the baskets of some columns and skips the others.
 
 mod compute;
-mod fetched;
+mod fetched_bytes;
 mod job;
 mod layout;
 mod result;
@@ -17,4 +16,4 @@ pub use compute::Compute;
 pub use layout::Layout;
 pub use result::EventResult;
 pub use run::run;
-pub use workload::{Invalid, Workload};
+pub use workload::{InvalidWorkload, Workload};

@@ -1,35 +1,35 @@
-//! What all jobs measured together.
+//! Combined measurements of all jobs.
 
 use std::time::{Duration, Instant};
 
-use iostudy_latency::{Latencies, add, no_latencies};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 
 use crate::job::JobResult;
 
-/// What was measured.
+/// Measurements of a workload.
 #[derive(Debug, Clone)]
 pub struct EventResult {
-    /// Events that were read and computed before the time was up.
+    /// Number of events read and computed before the deadline.
     pub events: u64,
-    /// All bytes that jobs read, those of events that were not ended included.
+    /// Bytes read by all jobs, including those of unfinished events.
     pub read_bytes: u64,
-    /// Bytes that the kernel fetched from storage for them, read-ahead included; `None` where it
-    /// does not say.
+    /// Bytes that the kernel fetched from storage, including read-ahead; `None` where the kernel
+    /// has no I/O accounting.
     pub fetched_bytes: Option<u64>,
-    /// From the first start to the last end.
+    /// First start to last end.
     pub wall: Duration,
-    /// Each job from opening its file to its last event, or to when the time was up.
+    /// Duration of each job from opening its file to its last event or the deadline.
     pub jobs: Vec<Duration>,
-    /// How long it took to read each event that counts, in nanoseconds.
+    /// Read latencies of counted events, in nanoseconds.
     pub latencies: Latencies,
 }
 
 impl EventResult {
-    /// Put together what the jobs measured.
-    pub(crate) fn gather(jobs: &[JobResult]) -> Self {
-        let mut latencies = no_latencies();
+    /// Merge the measurements of the jobs.
+    pub(crate) fn merge(jobs: &[JobResult]) -> Self {
+        let mut latencies = empty_latencies();
         for job in jobs {
-            add(&mut latencies, &job.latencies);
+            merge(&mut latencies, &job.latencies);
         }
         Self {
             events: jobs.iter().map(|job| job.events).sum(),

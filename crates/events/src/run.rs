@@ -1,41 +1,43 @@
-//! Threads: one per job, started together, all ended before anything is handed back.
+//! Execution of a workload with one thread per job.
 
-use iostudy_crew as crew;
 use iostudy_engine::{Error, Fault};
 use iostudy_pattern::Content;
+use iostudy_worker_pool as worker_pool;
 
-use crate::job::work;
+use crate::job::run_worker;
 use crate::result::EventResult;
 use crate::workload::Workload;
 
-/// Carry it out. `tick` is called about every 50 ms on the calling thread with the bytes read so
-/// far; once it says no, every job stops at the end of its read.
+/// Run a workload. `tick` is called about every 50 ms on the calling thread with the bytes read so
+/// far. When it returns false, every job stops after its current read.
 ///
 /// # Errors
 ///
-/// The first error of any job, which stops the others; [`Error::Stopped`] if the caller stopped
-/// it; [`Error::Thread`] if the system does not allow as many threads.
+/// The first error of any job, which stops the other jobs; [`Error::Stopped`] if the caller stopped
+/// the run; [`Error::Thread`] if the system refuses a thread.
 ///
 /// # Panics
 ///
 /// If the workload is not valid; see [`Workload::validate`].
 pub fn run(workload: &Workload, tick: impl FnMut(u64) -> bool) -> Result<EventResult, Error> {
-    workload
-        .validate()
-        .expect("a workload is validated before it is run");
+    workload.validate().expect("the workload must be valid");
     let content = Content::new(workload.seed, 0.0, 0)
-        .map_err(|error| of_job(workload, 0, Fault::no_memory(&error)))?;
-    match crew::run(workload.jobs, |job| work(workload, &content, job), tick) {
-        Ok(jobs) => Ok(EventResult::gather(&jobs)),
-        Err(crew::Error::Fault { member, fault }) => Err(of_job(workload, member, fault)),
-        Err(crew::Error::Thread(error)) => Err(Error::Thread(error)),
-        Err(crew::Error::Stopped) => Err(Error::Stopped),
+        .map_err(|error| job_error(workload, 0, Fault::out_of_memory(&error)))?;
+    match worker_pool::run(
+        workload.jobs,
+        |job| run_worker(workload, &content, job),
+        tick,
+    ) {
+        Ok(jobs) => Ok(EventResult::merge(&jobs)),
+        Err(worker_pool::Error::Fault { worker, fault }) => Err(job_error(workload, worker, fault)),
+        Err(worker_pool::Error::Thread(error)) => Err(Error::Thread(error)),
+        Err(worker_pool::Error::Stopped) => Err(Error::Stopped),
     }
 }
 
-fn of_job(workload: &Workload, job: usize, fault: Fault) -> Error {
+fn job_error(workload: &Workload, job: usize, fault: Fault) -> Error {
     Error::File {
-        path: workload.path_of(job).to_owned(),
+        path: workload.path(job).to_owned(),
         fault,
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked for.
+//! Definition and validation of event workloads.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,84 +9,84 @@ use thiserror::Error;
 use crate::compute::Compute;
 use crate::layout::Layout;
 
-/// Jobs that read the events of files.
+/// Workload of jobs that read events of files.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// The files; job `j` reads the one at `j` modulo their number. The position of each goes into
+    /// Files; job `j` reads the file at `j` modulo their number. The position of a file determines
     /// its content.
     pub paths: Vec<PathBuf>,
-    /// How many jobs, each a thread.
+    /// Number of jobs, one thread each.
     pub jobs: usize,
-    /// How many events there are for each job; those of jobs with the same file follow each other.
+    /// Events per job; jobs of one file read consecutive ranges of events.
     pub events_per_job: u64,
-    /// How an event lies in its file.
+    /// Layout of an event in its file.
     pub layout: Layout,
-    /// What is done with an event after it is read.
+    /// Computation after reading an event.
     pub compute: Compute,
-    /// When the jobs end even though there are events left.
+    /// Time limit of the jobs.
     pub time: Option<Duration>,
-    /// `O_DIRECT`, past the page cache.
+    /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
-    /// What content and gaps are made from.
+    /// Seed of content and gaps.
     pub seed: u64,
 }
 
-/// Why a workload cannot be carried out as asked.
+/// Reasons why a workload is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Invalid {
-    /// A number that has to be more than zero.
+pub enum InvalidWorkload {
+    /// A number is zero.
     #[error("{name} is 0; it must be at least 1")]
     Zero {
-        /// Which one.
+        /// Name of the option.
         name: &'static str,
     },
-    /// A file that nobody reads.
+    /// A file has no job.
     #[error("there are {files} files for {jobs} jobs; give at most as many files as jobs")]
     MoreFilesThanJobs {
-        /// As asked for.
+        /// Requested value.
         files: usize,
-        /// As asked for.
+        /// Requested value.
         jobs: usize,
     },
-    /// An event that cannot be cut into so many pieces.
-    #[error("{reads} reads of an event that has {grains} of {grain_bytes} bytes; make fewer")]
-    MoreReadsThanGrains {
-        /// As asked for.
+    /// An event has fewer units than reads.
+    #[error("{reads} reads of an event that has {units} of {unit_bytes} bytes; make fewer")]
+    MoreReadsThanUnits {
+        /// Requested value.
         reads: usize,
-        /// In how many pieces the event can be cut.
-        grains: usize,
-        /// How small a piece can be.
-        grain_bytes: usize,
+        /// Number of units of the event.
+        units: usize,
+        /// Size of the smallest piece in bytes.
+        unit_bytes: usize,
     },
-    /// `O_DIRECT` moves whole pages only.
+    /// `O_DIRECT` transfers whole pages only.
     #[error("{name} is {bytes}; direct I/O needs a multiple of {PAGE_BYTES}")]
     Unaligned {
-        /// Which one.
+        /// Name of the option.
         name: &'static str,
-        /// As asked for.
+        /// Requested value.
         bytes: u64,
     },
-    /// Files larger than the kernel has offsets for.
+    /// The files exceed the kernel's largest offset.
     #[error("the files are larger than any file can be; give fewer or smaller events")]
     TooLarge,
 }
 
 impl Workload {
-    /// Check that it can work at all; nothing is touched.
+    /// Check the workload without touching any file.
     ///
     /// # Errors
     ///
-    /// The first reason why it cannot.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    /// The first reason why the workload is invalid.
+    pub fn validate(&self) -> Result<(), InvalidWorkload> {
         self.validate_numbers()?;
         self.validate_event()?;
-        match self.file_bytes_if_possible() {
+        match self.checked_file_bytes() {
             Some(bytes) if i64::try_from(bytes).is_ok() => Ok(()),
-            _ => Err(Invalid::TooLarge),
+            _ => Err(InvalidWorkload::TooLarge),
         }
     }
 
-    fn validate_numbers(&self) -> Result<(), Invalid> {
+    fn validate_numbers(&self) -> Result<(), InvalidWorkload> {
         let numbers = [
             ("the number of files", self.paths.is_empty()),
             ("jobs", self.jobs == 0),
@@ -95,65 +95,65 @@ impl Workload {
             ("reads", self.layout.reads == 0),
         ];
         if let Some((name, _)) = numbers.into_iter().find(|(_, is_zero)| *is_zero) {
-            return Err(Invalid::Zero { name });
+            return Err(InvalidWorkload::Zero { name });
         }
         let (files, jobs) = (self.paths.len(), self.jobs);
         if files > jobs {
-            return Err(Invalid::MoreFilesThanJobs { files, jobs });
+            return Err(InvalidWorkload::MoreFilesThanJobs { files, jobs });
         }
         Ok(())
     }
 
-    fn validate_event(&self) -> Result<(), Invalid> {
-        let grain_bytes = self.grain_bytes();
-        let (reads, grains) = (self.layout.reads, self.layout.event_bytes / grain_bytes);
-        if reads > grains {
-            return Err(Invalid::MoreReadsThanGrains {
+    fn validate_event(&self) -> Result<(), InvalidWorkload> {
+        let unit_bytes = self.unit_bytes();
+        let (reads, units) = (self.layout.reads, self.layout.event_bytes / unit_bytes);
+        if reads > units {
+            return Err(InvalidWorkload::MoreReadsThanUnits {
                 reads,
-                grains,
-                grain_bytes,
+                units,
+                unit_bytes,
             });
         }
         let sizes = [
             ("event_bytes", self.layout.event_bytes as u64),
             ("gap_bytes", self.layout.gap_bytes),
         ];
-        let unaligned = |(_, bytes): &(_, u64)| bytes % grain_bytes as u64 != 0;
+        let unaligned = |(_, bytes): &(_, u64)| bytes % unit_bytes as u64 != 0;
         match sizes.into_iter().find(unaligned) {
-            Some((name, bytes)) => Err(Invalid::Unaligned { name, bytes }),
+            Some((name, bytes)) => Err(InvalidWorkload::Unaligned { name, bytes }),
             None => Ok(()),
         }
     }
 
-    /// What pieces and gaps are multiples of.
-    pub(crate) fn grain_bytes(&self) -> usize {
+    /// Unit of pieces and gaps in bytes.
+    pub(crate) fn unit_bytes(&self) -> usize {
         if self.direct { PAGE_BYTES } else { 1 }
     }
 
-    /// The size that each file has: room for the events of every job that reads it.
+    /// Required size of each file: the events of every job that reads it.
     #[must_use]
     pub fn file_bytes(&self) -> u64 {
-        self.file_bytes_if_possible().unwrap_or(u64::MAX)
+        self.checked_file_bytes().unwrap_or(u64::MAX)
     }
 
-    fn file_bytes_if_possible(&self) -> Option<u64> {
+    fn checked_file_bytes(&self) -> Option<u64> {
         let sharers = self.jobs.div_ceil(self.paths.len()) as u64;
         let events = self.events_per_job.checked_mul(sharers)?;
         let event = (self.layout.event_bytes as u64).checked_add(self.layout.gap_bytes)?;
         events.checked_mul(event)
     }
 
-    /// The number of the file that a job reads.
-    pub(crate) fn file_of(&self, job: usize) -> usize {
+    /// Index of the file that a job reads.
+    pub(crate) fn file_index(&self, job: usize) -> usize {
         job % self.paths.len()
     }
 
-    pub(crate) fn path_of(&self, job: usize) -> &Path {
-        &self.paths[self.file_of(job)]
+    pub(crate) fn path(&self, job: usize) -> &Path {
+        &self.paths[self.file_index(job)]
     }
 
-    /// The first event of a job in its file.
-    pub(crate) fn first_event_of(&self, job: usize) -> u64 {
+    /// First event of a job in its file.
+    pub(crate) fn first_event(&self, job: usize) -> u64 {
         (job / self.paths.len()) as u64 * self.events_per_job
     }
 }

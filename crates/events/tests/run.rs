@@ -1,11 +1,11 @@
-//! Jobs on real files, and on files that are not what they should be.
+//! Tests of jobs on real and on damaged files.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use iostudy_engine::{Error, Fault};
-use iostudy_events::{Compute, EventResult, Invalid, Layout, Workload, run};
+use iostudy_events::{Compute, EventResult, InvalidWorkload, Layout, Workload, run};
 use iostudy_pattern::{Content, Record};
 
 const LAYOUT: Layout = Layout {
@@ -36,11 +36,11 @@ fn prepare(workload: &Workload) {
     }
 }
 
-fn carry_out(workload: &Workload) -> Result<EventResult, Error> {
+fn run_to_end(workload: &Workload) -> Result<EventResult, Error> {
     run(workload, |_| true)
 }
 
-fn fault_of(outcome: Result<EventResult, Error>) -> (PathBuf, Fault) {
+fn expect_fault(outcome: Result<EventResult, Error>) -> (PathBuf, Fault) {
     match outcome {
         Err(Error::File { path, fault }) => (path, fault),
         other => panic!("not an error of a file: {other:?}"),
@@ -48,12 +48,12 @@ fn fault_of(outcome: Result<EventResult, Error>) -> (PathBuf, Fault) {
 }
 
 #[test]
-fn every_job_reads_all_its_events_from_whichever_files_there_are() {
+fn every_job_reads_all_its_events_for_any_number_of_files() {
     for (files, jobs) in [(3, 3), (1, 3), (2, 3)] {
         let folder = tempfile::tempdir().unwrap();
         let workload = workload(folder.path(), files, jobs);
         prepare(&workload);
-        let result = carry_out(&workload).unwrap();
+        let result = run_to_end(&workload).unwrap();
         assert_eq!(result.events, 15);
         assert_eq!(result.read_bytes, 15 * 40_000);
         assert_eq!(result.latencies.len(), 15);
@@ -75,8 +75,8 @@ fn jobs_of_one_file_read_different_events() {
         .unwrap();
     let second = 5 * LAYOUT.span_bytes();
     file.set_len(second).unwrap();
-    let (_, fault) = fault_of(carry_out(&workload));
-    let Fault::EndsEarly { at, expected } = fault else {
+    let (_, fault) = expect_fault(run_to_end(&workload));
+    let Fault::UnexpectedEof { at, expected } = fault else {
         panic!("{fault}")
     };
     assert!((second..second + LAYOUT.span_bytes()).contains(&at));
@@ -84,16 +84,16 @@ fn jobs_of_one_file_read_different_events() {
 }
 
 #[test]
-fn an_event_that_is_not_ended_in_time_does_not_count() {
+fn an_unfinished_event_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let time = Duration::from_millis(500);
-    let asked = Workload {
+    let requested = Workload {
         compute: Compute::Sleep(Duration::from_millis(300)),
         time: Some(time),
         ..workload(folder.path(), 2, 2)
     };
-    prepare(&asked);
-    let result = carry_out(&asked).unwrap();
+    prepare(&requested);
+    let result = run_to_end(&requested).unwrap();
     assert_eq!(result.events, 2);
     assert_eq!(result.latencies.len(), 2);
     assert_eq!(result.read_bytes, 4 * 40_000);
@@ -104,26 +104,26 @@ fn an_event_that_is_not_ended_in_time_does_not_count() {
     );
     let none = Workload {
         time: Some(Duration::ZERO),
-        ..asked
+        ..requested
     };
-    assert_eq!(carry_out(&none).unwrap().events, 0);
+    assert_eq!(run_to_end(&none).unwrap().events, 0);
 }
 
 #[test]
-fn past_the_page_cache_whole_pages_are_read_and_counted_by_the_kernel() {
+fn direct_io_reads_whole_pages_and_the_kernel_counts_them() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let layout = Layout {
         event_bytes: 10 * 4096,
         gap_bytes: 3 * 4096,
         reads: 4,
     };
-    let asked = Workload {
+    let requested = Workload {
         layout,
         direct: true,
         ..workload(folder.path(), 2, 2)
     };
-    prepare(&asked);
-    let result = carry_out(&asked).unwrap();
+    prepare(&requested);
+    let result = run_to_end(&requested).unwrap();
     assert_eq!(result.read_bytes, 10 * 10 * 4096);
     if let Some(fetched) = result.fetched_bytes {
         assert!(fetched >= result.read_bytes, "{fetched}");
@@ -151,38 +151,38 @@ fn a_changed_byte_that_is_read_is_named_with_file_and_offset() {
         .unwrap();
     file.write_all_at(&[!byte[0]], first_stamp_of_a_piece)
         .unwrap();
-    let (path, fault) = fault_of(carry_out(&workload));
+    let (path, fault) = expect_fault(run_to_end(&workload));
     let at = first_stamp_of_a_piece;
     assert_eq!(
         (path, fault),
-        (workload.paths[1].clone(), Fault::Differs { at })
+        (workload.paths[1].clone(), Fault::DataMismatch { at })
     );
 }
 
 #[test]
-fn a_file_that_is_not_there_is_an_error_of_open() {
+fn a_missing_file_is_an_error_of_open() {
     let folder = tempfile::tempdir().unwrap();
     let workload = workload(folder.path(), 2, 2);
-    let (_, fault) = fault_of(carry_out(&workload));
+    let (_, fault) = expect_fault(run_to_end(&workload));
     assert!(matches!(fault, Fault::Io { call: "open", .. }), "{fault}");
 }
 
 #[test]
-fn a_tick_that_says_no_stops_every_job_in_reading_and_computing() {
+fn a_stop_interrupts_reading_and_computing() {
     for compute in [Compute::Burn(Duration::MAX), Compute::Sleep(Duration::MAX)] {
         let folder = tempfile::tempdir().unwrap();
-        let asked = Workload {
+        let requested = Workload {
             compute,
             ..workload(folder.path(), 2, 4)
         };
-        prepare(&asked);
-        let outcome = run(&asked, |done| done < 4 * 40_000);
+        prepare(&requested);
+        let outcome = run(&requested, |done| done < 4 * 40_000);
         assert!(matches!(outcome, Err(Error::Stopped)));
     }
 }
 
 #[test]
-fn what_cannot_work_is_refused() {
+fn invalid_workloads_are_refused() {
     let good = workload(Path::new("/nowhere"), 2, 2);
     assert_eq!(good.validate(), Ok(()));
     let refused = |workload: &Workload| workload.validate().unwrap_err().to_string();
@@ -201,13 +201,17 @@ fn what_cannot_work_is_refused() {
         (2, u64::MAX, LAYOUT, "larger than any file"),
         (2, 1, layout(1, u64::MAX, 1), "larger than any file"),
     ] {
-        let asked = Workload {
+        let requested = Workload {
             jobs,
             events_per_job,
             layout,
             ..good.clone()
         };
-        assert!(refused(&asked).contains(words), "{}", refused(&asked));
+        assert!(
+            refused(&requested).contains(words),
+            "{}",
+            refused(&requested)
+        );
     }
     let unaligned = Workload {
         direct: true,
@@ -217,6 +221,6 @@ fn what_cannot_work_is_refused() {
     let name = "event_bytes";
     assert_eq!(
         unaligned.validate(),
-        Err(Invalid::Unaligned { name, bytes })
+        Err(InvalidWorkload::Unaligned { name, bytes })
     );
 }

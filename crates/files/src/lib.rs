@@ -1,7 +1,7 @@
-//! Files opened, read and written to the last byte, and closed, with every error told.
+//! Helpers for opening, reading, writing and closing files with complete error reports.
 //!
-//! A call that a signal interrupts is made again. Which file it was and how a fault is worded is
-//! left to the caller.
+//! Each helper retries calls that a signal interrupted. Callers add the path and the wording of
+//! errors.
 
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 
@@ -9,33 +9,33 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, ftruncate, openat};
 use rustix::io::{Errno, retry_on_intr, try_close};
 use rustix::path::Arg;
 
-/// What files that are made get, less the umask.
+/// Permissions of new files, before the umask.
 const FILE_MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// A call on part of a file that the kernel refused.
+/// Failed system call on part of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Refused {
-    /// The first byte that it did not come to.
+pub struct CallError {
+    /// Offset of the first byte that was not transferred.
     pub offset: u64,
-    /// What the kernel said.
+    /// Error number from the kernel.
     pub errno: Errno,
 }
 
-/// Open a file, for this program alone and not for those that it starts.
+/// Open a file with close-on-exec.
 ///
 /// # Errors
 ///
-/// What the kernel said, see open(2).
+/// The error of open(2).
 pub fn open(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
-    open_below(CWD, path, flags)
+    open_at(CWD, path, flags)
 }
 
-/// Open a file by its path from a directory, otherwise as [`open`].
+/// Open a file by a path relative to a directory, otherwise as [`open`].
 ///
 /// # Errors
 ///
-/// What the kernel said, see openat(2).
-pub fn open_below(
+/// The error of openat(2).
+pub fn open_at(
     directory: impl AsFd,
     path: impl Arg + Copy,
     flags: OFlags,
@@ -43,12 +43,12 @@ pub fn open_below(
     retry_on_intr(|| openat(&directory, path, flags | OFlags::CLOEXEC, FILE_MODE))
 }
 
-/// Open a file that is there to write to it. A link is not followed, and a file that has a second
-/// name is refused: another user may have put either in the place of the file that is meant.
+/// Open an existing file to write to it. Follow no link, and refuse a file that has a second name:
+/// another user may have put either in the place of the intended file.
 ///
 /// # Errors
 ///
-/// What the kernel said, see open(2): `ELOOP` for a symbolic link; `EMLINK` for a second name.
+/// The error of open(2): `ELOOP` for a symbolic link; `EMLINK` for a second name.
 pub fn open_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
     let file = open(path, flags | OFlags::NOFOLLOW)?;
     let found = fstat(&file)?;
@@ -58,11 +58,11 @@ pub fn open_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> 
     Ok(file)
 }
 
-/// Make a file, or empty the one that is there, otherwise as [`open_own`].
+/// Create a file, or empty the existing one, with the checks of [`open_own`].
 ///
 /// # Errors
 ///
-/// As [`open_own`], or what ftruncate(2) said.
+/// As [`open_own`], or the error of ftruncate(2).
 pub fn create_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
     // Emptied only after it was checked, so not by O_TRUNC.
     let file = open_own(path, flags | OFlags::CREATE)?;
@@ -70,24 +70,24 @@ pub fn create_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno
     Ok(file)
 }
 
-/// Fill `data`, which begins at `offset` of the file, as far as the file goes; the number of bytes
-/// read. `read` is called with what is left and its offset until there is nothing left or it gives
-/// nothing.
+/// Fill `data` from `offset` of the file up to the end of the file. Return the number of bytes
+/// read. `read` gets the unfilled part and its offset. It is called until `data` is full or it
+/// returns 0.
 ///
 /// # Errors
 ///
-/// What the kernel refused, and at which byte.
+/// The errno of the failed call and its offset.
 #[inline]
 pub fn read_all(
     data: &mut [u8],
     offset: u64,
     read: impl Fn(&mut [u8], u64) -> Result<usize, Errno>,
-) -> Result<usize, Refused> {
+) -> Result<usize, CallError> {
     let mut found = 0;
     while found < data.len() {
         let offset = offset + found as u64;
         let count = retry_on_intr(|| read(&mut data[found..], offset))
-            .map_err(|errno| Refused { offset, errno })?;
+            .map_err(|errno| CallError { offset, errno })?;
         if count == 0 {
             break;
         }
@@ -96,38 +96,38 @@ pub fn read_all(
     Ok(found)
 }
 
-/// Write all of `data` from `offset` of the file on. The kernel may take less than it is given;
-/// then `write` is called again with the rest and its offset.
+/// Write all of `data` at `offset` of the file. The kernel may write less than requested; then
+/// `write` is called again with the rest and its offset.
 ///
 /// # Errors
 ///
-/// What the kernel refused, and at which byte; `EIO` if it takes nothing and gives no reason.
+/// The errno of the failed call and its offset; `EIO` if a call writes nothing.
 #[inline]
 pub fn write_all(
     mut data: &[u8],
     mut offset: u64,
     write: impl Fn(&[u8], u64) -> Result<usize, Errno>,
-) -> Result<(), Refused> {
+) -> Result<(), CallError> {
     while !data.is_empty() {
         let written = match retry_on_intr(|| write(data, offset)) {
-            Ok(0) => Err(Errno::IO), // it would go on for ever
+            Ok(0) => Err(Errno::IO), // a retry would loop forever
             other => other,
         }
-        .map_err(|errno| Refused { offset, errno })?;
+        .map_err(|errno| CallError { offset, errno })?;
         data = &data[written..];
         offset += written as u64;
     }
     Ok(())
 }
 
-/// Close and tell the error: network file systems write at close, and may only then find the quota
-/// exceeded.
+/// Close a file and report the error. Network file systems write data at close and may detect an
+/// exceeded quota only then.
 ///
 /// # Errors
 ///
-/// What the kernel said, see close(2). The file is closed in any case, so that an interrupted call
-/// is told as well and not made again.
+/// The error of close(2). The file is closed in any case, so an interrupted call is reported and
+/// not retried.
 pub fn close(file: OwnedFd) -> Result<(), Errno> {
-    // SAFETY: the descriptor was owned, is given up here and is not used again.
+    // SAFETY: the descriptor was owned, is released here and is not used again.
     unsafe { try_close(file.into_raw_fd()) }
 }

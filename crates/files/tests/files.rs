@@ -1,46 +1,46 @@
-//! Files by way of the calls that all crates share.
+//! Tests of the shared file helpers.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;
 
-use iostudy_files::{Refused, close, create_own, open, open_below, open_own, read_all, write_all};
+use iostudy_files::{CallError, close, create_own, open, open_at, open_own, read_all, write_all};
 use rustix::fs::{OFlags, fstat};
 use rustix::io::{Errno, FdFlags, fcntl_getfd};
 
-type Answer = Result<usize, Errno>;
+type CallResult = Result<usize, Errno>;
 
-/// What a call is to answer, one after the other, and the offsets it is asked for.
+/// Scripted results of a system call, and the offsets of its calls.
 struct Script {
-    answers: RefCell<VecDeque<Answer>>,
+    results: RefCell<VecDeque<CallResult>>,
     offsets: RefCell<Vec<u64>>,
 }
 
 impl Script {
-    fn new(answers: impl Into<VecDeque<Answer>>) -> Self {
+    fn new(results: impl Into<VecDeque<CallResult>>) -> Self {
         Self {
-            answers: RefCell::new(answers.into()),
+            results: RefCell::new(results.into()),
             offsets: RefCell::default(),
         }
     }
 
-    fn answer(&self, offset: u64) -> Answer {
+    fn next_result(&self, offset: u64) -> CallResult {
         self.offsets.borrow_mut().push(offset);
-        let answer = self.answers.borrow_mut().pop_front();
-        answer.expect("it is asked no more often")
+        let next_result = self.results.borrow_mut().pop_front();
+        next_result.expect("the script has a result for every call")
     }
 
-    fn write(&self, len: usize) -> Result<(), Refused> {
-        write_all(&vec![7; len], 100, |_, offset| self.answer(offset))
+    fn write(&self, len: usize) -> Result<(), CallError> {
+        write_all(&vec![7; len], 100, |_, offset| self.next_result(offset))
     }
 
-    fn read(&self, len: usize) -> Result<usize, Refused> {
-        read_all(&mut vec![0; len], 100, |_, offset| self.answer(offset))
+    fn read(&self, len: usize) -> Result<usize, CallError> {
+        read_all(&mut vec![0; len], 100, |_, offset| self.next_result(offset))
     }
 }
 
 #[test]
-fn what_is_left_is_asked_for_again() {
+fn partial_transfers_continue_with_the_rest() {
     let script = || Script::new([Ok(3), Err(Errno::INTR), Ok(6), Ok(1)]);
     let (writing, reading) = (script(), script());
     assert_eq!(writing.write(10), Ok(()));
@@ -51,35 +51,35 @@ fn what_is_left_is_asked_for_again() {
 }
 
 #[test]
-fn a_fault_is_told_with_its_place() {
+fn an_error_has_its_offset() {
     let script = || Script::new([Ok(3), Err(Errno::NOSPC)]);
-    let refused = Refused {
+    let error = CallError {
         offset: 103,
         errno: Errno::NOSPC,
     };
-    assert_eq!(script().write(10), Err(refused));
-    assert_eq!(script().read(10), Err(refused));
+    assert_eq!(script().write(10), Err(error));
+    assert_eq!(script().read(10), Err(error));
 }
 
 #[test]
-fn nothing_read_is_the_end_and_nothing_written_a_fault() {
+fn reading_nothing_is_the_end_and_writing_nothing_is_an_error() {
     let script = || Script::new([Ok(3), Ok(0)]);
     assert_eq!(script().read(10), Ok(3));
-    let refused = Refused {
+    let error = CallError {
         offset: 103,
         errno: Errno::IO,
     };
-    assert_eq!(script().write(10), Err(refused));
+    assert_eq!(script().write(10), Err(error));
 }
 
 #[test]
-fn no_bytes_are_no_call() {
+fn empty_buffers_make_no_call() {
     assert_eq!(Script::new([]).write(0), Ok(()));
     assert_eq!(Script::new([]).read(0), Ok(0));
 }
 
 #[test]
-fn a_file_is_made_for_its_owner_to_write_and_for_no_other_program() {
+fn a_new_file_is_writable_by_its_owner_and_closed_on_exec() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let file = open(&path, OFlags::WRONLY | OFlags::CREATE).unwrap();
@@ -88,18 +88,18 @@ fn a_file_is_made_for_its_owner_to_write_and_for_no_other_program() {
     assert_eq!(fcntl_getfd(&file), Ok(FdFlags::CLOEXEC));
     let number = file.as_raw_fd();
     close(file).unwrap();
-    // Another test may have been given the number.
+    // Another test may have opened a file with the same number.
     let now = std::fs::read_link(format!("/proc/self/fd/{number}"));
     assert_ne!(now.ok(), Some(path));
 }
 
 #[test]
-fn a_path_goes_from_its_directory() {
+fn a_path_is_relative_to_its_directory() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "").unwrap();
     let top = open(folder.path(), OFlags::RDONLY | OFlags::DIRECTORY).unwrap();
-    assert!(open_below(&top, c"file", OFlags::RDONLY).is_ok());
-    let missing = open_below(&top, c"none", OFlags::RDONLY);
+    assert!(open_at(&top, c"file", OFlags::RDONLY).is_ok());
+    let missing = open_at(&top, c"none", OFlags::RDONLY);
     assert_eq!(missing.unwrap_err(), Errno::NOENT);
 }
 

@@ -1,33 +1,33 @@
-//! How long single operations took, in the one kind of histogram that all crates keep.
+//! Latency histogram shared by all crates.
 
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Latencies in nanoseconds to three significant digits.
+/// Histogram of latencies in nanoseconds, with three significant digits.
 pub type Latencies = Histogram<u64>;
 
-/// Of no operation yet.
+/// Return an empty histogram.
 #[must_use]
-#[allow(clippy::missing_panics_doc)] // it never does
-pub fn no_latencies() -> Latencies {
+#[allow(clippy::missing_panics_doc)] // the arguments are constant
+pub fn empty_latencies() -> Latencies {
     Histogram::new(3).expect("three significant digits are allowed")
 }
 
-/// An operation took so long.
+/// Record the latency of one operation.
 #[inline]
-#[allow(clippy::missing_panics_doc)] // it never does
-pub fn note(latencies: &mut Latencies, elapsed: Duration) {
+#[allow(clippy::missing_panics_doc)] // the arguments are constant
+pub fn record(latencies: &mut Latencies, elapsed: Duration) {
     let nanoseconds = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-    let noted = latencies.record(nanoseconds);
-    noted.expect("a histogram that grows takes every value");
+    let recorded = latencies.record(nanoseconds);
+    recorded.expect("an auto-resizing histogram accepts every value");
 }
 
-/// Take the operations of others in.
-#[allow(clippy::missing_panics_doc)] // it never does
-pub fn add(all: &mut Latencies, others: &Latencies) {
+/// Add the counts of `others` to `all`.
+#[allow(clippy::missing_panics_doc)] // the arguments are constant
+pub fn merge(all: &mut Latencies, others: &Latencies) {
     let added = all.add(others);
-    added.expect("a histogram that grows takes every value");
+    added.expect("an auto-resizing histogram accepts every value");
 }
 
 #[cfg(test)]
@@ -35,13 +35,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_time_can_be_noted_and_added() {
-        let mut all = no_latencies();
-        let mut others = no_latencies();
-        note(&mut all, Duration::from_nanos(1500));
-        note(&mut others, Duration::ZERO);
-        note(&mut others, Duration::MAX);
-        add(&mut all, &others);
+    fn any_duration_can_be_recorded_and_merged() {
+        let mut all = empty_latencies();
+        let mut others = empty_latencies();
+        record(&mut all, Duration::from_nanos(1500));
+        record(&mut others, Duration::ZERO);
+        record(&mut others, Duration::MAX);
+        merge(&mut all, &others);
         assert_eq!((all.len(), all.min()), (3, 0));
         assert!(all.equivalent(all.value_at_quantile(0.5), 1500));
         assert!(all.equivalent(all.max(), u64::MAX));

@@ -1,4 +1,4 @@
-//! How a job can fail.
+//! Errors of jobs and of single operations.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,92 +6,92 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// What went wrong with one file or directory.
+/// Failure of an operation on a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// The kernel refused a system call.
+    /// A system call failed.
     #[error("{call}: {errno}")]
     Io {
-        /// The system call.
+        /// Name of the system call.
         call: &'static str,
-        /// What the kernel said.
+        /// Error number from the kernel.
         errno: Errno,
     },
-    /// A file of another size than it was given.
+    /// The file size differs from what was written.
     #[error("has {found} bytes and not the {expected} that were written")]
     Size {
-        /// Its size; where it was read and is too long, one more than expected.
+        /// Actual size; reads report at most one byte more than expected.
         found: u64,
-        /// The size it should have.
+        /// Expected size in bytes.
         expected: u64,
     },
-    /// Data that differ from what was written.
+    /// The data differ from what was written.
     #[error("differs from what was written at byte {at}")]
-    Differs {
-        /// The first wrong byte.
+    DataMismatch {
+        /// Offset of the first wrong byte.
         at: u64,
     },
-    /// A directory with more or fewer names than were made in it.
+    /// A directory has more or fewer entries than expected.
     #[error("lists {found} names and not the {expected} that were made in it")]
     Names {
-        /// As many as there are.
+        /// Actual number of names.
         found: u64,
-        /// As many as there should be.
+        /// Expected number of names.
         expected: u64,
     },
-    /// A directory with as many names as were made in it, but other ones.
+    /// A directory has the expected number of names, but other names.
     #[error("lists other names than were made in it")]
     OtherNames,
 }
 
 impl Fault {
-    /// Of a system call, to be used with `map_err`.
-    pub(crate) fn of(call: &'static str) -> impl Fn(Errno) -> Self {
+    /// Map an errno to a fault of `call`.
+    pub(crate) fn in_call(call: &'static str) -> impl Fn(Errno) -> Self {
         move |errno| Self::Io { call, errno }
     }
 }
 
-/// A fault and where it was met.
+/// Fault with its path.
 #[derive(Debug)]
-pub(crate) struct Met {
+pub(crate) struct OperationError {
     pub(crate) path: PathBuf,
     pub(crate) fault: Fault,
 }
 
-/// Why a thread ended before its work did.
-pub(crate) type Halt = iostudy_crew::Halt<Met>;
+/// Reason why a thread ended early.
+pub(crate) type Halt = iostudy_worker_pool::Halt<OperationError>;
 
-/// Why a job did not come to its end.
+/// Reason why a job produced no result.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// An operation failed; the first one, if there were several.
+    /// An operation failed. With several failures this is the first one.
     #[error("{}: {fault}", path.display())]
     Path {
-        /// Of which file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// What went wrong.
+        /// The failure.
         fault: Fault,
     },
-    /// A thread could not be started.
+    /// The system refused to start a thread.
     #[error("{0}")]
     Thread(io::Error),
-    /// The caller asked to stop.
+    /// The caller stopped the job.
     #[error("stopped before its end")]
     Stopped,
 }
 
-impl From<iostudy_crew::Error<Met>> for Error {
-    fn from(error: iostudy_crew::Error<Met>) -> Self {
+impl From<iostudy_worker_pool::Error<OperationError>> for Error {
+    fn from(error: iostudy_worker_pool::Error<OperationError>) -> Self {
         match error {
-            iostudy_crew::Error::Fault { fault, .. } => fault.into(),
-            iostudy_crew::Error::Thread(error) => Self::Thread(error),
-            iostudy_crew::Error::Stopped => Self::Stopped,
+            iostudy_worker_pool::Error::Fault { fault, .. } => fault.into(),
+            iostudy_worker_pool::Error::Thread(error) => Self::Thread(error),
+            iostudy_worker_pool::Error::Stopped => Self::Stopped,
         }
     }
 }
 
-impl From<Met> for Error {
-    fn from(Met { path, fault }: Met) -> Self {
+impl From<OperationError> for Error {
+    fn from(OperationError { path, fault }: OperationError) -> Self {
         Self::Path { path, fault }
     }
 }

@@ -1,12 +1,12 @@
-//! A path of which only the end changes from one file to the next.
+//! Path buffer for items of a directory.
 
 use std::ffi::CStr;
 
 use crate::layout::Layout;
-use crate::stock::Kind;
+use crate::tree_state::NameKind;
 
-/// A path below the top of a tree. It is written into the same memory for every file, since
-/// anything more would be measured with the system call.
+/// Path relative to the root of a tree. It reuses one buffer, because an allocation would be
+/// measured with the system call.
 pub(crate) struct ItemPath {
     bytes: Vec<u8>,
     directory_bytes: usize,
@@ -22,22 +22,22 @@ impl ItemPath {
         }
     }
 
-    /// Names are those of this directory from now on.
+    /// Set the current directory.
     pub(crate) fn enter(&mut self, layout: &Layout, leaf: u64, level: u32) {
         self.bytes.clear();
         layout.append_directory(leaf, level, &mut self.bytes);
         self.directory_bytes = self.bytes.len();
     }
 
-    /// The directory itself.
+    /// Path of the current directory.
     pub(crate) fn directory(&mut self) -> &CStr {
         self.bytes.truncate(self.directory_bytes);
         self.bytes.push(0);
         self.as_c_str()
     }
 
-    /// A file or directory in it.
-    pub(crate) fn name(&mut self, kind: Kind, item: u64) -> &CStr {
+    /// Path of an item in the current directory.
+    pub(crate) fn name(&mut self, kind: NameKind, item: u64) -> &CStr {
         self.bytes.truncate(self.directory_bytes);
         self.bytes.push(kind.letter());
         self.bytes
@@ -46,7 +46,7 @@ impl ItemPath {
         self.as_c_str()
     }
 
-    /// What was asked for last.
+    /// Most recent path.
     pub(crate) fn as_c_str(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or_default()
     }

@@ -1,23 +1,23 @@
-//! Where each file lies: trees, their directories, and the numbers in each of them.
+//! Layout of files in directory trees.
 
 use std::iter::StepBy;
 use std::ops::Range;
 
 use crate::job::Job;
 
-/// A letter and the longest number there is.
+/// A letter and the longest number.
 const LONGEST_NAME_BYTES: usize = 1 + 20;
 
-/// The form of every tree. Files have numbers; as many as go into a directory follow each other.
+/// Layout of every tree. Files are numbered; each directory holds a range of numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     shared: bool,
-    /// How far the numbers of a thread lie apart.
+    /// Distance between two file numbers of a thread.
     stride: u64,
     items_per_tree: u64,
     items_per_directory: u64,
     depth: u32,
-    /// How many directories there are in each, so that the lowest level has room for all.
+    /// Subdirectories per directory, large enough for all leaves.
     branching: u64,
 }
 
@@ -36,12 +36,12 @@ impl Layout {
         }
     }
 
-    /// The directories that hold files are numbered up to this.
+    /// Number of leaf directories, which hold the files.
     pub(crate) fn leaves(&self) -> u64 {
         self.items_per_tree.div_ceil(self.items_per_directory)
     }
 
-    /// The name of the tree in which a thread works.
+    /// Name of the tree in which a thread works.
     pub(crate) fn tree_name(&self, thread: usize) -> String {
         if self.shared {
             "shared".to_owned()
@@ -50,28 +50,28 @@ impl Layout {
         }
     }
 
-    /// The numbers of all files of a directory, whoever made them.
+    /// Numbers of all files in a directory.
     pub(crate) fn items(&self, leaf: u64) -> Range<u64> {
         let start = leaf * self.items_per_directory;
         let end = start.saturating_add(self.items_per_directory);
         start..end.min(self.items_per_tree)
     }
 
-    /// Those of one thread: in a shared tree every directory has some of each thread.
-    pub(crate) fn items_of(&self, thread: usize, leaf: u64) -> StepBy<Range<u64>> {
+    /// Numbers of one thread's files: in a shared tree every directory has files of each thread.
+    pub(crate) fn thread_items(&self, thread: usize, leaf: u64) -> StepBy<Range<u64>> {
         let Range { start, end } = self.items(leaf);
         let first =
             start + (self.position(thread) + self.stride - start % self.stride) % self.stride;
         (first.min(end)..end).step_by(self.step())
     }
 
-    /// The directories that one thread makes.
-    pub(crate) fn leaves_of(&self, thread: usize) -> StepBy<Range<u64>> {
+    /// Leaf directories that one thread creates.
+    pub(crate) fn thread_leaves(&self, thread: usize) -> StepBy<Range<u64>> {
         let end = self.leaves();
         (self.position(thread).min(end)..end).step_by(self.step())
     }
 
-    /// What is added to the numbers of a tree to make those of no two trees the same.
+    /// Offset that makes file numbers unique over all trees.
     pub(crate) fn first_file(&self, thread: usize) -> u64 {
         if self.shared {
             0
@@ -84,13 +84,13 @@ impl Layout {
         self.depth
     }
 
-    /// The number, among those of its level, of the directory in which a leaf lies.
+    /// Index of a leaf's ancestor directory within its level.
     pub(crate) fn ancestor(&self, leaf: u64, level: u32) -> u64 {
         let room = self.branching.checked_pow(self.depth - level);
         room.map_or(0, |room| leaf / room)
     }
 
-    /// Append the path of that directory, each of its names followed by a slash.
+    /// Append the path of a directory, with a slash after each name.
     pub(crate) fn append_directory(&self, leaf: u64, level: u32, path: &mut Vec<u8>) {
         let mut numbers = itoa::Buffer::new();
         for above in 1..=level {
@@ -101,7 +101,7 @@ impl Layout {
         }
     }
 
-    /// The most bytes that a path has below the job's directory.
+    /// Maximum path length below the job's directory, in bytes.
     pub(crate) fn longest_path_bytes(&self) -> usize {
         let tree = "/thread-/".len() + LONGEST_NAME_BYTES;
         let level = "t/".len() + itoa::Buffer::new().format(self.branching).len();
@@ -113,11 +113,11 @@ impl Layout {
     }
 
     fn step(&self) -> usize {
-        usize::try_from(self.stride).expect("it is a number of threads")
+        usize::try_from(self.stride).expect("a stride is a number of threads")
     }
 }
 
-/// The smallest number whose power of `depth` is at least `leaves`.
+/// Smallest number whose power of `depth` is at least `leaves`.
 fn branching(leaves: u64, depth: u32) -> u64 {
     let enough = |width: u64| width.checked_pow(depth).is_none_or(|room| room >= leaves);
     let (mut low, mut high) = (1, leaves.max(1));

@@ -1,25 +1,27 @@
-//! Phases of metadata operations on a tree of directories, by threads that start together.
+//! Metadata operations on directory trees, in timed phases.
 //!
-//! A [`Job`] is a list of operations, each of them a phase: every thread does it to all its files,
-//! and the next phase begins when the last thread has ended. Names lie below the directory of a
-//! thread's tree, which it holds open, so that a path costs the kernel as many look-ups as the tree
-//! is deep. What is read, stat-ed or listed is compared with what was made.
+//! A [`Job`] is a list of operations, one phase each: every thread applies it to all its files. The
+//! next phase starts when the last thread has ended. Paths are relative to the root of a thread's
+//! tree, so a path lookup takes as many steps as the tree is deep. Read data, attributes and
+//! listings are verified.
 
 mod error;
-mod hands;
+mod executor;
 mod item_path;
 mod job;
-mod laps;
 mod layout;
 mod listing;
 mod operation;
+mod operation_timer;
 mod phase;
-mod remove;
-mod stock;
-mod tree;
+mod remove_tree;
+mod tree_setup;
+mod tree_state;
+mod validation;
 
 pub use error::{Error, Fault};
-pub use job::{Invalid, Job, Sync};
+pub use job::{Job, Sync};
 pub use operation::Operation;
 pub use phase::{Phase, run};
-pub use remove::remove_tree;
+pub use remove_tree::remove_tree;
+pub use validation::InvalidJob;

@@ -1,4 +1,4 @@
-//! Reading a directory, and whether it holds exactly what was made in it.
+//! Listing and verification of a directory.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -8,56 +8,56 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::RawDir;
 
 use crate::error::Fault;
-use crate::stock::Stock;
+use crate::tree_state::TreeState;
 
-/// What one getdents call fills; as much as the C library gives it.
+/// Buffer size of a getdents call, as in the C library.
 pub(crate) const LISTING_BYTES: usize = 32 << 10;
 
-/// Read a directory to its end and compare the names with those of `items`.
+/// Read all entries of a directory and compare them with `items`.
 pub(crate) fn list(
     directory: BorrowedFd,
     memory: &mut [MaybeUninit<u8>],
-    stock: Stock,
+    tree_state: TreeState,
     items: Range<u64>,
 ) -> Result<(), Fault> {
-    let mut found = Tally::default();
+    let mut found = NameSummary::default();
     let mut entries = RawDir::new(directory, memory);
     while let Some(entry) = entries.next() {
-        let entry = entry.map_err(Fault::of("getdents64"))?;
-        found.note(entry.file_name(), stock);
+        let entry = entry.map_err(Fault::in_call("getdents64"))?;
+        found.add(entry.file_name(), tree_state);
     }
-    found.compare(&Tally::expected(stock, items))
+    found.compare(&NameSummary::expected(tree_state, items))
 }
 
-/// Names counted and their numbers summed up: other names have hardly ever the same sum.
+/// Count and sum of numbered names; other names rarely have the same sum.
 #[derive(Default, PartialEq, Eq)]
-struct Tally {
+struct NameSummary {
     names: u64,
     sum: u128,
-    strangers: u64,
+    unknown_names: u64,
 }
 
-impl Tally {
-    fn expected(stock: Stock, items: Range<u64>) -> Self {
-        let kinds = stock.kinds().count() as u64;
+impl NameSummary {
+    fn expected(tree_state: TreeState, items: Range<u64>) -> Self {
+        let kinds = tree_state.kinds().count() as u64;
         let count = items.end.saturating_sub(items.start);
         let twice_the_mean = u128::from(items.start) + u128::from(items.end).saturating_sub(1);
         Self {
             names: kinds * count,
             sum: u128::from(kinds) * (u128::from(count) * twice_the_mean / 2),
-            strangers: 0,
+            unknown_names: 0,
         }
     }
 
-    fn note(&mut self, name: &CStr, stock: Stock) {
+    fn add(&mut self, name: &CStr, tree_state: TreeState) {
         let name = name.to_bytes();
         if matches!(name, b"." | b"..") {
             return;
         }
         self.names += 1;
-        match number(name, stock) {
+        match number(name, tree_state) {
             Some(number) => self.sum += u128::from(number),
-            None => self.strangers += 1,
+            None => self.unknown_names += 1,
         }
     }
 
@@ -75,9 +75,9 @@ impl Tally {
     }
 }
 
-/// The number in a name of a kind that there should be.
-fn number(name: &[u8], stock: Stock) -> Option<u64> {
+/// Number in a name of an expected kind.
+fn number(name: &[u8], tree_state: TreeState) -> Option<u64> {
     let (letter, digits) = name.split_first()?;
-    stock.kinds().find(|kind| kind.letter() == *letter)?;
+    tree_state.kinds().find(|kind| kind.letter() == *letter)?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }

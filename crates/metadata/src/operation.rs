@@ -1,28 +1,28 @@
-//! What is done to each file or directory in a phase.
+//! Metadata operations.
 
-/// One of `NNBench`'s operations, or of those that mdtest has beside them.
+/// Operation of `NNBench` or mdtest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Create a file, write it and close it: `NNBench`'s `create_write`, mdtest's "File creation".
     CreateWrite,
     /// Open a file, read it to its end and close it: `open_read`, "File read".
     OpenRead,
-    /// Ask for a file's attributes: "File stat".
+    /// Read a file's attributes: "File stat".
     Stat,
-    /// Read one directory to its end.
+    /// List one directory.
     List,
-    /// Give a file another name in its directory: `rename`.
+    /// Rename a file within its directory: `rename`.
     Rename,
     /// Unlink a file: `delete`, "File removal".
     Delete,
-    /// Make an empty directory: "Directory creation".
+    /// Create an empty directory: "Directory creation".
     Mkdir,
     /// Remove an empty directory: "Directory removal".
     Rmdir,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 8] = [
         Self::CreateWrite,
         Self::OpenRead,
@@ -34,7 +34,7 @@ impl Operation {
         Self::Rmdir,
     ];
 
-    /// Its name in options and reports.
+    /// Name in options and reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Operation {
         }
     }
 
-    /// Whether it changes a directory, so that there is something to sync.
+    /// Whether the operation changes a directory.
     #[must_use]
     pub fn changes(self) -> bool {
         match self {

@@ -1,76 +1,78 @@
-//! Phases, one after the other.
+//! Execution of a job phase by phase.
 
 use std::time::{Duration, Instant};
 
 use iostudy_files::open;
-use iostudy_latency::{Latencies, add, no_latencies};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 use rustix::fs::syncfs;
 use rustix::io::retry_on_intr;
 
-use crate::error::{Error, Fault, Halt, Met};
-use crate::hands::{DIRECTORY, Hands};
+use crate::error::{Error, Fault, Halt, OperationError};
+use crate::executor::{DIRECTORY, Executor};
 use crate::job::{Job, Sync};
-use crate::laps::{Laps, Member, Timed};
 use crate::layout::Layout;
 use crate::operation::Operation;
-use crate::stock::Stock;
-use crate::tree::make_trees;
+use crate::operation_timer::{OperationTimer, Worker, WorkerResult};
+use crate::tree_setup::create_trees;
+use crate::tree_state::TreeState;
 
-/// What was measured in one phase.
+/// Measurements of one phase.
 #[derive(Debug, Clone)]
 pub struct Phase {
-    /// What was done.
+    /// Operation of the phase.
     pub operation: Operation,
-    /// From the first start to the last end, and to the end of the syncfs where there is one.
+    /// First start to last end, including a final syncfs.
     pub wall: Duration,
-    /// How long single operations took, in nanoseconds; as many as there were.
+    /// Latencies of single operations, in nanoseconds.
     pub latencies: Latencies,
 }
 
-/// Carry out a job: make its trees, unmeasured, unless it needs what an earlier job made in them,
-/// then every phase.
+/// Run a job: create its trees, unmeasured, unless it requires an earlier job's files; then run
+/// every phase.
 ///
-/// `tick` is called about every 50 ms on the calling thread with the operations done so far; once
-/// it says no, every thread stops at the end of its operation. What was made stays, also after an
-/// error; see [`crate::remove_tree`].
+/// `tick` is called about every 50 ms on the calling thread with the operations completed so far.
+/// When it returns false, every thread stops after its current operation. Created files remain,
+/// also after an error; see [`crate::remove_tree`].
 ///
 /// # Errors
 ///
-/// The first error of any thread, which stops the others; [`Error::Stopped`] if the caller stopped
-/// it; [`Error::Thread`] if the system does not allow as many threads.
+/// The first error of any thread, which stops the other threads; [`Error::Stopped`] if the caller
+/// stopped the job; [`Error::Thread`] if the system refuses a thread.
 ///
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Vec<Phase>, Error> {
-    job.validate().expect("a job is validated before it is run");
+    job.validate().expect("the job must be valid");
     let layout = Layout::of(job);
-    let mut stock = Stock::before(&job.operations);
-    if stock.is_empty() {
-        make_trees(job, &layout, || tick(0))?;
+    let mut tree_state = TreeState::required_before(&job.operations);
+    if tree_state.is_empty() {
+        create_trees(job, &layout, || tick(0))?;
     }
     let mut phases = Vec::with_capacity(job.operations.len());
     let mut done_before = 0;
     for operation in job.operations.iter().copied() {
-        let phase = carry_out(job, &layout, (operation, stock), |done| {
+        let phase = run_phase(job, &layout, (operation, tree_state), |done| {
             tick(done_before + done)
         })?;
         done_before += phase.latencies.len();
         phases.push(phase);
-        stock = stock.after(operation).expect("the order was validated");
+        tree_state = tree_state
+            .after(operation)
+            .expect("the order was validated");
     }
     Ok(phases)
 }
 
-fn carry_out(
+fn run_phase(
     job: &Job,
     layout: &Layout,
-    doing: (Operation, Stock),
+    step: (Operation, TreeState),
     tick: impl FnMut(u64) -> bool,
 ) -> Result<Phase, Error> {
-    let work = |member: &Member| take_part(job, layout, doing, member);
-    let times = iostudy_crew::run(job.threads, work, tick)?;
-    let (operation, _) = doing;
+    let work = |worker: &Worker| run_worker(job, layout, step, worker);
+    let results = iostudy_worker_pool::run(job.threads, work, tick)?;
+    let (operation, _) = step;
     let synced = if operation.changes() && job.sync == Sync::Phase {
         sync_all(job)?
     } else {
@@ -78,63 +80,64 @@ fn carry_out(
     };
     Ok(Phase {
         operation,
-        wall: wall(&times) + synced,
-        latencies: all_latencies(&times),
+        wall: wall(&results) + synced,
+        latencies: all_latencies(&results),
     })
 }
 
-fn take_part(
+fn run_worker(
     job: &Job,
     layout: &Layout,
-    doing: (Operation, Stock),
-    member: &Member,
-) -> Result<Timed, Halt> {
-    let mut hands = Hands::new(job, layout, doing, member.index())?;
-    member.ready();
-    let mut laps = Laps::start(member);
+    step: (Operation, TreeState),
+    worker: &Worker,
+) -> Result<WorkerResult, Halt> {
+    let mut executor = Executor::new(job, layout, step, worker.index())?;
+    worker.wait_for_start();
+    let mut timer = OperationTimer::start(worker);
     for leaf in 0..layout.leaves() {
-        laps.go_on()?; // in a shared tree there may be many without an item of this thread
-        hands.enter(leaf)?;
-        if doing.0 == Operation::List {
-            hands.list(leaf)?;
-            laps.lap();
+        timer.check_stop()?; // in a shared tree many leaves may have no item of this thread
+        executor.enter(leaf)?;
+        if step.0 == Operation::List {
+            executor.list(leaf)?;
+            timer.lap();
             continue;
         }
-        for item in layout.items_of(member.index(), leaf) {
-            laps.go_on()?;
-            hands.perform(item)?;
-            laps.lap();
+        for item in layout.thread_items(worker.index(), leaf) {
+            timer.check_stop()?;
+            executor.perform(item)?;
+            timer.lap();
         }
     }
-    Ok(laps.into_timed())
+    Ok(timer.into_result())
 }
 
-/// Make the file system durable as a whole; how long that took.
-fn sync_all(job: &Job) -> Result<Duration, Met> {
-    let met = |fault| Met {
+/// Sync the whole file system. Return the duration.
+fn sync_all(job: &Job) -> Result<Duration, OperationError> {
+    let operation_error = |fault| OperationError {
         path: job.directory.clone(),
         fault,
     };
-    let directory =
-        open(&job.directory, DIRECTORY).map_err(|errno| met(Fault::of("open")(errno)))?;
+    let directory = open(&job.directory, DIRECTORY)
+        .map_err(|errno| operation_error(Fault::in_call("open")(errno)))?;
     let began = Instant::now();
-    retry_on_intr(|| syncfs(&directory)).map_err(|errno| met(Fault::of("syncfs")(errno)))?;
+    retry_on_intr(|| syncfs(&directory))
+        .map_err(|errno| operation_error(Fault::in_call("syncfs")(errno)))?;
     Ok(began.elapsed())
 }
 
-fn wall(times: &[Timed]) -> Duration {
-    let started = times.iter().map(|timed| timed.started).min();
-    let ended = times.iter().map(|timed| timed.ended).max();
+fn wall(results: &[WorkerResult]) -> Duration {
+    let started = results.iter().map(|result| result.started).min();
+    let ended = results.iter().map(|result| result.ended).max();
     let (Some(started), Some(ended)) = (started, ended) else {
         unreachable!("a valid job has a thread")
     };
     ended - started
 }
 
-fn all_latencies(times: &[Timed]) -> Latencies {
-    let mut all = no_latencies();
-    for timed in times {
-        add(&mut all, &timed.latencies);
+fn all_latencies(results: &[WorkerResult]) -> Latencies {
+    let mut all = empty_latencies();
+    for result in results {
+        merge(&mut all, &result.latencies);
     }
     all
 }

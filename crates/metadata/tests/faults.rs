@@ -1,4 +1,4 @@
-//! What is refused, and what is told when the tree is not what it should be.
+//! Tests of invalid jobs and of damaged trees.
 
 mod common;
 
@@ -6,41 +6,44 @@ use std::fs;
 use std::path::Path;
 
 use common::job;
-use iostudy_metadata::{Error, Fault, Invalid, Job, Operation, run};
+use iostudy_metadata::{Error, Fault, InvalidJob, Job, Operation, run};
 use tempfile::tempdir;
 
 const FIRST: &str = "thread-1/t0/t1/f10";
 
-/// What a phase tells after `change` was done to the tree that it needs.
-fn told(operation: Operation, change: impl FnOnce(&Path)) -> (String, Fault) {
-    let place = tempdir().unwrap();
-    let changed = job(place.path(), &[operation]);
-    run(&job(place.path(), &changed.needs()), |_| true).unwrap();
+/// Path and fault that a phase reports after `change` to its tree.
+fn reported(operation: Operation, change: impl FnOnce(&Path)) -> (String, Fault) {
+    let path = tempdir().unwrap();
+    let changed = job(path.path(), &[operation]);
+    run(&job(path.path(), &changed.required_operations()), |_| true).unwrap();
     change(&changed.directory);
     match run(&changed, |_| true) {
         Err(Error::Path { path, fault }) => {
-            let below = path.strip_prefix(&changed.directory).unwrap();
-            (below.to_str().unwrap().to_owned(), fault)
+            let subdirectories = path.strip_prefix(&changed.directory).unwrap();
+            (subdirectories.to_str().unwrap().to_owned(), fault)
         }
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn changed_data_are_found_at_their_byte() {
-    let (path, fault) = told(Operation::OpenRead, |tree| {
+fn changed_data_are_found_at_their_offset() {
+    let (path, fault) = reported(Operation::OpenRead, |tree| {
         let mut data = fs::read(tree.join(FIRST)).unwrap();
         data[3] ^= 1;
         fs::write(tree.join(FIRST), data).unwrap();
     });
-    assert_eq!((path.as_str(), fault), (FIRST, Fault::Differs { at: 3 }));
+    assert_eq!(
+        (path.as_str(), fault),
+        (FIRST, Fault::DataMismatch { at: 3 })
+    );
 }
 
 #[test]
 fn a_file_cut_or_grown_is_found_by_reading_and_by_stat() {
     for operation in [Operation::OpenRead, Operation::Stat] {
         for found in [0, 99, 101] {
-            let (path, fault) = told(operation, |tree| {
+            let (path, fault) = reported(operation, |tree| {
                 let file = fs::File::options().write(true).open(tree.join(FIRST));
                 file.unwrap().set_len(found).unwrap();
             });
@@ -54,7 +57,7 @@ fn a_file_cut_or_grown_is_found_by_reading_and_by_stat() {
 }
 
 #[test]
-fn a_missing_file_is_told_by_every_operation() {
+fn every_operation_reports_a_missing_file() {
     let of_files = [
         Operation::OpenRead,
         Operation::Stat,
@@ -62,29 +65,29 @@ fn a_missing_file_is_told_by_every_operation() {
         Operation::Delete,
     ];
     for operation in of_files {
-        let (path, fault) = told(operation, |tree| fs::remove_file(tree.join(FIRST)).unwrap());
+        let (path, fault) = reported(operation, |tree| fs::remove_file(tree.join(FIRST)).unwrap());
         assert_eq!(path, FIRST);
         assert!(matches!(fault, Fault::Io { errno, .. } if errno.raw_os_error() == 2));
     }
 }
 
 #[test]
-fn a_listing_misses_none_and_has_none_more() {
+fn a_listing_detects_missing_and_extra_names() {
     let directory = "thread-1/t0/t1";
     let names = |found| Fault::Names {
         found,
         expected: 10,
     };
-    let missing = told(Operation::List, |tree| {
+    let missing = reported(Operation::List, |tree| {
         fs::remove_file(tree.join(FIRST)).unwrap();
     });
     assert_eq!(missing, (directory.to_owned(), names(9)));
-    let more = told(Operation::List, |tree| {
+    let more = reported(Operation::List, |tree| {
         fs::write(tree.join(directory).join("f99"), "").unwrap();
     });
     assert_eq!(more, (directory.to_owned(), names(11)));
     for name in ["f99", "x10", "f"] {
-        let other = told(Operation::List, |tree| {
+        let other = reported(Operation::List, |tree| {
             fs::rename(tree.join(FIRST), tree.join(directory).join(name)).unwrap();
         });
         assert_eq!(other, (directory.to_owned(), Fault::OtherNames));
@@ -92,13 +95,13 @@ fn a_listing_misses_none_and_has_none_more() {
 }
 
 #[test]
-fn what_is_left_of_another_run_is_not_taken_over() {
-    let place = tempdir().unwrap();
+fn files_of_another_run_are_an_error() {
+    let path = tempdir().unwrap();
     for (operation, call) in [
         (Operation::CreateWrite, "openat"),
         (Operation::Mkdir, "mkdirat"),
     ] {
-        let job = job(place.path(), &[operation]);
+        let job = job(path.path(), &[operation]);
         run(&job, |_| true).unwrap();
         match run(&job, |_| true) {
             Err(Error::Path {
@@ -114,8 +117,8 @@ fn what_is_left_of_another_run_is_not_taken_over() {
 
 #[test]
 fn a_directory_without_its_parent_is_named() {
-    let place = tempdir().unwrap();
-    let gone = place.path().join("gone");
+    let path = tempdir().unwrap();
+    let gone = path.path().join("gone");
     match run(&job(&gone, &[Operation::CreateWrite]), |_| true) {
         Err(Error::Path { path, .. }) => assert_eq!(path, gone.join("tree")),
         other => panic!("{other:?}"),
@@ -124,55 +127,56 @@ fn a_directory_without_its_parent_is_named() {
 
 #[test]
 fn it_stops_in_the_middle_of_a_phase() {
-    let place = tempdir().unwrap();
+    let path = tempdir().unwrap();
     let endless = Job {
         files: 1 << 40,
         files_per_directory: 1 << 40,
-        ..job(place.path(), &[Operation::CreateWrite])
+        ..job(path.path(), &[Operation::CreateWrite])
     };
-    let mut told = 0;
+    let mut reported = 0;
     let stopped = run(&endless, |done| {
-        told = done;
+        reported = done;
         done == 0
     });
     assert!(matches!(stopped, Err(Error::Stopped)));
-    assert!(told > 0);
+    assert!(reported > 0);
 }
 
 #[test]
-fn what_is_done_is_counted_over_all_phases() {
-    let place = tempdir().unwrap();
+fn progress_counts_all_phases() {
+    let path = tempdir().unwrap();
     let job = Job {
         files: 10_000,
         files_per_directory: 1000,
         ..job(
-            place.path(),
+            path.path(),
             &[Operation::CreateWrite, Operation::Rename, Operation::Delete],
         )
     };
-    let mut told = vec![];
+    let mut reported = vec![];
     run(&job, |done| {
-        told.push(done);
+        reported.push(done);
         true
     })
     .unwrap();
-    assert!(told.is_sorted());
+    assert!(reported.is_sorted());
     assert!(
-        told.last()
+        reported
+            .last()
             .is_some_and(|done| (20_000..=60_000).contains(done)),
-        "{told:?}"
+        "{reported:?}"
     );
 }
 
 #[test]
-fn what_cannot_work_is_refused() {
+fn invalid_jobs_are_refused() {
     use Operation::{CreateWrite, Delete, Mkdir, OpenRead, Rmdir, Stat};
     let of = |operations: &[Operation]| job(Path::new("x"), operations);
     let good = of(&[CreateWrite]);
-    let zero = |name| Invalid::Zero { name };
+    let zero = |name| InvalidJob::Zero { name };
     let cases = [
-        (of(&[]), Invalid::NoOperations),
-        (of(&[Stat, Stat]), Invalid::Twice { name: "stat" }),
+        (of(&[]), InvalidJob::NoOperations),
+        (of(&[Stat, Stat]), InvalidJob::Twice { name: "stat" }),
         (
             Job {
                 threads: 0,
@@ -206,7 +210,7 @@ fn what_cannot_work_is_refused() {
                 files: u64::MAX,
                 ..good.clone()
             },
-            Invalid::TooMany,
+            InvalidJob::TooMany,
         ),
     ];
     for (job, invalid) in cases {
@@ -215,13 +219,13 @@ fn what_cannot_work_is_refused() {
     for operations in [[Delete, OpenRead], [Stat, CreateWrite], [Rmdir, Rmdir]] {
         assert!(of(&operations).validate().is_err(), "{operations:?}");
     }
-    assert_eq!(of(&[Mkdir, Stat]).needs(), [CreateWrite]);
+    assert_eq!(of(&[Mkdir, Stat]).required_operations(), [CreateWrite]);
 }
 
 #[test]
 fn the_longest_path_that_is_allowed_works_and_one_level_more_is_refused() {
-    let place = tempdir().unwrap();
-    let far = place.path().join(vec!["n".repeat(255); 15].join("/"));
+    let path = tempdir().unwrap();
+    let far = path.path().join(vec!["n".repeat(255); 15].join("/"));
     fs::create_dir_all(&far).unwrap();
     let deep = |depth| Job {
         depth,
@@ -233,5 +237,5 @@ fn the_longest_path_that_is_allowed_works_and_one_level_more_is_refused() {
     run(&deep(most), |_| true).unwrap();
     iostudy_metadata::remove_tree(&deep(most).directory).unwrap();
     let refused = deep(most + 1).validate();
-    assert!(matches!(refused, Err(Invalid::PathTooLong { .. })));
+    assert!(matches!(refused, Err(InvalidJob::PathTooLong { .. })));
 }

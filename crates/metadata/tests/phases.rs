@@ -1,4 +1,4 @@
-//! What the phases leave behind, and what they measure.
+//! Tests of the files and measurements of phases.
 
 mod common;
 
@@ -13,9 +13,9 @@ use tempfile::tempdir;
 
 #[test]
 fn every_phase_does_each_file_once_and_leaves_nothing_but_the_tree() {
-    let place = tempdir().unwrap();
+    let path = tempdir().unwrap();
     let job = job(
-        place.path(),
+        path.path(),
         &[
             Operation::CreateWrite,
             Operation::Stat,
@@ -37,16 +37,16 @@ fn every_phase_does_each_file_once_and_leaves_nothing_but_the_tree() {
         assert!(phase.wall > Duration::ZERO);
         assert!(phase.latencies.max() <= u64::try_from(phase.wall.as_nanos()).unwrap() * 101 / 100);
     }
-    assert!(paths(place.path()).iter().all(|path| path.ends_with('/')));
+    assert!(paths(path.path()).iter().all(|path| path.ends_with('/')));
 }
 
 #[test]
 fn files_have_their_size_and_no_two_the_same_content() {
-    let place = tempdir().unwrap();
+    let path = tempdir().unwrap();
     for shared in [false, true] {
         let job = Job {
             shared,
-            ..job(place.path(), &[Operation::CreateWrite])
+            ..job(path.path(), &[Operation::CreateWrite])
         };
         run(&job, |_| true).unwrap();
         let files = paths(&job.directory).into_iter();
@@ -61,13 +61,13 @@ fn files_have_their_size_and_no_two_the_same_content() {
 }
 
 #[test]
-fn every_way_to_sync_does_the_same() {
-    let place = tempdir().unwrap();
+fn every_sync_mode_makes_the_same_tree() {
+    let path = tempdir().unwrap();
     for sync in [Sync::None, Sync::File, Sync::Directory, Sync::Phase] {
         let job = Job {
             sync,
             ..job(
-                place.path(),
+                path.path(),
                 &[Operation::CreateWrite, Operation::Rename, Operation::Delete],
             )
         };
@@ -76,50 +76,53 @@ fn every_way_to_sync_does_the_same() {
 }
 
 #[test]
-fn a_job_goes_on_with_what_another_has_made() {
-    let place = tempdir().unwrap();
+fn a_job_continues_with_the_files_of_another() {
+    let path = tempdir().unwrap();
     let reading = job(
-        place.path(),
+        path.path(),
         &[Operation::List, Operation::OpenRead, Operation::Rmdir],
     );
-    let needs = reading.needs();
-    assert_eq!(needs, [Operation::CreateWrite, Operation::Mkdir]);
-    run(&job(place.path(), &needs), |_| true).unwrap();
+    let required_operations = reading.required_operations();
+    assert_eq!(
+        required_operations,
+        [Operation::CreateWrite, Operation::Mkdir]
+    );
+    run(&job(path.path(), &required_operations), |_| true).unwrap();
     assert_eq!(run(&reading, |_| true).unwrap().len(), 3);
 }
 
 #[test]
 fn empty_files_are_read_and_verified_too() {
-    let place = tempdir().unwrap();
+    let path = tempdir().unwrap();
     let job = Job {
         bytes_to_write: 0,
-        ..job(place.path(), &[Operation::CreateWrite, Operation::OpenRead])
+        ..job(path.path(), &[Operation::CreateWrite, Operation::OpenRead])
     };
     assert_eq!(run(&job, |_| true).unwrap().len(), 2);
 }
 
 #[test]
-fn removing_takes_all_and_what_is_gone_is_no_error() {
-    let place = tempdir().unwrap();
-    let job = job(place.path(), &[Operation::CreateWrite, Operation::Mkdir]);
+fn removing_deletes_everything_and_ignores_missing_entries() {
+    let path = tempdir().unwrap();
+    let job = job(path.path(), &[Operation::CreateWrite, Operation::Mkdir]);
     run(&job, |_| true).unwrap();
-    let outside = place.path().join("outside");
+    let outside = path.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, job.directory.join("link")).unwrap();
     remove_tree(&job.directory).unwrap();
-    assert_eq!(paths(place.path()), BTreeSet::from(["outside/".to_owned()]));
+    assert_eq!(paths(path.path()), BTreeSet::from(["outside/".to_owned()]));
     remove_tree(&job.directory).unwrap();
 }
 
 #[test]
 fn a_link_in_the_place_of_a_tree_is_not_followed() {
-    let place = tempdir().unwrap();
-    std::fs::write(place.path().join("precious"), "data").unwrap();
+    let path = tempdir().unwrap();
+    std::fs::write(path.path().join("precious"), "data").unwrap();
     let elsewhere = tempdir().unwrap();
     let link = elsewhere.path().join("tree");
-    std::os::unix::fs::symlink(place.path(), &link).unwrap();
+    std::os::unix::fs::symlink(path.path(), &link).unwrap();
     remove_tree(&link).unwrap_err();
-    assert!(place.path().join("precious").exists());
+    assert!(path.path().join("precious").exists());
 }
 
 /// The names by the documentation, made with formats and a division at a time.
@@ -165,11 +168,11 @@ proptest! {
         shared: bool,
         rename: bool,
     ) {
-        let place = tempdir().unwrap();
+        let path = tempdir().unwrap();
         let mut operations = vec![Operation::CreateWrite];
         operations.extend(rename.then_some(Operation::Rename));
         operations.extend([Operation::List, Operation::Stat]);
-        let job = Job { threads, files, files_per_directory, depth, shared, ..job(place.path(), &operations) };
+        let job = Job { threads, files, files_per_directory, depth, shared, ..job(path.path(), &operations) };
         run(&job, |_| true).unwrap();
         let letter = if rename { 'r' } else { 'f' };
         prop_assert_eq!(paths(&job.directory), expected(&job, letter));

@@ -1,4 +1,4 @@
-//! The copies of the log, one in each directory, and how a batch comes to all of them.
+//! Copies of the log in several directories.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,40 +6,40 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-use crate::error::{Dropped, Fault};
+use crate::error::{FailedLog, Fault};
 use crate::segment::Segment;
 
-/// How several directories are written to.
+/// Order of writes to several directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// One after another.
-    InTurn,
-    /// All at once, a thread for each.
+pub enum WriteOrder {
+    /// One directory after another.
+    Sequential,
+    /// All directories in parallel, one thread each.
     Parallel,
 }
 
-/// Those that have not failed.
-pub(crate) enum Copies {
-    InTurn(Vec<Segment>),
-    Parallel(Vec<Hand>),
+/// Copies that have not failed.
+pub(crate) enum LogCopies {
+    Sequential(Vec<Segment>),
+    Parallel(Vec<CopyWriter>),
 }
 
-/// A thread that appends to one copy.
-pub(crate) struct Hand {
+/// Thread that writes one copy.
+pub(crate) struct CopyWriter {
     directory: PathBuf,
     batches: Sender<Arc<Vec<u8>>>,
     outcomes: Receiver<Result<(), Fault>>,
     thread: JoinHandle<Segment>,
 }
 
-impl Copies {
-    pub(crate) fn new(segments: Vec<Segment>, order: Order) -> io::Result<Self> {
+impl LogCopies {
+    pub(crate) fn new(segments: Vec<Segment>, order: WriteOrder) -> io::Result<Self> {
         Ok(match order {
-            Order::InTurn => Self::InTurn(segments),
-            Order::Parallel => Self::Parallel(
+            WriteOrder::Sequential => Self::Sequential(segments),
+            WriteOrder::Parallel => Self::Parallel(
                 segments
                     .into_iter()
-                    .map(Hand::new)
+                    .map(CopyWriter::new)
                     .collect::<Result<_, _>>()?,
             ),
         })
@@ -47,73 +47,78 @@ impl Copies {
 
     pub(crate) fn is_empty(&self) -> bool {
         match self {
-            Self::InTurn(segments) => segments.is_empty(),
-            Self::Parallel(hands) => hands.is_empty(),
+            Self::Sequential(segments) => segments.is_empty(),
+            Self::Parallel(writers) => writers.is_empty(),
         }
     }
 
-    /// Append a batch, which begins with `transaction`, to every copy; drop those that fail.
-    pub(crate) fn append(&mut self, batch: &Arc<Vec<u8>>, transaction: u64) -> Vec<Dropped> {
-        let mut dropped = Vec::new();
+    /// Append a batch that starts with `transaction` to every copy. Drop and return copies that
+    /// fail.
+    pub(crate) fn append(&mut self, batch: &Arc<Vec<u8>>, transaction: u64) -> Vec<FailedLog> {
+        let mut failed_logs = Vec::new();
         let mut kept = |outcome: Result<(), Fault>, directory: &Path| {
-            let failed = outcome.err().map(|fault| Dropped {
+            let failed = outcome.err().map(|fault| FailedLog {
                 directory: directory.to_owned(),
                 transaction,
                 fault,
             });
             let is_kept = failed.is_none();
-            dropped.extend(failed);
+            failed_logs.extend(failed);
             is_kept
         };
         match self {
-            Self::InTurn(segments) => segments.retain_mut(|segment| {
+            Self::Sequential(segments) => segments.retain_mut(|segment| {
                 let outcome = segment.append(batch);
                 kept(outcome, segment.directory())
             }),
-            Self::Parallel(hands) => {
-                for hand in &*hands {
-                    hand.batches
+            Self::Parallel(writers) => {
+                for writer in &*writers {
+                    writer
+                        .batches
                         .send(Arc::clone(batch))
-                        .expect("it listens until it is dropped");
+                        .expect("the thread receives until the channel closes");
                 }
-                hands.retain(|hand| {
-                    let outcome = hand.outcomes.recv().expect("it tells every outcome");
-                    kept(outcome, &hand.directory)
+                writers.retain(|writer| {
+                    let outcome = writer
+                        .outcomes
+                        .recv()
+                        .expect("the thread sends every outcome");
+                    kept(outcome, &writer.directory)
                 });
             }
         }
-        dropped
+        failed_logs
     }
 
-    /// Write no more to the copies in these directories.
-    pub(crate) fn leave(&mut self, directories: &[PathBuf]) {
+    /// Exclude the copies in these directories.
+    pub(crate) fn exclude(&mut self, directories: &[PathBuf]) {
         let stays = |own: &Path| !directories.iter().any(|left| left == own);
         match self {
-            Self::InTurn(segments) => segments.retain(|segment| stays(segment.directory())),
-            Self::Parallel(hands) => hands.retain(|hand| stays(&hand.directory)),
+            Self::Sequential(segments) => segments.retain(|segment| stays(segment.directory())),
+            Self::Parallel(writers) => writers.retain(|writer| stays(&writer.directory)),
         }
     }
 
-    /// The segments that are left.
+    /// Segments of the remaining copies.
     pub(crate) fn into_segments(self) -> Vec<Segment> {
         match self {
-            Self::InTurn(segments) => segments,
-            Self::Parallel(hands) => hands.into_iter().map(Hand::into_segment).collect(),
+            Self::Sequential(segments) => segments,
+            Self::Parallel(writers) => writers.into_iter().map(CopyWriter::into_segment).collect(),
         }
     }
 }
 
-impl Hand {
+impl CopyWriter {
     fn new(mut segment: Segment) -> io::Result<Self> {
         let (batches, received) = channel::<Arc<Vec<u8>>>();
-        let (tell, outcomes) = channel();
+        let (results, outcomes) = channel();
         let directory = segment.directory().to_owned();
         let name = Builder::new().name("log-copy".into());
         let thread = name.spawn(move || {
             while let Ok(batch) = received.recv() {
                 let outcome = segment.append(&batch);
-                drop(batch); // before it is told, so that the writer is its only owner again
-                if tell.send(outcome).is_err() {
+                drop(batch); // before the result is sent, so that the writer is the only owner again
+                if results.send(outcome).is_err() {
                     break;
                 }
             }
@@ -129,6 +134,6 @@ impl Hand {
 
     fn into_segment(self) -> Segment {
         drop(self.batches);
-        self.thread.join().expect("it does not panic")
+        self.thread.join().expect("the thread does not panic")
     }
 }

@@ -1,4 +1,4 @@
-//! Directories of logs, whose names are to be as durable as what they name.
+//! Durable operations on log directories.
 
 use std::fs;
 use std::io;
@@ -9,15 +9,15 @@ use rustix::io::retry_on_intr;
 
 use crate::error::Fault;
 
-/// Before the name of a file that is damaged, so that it is no part of the log any more.
+/// Name prefix of damaged files, which are no longer part of the log.
 const SET_ASIDE: &str = "set-aside-";
 
-/// The names in `directory` that are text; others are not ours.
-pub(crate) fn names(directory: &Path) -> Result<Vec<String>, Fault> {
-    let of = Fault::of_std(directory, "read directory");
+/// UTF-8 names in `directory`; others are not part of the log.
+pub(crate) fn list_names(directory: &Path) -> Result<Vec<String>, Fault> {
+    let io_error = Fault::from_io_error(directory, "read directory");
     let mut names = Vec::new();
-    for entry in fs::read_dir(directory).map_err(&of)? {
-        names.extend(entry.map_err(&of)?.file_name().into_string());
+    for entry in fs::read_dir(directory).map_err(&io_error)? {
+        names.extend(entry.map_err(&io_error)?.file_name().into_string());
     }
     Ok(names)
 }
@@ -26,11 +26,11 @@ pub(crate) fn names(directory: &Path) -> Result<Vec<String>, Fault> {
 pub(crate) fn sync_directory(directory: &Path) -> Result<(), Fault> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let opened = retry_on_intr(|| open(directory, flags, Mode::empty()));
-    let opened = opened.map_err(Fault::of(directory, "open"))?;
-    retry_on_intr(|| fsync(&opened)).map_err(Fault::of(directory, "fsync"))
+    let opened = opened.map_err(Fault::in_call(directory, "open"))?;
+    retry_on_intr(|| fsync(&opened)).map_err(Fault::in_call(directory, "fsync"))
 }
 
-/// Make a directory, and those that it is to lie in, durably.
+/// Create a directory and its ancestors durably.
 pub(crate) fn make_directory(directory: &Path) -> Result<(), Fault> {
     match fs::create_dir(directory) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {
@@ -42,11 +42,11 @@ pub(crate) fn make_directory(directory: &Path) -> Result<(), Fault> {
         }
         other => other,
     }
-    .map_err(Fault::of_std(directory, "create directory"))?;
+    .map_err(Fault::from_io_error(directory, "create directory"))?;
     sync_directory(parent(directory))
 }
 
-/// Where it lies; a single name lies in the working directory.
+/// Parent directory; that of a single name is the working directory.
 fn parent(directory: &Path) -> &Path {
     match directory.parent() {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -55,13 +55,13 @@ fn parent(directory: &Path) -> &Path {
     }
 }
 
-/// Give a file of a log another name, under which nothing will read or remove it.
+/// Rename a damaged log file so that it is neither read nor removed.
 pub(crate) fn set_aside(path: &Path) -> Result<(), Fault> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let aside = |number: u64| path.with_file_name(format!("{SET_ASIDE}{number}-{name}"));
-    let mut free = (1..).map(aside).filter(|place| !place.exists());
-    let free = free.next().expect("numbers do not end");
-    fs::rename(path, free).map_err(Fault::of_std(path, "rename"))
+    let set_aside_path = |number: u64| path.with_file_name(format!("{SET_ASIDE}{number}-{name}"));
+    let mut free = (1..).map(set_aside_path).filter(|place| !place.exists());
+    let free = free.next().expect("numbers are unlimited");
+    fs::rename(path, free).map_err(Fault::from_io_error(path, "rename"))
 }
 
 #[cfg(test)]
@@ -110,9 +110,9 @@ mod tests {
             set_aside(&file).unwrap();
         }
         for (number, content) in [(1, "one"), (2, "two")] {
-            let aside = format!("set-aside-{number}-edits-inprogress-1");
-            let aside = fs::read_to_string(folder.path().join(aside)).unwrap();
-            assert_eq!(aside, content);
+            let set_aside_path = format!("set-aside-{number}-edits-inprogress-1");
+            let set_aside_path = fs::read_to_string(folder.path().join(set_aside_path)).unwrap();
+            assert_eq!(set_aside_path, content);
         }
         assert!(!file.exists());
     }

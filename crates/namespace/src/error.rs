@@ -1,4 +1,4 @@
-//! How it can fail.
+//! Errors of namespaces, jobs and recoveries.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 use thiserror::Error;
 
-use crate::tree::Refused;
+use crate::tree::TreeError;
 
-/// A system call that the kernel refused, and the file it was about.
+/// Failed system call and its path.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}: {call}: {errno}", path.display())]
 pub struct Fault {
-    /// The file or directory.
+    /// Path of the file or directory.
     pub path: PathBuf,
-    /// The system call.
+    /// Name of the system call.
     pub call: &'static str,
-    /// What the kernel said.
+    /// Error number from the kernel.
     pub errno: Errno,
 }
 
 impl Fault {
-    /// Of a call on `path`, to be used with `map_err`.
-    pub(crate) fn of<'a>(path: &'a Path, call: &'static str) -> impl Fn(Errno) -> Self + 'a {
+    /// Map an errno to a fault of `call` on `path`.
+    pub(crate) fn in_call<'a>(path: &'a Path, call: &'static str) -> impl Fn(Errno) -> Self + 'a {
         move |errno| Self {
             path: path.to_owned(),
             call,
@@ -32,28 +32,28 @@ impl Fault {
         }
     }
 
-    /// Of what the standard library does on `path`.
-    pub(crate) fn of_std<'a>(
+    /// Map an I/O error to a fault of `call` on `path`.
+    pub(crate) fn from_io_error<'a>(
         path: &'a Path,
         call: &'static str,
     ) -> impl Fn(io::Error) -> Self + 'a {
-        let of = Self::of(path, call);
+        let of = Self::in_call(path, call);
         move |error| of(Errno::from_io_error(&error).unwrap_or(Errno::IO))
     }
 }
 
-/// A log directory that was given up in mid-run, while others were left.
+/// Log directory that failed during a run, while others remained.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dropped {
-    /// The directory.
+pub struct FailedLog {
+    /// Path of the directory.
     pub directory: PathBuf,
-    /// The first transaction that it may lack.
+    /// First transaction that it may lack.
     pub transaction: u64,
-    /// Why.
+    /// Cause of the failure.
     pub fault: Fault,
 }
 
-impl fmt::Display for Dropped {
+impl fmt::Display for FailedLog {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
@@ -63,14 +63,14 @@ impl fmt::Display for Dropped {
     }
 }
 
-/// Where a log or image is not what was written.
+/// Damaged part of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The first byte of the record that is damaged.
+    /// Offset of the damaged record.
     pub offset: u64,
-    /// The transaction that should be there.
+    /// Expected transaction.
     pub transaction: u64,
 }
 
@@ -89,19 +89,19 @@ impl fmt::Display for Damage {
     }
 }
 
-/// Why a file or directory of a log was not used, or not to its end.
+/// Reason why a file or directory was not fully used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Defect {
-    /// It could not be read.
+    /// Reading failed.
     Unreadable(Fault),
-    /// An image is not what was written.
+    /// The image is damaged.
     Image(PathBuf),
-    /// A segment lacks transactions, from this one on.
+    /// The segment lacks transactions from here on.
     Segment(Damage),
 }
 
 impl Defect {
-    /// The file or directory.
+    /// Path of the file or directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         match self {
@@ -122,24 +122,24 @@ impl fmt::Display for Defect {
     }
 }
 
-/// What is not as it was written, in a log that was recovered all the same.
+/// Anomalies of a log whose recovery succeeded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Findings {
-    /// Where copies end within their last batch, as a crash leaves them: from this transaction on it
-    /// was not acknowledged by then, unless these sectors were lost since.
+    /// Copies that end within their last batch, as after a crash. The transaction was
+    /// unacknowledged, unless these sectors were lost later.
     pub torn: Vec<Damage>,
-    /// What nothing was lost by: other copies, or an older image and the log behind it, had it.
+    /// Defects without data loss: another copy, or an older image and its log, had the data.
     pub defects: Vec<Defect>,
 }
 
 impl Findings {
-    /// Whether everything was as it was written.
+    /// Whether there are no anomalies.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.torn.is_empty() && self.defects.is_empty()
     }
 
-    /// Why one of these directories could not be listed, the first if several could not.
+    /// First fault in listing one of these directories.
     pub(crate) fn unlisted(&self, directories: &[PathBuf]) -> Option<&Fault> {
         self.defects.iter().find_map(|defect| match defect {
             Defect::Unreadable(fault) if directories.contains(&fault.path) => Some(fault),
@@ -147,7 +147,7 @@ impl Findings {
         })
     }
 
-    /// The files and directories that are concerned, each once.
+    /// Affected files and directories, each once.
     #[must_use]
     pub fn paths(&self) -> BTreeSet<&Path> {
         let torn = self.torn.iter().map(|damage| &*damage.path);
@@ -164,92 +164,91 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Why an operation, a run or a recovery ended before its end.
+/// Error of an operation, a run or a recovery.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// A file could not be worked with.
+    /// A system call on a file failed.
     #[error(transparent)]
     File(#[from] Fault),
-    /// The last log directory failed; what was not acknowledged until then is not durable.
-    #[error("no log directory is left: {}", told(.0))]
-    NoLogLeft(Vec<Dropped>),
-    /// The tree refused an operation.
+    /// The last log directory failed; unacknowledged transactions are not durable.
+    #[error("no log directory remains: {}", format_failures(.0))]
+    AllLogsFailed(Vec<FailedLog>),
+    /// The tree rejected an operation.
     #[error(transparent)]
-    Refused(#[from] Refused),
-    /// No copy of a transaction is whole, and it was acknowledged, or no crash leaves it so.
-    #[error("{damage}, and no copy has it whole{}{RESTORE}", beside(.defects))]
+    TreeError(#[from] TreeError),
+    /// No copy of a transaction is intact, although it was acknowledged or no crash leaves it so.
+    #[error("{damage}, and no copy is intact{}{RESTORE}", format_defects(.defects))]
     Damaged {
-        /// Where it should be.
+        /// Expected place of the transaction.
         damage: Damage,
-        /// What else could not be used.
+        /// Other unusable files.
         defects: Vec<Defect>,
     },
-    /// No copy has a transaction that was durable once.
-    #[error("transaction {transaction} is missing, which was durable before {} was made{}{RESTORE}",
-        shown_by.display(), beside(.defects))]
+    /// A transaction that was durable is missing in all copies.
+    #[error("transaction {transaction} is missing, which was durable before {} was created{}{RESTORE}",
+        evidence.display(), format_defects(.defects))]
     Missing {
-        /// The first.
+        /// First missing transaction.
         transaction: u64,
-        /// The file that was made later.
-        shown_by: PathBuf,
-        /// What could not be used.
+        /// File that proves its durability.
+        evidence: PathBuf,
+        /// Unusable files.
         defects: Vec<Defect>,
     },
-    /// What no other copy has may lie in a file or directory that cannot be read.
+    /// A file or directory is unreadable and no other copy has its transactions.
     #[error("{fault}: transaction {transaction} may lie there, and in no other copy{RESTORE}")]
     Unreadable {
-        /// What cannot be read.
+        /// Failed read.
         fault: Fault,
-        /// The first that no other copy has.
+        /// First transaction without another copy.
         transaction: u64,
     },
-    /// A log that was closed is not as it was written.
-    #[error("the log is not as it was written: {0}")]
-    NotWhole(Findings),
-    /// What is in a log is not the next transaction, or cannot be done to the tree.
-    #[error("{}: transaction {transaction} does not follow from those before: {why}", path.display())]
+    /// A closed log is damaged.
+    #[error("the log is damaged: {0}")]
+    IncompleteLog(Findings),
+    /// A transaction does not follow from the previous ones.
+    #[error("{}: transaction {transaction} does not follow from its predecessors: {why}", path.display())]
     OutOfOrder {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The transaction that it says it is.
+        /// Transaction id of the record.
         transaction: u64,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
-    /// The log tells another tree than the one that was served.
-    #[error("the log of {} transactions does not tell the tree that was served", .transactions)]
-    Differs {
-        /// How many it holds.
+    /// The log recovers to another tree than the served one.
+    #[error("the log of {} transactions does not match the served tree", .transactions)]
+    TreeMismatch {
+        /// Number of transactions in the log.
         transactions: u64,
     },
-    /// A thread could not be started.
+    /// The system refused to start a thread.
     #[error("a thread cannot be started: {0}")]
     Thread(io::Error),
-    /// The caller asked to stop.
+    /// The caller stopped the job.
     #[error("stopped before its end")]
     Stopped,
 }
 
-/// What can be done where no copy that is named is of use.
-const RESTORE: &str =
-    "; give the directory of a copy that is whole, or put such a copy in its place";
+/// Remedy for a log without an intact copy.
+const RESTORE: &str = "; give the directory of an intact copy, or replace the damaged files by it";
 
-fn beside(defects: &[Defect]) -> String {
+fn format_defects(defects: &[Defect]) -> String {
     let each = defects.iter().map(|defect| format!("; {defect}"));
     each.collect()
 }
 
-fn told(dropped: &[Dropped]) -> String {
-    let each: Vec<String> = dropped.iter().map(ToString::to_string).collect();
+fn format_failures(failed_logs: &[FailedLog]) -> String {
+    let each: Vec<String> = failed_logs.iter().map(ToString::to_string).collect();
     each.join("; ")
 }
 
-impl From<iostudy_crew::Error<Error>> for Error {
-    fn from(error: iostudy_crew::Error<Error>) -> Self {
+impl From<iostudy_worker_pool::Error<Error>> for Error {
+    fn from(error: iostudy_worker_pool::Error<Error>) -> Self {
         match error {
-            iostudy_crew::Error::Fault { fault, .. } => fault,
-            iostudy_crew::Error::Thread(source) => Self::Thread(source),
-            iostudy_crew::Error::Stopped => Self::Stopped,
+            iostudy_worker_pool::Error::Fault { fault, .. } => fault,
+            iostudy_worker_pool::Error::Thread(source) => Self::Thread(source),
+            iostudy_worker_pool::Error::Stopped => Self::Stopped,
         }
     }
 }

@@ -1,66 +1,66 @@
-//! What is asked for.
+//! Definition and validation of namespace jobs.
 
 use thiserror::Error;
 
-use crate::journal::Log;
-use crate::operation::{Files, Operation};
-use crate::record::LONGEST;
+use crate::journal::LogOptions;
+use crate::operation::{FileState, Operation};
+use crate::record::MAX_RECORD_BYTES;
 
-/// Phases of operations on files of a new, empty namespace.
+/// Namespace job: phases of operations on a new namespace.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// How the log is kept; its directories are made and may hold no log.
-    pub log: Log,
-    /// The phases, in their order. Where the first needs files, they are made beforehand.
+    /// Log options; its directories are created and must not contain a log.
+    pub log: LogOptions,
+    /// Operations, one phase each, in order. Files for the first phase are created before it.
     pub operations: Vec<Operation>,
-    /// How many files: each is operated on once in every phase.
+    /// Number of files; every phase operates once on each.
     pub files: u64,
-    /// How many of them lie in one directory.
+    /// Number of files per directory.
     pub files_per_directory: u64,
-    /// How many operations are under way at a time, as a name-node's handlers.
+    /// Number of operations in flight, like the handlers of a name-node.
     pub threads: usize,
-    /// How many threads of the system carry them; each waits for its own acknowledgements only
-    /// when it can begin no other operation.
+    /// Number of OS threads that run the operations. A thread waits for acknowledgements only when
+    /// it cannot start another operation.
     pub workers: usize,
-    /// An image is written whenever so many transactions have come; 0 for never.
+    /// Checkpoint interval in transactions; 0 means never.
     pub checkpoint_every: u64,
 }
 
-/// Why a job cannot be carried out as asked.
+/// Reasons why a job is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Invalid {
-    /// There is nothing to do.
+pub enum InvalidJob {
+    /// The job has no operations.
     #[error("no operations given; give at least one")]
     NoOperations,
-    /// A number of zero.
+    /// A number is zero.
     #[error("{0} is 0; it must be at least 1")]
     Zero(&'static str),
-    /// Workers that would have nothing to carry.
+    /// There are more workers than threads.
     #[error("{workers} workers for {threads} threads; give at most as many")]
     Workers {
-        /// As many as asked for.
+        /// Requested number.
         workers: usize,
-        /// The most.
+        /// Maximum number.
         threads: usize,
     },
-    /// An operation after another that leaves it nothing to do.
+    /// An operation has nothing to do at its position.
     #[error("{0} cannot be done in its place; change the order of the operations")]
     OutOfOrder(&'static str),
-    /// A record longer than the log takes.
-    #[error("record_bytes is {0}; a record has at most {LONGEST}")]
+    /// The record size exceeds the maximum.
+    #[error("record_bytes is {0}; a record has at most {MAX_RECORD_BYTES}")]
     Record(usize),
-    /// A log directory that is given twice would hold two logs.
+    /// A log directory is given twice.
     #[error("the log directory {0} is given twice")]
     Twice(String),
 }
 
 impl Job {
-    /// Check that the job can work at all; nothing is touched.
+    /// Check the job without touching any file.
     ///
     /// # Errors
     ///
-    /// The first reason why it cannot.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    /// The first reason why the job is invalid.
+    pub fn validate(&self) -> Result<(), InvalidJob> {
         let Self {
             files,
             files_per_directory,
@@ -75,57 +75,57 @@ impl Job {
             ("workers", workers as u64),
         ];
         if let Some((name, _)) = numbers.into_iter().find(|(_, number)| *number == 0) {
-            return Err(Invalid::Zero(name));
+            return Err(InvalidJob::Zero(name));
         }
         if workers > threads {
-            return Err(Invalid::Workers { workers, threads });
+            return Err(InvalidJob::Workers { workers, threads });
         }
-        if self.log.record_bytes > LONGEST {
-            return Err(Invalid::Record(self.log.record_bytes));
+        if self.log.record_bytes > MAX_RECORD_BYTES {
+            return Err(InvalidJob::Record(self.log.record_bytes));
         }
         for (index, directory) in self.log.directories.iter().enumerate() {
             if self.log.directories[..index].contains(directory) {
-                return Err(Invalid::Twice(directory.display().to_string()));
+                return Err(InvalidJob::Twice(directory.display().to_string()));
             }
         }
         self.validate_order()
     }
 
-    /// What there is before the first phase.
-    pub(crate) fn files_before(&self) -> Files {
+    /// File state before the first phase.
+    pub(crate) fn files_before(&self) -> FileState {
         let needs = self
             .operations
             .iter()
             .find(|operation| **operation != Operation::Mkdirs);
         match needs {
-            None | Some(Operation::Create) => Files::None,
-            Some(_) => Files::Created,
+            None | Some(Operation::Create) => FileState::None,
+            Some(_) => FileState::Created,
         }
     }
 
-    /// The number of the directory that holds the file of that number.
-    pub(crate) fn directory_of(&self, file: u64) -> u64 {
+    /// Index of the directory of a file.
+    pub(crate) fn directory_index(&self, file: u64) -> u64 {
         file / self.files_per_directory
     }
 
-    /// The files of one worker.
-    pub(crate) fn share(&self, worker: usize) -> std::ops::Range<u64> {
+    /// Files of one worker.
+    pub(crate) fn file_range(&self, worker: usize) -> std::ops::Range<u64> {
         let at = |worker: usize| {
-            let all = u128::from(self.files) * worker as u128 / self.workers as u128;
-            u64::try_from(all).expect("a part of what fits")
+            let product = u128::from(self.files) * worker as u128 / self.workers as u128;
+            u64::try_from(product).expect("a share of a u64")
         };
         at(worker)..at(worker + 1)
     }
 
-    /// How many operations that worker has under way at a time.
-    pub(crate) fn threads_of(&self, worker: usize) -> usize {
+    /// Number of operations in flight of one worker.
+    pub(crate) fn threads_per_worker(&self, worker: usize) -> usize {
         let at = |worker: usize| self.threads * worker / self.workers;
         at(worker + 1) - at(worker)
     }
 
-    fn validate_order(&self) -> Result<(), Invalid> {
+    fn validate_order(&self) -> Result<(), InvalidJob> {
         if self.operations.is_empty() {
-            return Err(Invalid::NoOperations);
+            return Err(InvalidJob::NoOperations);
         }
         let mut files = self.files_before();
         for (index, operation) in self.operations.iter().enumerate() {
@@ -134,7 +134,7 @@ impl Job {
             files = files
                 .after(*operation)
                 .filter(|_| !made_before)
-                .ok_or(Invalid::OutOfOrder(operation.name()))?;
+                .ok_or(InvalidJob::OutOfOrder(operation.name()))?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! The log: mutations are gathered in one buffer while the one before is written and synced.
+//! Group commit of mutations to the log.
 //!
-//! A thread takes what has gathered, writes it to every log directory, and tells up to which
-//! transaction everything is durable. A directory that fails is dropped and named; the log goes on
-//! while one is left.
+//! A writer thread takes the pending batch, writes it to every log directory, and publishes the
+//! newest durable transaction. Meanwhile the next batch accumulates. A directory that fails is
+//! dropped; the log continues with the others.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,98 +10,102 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::batch;
-use crate::copies::{Copies, Order};
+use crate::copies::{LogCopies, WriteOrder};
 use crate::error::{Error, Fault};
 use crate::mutation::Mutation;
-use crate::progress::{Done, Progress, Waits};
+use crate::progress::{LogStatistics, Progress, WaitTimes};
 use crate::record;
 use crate::segment::{Segment, Sync};
-use crate::take::take;
+use crate::timed_lock::timed_lock;
 
-/// How the log is kept.
+/// Options of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Log {
-    /// A copy of the log lies in each of them; without any, nothing is durable.
+pub struct LogOptions {
+    /// Log directories, each with a copy of the log; without any, nothing is durable.
     pub directories: Vec<PathBuf>,
-    /// How they are written to.
-    pub order: Order,
-    /// When a write is durable.
+    /// Order of writes to the directories.
+    pub order: WriteOrder,
+    /// Durability of writes.
     pub sync: Sync,
-    /// The file is filled with zeros in pieces of so many bytes before it is written to; 0 for not.
+    /// Preallocation step in bytes, written as zeros; 0 means no preallocation.
     pub preallocate: usize,
-    /// The least size of a record.
+    /// Minimum record size in bytes.
     pub record_bytes: usize,
-    /// The most records in a batch; 0 for any number.
+    /// Maximum number of records in a batch; 0 means no limit.
     pub batch_records: u32,
-    /// How long the first record of a batch waits for others.
+    /// Time that the first record of a batch waits for others.
     pub batch_wait: Duration,
 }
 
-/// What gathers until it is written.
+/// Batch that accumulates until the writer takes it.
 #[derive(Default)]
-struct Gathered {
+struct PendingBatch {
     bytes: Vec<u8>,
     records: u32,
-    /// Of the newest transaction that was appended.
+    /// Newest appended transaction.
     last: u64,
-    /// Copies in these directories were dropped, and are to be written no more.
-    leave: Vec<PathBuf>,
+    /// Failed directories, which the writer must exclude.
+    exclude: Vec<PathBuf>,
     /// The writer waits for the first record.
-    writer_waits: bool,
+    writer_is_idle: bool,
     closing: bool,
 }
 
-struct Shared {
-    gathered: Mutex<Gathered>,
-    /// A first record, a full buffer, or the end.
-    something: Condvar,
-    /// A buffer with room again.
-    room: Condvar,
+struct SharedState {
+    pending: Mutex<PendingBatch>,
+    /// Signals a first record, a full batch, or the end.
+    work_available: Condvar,
+    /// Signals space in the buffer.
+    space_available: Condvar,
     batch_records: u32,
     progress: Arc<Progress>,
 }
 
-impl Shared {
-    fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+impl SharedState {
+    fn pending(&self) -> MutexGuard<'_, PendingBatch> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The log, open. Dropping it leaves the segments as they are, as a crash would.
+/// Open log. Dropping it leaves the segments as a crash would.
 pub(crate) struct Journal {
-    shared: Arc<Shared>,
-    /// None without directories, and once it has ended.
-    writer: Option<JoinHandle<Copies>>,
+    shared: Arc<SharedState>,
+    /// `None` without directories, and after the end.
+    writer: Option<JoinHandle<LogCopies>>,
     has_directories: bool,
     record_bytes: usize,
 }
 
 impl Journal {
-    /// Begin a new segment in every directory, behind `last`, and start the writer.
-    pub(crate) fn open(log: &Log, last: u64, progress: &Arc<Progress>) -> Result<Self, Error> {
-        let segments = begin(log, last).map(|(_, begun)| begun);
-        let segments = segments.collect::<Result<_, _>>()?;
-        Self::of(segments, log, last, progress)
-    }
-
-    /// Start the writer of these segments, which begin behind `last`.
-    fn of(
-        segments: Vec<Segment>,
-        log: &Log,
+    /// Create a new segment in every directory, after `last`, and start the writer.
+    pub(crate) fn open(
+        log: &LogOptions,
         last: u64,
         progress: &Arc<Progress>,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(Shared {
-            gathered: Mutex::new(Gathered {
+        let segments = create_segments(log, last).map(|(_, segment)| segment);
+        let segments = segments.collect::<Result<_, _>>()?;
+        Self::start(segments, log, last, progress)
+    }
+
+    /// Start the writer of these segments, which follow `last`.
+    fn start(
+        segments: Vec<Segment>,
+        log: &LogOptions,
+        last: u64,
+        progress: &Arc<Progress>,
+    ) -> Result<Self, Error> {
+        let shared = Arc::new(SharedState {
+            pending: Mutex::new(PendingBatch {
                 last,
-                ..Gathered::default()
+                ..PendingBatch::default()
             }),
-            something: Condvar::new(),
-            room: Condvar::new(),
+            work_available: Condvar::new(),
+            space_available: Condvar::new(),
             batch_records: log.batch_records,
             progress: Arc::clone(progress),
         });
-        let copies = Copies::new(segments, log.order).map_err(Error::Thread)?;
+        let copies = LogCopies::new(segments, log.order).map_err(Error::Thread)?;
         let writer = (!copies.is_empty()).then(|| {
             let writer = Writer {
                 shared: Arc::clone(&shared),
@@ -121,124 +125,128 @@ impl Journal {
         })
     }
 
-    /// Append a mutation; its transaction. Without directories it is acknowledged at once.
-    pub(crate) fn append(&self, mutation: &Mutation, waits: &mut Waits) -> u64 {
-        let gathered = &self.shared.gathered;
-        let mut gathered = take(gathered.try_lock(), || gathered.lock(), &mut waits.buffer);
+    /// Append a mutation and return its transaction. Without directories it is acknowledged
+    /// immediately.
+    pub(crate) fn append(&self, mutation: &Mutation, wait_times: &mut WaitTimes) -> u64 {
+        let pending = &self.shared.pending;
+        let mut pending = timed_lock(
+            pending.try_lock(),
+            || pending.lock(),
+            &mut wait_times.buffer,
+        );
         if !self.has_directories {
-            gathered.last += 1;
-            self.shared.progress.acknowledge(gathered.last);
-            return gathered.last;
+            pending.last += 1;
+            self.shared.progress.acknowledge(pending.last);
+            return pending.last;
         }
         let most = self.shared.batch_records;
-        if most > 0 && gathered.records >= most {
+        if most > 0 && pending.records >= most {
             let began = Instant::now();
             let progress = &self.shared.progress;
-            let full = |gathered: &mut Gathered| gathered.records >= most && !progress.has_failed();
-            let room = self.shared.room.wait_while(gathered, full);
-            gathered = room.unwrap_or_else(PoisonError::into_inner);
-            waits.buffer += began.elapsed();
+            let full =
+                |pending: &mut PendingBatch| pending.records >= most && !progress.has_failed();
+            let space_available = self.shared.space_available.wait_while(pending, full);
+            pending = space_available.unwrap_or_else(PoisonError::into_inner);
+            wait_times.buffer += began.elapsed();
         }
-        gathered.last += 1;
-        let (id, place) = (gathered.last, gathered.records);
+        pending.last += 1;
+        let (id, place) = (pending.last, pending.records);
         if place == 0 {
-            batch::begin(&mut gathered.bytes);
+            batch::reserve_header(&mut pending.bytes);
         }
-        record::put(
-            &mut gathered.bytes,
-            (id, place),
-            mutation,
-            self.record_bytes,
-        );
-        gathered.records += 1;
-        if gathered.writer_waits || gathered.records == most {
-            gathered.writer_waits = false;
-            self.shared.something.notify_one();
+        record::append(&mut pending.bytes, (id, place), mutation, self.record_bytes);
+        pending.records += 1;
+        if pending.writer_is_idle || pending.records == most {
+            pending.writer_is_idle = false;
+            self.shared.work_available.notify_one();
         }
         id
     }
 
-    /// End the segments, and begin new ones in the directories of `log` that are left; the last
-    /// transaction before them. Where none is left, nothing is acknowledged any more.
-    pub(crate) fn roll(&mut self, log: &Log) -> Result<u64, Error> {
+    /// Finalize the segments and create new ones in the remaining directories of `log`. Return the
+    /// last transaction before them.
+    pub(crate) fn roll(&mut self, log: &LogOptions) -> Result<u64, Error> {
         let last = self.finish()?;
         let progress = Arc::clone(&self.shared.progress);
-        let left = Log {
-            directories: progress.left_of(&log.directories),
+        let left = LogOptions {
+            directories: progress.remaining(&log.directories),
             ..log.clone()
         };
-        let segments = progress.keep(begin(&left, last), last + 1)?;
-        *self = Self::of(segments, &left, last, &progress).inspect_err(|_| progress.fail())?;
+        let segments = progress.keep_successful(create_segments(&left, last), last + 1)?;
+        *self = Self::start(segments, &left, last, &progress).inspect_err(|_| progress.fail())?;
         Ok(last)
     }
 
-    /// Write what has gathered, and name the segments after their last transaction; that one. A
-    /// directory where that cannot be done is dropped.
+    /// Write the pending batch and finalize the segments. Return the last transaction. A directory
+    /// with an error is dropped.
     pub(crate) fn finish(&mut self) -> Result<u64, Error> {
-        let copies = self.end();
-        let last = self.shared.gathered().last;
+        let copies = self.stop_writer();
+        let last = self.shared.pending().last;
         let progress = &self.shared.progress;
         progress.durable()?;
         if let Some(mut copies) = copies {
-            copies.leave(&std::mem::take(&mut self.shared.gathered().leave));
+            copies.exclude(&std::mem::take(&mut self.shared.pending().exclude));
             let segments = copies.into_segments().into_iter();
             let each = segments.map(|own| (own.directory().to_owned(), own.finish(last)));
-            progress.keep(each, last + 1)?;
+            progress.keep_successful(each, last + 1)?;
         }
         Ok(last)
     }
 
-    /// Write no more to the copies in these directories, which were dropped.
-    pub(crate) fn leave(&self, directories: Vec<PathBuf>) {
-        self.shared.gathered().leave.extend(directories);
+    /// Exclude the copies in these directories.
+    pub(crate) fn exclude(&self, directories: Vec<PathBuf>) {
+        self.shared.pending().exclude.extend(directories);
     }
 
-    /// Let the writer write what has gathered, and end it.
-    fn end(&mut self) -> Option<Copies> {
-        self.shared.gathered().closing = true;
-        self.shared.something.notify_one();
+    /// Let the writer write the pending batch and end.
+    fn stop_writer(&mut self) -> Option<LogCopies> {
+        self.shared.pending().closing = true;
+        self.shared.work_available.notify_one();
         let writer = self.writer.take()?;
         Some(writer.join().expect("the writer does not panic"))
     }
 }
 
-/// A new segment in each directory of the log, behind `last`.
-fn begin(log: &Log, last: u64) -> impl Iterator<Item = (PathBuf, Result<Segment, Fault>)> {
+/// Create a segment in each directory of the log, after `last`.
+fn create_segments(
+    log: &LogOptions,
+    last: u64,
+) -> impl Iterator<Item = (PathBuf, Result<Segment, Fault>)> {
     let first = last + 1;
     log.directories.iter().map(move |own| {
-        let begun = Segment::begin(own, first, log.sync, log.preallocate);
-        (own.clone(), begun)
+        let segment = Segment::create(own, first, log.sync, log.preallocate);
+        (own.clone(), segment)
     })
 }
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        self.end();
+        self.stop_writer();
     }
 }
 
-/// The thread that writes batches.
+/// Writer thread.
 struct Writer {
-    shared: Arc<Shared>,
-    copies: Copies,
-    /// The newest transaction that every copy has.
+    shared: Arc<SharedState>,
+    copies: LogCopies,
+    /// Newest transaction in every copy.
     durable: u64,
     wait: Duration,
 }
 
 impl Writer {
-    /// Write batches until the log is closed or no directory is left; the copies that are left.
-    fn write(mut self) -> Copies {
+    /// Write batches until the log is closed or no directory remains. Return the remaining copies.
+    fn write(mut self) -> LogCopies {
         let progress = Arc::clone(&self.shared.progress);
         let mut batch = Arc::new(Vec::new());
-        while let Some((last, records)) = self.take(Arc::make_mut(&mut batch)) {
+        while let Some((last, records)) = self.take_batch(Arc::make_mut(&mut batch)) {
             let began = Instant::now();
-            progress.lost(self.copies.append(&batch, self.durable + 1));
+            progress.add_failed(self.copies.append(&batch, self.durable + 1));
             if self.copies.is_empty() {
-                self.give_up();
+                self.fail_log();
                 break;
             }
-            progress.wrote(Done {
+            progress.add_statistics(LogStatistics {
                 mutations: records.into(),
                 batches: 1,
                 bytes: batch.len() as u64,
@@ -251,40 +259,40 @@ impl Writer {
         self.copies
     }
 
-    /// No directory is left: nobody shall wait for one, or for room in the buffer.
-    fn give_up(&self) {
+    /// No directory remains: wake all threads that wait for one.
+    fn fail_log(&self) {
         self.shared.progress.fail();
-        drop(self.shared.gathered()); // none is about to wait
-        self.shared.room.notify_all();
+        drop(self.shared.pending()); // synchronizes with threads that are about to wait
+        self.shared.space_available.notify_all();
     }
 
-    /// Take what has gathered, once there is something; None at the end.
-    fn take(&mut self, batch: &mut Vec<u8>) -> Option<(u64, u32)> {
+    /// Take the pending batch once there is one; `None` at the end.
+    fn take_batch(&mut self, batch: &mut Vec<u8>) -> Option<(u64, u32)> {
         let most = self.shared.batch_records;
-        let mut gathered = self.shared.gathered();
-        let nothing = |gathered: &mut Gathered| {
-            gathered.writer_waits = gathered.records == 0 && !gathered.closing;
-            gathered.writer_waits
+        let mut pending = self.shared.pending();
+        let nothing = |pending: &mut PendingBatch| {
+            pending.writer_is_idle = pending.records == 0 && !pending.closing;
+            pending.writer_is_idle
         };
-        let something = &self.shared.something;
-        gathered = something
-            .wait_while(gathered, nothing)
+        let work_available = &self.shared.work_available;
+        pending = work_available
+            .wait_while(pending, nothing)
             .unwrap_or_else(PoisonError::into_inner);
-        if !self.wait.is_zero() && gathered.records > 0 {
-            let may_grow = |gathered: &mut Gathered| {
-                !gathered.closing && (most == 0 || gathered.records < most)
+        if !self.wait.is_zero() && pending.records > 0 {
+            let may_grow = |pending: &mut PendingBatch| {
+                !pending.closing && (most == 0 || pending.records < most)
             };
-            let waited = something.wait_timeout_while(gathered, self.wait, may_grow);
-            gathered = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = work_available.wait_timeout_while(pending, self.wait, may_grow);
+            pending = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        if gathered.records == 0 {
-            return None; // it is closing
+        if pending.records == 0 {
+            return None; // the log is closing
         }
-        self.copies.leave(&std::mem::take(&mut gathered.leave));
-        std::mem::swap(batch, &mut gathered.bytes);
-        let records = std::mem::take(&mut gathered.records);
-        batch::seal(batch, gathered.last + 1 - u64::from(records), records);
-        self.shared.room.notify_all();
-        Some((gathered.last, records))
+        self.copies.exclude(&std::mem::take(&mut pending.exclude));
+        std::mem::swap(batch, &mut pending.bytes);
+        let records = std::mem::take(&mut pending.records);
+        batch::write_header(batch, pending.last + 1 - u64::from(records), records);
+        self.shared.space_available.notify_all();
+        Some((pending.last, records))
     }
 }

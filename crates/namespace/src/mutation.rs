@@ -1,36 +1,36 @@
-//! What changes the tree, and its form in the log.
+//! Mutations of the tree and their encoding in the log.
 
 use integer_encoding::VarInt;
 
-/// One change; `at_ms` is Unix time in milliseconds.
+/// Mutation; `at_ms` is Unix time in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mutation<'a> {
-    /// Make a directory in one that is there.
+    /// Create a directory in an existing one.
     Mkdir {
-        /// Its absolute path.
+        /// Absolute path.
         path: &'a str,
-        /// When.
+        /// Time of the mutation.
         at_ms: u64,
     },
-    /// Make an empty file, which stays open.
+    /// Create an empty file, which stays open.
     Create {
-        /// Its absolute path.
+        /// Absolute path.
         path: &'a str,
-        /// When.
+        /// Time of the mutation.
         at_ms: u64,
     },
-    /// Give what is there another name in the same directory.
+    /// Rename an entry within its directory.
     Rename {
-        /// Its absolute path.
+        /// Absolute path.
         path: &'a str,
-        /// Its new name, without a directory.
+        /// New name without a directory.
         name: &'a str,
-        /// When.
+        /// Time of the mutation.
         at_ms: u64,
     },
-    /// Remove a file, or a directory that is empty.
+    /// Delete a file or an empty directory.
     Delete {
-        /// Its absolute path.
+        /// Absolute path.
         path: &'a str,
     },
 }
@@ -41,34 +41,34 @@ const RENAME: u8 = 3;
 const DELETE: u8 = 4;
 
 impl<'a> Mutation<'a> {
-    /// Append its form in the log: a kind, then each part; texts and numbers with their length.
+    /// Append the encoding: a kind, then each part; strings with their length.
     pub fn encode(&self, into: &mut Vec<u8>) {
         match *self {
-            Self::Mkdir { path, at_ms } => put(into, MKDIR, &[path], Some(at_ms)),
-            Self::Create { path, at_ms } => put(into, CREATE, &[path], Some(at_ms)),
-            Self::Rename { path, name, at_ms } => put(into, RENAME, &[path, name], Some(at_ms)),
-            Self::Delete { path } => put(into, DELETE, &[path], None),
+            Self::Mkdir { path, at_ms } => append(into, MKDIR, &[path], Some(at_ms)),
+            Self::Create { path, at_ms } => append(into, CREATE, &[path], Some(at_ms)),
+            Self::Rename { path, name, at_ms } => append(into, RENAME, &[path, name], Some(at_ms)),
+            Self::Delete { path } => append(into, DELETE, &[path], None),
         }
     }
 
-    /// What was encoded at the beginning of `bytes`; None if that is no mutation.
+    /// Decode the mutation at the start of `bytes`; `None` if it is invalid.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         let (&kind, mut rest) = bytes.split_first()?;
-        let path = text(&mut rest)?;
+        let path = read_text(&mut rest)?;
         Some(match kind {
             MKDIR => Self::Mkdir {
                 path,
-                at_ms: number(&mut rest)?,
+                at_ms: read_number(&mut rest)?,
             },
             CREATE => Self::Create {
                 path,
-                at_ms: number(&mut rest)?,
+                at_ms: read_number(&mut rest)?,
             },
             RENAME => Self::Rename {
                 path,
-                name: text(&mut rest)?,
-                at_ms: number(&mut rest)?,
+                name: read_text(&mut rest)?,
+                at_ms: read_number(&mut rest)?,
             },
             DELETE => Self::Delete { path },
             _ => return None,
@@ -76,34 +76,34 @@ impl<'a> Mutation<'a> {
     }
 }
 
-fn put(into: &mut Vec<u8>, kind: u8, texts: &[&str], at_ms: Option<u64>) {
+fn append(into: &mut Vec<u8>, kind: u8, texts: &[&str], at_ms: Option<u64>) {
     into.push(kind);
-    for text in texts {
-        put_number(into, text.len() as u64);
-        into.extend_from_slice(text.as_bytes());
+    for read_text in texts {
+        append_number(into, read_text.len() as u64);
+        into.extend_from_slice(read_text.as_bytes());
     }
     if let Some(at_ms) = at_ms {
-        put_number(into, at_ms);
+        append_number(into, at_ms);
     }
 }
 
-pub(crate) fn put_number(into: &mut Vec<u8>, number: u64) {
+pub(crate) fn append_number(into: &mut Vec<u8>, read_number: u64) {
     let mut buffer = [0; 10];
-    let len = number.encode_var(&mut buffer);
+    let len = read_number.encode_var(&mut buffer);
     into.extend_from_slice(&buffer[..len]);
 }
 
-pub(crate) fn number(rest: &mut &[u8]) -> Option<u64> {
+pub(crate) fn read_number(rest: &mut &[u8]) -> Option<u64> {
     let (value, len) = u64::decode_var(rest)?;
     *rest = &rest[len..];
     Some(value)
 }
 
-fn text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
-    let len = usize::try_from(number(rest)?).ok()?;
-    let (text, after) = rest.split_at_checked(len)?;
+fn read_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+    let len = usize::try_from(read_number(rest)?).ok()?;
+    let (read_text, after) = rest.split_at_checked(len)?;
     *rest = after;
-    std::str::from_utf8(text).ok()
+    std::str::from_utf8(read_text).ok()
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_encoded_is_decoded(path in ".{0,40}", name in ".{0,20}", at_ms: u64) {
+        fn encoded_mutations_decode(path in ".{0,40}", name in ".{0,20}", at_ms: u64) {
             let (path, name) = (path.as_str(), name.as_str());
             for mutation in [
                 Mutation::Mkdir { path, at_ms },
@@ -131,7 +131,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = Mutation::decode(&bytes);
         }
     }

@@ -1,4 +1,4 @@
-//! The tree behind a lock, and the log that makes its mutations durable.
+//! In-memory namespace with a durable edit log.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,64 +6,64 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::time::Duration;
 
 use crate::directory::{make_directory, set_aside, sync_directory};
-use crate::error::{Dropped, Error, Fault, Findings};
+use crate::error::{Error, FailedLog, Fault, Findings};
 use crate::image;
-use crate::journal::{Journal, Log};
+use crate::journal::{Journal, LogOptions};
 use crate::mutation::Mutation;
-use crate::progress::{Done, Progress, Waits};
-use crate::recovery::{Recovered, recover};
-use crate::segment::lying;
-use crate::take::take;
-use crate::tree::{Refused, Status, Tree};
+use crate::progress::{LogStatistics, Progress, WaitTimes};
+use crate::recovery::{Recovery, recover};
+use crate::segment::list_segments;
+use crate::timed_lock::timed_lock;
+use crate::tree::{Status, Tree, TreeError};
 
 struct Inner {
     tree: Tree,
     journal: Journal,
 }
 
-/// A tree that is served from memory; what changes it is durable once it is acknowledged.
+/// Namespace that is served from memory; acknowledged changes are durable.
 ///
-/// One lock guards the tree, as a name-node's does: for reading it is shared. Mutations are
-/// appended to the log while it is held, so that the log has them in the order in which they were
-/// done, and are waited for after it is given back.
+/// A read-write lock guards the tree, as in a name-node. Mutations are appended to the log under
+/// the write lock, so the log has their order. Callers wait for durability after releasing the
+/// lock.
 pub struct Namespace {
     inner: RwLock<Inner>,
     progress: Arc<Progress>,
-    log: Log,
-    /// Held by the one that writes an image.
+    log: LogOptions,
+    /// Held while an image is written.
     checkpoint: Mutex<()>,
 }
 
 impl Namespace {
-    /// An empty tree, and a new log in every directory: they are made if they are not there.
+    /// Create an empty namespace with a new log in every directory. Missing directories are
+    /// created.
     ///
     /// # Errors
     ///
-    /// A directory cannot be made or already holds a log, or a file in it cannot be written.
-    pub fn format(log: Log) -> Result<Self, Error> {
+    /// A directory cannot be created or already has a log, or a file cannot be written.
+    pub fn format(log: LogOptions) -> Result<Self, Error> {
         for directory in &log.directories {
             make_directory(directory)?;
-            if !lying(directory)?.is_empty() || !image::lying(directory)?.is_empty() {
+            if !list_segments(directory)?.is_empty() || !image::list_images(directory)?.is_empty() {
                 let there = rustix::io::Errno::EXIST;
-                return Err(Fault::of(directory, "begin a log")(there).into());
+                return Err(Fault::in_call(directory, "begin a log")(there).into());
             }
         }
-        Self::begin(log, Tree::default(), 0)
+        Self::start(log, Tree::default(), 0)
     }
 
-    /// The tree that the log of these directories tells, and the log from there on; what was found
-    /// that is not as it was written.
+    /// Recover the namespace from its log and continue the log. Return it with the findings of the
+    /// recovery.
     ///
-    /// An image of what was recovered is made durable in every directory before what it was
-    /// recovered from is removed; but files with damage are set aside, under names that begin with
-    /// `set-aside-`.
+    /// An image of the recovered tree is made durable in every directory before the old files are
+    /// removed. Damaged files are kept under names that start with `set-aside-`.
     ///
     /// # Errors
     ///
-    /// As [`recover`]'s, or a directory cannot be listed or a file written. A directory that is
-    /// lost for good is left out of `log`.
-    pub fn open(log: Log) -> Result<(Self, Findings), Error> {
-        let Recovered {
+    /// The errors of [`recover`]; or a directory cannot be listed, or a file cannot be written.
+    /// `log` must not include a directory that is permanently lost.
+    pub fn open(log: LogOptions) -> Result<(Self, Findings), Error> {
+        let Recovery {
             tree,
             last,
             findings,
@@ -74,7 +74,7 @@ impl Namespace {
         }
         let image = image::encode(&tree, last);
         for directory in &log.directories {
-            let place = image::place(directory, last);
+            let place = image::image_path(directory, last);
             if damaged.remove(&*place) {
                 set_aside(&place)?;
             }
@@ -83,16 +83,16 @@ impl Namespace {
         damaged.into_iter().try_for_each(set_aside)?;
         for directory in &log.directories {
             remove_before(directory, last)?;
-            for segment in lying(directory)? {
+            for segment in list_segments(directory)? {
                 remove(&segment.path)?;
             }
             sync_directory(directory)?;
         }
-        Ok((Self::begin(log, tree, last)?, findings))
+        Ok((Self::start(log, tree, last)?, findings))
     }
 
-    fn begin(log: Log, tree: Tree, last: u64) -> Result<Self, Error> {
-        let progress = Arc::new(Progress::from(last));
+    fn start(log: LogOptions, tree: Tree, last: u64) -> Result<Self, Error> {
+        let progress = Arc::new(Progress::starting_at(last));
         let journal = Journal::open(&log, last, &progress)?;
         Ok(Self {
             inner: RwLock::new(Inner { tree, journal }),
@@ -102,73 +102,77 @@ impl Namespace {
         })
     }
 
-    /// Do it and append it to the log; its transaction, which is not durable yet.
+    /// Apply a mutation and append it to the log. Return its transaction, which is not yet durable.
     ///
     /// # Errors
     ///
-    /// The tree refuses it.
-    pub fn change(&self, mutation: &Mutation, waits: &mut Waits) -> Result<u64, Refused> {
-        let mut inner = self.lock(&mut waits.lock);
+    /// The tree rejects the mutation.
+    pub fn change(
+        &self,
+        mutation: &Mutation,
+        wait_times: &mut WaitTimes,
+    ) -> Result<u64, TreeError> {
+        let mut inner = self.lock(&mut wait_times.lock);
         inner.tree.apply(mutation)?;
-        Ok(inner.journal.append(mutation, waits))
+        Ok(inner.journal.append(mutation, wait_times))
     }
 
-    /// What is known of a path. Of a file that would be where its blocks lie, if it had any.
+    /// Return the status of a path. For a file this stands for its block locations.
     ///
     /// # Errors
     ///
-    /// It is not there.
-    pub fn status(&self, path: &str, waits: &mut Waits) -> Result<Status, Refused> {
-        self.share(&mut waits.lock).tree.status(path)
+    /// The path does not exist.
+    pub fn status(&self, path: &str, wait_times: &mut WaitTimes) -> Result<Status, TreeError> {
+        self.file_range(&mut wait_times.lock).tree.status(path)
     }
 
-    /// The newest transaction that is acknowledged: it is durable in every directory that is left.
+    /// Newest acknowledged transaction: it is durable in every remaining directory.
     ///
     /// # Errors
     ///
-    /// No directory is left.
+    /// No log directory remains.
     #[inline]
     pub fn durable(&self) -> Result<u64, Error> {
         self.progress.durable()
     }
 
-    /// Wait until `transaction` is durable, or for `longest`; the newest that is.
+    /// Wait until `transaction` is durable, but at most `max_wait`. Return the newest durable
+    /// transaction.
     ///
     /// # Errors
     ///
-    /// No directory is left.
+    /// No log directory remains.
     pub fn wait_for(
         &self,
         transaction: u64,
-        longest: Duration,
-        waits: &mut Waits,
+        max_wait: Duration,
+        wait_times: &mut WaitTimes,
     ) -> Result<u64, Error> {
-        self.progress.wait_for(transaction, longest, waits)
+        self.progress.wait_for(transaction, max_wait, wait_times)
     }
 
-    /// What the log has done until now.
+    /// Statistics of the log so far.
     #[must_use]
-    pub fn done(&self) -> Done {
-        self.progress.done()
+    pub fn statistics(&self) -> LogStatistics {
+        self.progress.statistics()
     }
 
-    /// The log directories that failed and were given up.
+    /// Log directories that failed.
     #[must_use]
-    pub fn dropped(&self) -> Vec<Dropped> {
-        self.progress.dropped()
+    pub fn failed_logs(&self) -> Vec<FailedLog> {
+        self.progress.failed_logs()
     }
 
-    /// Write an image of the whole tree into every directory that is left, begin new segments, and
-    /// remove images and segments that it replaces, but for the newest of each. Mutations wait
-    /// until the tree is copied; not until it is written. A directory in which a file cannot be
-    /// written or removed is dropped: no segment of a later checkpoint is begun in it.
+    /// Write an image of the tree to every remaining directory, start new segments, and remove
+    /// older images and segments except the newest. Mutations wait for the copy of the tree but not
+    /// for the write. A directory with a write or remove error is dropped.
     ///
     /// # Errors
     ///
-    /// No directory is left: nothing is acknowledged any more.
+    /// No log directory remains: nothing is acknowledged any more.
     pub fn checkpoint(&self) -> Result<(), Error> {
         if self.log.directories.is_empty() {
-            return Ok(()); // there is nowhere to write one
+            return Ok(()); // no directory for an image
         }
         let _one_at_a_time = self.checkpoint.lock();
         let (image, last) = {
@@ -176,62 +180,64 @@ impl Namespace {
             let last = inner.journal.roll(&self.log)?;
             (image::encode(&inner.tree, last), last)
         };
-        self.put_images(&image, last)
+        self.write_images(&image, last)
     }
 
-    fn put_images(&self, image: &[u8], last: u64) -> Result<(), Error> {
-        let left = self.progress.left_of(&self.log.directories);
-        let put = |own: &PathBuf| (own.clone(), put_image(own, image, last));
-        let kept = self.progress.keep(left.iter().map(put), last + 1);
-        let still = self.progress.left_of(&left);
-        let dropped = left.into_iter().filter(|own| !still.contains(own));
-        self.share(&mut Duration::default())
+    fn write_images(&self, image: &[u8], last: u64) -> Result<(), Error> {
+        let left = self.progress.remaining(&self.log.directories);
+        let put = |own: &PathBuf| (own.clone(), write_image(own, image, last));
+        let kept = self
+            .progress
+            .keep_successful(left.iter().map(put), last + 1);
+        let still = self.progress.remaining(&left);
+        let failed_logs = left.into_iter().filter(|own| !still.contains(own));
+        self.file_range(&mut Duration::default())
             .journal
-            .leave(dropped.collect());
+            .exclude(failed_logs.collect());
         kept.map(|_| ())
     }
 
-    /// Make everything durable, and name the segments after their last transaction; the tree, and
-    /// all directories that were dropped.
+    /// Make everything durable and finalize the segments. Return the tree and all failed
+    /// directories.
     ///
     /// # Errors
     ///
-    /// No directory is left.
-    pub fn close(self) -> Result<(Tree, Vec<Dropped>), Error> {
+    /// No log directory remains.
+    pub fn close(self) -> Result<(Tree, Vec<FailedLog>), Error> {
         let Inner { tree, mut journal } = self
             .inner
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         journal.finish()?;
-        Ok((tree, self.progress.dropped()))
+        Ok((tree, self.progress.failed_logs()))
     }
 
     fn lock(&self, waited: &mut Duration) -> RwLockWriteGuard<'_, Inner> {
-        take(self.inner.try_write(), || self.inner.write(), waited)
+        timed_lock(self.inner.try_write(), || self.inner.write(), waited)
     }
 
-    fn share(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
-        take(self.inner.try_read(), || self.inner.read(), waited)
+    fn file_range(&self, waited: &mut Duration) -> RwLockReadGuard<'_, Inner> {
+        timed_lock(self.inner.try_read(), || self.inner.read(), waited)
     }
 }
 
-/// Write an image, and remove what it replaces but for the newest image and what follows that.
-fn put_image(directory: &Path, image: &[u8], last: u64) -> Result<(), Fault> {
+/// Write an image and remove superseded files, except the newest previous image and its log.
+fn write_image(directory: &Path, image: &[u8], last: u64) -> Result<(), Fault> {
     image::write(directory, image, last)?;
-    if let Some((before, _)) = image::lying(directory)?.get(1) {
+    if let Some((before, _)) = image::list_images(directory)?.get(1) {
         remove_before(directory, *before)?;
     }
     sync_directory(directory)
 }
 
-/// Remove images of before `last`, and segments that hold nothing beyond it.
+/// Remove images older than `last`, and segments that end at or before it.
 fn remove_before(directory: &Path, last: u64) -> Result<(), Fault> {
-    for (image, path) in image::lying(directory)? {
+    for (image, path) in image::list_images(directory)? {
         if image < last {
             remove(&path)?;
         }
     }
-    for segment in lying(directory)? {
+    for segment in list_segments(directory)? {
         if segment.last.is_some_and(|own| own <= last) {
             remove(&segment.path)?;
         }
@@ -240,5 +246,5 @@ fn remove_before(directory: &Path, last: u64) -> Result<(), Fault> {
 }
 
 fn remove(path: &Path) -> Result<(), Fault> {
-    fs::remove_file(path).map_err(Fault::of_std(path, "remove"))
+    fs::remove_file(path).map_err(Fault::from_io_error(path, "remove"))
 }

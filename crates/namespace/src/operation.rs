@@ -1,28 +1,28 @@
-//! What can be measured, on which files.
+//! Operations and the files that they apply to.
 
 use std::fmt::Write;
 
 use crate::mutation::Mutation;
 
-/// An operation, as `NNThroughputBenchmark` names it.
+/// Operation with its name in `NNThroughputBenchmark`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// Make an empty file and leave it open.
+    /// Create an empty file and leave it open.
     Create,
-    /// Ask where the blocks of a file lie.
+    /// Get the block locations of a file.
     Open,
-    /// Give a file another name in its directory.
+    /// Rename a file within its directory.
     Rename,
-    /// Remove a file.
+    /// Delete a file.
     Delete,
-    /// Make a directory.
+    /// Create a directory.
     Mkdirs,
-    /// Ask what is known of a file.
+    /// Get the status of a file.
     FileStatus,
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Self; 6] = [
         Self::Create,
         Self::Open,
@@ -32,7 +32,7 @@ impl Operation {
         Self::FileStatus,
     ];
 
-    /// Its name.
+    /// Name of the operation.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -45,23 +45,23 @@ impl Operation {
         }
     }
 
-    /// Whether it goes through the log.
+    /// Whether the operation is logged.
     #[must_use]
     pub fn changes(self) -> bool {
         !matches!(self, Self::Open | Self::FileStatus)
     }
 }
 
-/// How the files of a job are called now.
+/// State of the job's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Files {
+pub(crate) enum FileState {
     None,
     Created,
     Renamed,
 }
 
-impl Files {
-    /// What there is after `operation`; None if it cannot be done now.
+impl FileState {
+    /// State after `operation`; `None` if it is impossible.
     pub(crate) fn after(self, operation: Operation) -> Option<Self> {
         match (operation, self) {
             (Operation::Create, Self::None) | (Operation::Mkdirs, _) => Some(match operation {
@@ -76,31 +76,31 @@ impl Files {
     }
 }
 
-/// The paths of a job, one at a time.
+/// Reusable buffer for the paths of a job.
 #[derive(Debug, Default)]
-pub(crate) struct Paths {
+pub(crate) struct PathBuilder {
     path: String,
     name: String,
 }
 
-impl Paths {
-    /// The directory of that number.
+impl PathBuilder {
+    /// Path of a directory.
     pub(crate) fn directory(&mut self, number: u64) -> &str {
         self.path.clear();
         write!(self.path, "/d{number}").expect("there is memory");
         &self.path
     }
 
-    /// What `operation` does to the file of that number.
+    /// Mutation of `operation` on a file.
     pub(crate) fn mutation(
         &mut self,
         operation: Operation,
         (file, directory): (u64, u64),
-        files: Files,
+        files: FileState,
         at_ms: u64,
     ) -> Mutation<'_> {
         let files = if operation == Operation::Create {
-            Files::Created
+            FileState::Created
         } else {
             files
         };
@@ -131,10 +131,14 @@ impl Paths {
         }
     }
 
-    /// The file of that number, as it is called now.
-    pub(crate) fn file(&mut self, (file, directory): (u64, u64), files: Files) -> &str {
+    /// Path of a file in its current state.
+    pub(crate) fn file(&mut self, (file, directory): (u64, u64), files: FileState) -> &str {
         self.directory(directory);
-        let letter = if files == Files::Renamed { 'r' } else { 'f' };
+        let letter = if files == FileState::Renamed {
+            'r'
+        } else {
+            'f'
+        };
         write!(self.path, "/{letter}{file}").expect("there is memory");
         &self.path
     }

@@ -1,51 +1,51 @@
-//! Phases, one after the other, and whether the log tells what they did.
+//! Execution of a job phase by phase, and verification of its log.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use iostudy_latency::{Latencies, add, no_latencies};
+use iostudy_latency::{Latencies, empty_latencies, merge};
 
-use crate::error::{Dropped, Error};
+use crate::error::{Error, FailedLog};
+use crate::handler_group::{Halt, HandlerGroup, MAX_WAIT, Worker, WorkerResult};
 use crate::job::Job;
 use crate::mutation::Mutation;
 use crate::namespace::Namespace;
-use crate::operation::{Files, Operation, Paths};
-use crate::progress::{Done, Waits};
+use crate::operation::{FileState, Operation, PathBuilder};
+use crate::progress::{LogStatistics, WaitTimes};
 use crate::recovery::recover;
 use crate::tree::Tree;
-use crate::worker::{Halt, LONGEST_WAIT, Member, Timed, Worker};
 
-/// What was measured in one phase.
+/// Measurements of one phase.
 #[derive(Debug, Clone)]
 pub struct Phase {
-    /// What was done to every file.
+    /// Operation of the phase.
     pub operation: Operation,
-    /// From the first start to the last acknowledgement.
+    /// First start to last acknowledgement.
     pub wall: Duration,
-    /// How long each operation took, to its acknowledgement, in nanoseconds.
+    /// Latency of each operation up to its acknowledgement, in nanoseconds.
     pub latencies: Latencies,
-    /// What the log did meanwhile.
-    pub log: Done,
-    /// How long the workers waited, all of them together.
-    pub waits: Waits,
-    /// How long they wrote images, all of them together.
+    /// Log statistics of the phase.
+    pub log: LogStatistics,
+    /// Total wait times of the workers.
+    pub wait_times: WaitTimes,
+    /// Total time for writing images.
     pub checkpoints: Duration,
 }
 
-/// What a job did.
+/// Outcome of a job.
 #[derive(Debug)]
 pub struct Outcome {
-    /// One for each operation, in their order.
+    /// Phases in job order.
     pub phases: Vec<Phase>,
-    /// The log directories that failed meanwhile.
-    pub dropped: Vec<Dropped>,
-    served: Served,
+    /// Log directories that failed.
+    pub failed_logs: Vec<FailedLog>,
+    served: ServedTree,
 }
 
-/// Carry out a job. [`Outcome::verify`] compares what the log tells with the tree that was served.
+/// Run a job. [`Outcome::verify`] compares its log with the served tree.
 ///
-/// `tick` is called about every 50 ms on the calling thread with the operations done so far; once
-/// it says no, every worker stops. What was written stays, also after an error.
+/// `tick` is called about every 50 ms on the calling thread with the operations completed so far.
+/// When it returns false, every worker stops. Written files remain, also after an error.
 ///
 /// # Errors
 ///
@@ -55,121 +55,125 @@ pub struct Outcome {
 ///
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, mut tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
-    job.validate().expect("a job is validated before it is run");
+    job.validate().expect("the job must be valid");
     let namespace = Namespace::format(job.log.clone())?;
-    let mut files = make_ready(job, &namespace, || tick(0))?;
+    let mut files = prepare(job, &namespace, || tick(0))?;
     let mut phases = Vec::with_capacity(job.operations.len());
     let mut done_before = 0;
     for operation in job.operations.iter().copied() {
-        let doing = (operation, files);
-        let phase = carry_out(job, &namespace, doing, |done| tick(done_before + done))?;
+        let step = (operation, files);
+        let phase = run_phase(job, &namespace, step, |done| tick(done_before + done))?;
         done_before += phase.latencies.len();
         phases.push(phase);
         files = files.after(operation).expect("the order was validated");
     }
-    let (served, dropped) = namespace.close()?;
+    let (served, failed_logs) = namespace.close()?;
     Ok(Outcome {
         phases,
-        dropped,
-        served: Served(Mutex::new(Known::Tree(served))),
+        failed_logs,
+        served: ServedTree(Mutex::new(TreeOrDigest::Tree(served))),
     })
 }
 
-/// Make the directories, and the files where the first phase needs them.
-fn make_ready(
+/// Create the directories, and the files that the first phase requires.
+fn prepare(
     job: &Job,
     namespace: &Namespace,
-    mut go_on: impl FnMut() -> bool,
-) -> Result<Files, Error> {
-    make_directories(job, namespace, &mut go_on)?;
+    mut tick: impl FnMut() -> bool,
+) -> Result<FileState, Error> {
+    make_directories(job, namespace, &mut tick)?;
     let files = job.files_before();
-    if files == Files::Created {
-        carry_out(job, namespace, (Operation::Create, Files::None), |_| {
-            go_on()
+    if files == FileState::Created {
+        run_phase(job, namespace, (Operation::Create, FileState::None), |_| {
+            tick()
         })?;
     }
     Ok(files)
 }
 
-/// Make the directories, and wait until the last is durable: no phase shall count them.
+/// Create the directories durably, outside all phases.
 fn make_directories(
     job: &Job,
     namespace: &Namespace,
-    mut go_on: impl FnMut() -> bool,
+    mut tick: impl FnMut() -> bool,
 ) -> Result<(), Error> {
-    let (mut paths, mut waits) = (Paths::default(), Waits::default());
+    let (mut paths, mut wait_times) = (PathBuilder::default(), WaitTimes::default());
     let mut last = 0;
-    for number in 0..=job.directory_of(job.files - 1) {
+    for number in 0..=job.directory_index(job.files - 1) {
         let path = paths.directory(number);
-        last = namespace.change(&Mutation::Mkdir { path, at_ms: 0 }, &mut waits)?;
+        last = namespace.change(&Mutation::Mkdir { path, at_ms: 0 }, &mut wait_times)?;
     }
-    while namespace.wait_for(last, LONGEST_WAIT, &mut waits)? < last {
-        if !go_on() {
+    while namespace.wait_for(last, MAX_WAIT, &mut wait_times)? < last {
+        if !tick() {
             return Err(Error::Stopped);
         }
     }
     Ok(())
 }
 
-fn carry_out(
+fn run_phase(
     job: &Job,
     namespace: &Namespace,
-    (operation, files): (Operation, Files),
+    (operation, files): (Operation, FileState),
     tick: impl FnMut(u64) -> bool,
 ) -> Result<Phase, Error> {
-    let work = |member: &Member| -> Result<Timed, Halt> {
-        member.ready();
-        Worker::start(job, namespace, member).carry_out(operation, files)
+    let work = |worker: &Worker| -> Result<WorkerResult, Halt> {
+        worker.wait_for_start();
+        HandlerGroup::start(job, namespace, worker).run(operation, files)
     };
-    let before = namespace.done();
-    let times = iostudy_crew::run(job.workers, work, tick)?;
-    let log = namespace.done().since(&before);
-    Ok(told(operation, log, &times))
+    let before = namespace.statistics();
+    let times = iostudy_worker_pool::run(job.workers, work, tick)?;
+    let log = namespace.statistics().since(&before);
+    Ok(summarize(operation, log, &times))
 }
 
-fn told(operation: Operation, log: Done, times: &[Timed]) -> Phase {
-    let started = times.iter().map(|timed| timed.started).min();
-    let ended = times.iter().map(|timed| timed.ended).max();
+fn summarize(operation: Operation, log: LogStatistics, times: &[WorkerResult]) -> Phase {
+    let started = times.iter().map(|result| result.started).min();
+    let ended = times.iter().map(|result| result.ended).max();
     let mut phase = Phase {
         operation,
         wall: ended
             .zip(started)
             .map_or(Duration::ZERO, |(ended, started)| ended - started),
-        latencies: no_latencies(),
+        latencies: empty_latencies(),
         log,
-        waits: Waits::default(),
+        wait_times: WaitTimes::default(),
         checkpoints: Duration::ZERO,
     };
-    for timed in times {
-        add(&mut phase.latencies, &timed.latencies);
-        phase.waits.lock += timed.waits.lock;
-        phase.waits.buffer += timed.waits.buffer;
-        phase.waits.sync += timed.waits.sync;
-        phase.checkpoints += timed.checkpoints;
+    for result in times {
+        merge(&mut phase.latencies, &result.latencies);
+        phase.wait_times.lock += result.wait_times.lock;
+        phase.wait_times.buffer += result.wait_times.buffer;
+        phase.wait_times.sync += result.wait_times.sync;
+        phase.checkpoints += result.checkpoints;
     }
     phase
 }
 
 impl Outcome {
-    /// Check that every log directory of the job that is left tells the tree that was served.
+    /// Check that every remaining log of the job recovers to the served tree.
     ///
     /// # Errors
     ///
-    /// As [`recover`]'s; [`Error::Differs`] if a log does not tell what was done, and
-    /// [`Error::NotWhole`] if it tells it although something of it is damaged.
+    /// The errors of [`recover`]; [`Error::TreeMismatch`] if a log recovers to another tree;
+    /// [`Error::IncompleteLog`] if a log is damaged but recoverable.
     pub fn verify(&self, job: &Job) -> Result<(), Error> {
         let served = self.served.digest();
         for directory in &job.log.directories {
-            if self.dropped.iter().any(|one| one.directory == *directory) {
+            if self
+                .failed_logs
+                .iter()
+                .any(|one| one.directory == *directory)
+            {
                 continue;
             }
-            let told = recover(std::slice::from_ref(directory))?;
-            if !told.findings.is_empty() {
-                return Err(Error::NotWhole(told.findings));
+            let summarize = recover(std::slice::from_ref(directory))?;
+            if !summarize.findings.is_empty() {
+                return Err(Error::IncompleteLog(summarize.findings));
             }
-            if told.tree.digest() != served {
-                return Err(Error::Differs {
-                    transactions: told.last,
+            if summarize.tree.digest() != served {
+                return Err(Error::TreeMismatch {
+                    transactions: summarize.last,
                 });
             }
         }
@@ -177,24 +181,24 @@ impl Outcome {
     }
 }
 
-/// The tree that was served, until its digest is asked for: memory shall hold one tree at a time.
+/// Served tree, replaced by its digest on first use to limit memory to one tree.
 #[derive(Debug)]
-struct Served(Mutex<Known>);
+struct ServedTree(Mutex<TreeOrDigest>);
 
 #[derive(Debug)]
-enum Known {
+enum TreeOrDigest {
     Tree(Tree),
     Digest(u64),
 }
 
-impl Served {
+impl ServedTree {
     fn digest(&self) -> u64 {
         let mut served = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let digest = match &*served {
-            Known::Tree(tree) => tree.digest(),
-            Known::Digest(digest) => *digest,
+            TreeOrDigest::Tree(tree) => tree.digest(),
+            TreeOrDigest::Digest(digest) => *digest,
         };
-        *served = Known::Digest(digest);
+        *served = TreeOrDigest::Digest(digest);
         digest
     }
 }

@@ -1,27 +1,27 @@
-//! How far the log is durable, and what it took: told by its writer, waited for by its callers.
+//! Durability progress and statistics of the log.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::error::{Dropped, Error, Fault};
+use crate::error::{Error, FailedLog, Fault};
 
-/// What the log has done since it was opened.
+/// Statistics of the log since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Done {
-    /// Mutations that were made durable.
+pub struct LogStatistics {
+    /// Durable mutations.
     pub mutations: u64,
-    /// Batches: each is synced once in every directory.
+    /// Batches; each is synced once in every directory.
     pub batches: u64,
-    /// Bytes of records and of what batches begin with, in one directory.
+    /// Bytes of batches in one directory.
     pub bytes: u64,
-    /// From the first write of each batch to its last sync.
+    /// Time from the first write of each batch to its last sync.
     pub writing: Duration,
 }
 
-impl Done {
-    /// What was done since `before`.
+impl LogStatistics {
+    /// Difference to the statistics `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -33,162 +33,163 @@ impl Done {
     }
 }
 
-/// How long a caller waited, where it had to.
+/// Wait times of a caller.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Waits {
-    /// For the tree.
+pub struct WaitTimes {
+    /// Wait for the tree lock.
     pub lock: Duration,
-    /// For the buffer of the log: for whoever fills it, or for room in it.
+    /// Wait for the lock or the space of the log buffer.
     pub buffer: Duration,
-    /// For a batch to be durable.
+    /// Wait for durability.
     pub sync: Duration,
 }
 
-/// Beyond any transaction: waiting for it to be durable ends, and says why.
+/// Marker above every transaction: all log directories failed.
 const FAILED: u64 = u64::MAX;
 
-/// How far the log is durable; it outlives the segments.
+/// Durability progress and statistics of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    /// Everything up to this transaction is acknowledged; [`FAILED`] when no directory is left.
+    /// Newest acknowledged transaction; [`FAILED`] when no directory remains.
     durable: AtomicU64,
     advanced: (Mutex<()>, Condvar),
-    told: Mutex<Told>,
+    history: Mutex<History>,
 }
 
 #[derive(Debug, Default)]
-struct Told {
-    done: Done,
-    dropped: Vec<Dropped>,
+struct History {
+    statistics: LogStatistics,
+    failed_logs: Vec<FailedLog>,
 }
 
 impl Progress {
-    /// Nothing was written yet, and all up to `last` is durable.
-    pub(crate) fn from(last: u64) -> Self {
+    /// Start with `last` as the newest durable transaction.
+    pub(crate) fn starting_at(last: u64) -> Self {
         Self {
             durable: AtomicU64::new(last),
             ..Self::default()
         }
     }
 
-    /// The newest transaction that is acknowledged.
+    /// Newest acknowledged transaction.
     ///
     /// # Errors
     ///
-    /// No directory is left.
+    /// No log directory remains.
     #[inline]
     pub(crate) fn durable(&self) -> Result<u64, Error> {
         match self.durable.load(Ordering::Acquire) {
-            FAILED => Err(Error::NoLogLeft(self.dropped())),
+            FAILED => Err(Error::AllLogsFailed(self.failed_logs())),
             durable => Ok(durable),
         }
     }
 
-    /// Wait until `transaction` is durable, or for `longest`; what is by then.
+    /// Wait until `transaction` is durable, but at most `max_wait`. Return the newest durable
+    /// transaction.
     ///
     /// # Errors
     ///
-    /// No directory is left.
+    /// No log directory remains.
     pub(crate) fn wait_for(
         &self,
         transaction: u64,
-        longest: Duration,
-        waits: &mut Waits,
+        max_wait: Duration,
+        wait_times: &mut WaitTimes,
     ) -> Result<u64, Error> {
         let (guard, advanced) = &self.advanced;
         let began = Instant::now();
         let is_not = |(): &mut ()| self.durable.load(Ordering::Acquire) < transaction;
         let guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(advanced.wait_timeout_while(guard, longest, is_not));
-        waits.sync += began.elapsed();
+        drop(advanced.wait_timeout_while(guard, max_wait, is_not));
+        wait_times.sync += began.elapsed();
         self.durable()
     }
 
-    /// What was done until now.
-    pub(crate) fn done(&self) -> Done {
-        self.told().done
+    /// Statistics so far.
+    pub(crate) fn statistics(&self) -> LogStatistics {
+        self.history().statistics
     }
 
-    /// The directories that were dropped.
-    pub(crate) fn dropped(&self) -> Vec<Dropped> {
-        self.told().dropped.clone()
+    /// Failed log directories.
+    pub(crate) fn failed_logs(&self) -> Vec<FailedLog> {
+        self.history().failed_logs.clone()
     }
 
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything up to `durable` is acknowledged where nobody waits for it, without a log.
+    /// Acknowledge up to `durable` without waking waiters; for namespaces without a log.
     #[inline]
     pub(crate) fn acknowledge(&self, durable: u64) {
         self.durable.store(durable, Ordering::Release);
     }
 
-    /// These directories are written no more; of each the first fault is told.
-    pub(crate) fn lost(&self, dropped: Vec<Dropped>) {
-        let told = &mut self.told().dropped;
-        for one in dropped {
-            if !told.iter().any(|known| known.directory == one.directory) {
-                told.push(one);
+    /// Add failed directories; of each only the first fault is kept.
+    pub(crate) fn add_failed(&self, failed_logs: Vec<FailedLog>) {
+        let history = &mut self.history().failed_logs;
+        for one in failed_logs {
+            if !history.iter().any(|known| known.directory == one.directory) {
+                history.push(one);
             }
         }
     }
 
-    /// This was done beside what was before.
-    pub(crate) fn wrote(&self, more: Done) {
-        let done = &mut self.told().done;
-        done.mutations += more.mutations;
-        done.batches += more.batches;
-        done.bytes += more.bytes;
-        done.writing += more.writing;
+    /// Add to the statistics.
+    pub(crate) fn add_statistics(&self, more: LogStatistics) {
+        let statistics = &mut self.history().statistics;
+        statistics.mutations += more.mutations;
+        statistics.batches += more.batches;
+        statistics.bytes += more.bytes;
+        statistics.writing += more.writing;
     }
 
-    /// Nothing will be acknowledged any more: no directory is left.
+    /// Fail the log: no directory remains.
     pub(crate) fn fail(&self) {
         self.advance(FAILED);
     }
 
-    /// Everything up to `durable` is acknowledged; whoever waits for it goes on.
+    /// Acknowledge up to `durable` and wake waiters.
     pub(crate) fn advance(&self, durable: u64) {
-        // Not back from FAILED, which another thread may tell while a batch is written.
+        // FAILED is final, even if another thread sets it during a write.
         self.durable.fetch_max(durable, Ordering::Release);
         let (guard, advanced) = &self.advanced;
-        drop(guard.lock().unwrap_or_else(PoisonError::into_inner)); // none is about to wait
+        drop(guard.lock().unwrap_or_else(PoisonError::into_inner)); // synchronizes with threads that are about to wait
         advanced.notify_all();
     }
 
-    /// What succeeded in each directory; the others are dropped, from `transaction` on.
+    /// Keep the successful results; the other directories fail from `transaction` on.
     ///
     /// # Errors
     ///
-    /// It succeeded in none: nothing will be acknowledged any more.
-    pub(crate) fn keep<T>(
+    /// No directory succeeded: nothing is acknowledged any more.
+    pub(crate) fn keep_successful<T>(
         &self,
         each: impl Iterator<Item = (PathBuf, Result<T, Fault>)>,
         transaction: u64,
     ) -> Result<Vec<T>, Error> {
-        let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+        let (mut kept, mut failed_logs) = (Vec::new(), Vec::new());
         for (directory, outcome) in each {
             match outcome {
                 Ok(own) => kept.push(own),
-                Err(fault) => dropped.push(Dropped {
+                Err(fault) => failed_logs.push(FailedLog {
                     directory,
                     transaction,
                     fault,
                 }),
             }
         }
-        self.lost(dropped);
+        self.add_failed(failed_logs);
         if kept.is_empty() {
             self.fail();
         }
         self.durable().map(|_| kept)
     }
 
-    /// Of these directories those that were not dropped.
-    pub(crate) fn left_of(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
-        let dropped = self.dropped();
-        let is_left = |own: &&PathBuf| !dropped.iter().any(|one| one.directory == **own);
+    /// Directories without a failure.
+    pub(crate) fn remaining(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+        let failed_logs = self.failed_logs();
+        let is_left = |own: &&PathBuf| !failed_logs.iter().any(|one| one.directory == **own);
         directories.iter().filter(is_left).cloned().collect()
     }
 

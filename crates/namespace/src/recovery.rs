@@ -1,8 +1,8 @@
-//! The tree as it was acknowledged, from the newest image and the log behind it.
+//! Recovery of the acknowledged tree from the newest image and its log.
 //!
-//! Every directory holds a copy. Where one lacks a transaction, has it damaged or cannot be read,
-//! another that has it whole is read. What no copy has is an error, with its transaction named, if
-//! it was acknowledged or if no crash leaves it so: see [`replay`].
+//! Every directory has a copy. Where one copy is incomplete, damaged or unreadable, another intact
+//! copy is used. A transaction without an intact copy is an error if it was acknowledged or if no
+//! crash leaves such a state: see [`replay`].
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Damage, Defect, Error, Fault, Findings};
 use crate::image;
-use crate::replay::{End, Replayed, replay};
-use crate::segment::{Lying, lying};
+use crate::replay::{End, ReplayState, replay};
+use crate::segment::{SegmentFile, list_segments};
 use crate::tree::Tree;
 
-/// What was found in the directories.
+/// Result of a recovery.
 #[derive(Debug)]
-pub struct Recovered {
-    /// The tree after the last transaction that is whole.
+pub struct Recovery {
+    /// Tree after the last intact transaction.
     pub tree: Tree,
-    /// That transaction; 0 if there is none.
+    /// Last intact transaction; 0 if there is none.
     pub last: u64,
-    /// What is not as it was written.
+    /// Anomalies of the log.
     pub findings: Findings,
 }
 
@@ -29,46 +29,46 @@ pub struct Recovered {
 ///
 /// # Errors
 ///
-/// A transaction is missing or damaged in every copy that can be read, although it was durable once;
-/// no other copy has what may lie in a file or directory that cannot be read; or the log does not
-/// follow from itself.
-pub fn recover(directories: &[PathBuf]) -> Result<Recovered, Error> {
-    let mut copies = Copies::list(directories);
-    let mut replayed = copies.newest_image();
+/// A durable transaction is missing or damaged in every readable copy; an unreadable file or
+/// directory has no substitute; or the log is inconsistent.
+pub fn recover(directories: &[PathBuf]) -> Result<Recovery, Error> {
+    let mut files = LogFiles::list(directories);
+    let mut state = files.newest_image();
     let mut ends = BTreeMap::new();
     loop {
-        let before = replayed.last;
-        for segment in &copies.segments {
-            if segment.may_hold(replayed.last + 1) {
-                let (end, made_up) = replay(segment, &mut replayed)?;
-                if let Some(damage) = made_up {
-                    note(&mut copies.defects, Defect::Segment(damage));
+        let before = state.last;
+        for segment in &files.segments {
+            if segment.may_contain(state.last + 1) {
+                let (end, repaired) = replay(segment, &mut state)?;
+                if let Some(damage) = repaired {
+                    add_defect(&mut files.defects, Defect::Segment(damage));
                 }
                 ends.insert(segment.path.clone(), end);
             }
         }
-        if replayed.last == before {
-            return copies.conclude(ends, replayed);
+        if state.last == before {
+            return files.into_recovery(ends, state);
         }
     }
 }
 
-/// What lies in the directories that can be read, and what cannot be used.
+/// Log files of all readable directories, and unusable ones.
 #[derive(Default)]
-struct Copies {
-    /// In the order of their first transactions.
-    segments: Vec<Lying>,
-    /// The newest first.
+struct LogFiles {
+    /// Sorted by first transaction.
+    segments: Vec<SegmentFile>,
+    /// Newest first.
     images: Vec<(u64, PathBuf)>,
     unreadable: Vec<Fault>,
     defects: Vec<Defect>,
 }
 
-impl Copies {
+impl LogFiles {
     fn list(directories: &[PathBuf]) -> Self {
         let mut own = Self::default();
         for directory in directories {
-            let found = lying(directory).and_then(|own| Ok((own, image::lying(directory)?)));
+            let found =
+                list_segments(directory).and_then(|own| Ok((own, image::list_images(directory)?)));
             match found {
                 Ok((segments, images)) => {
                     own.segments.extend(segments);
@@ -82,92 +82,100 @@ impl Copies {
         own
     }
 
-    /// The tree of the newest image that is whole.
-    fn newest_image(&mut self) -> Replayed {
+    /// Tree of the newest intact image.
+    fn newest_image(&mut self) -> ReplayState {
         for (last, path) in &self.images {
-            let defect = match fs::read(path).map_err(Fault::of_std(path, "read")) {
+            let defect = match fs::read(path).map_err(Fault::from_io_error(path, "read")) {
                 Ok(bytes) => match image::decode(&bytes) {
-                    Some((tree, own)) if own == *last => return Replayed { tree, last: own },
+                    Some((tree, own)) if own == *last => return ReplayState { tree, last: own },
                     _ => Defect::Image(path.clone()),
                 },
                 Err(fault) => Defect::Unreadable(fault),
             };
             self.defects.push(defect);
         }
-        Replayed::default()
+        ReplayState::default()
     }
 
-    /// The file that shows the most to have been durable before it was made, up to where.
-    fn shown(&self) -> Option<(u64, &Path)> {
+    /// File that proves the highest durable transaction, with that transaction.
+    fn durability_evidence(&self) -> Option<(u64, &Path)> {
         let images = self.images.iter().map(|(last, path)| (*last, &**path));
-        let segments = self.segments.iter().map(|own| (own.follows(), &*own.path));
-        images.chain(segments).max_by_key(|(shown, _)| *shown)
+        let segments = self
+            .segments
+            .iter()
+            .map(|own| (own.durable_before(), &*own.path));
+        images
+            .chain(segments)
+            .max_by_key(|(durability_evidence, _)| *durability_evidence)
     }
 
-    /// What was recovered, unless more was durable once or may lie where it cannot be read.
-    fn conclude(
+    /// Build the recovery result, unless durable transactions are missing or unreadable.
+    fn into_recovery(
         mut self,
         mut ends: BTreeMap<PathBuf, End>,
-        Replayed { tree, last }: Replayed,
-    ) -> Result<Recovered, Error> {
-        let mut reached = Reached::default();
+        ReplayState { tree, last }: ReplayState,
+    ) -> Result<Recovery, Error> {
+        let mut coverage = Coverage::default();
         for segment in &self.segments {
             if let Some(end) = ends.remove(&segment.path) {
-                if let Some(defect) = reached.add(segment, end, last) {
-                    note(&mut self.defects, defect);
+                if let Some(defect) = coverage.add(segment, end, last) {
+                    add_defect(&mut self.defects, defect);
                 }
             }
         }
         let transaction = last + 1;
-        if let Some(fault) = self.unread(&reached) {
+        if let Some(fault) = self.unreadable_gap(&coverage) {
             return Err(Error::Unreadable { fault, transaction });
         }
         let unreadable = std::mem::take(&mut self.unreadable).into_iter();
         self.defects.extend(unreadable.map(Defect::Unreadable));
-        if let Some(damage) = reached.damaged {
+        if let Some(damage) = coverage.damaged {
             let defects = self.defects;
             return Err(Error::Damaged { damage, defects });
         }
-        if let Some((_, path)) = self.shown().filter(|(shown, _)| *shown > last) {
+        if let Some((_, path)) = self
+            .durability_evidence()
+            .filter(|(durability_evidence, _)| *durability_evidence > last)
+        {
             return Err(Error::Missing {
                 transaction,
-                shown_by: path.to_owned(),
+                evidence: path.to_owned(),
                 defects: self.defects,
             });
         }
         let findings = Findings {
-            torn: reached.torn,
+            torn: coverage.torn,
             defects: self.defects,
         };
-        Ok(Recovered {
+        Ok(Recovery {
             tree,
             last,
             findings,
         })
     }
 
-    /// Why nobody can tell whether there are more transactions.
-    fn unread(&self, reached: &Reached) -> Option<Fault> {
+    /// Fault that hides possible further transactions.
+    fn unreadable_gap(&self, coverage: &Coverage) -> Option<Fault> {
         let no_copy = self.segments.is_empty() && self.images.is_empty();
         let directory = self.unreadable.first().filter(|_| no_copy);
-        directory.or(reached.unread()).cloned()
+        directory.or(coverage.unreadable_gap()).cloned()
     }
 }
 
-/// How far the copies go that end behind the last transaction that any has.
+/// Coverage of the log by copies that end after the last recovered transaction.
 #[derive(Default)]
-struct Reached {
-    /// From this transaction on, one was read to its end.
+struct Coverage {
+    /// First transaction of a copy that was read to its end.
     read_from: u64,
     torn: Vec<Damage>,
     damaged: Option<Damage>,
-    /// From these transactions on, copies cannot be read.
-    unread: Vec<(u64, Fault)>,
+    /// Unreadable copies with their first transactions.
+    unreadable_gap: Vec<(u64, Fault)>,
 }
 
-impl Reached {
-    /// How a segment ends; as a defect if nothing up to `last` was lost by it.
-    fn add(&mut self, segment: &Lying, end: End, last: u64) -> Option<Defect> {
+impl Coverage {
+    /// Add the end of a segment. Return a defect if nothing up to `last` was lost.
+    fn add(&mut self, segment: &SegmentFile, end: End, last: u64) -> Option<Defect> {
         match end {
             End::Torn(damage) | End::Damaged(damage) if damage.transaction <= last => {
                 return Some(Defect::Segment(damage));
@@ -177,13 +185,13 @@ impl Reached {
                 self.torn.push(damage);
                 self.read_from = self.read_from.max(segment.first);
             }
-            End::Whole(own) if own == last => {
+            End::Complete(own) if own == last => {
                 self.read_from = self.read_from.max(segment.first);
             }
-            End::Whole(_) => {}
+            End::Complete(_) => {}
             End::Unreadable(fault) => {
-                if segment.may_hold(last + 1) {
-                    self.unread.push((segment.first, fault.clone()));
+                if segment.may_contain(last + 1) {
+                    self.unreadable_gap.push((segment.first, fault.clone()));
                 }
                 return Some(Defect::Unreadable(fault));
             }
@@ -191,15 +199,18 @@ impl Reached {
         None
     }
 
-    /// What no copy was read beside.
-    fn unread(&self) -> Option<&Fault> {
+    /// Unreadable copy that no other copy covers.
+    fn unreadable_gap(&self) -> Option<&Fault> {
         let alone = |(first, _): &&(u64, Fault)| *first > self.read_from;
-        self.unread.iter().find(alone).map(|(_, fault)| fault)
+        self.unreadable_gap
+            .iter()
+            .find(alone)
+            .map(|(_, fault)| fault)
     }
 }
 
-/// Of each file the first defect.
-fn note(defects: &mut Vec<Defect>, defect: Defect) {
+/// Keep the first defect of each file.
+fn add_defect(defects: &mut Vec<Defect>, defect: Defect) {
     if !defects.iter().any(|known| known.path() == defect.path()) {
         defects.push(defect);
     }
@@ -211,26 +222,29 @@ mod tests {
 
     use super::*;
 
-    /// Beside a segment that cannot be read behind 300: what another one shows that begins at
-    /// `first` and is whole up to `last`.
+    /// Two segments, one unreadable after 300: whether another one from `first` to `last` covers
+    /// it.
     fn is_unread(first: u64, last: u64) -> bool {
         let path = PathBuf::from("/log/edits");
-        let fault = Fault::of(&path, "read")(Errno::IO);
-        let segment = |first| Lying {
+        let fault = Fault::in_call(&path, "read")(Errno::IO);
+        let segment = |first| SegmentFile {
             path: path.clone(),
             first,
             last: None,
         };
-        let mut reached = Reached::default();
-        reached.add(&segment(201), End::Unreadable(fault), 300);
-        reached.add(&segment(first), End::Whole(last), 300);
-        reached.unread().is_some()
+        let mut coverage = Coverage::default();
+        coverage.add(&segment(201), End::Unreadable(fault), 300);
+        coverage.add(&segment(first), End::Complete(last), 300);
+        coverage.unreadable_gap().is_some()
     }
 
     #[test]
-    fn only_a_copy_that_goes_as_far_shows_that_there_is_no_more() {
+    fn only_a_copy_with_the_same_range_covers_an_unreadable_one() {
         assert!(!is_unread(201, 300));
-        assert!(is_unread(201, 250), "it was dropped before");
-        assert!(is_unread(1, 300), "it ended before the other one began");
+        assert!(is_unread(201, 250), "the copy was dropped earlier");
+        assert!(
+            is_unread(1, 300),
+            "the copy ended before the other one began"
+        );
     }
 }

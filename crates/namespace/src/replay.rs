@@ -1,94 +1,93 @@
-//! One segment, from its first batch to where it ends.
+//! Replay of one segment up to its end.
 //!
-//! A batch is written only after the one before is durable. A crash leaves of the last batch some
-//! sectors as they were before, which is zeros or nothing, for they may be written in any order;
-//! the others hold what was written. Anything else is damage that was done since.
+//! A batch is written only after its predecessor is durable. A crash can leave sectors of the last
+//! batch unwritten, in any order: they are zeros or beyond the end. Any other difference is later
+//! damage.
 
-use crate::batch::{self, HEAD, Head};
+use crate::batch::{self, BatchHeader, HEADER_BYTES};
+use crate::chunked_file::ChunkedFile;
 use crate::error::{Damage, Error, Fault};
-use crate::pieces::Pieces;
-use crate::record::{self, LENGTH, LONGEST};
-use crate::segment::{HEADER, Lying, has_header};
+use crate::record::{self, LENGTH_BYTES, MAX_RECORD_BYTES};
+use crate::segment::{HEADER, SegmentFile, has_header};
 use crate::tree::Tree;
 
-/// The tree after a transaction.
+/// Tree after a transaction.
 #[derive(Debug, Default)]
-pub(crate) struct Replayed {
+pub(crate) struct ReplayState {
     pub(crate) tree: Tree,
     pub(crate) last: u64,
 }
 
-/// How a segment ends.
+/// End of a segment.
 #[derive(Debug)]
 pub(crate) enum End {
-    /// With the last record of a batch, of this transaction, and it tells of no more.
-    Whole(u64),
-    /// Within its last batch, as a crash leaves it.
+    /// The segment ends with the last record of a batch, at this transaction.
+    Complete(u64),
+    /// It ends within its last batch, as after a crash.
     Torn(Damage),
-    /// With something that was whole once: a later batch or the name of the segment shows it, or no
-    /// crash leaves such a thing.
+    /// It ends at damage: a later batch or the file name shows that the data were complete.
     Damaged(Damage),
-    /// Where it could not be read.
+    /// It ends at a read error.
     Unreadable(Fault),
 }
 
-/// Apply what the segment has of the next transactions, where it is whole; how it ends, and the
-/// first damage before that, if what was lost by it had come from another copy.
+/// Apply the next transactions of the segment. Return its end, and the first damage that another
+/// copy repaired.
 ///
 /// # Errors
 ///
-/// What was written cannot be done to the tree.
+/// A transaction cannot be applied to the tree.
 pub(crate) fn replay(
-    segment: &Lying,
-    replayed: &mut Replayed,
+    segment: &SegmentFile,
+    state: &mut ReplayState,
 ) -> Result<(End, Option<Damage>), Error> {
-    let pieces = match Pieces::open(&segment.path) {
-        Ok(pieces) => pieces,
+    let file = match ChunkedFile::open(&segment.path) {
+        Ok(file) => file,
         Err(fault) => return Ok((End::Unreadable(fault), None)),
     };
     let mut replay = Replay {
         segment,
-        pieces,
+        file,
         at: HEADER as u64,
         expected: segment.first,
-        made_up: None,
-        replayed,
+        repaired: None,
+        state,
     };
-    let end = match replay.carry_out() {
+    let end = match replay.run() {
         Err(Error::File(fault)) => End::Unreadable(fault),
         other => other?,
     };
-    Ok((end, replay.made_up))
+    Ok((end, replay.repaired))
 }
 
 struct Replay<'a> {
-    segment: &'a Lying,
-    pieces: Pieces,
-    /// The first byte that was not replayed yet.
+    segment: &'a SegmentFile,
+    file: ChunkedFile,
+    /// Offset of the next byte to replay.
     at: u64,
-    /// The transaction that should begin there.
+    /// Transaction that is expected there.
     expected: u64,
-    /// The first damage that another copy made up for.
-    made_up: Option<Damage>,
-    replayed: &'a mut Replayed,
+    /// First damage that another copy repaired.
+    repaired: Option<Damage>,
+    state: &'a mut ReplayState,
 }
 
 impl Replay<'_> {
-    fn carry_out(&mut self) -> Result<End, Error> {
+    fn run(&mut self) -> Result<End, Error> {
         let mut end = self.header()?;
         loop {
             if let Some(end) = end {
                 return Ok(end);
             }
-            let head = batch::head(self.pieces.get(self.at, HEAD)?);
-            end = match head.filter(|head| head.first == self.expected) {
-                Some(head) => self.batch(head)?,
-                // Of a batch whose head is damaged.
+            let header = batch::parse_header(self.file.get(self.at, HEADER_BYTES)?);
+            end = match header.filter(|header| header.first == self.expected) {
+                Some(header) => self.batch(header)?,
+                // A record of a batch with a damaged header.
                 None if self.record(u64::MAX)? => None,
-                None if self.pieces.is_zero_from(self.at)? => Some(self.end()),
+                None if self.file.is_zero_from(self.at)? => Some(self.end()),
                 None => {
-                    let length = record::length(self.pieces.get(self.at, LENGTH)?);
-                    let end = self.at + length.unwrap_or(0).max(HEAD) as u64;
+                    let length = record::length(self.file.get(self.at, LENGTH_BYTES)?);
+                    let end = self.at + length.unwrap_or(0).max(HEADER_BYTES) as u64;
                     self.damage(self.at, end)?
                 }
             };
@@ -96,22 +95,22 @@ impl Replay<'_> {
     }
 
     fn header(&mut self) -> Result<Option<End>, Error> {
-        if has_header(self.pieces.get(0, HEADER)?, self.segment.first) {
+        if has_header(self.file.get(0, HEADER)?, self.segment.first) {
             return Ok(None);
         }
         self.at = 0;
         self.damage(0, HEADER as u64)
     }
 
-    /// Replay a batch; how the segment ends, if it ends there.
-    fn batch(&mut self, head: Head) -> Result<Option<End>, Error> {
+    /// Replay a batch. Return the end of the segment if it ends there.
+    fn batch(&mut self, header: BatchHeader) -> Result<Option<End>, Error> {
         let begin = self.at;
-        self.at += HEAD as u64;
-        let end = self.at.saturating_add(head.bytes);
-        while self.at < end && head.holds(self.expected) {
+        self.at += HEADER_BYTES as u64;
+        let end = self.at.saturating_add(header.bytes);
+        while self.at < end && header.contains(self.expected) {
             if !self.record(end)? {
-                let found = self.pieces.get(self.at, LENGTH)?;
-                let length = record::length(found).unwrap_or(LENGTH) as u64;
+                let found = self.file.get(self.at, LENGTH_BYTES)?;
+                let length = record::length(found).unwrap_or(LENGTH_BYTES) as u64;
                 let ended = self.damage(begin, end.min(self.at + length))?;
                 if ended.is_some() {
                     return Ok(ended);
@@ -121,86 +120,89 @@ impl Replay<'_> {
         Ok(None)
     }
 
-    /// Replay a record of the batch that ends there, if it is whole.
+    /// Replay an intact record of the batch that ends at `end`.
     fn record(&mut self, end: u64) -> Result<bool, Error> {
-        let len = usize::try_from(end - self.at).map_or(LONGEST, |left| left.min(LONGEST));
-        let Some(record) = record::next(self.pieces.get(self.at, len)?) else {
+        let len = usize::try_from(end - self.at)
+            .map_or(MAX_RECORD_BYTES, |left| left.min(MAX_RECORD_BYTES));
+        let Some(record) = record::parse(self.file.get(self.at, len)?) else {
             return Ok(false);
         };
         if record.id != self.expected {
             return Ok(false);
         }
-        if record.id == self.replayed.last + 1 {
-            let done = self.replayed.tree.apply(&record.mutation);
+        if record.id == self.state.last + 1 {
+            let done = self.state.tree.apply(&record.mutation);
             done.map_err(|refused| Error::OutOfOrder {
                 path: self.segment.path.clone(),
                 transaction: record.id,
                 why: refused.to_string(),
             })?;
-            self.replayed.last = record.id;
+            self.state.last = record.id;
         }
         self.at += record.bytes as u64;
         self.expected += 1;
         Ok(true)
     }
 
-    /// Nothing but zeros follow a whole batch.
+    /// End after a complete batch, before zeros.
     fn end(&self) -> End {
         let last = self.expected - 1;
         if self.segment.ends_at(last) {
-            End::Whole(last)
+            End::Complete(last)
         } else {
-            End::Damaged(self.here())
+            End::Damaged(self.current_damage())
         }
     }
 
-    /// What should lie from here to `end`, in a batch that began at `begin`, is not whole. How the
-    /// segment ends, unless it goes on behind what another copy had.
+    /// Handle damage up to `end` in a batch from `begin`. Return the end of the segment, unless
+    /// another copy had the data.
     fn damage(&mut self, begin: u64, end: u64) -> Result<Option<End>, Error> {
-        if self.expected <= self.replayed.last {
-            let here = self.here();
-            self.made_up.get_or_insert(here);
-            return self.go_on(begin);
+        if self.expected <= self.state.last {
+            let current_damage = self.current_damage();
+            self.repaired.get_or_insert(current_damage);
+            return self.skip_damage(begin);
         }
-        self.ended(begin, end).map(Some)
+        self.classify_end(begin, end).map(Some)
     }
 
-    /// How the segment ends, where the next transaction should lie from here to `end`.
-    fn ended(&mut self, begin: u64, end: u64) -> Result<End, Error> {
-        let lost = self.expected;
+    /// Classify the end of a segment whose next transaction is damaged up to `end`.
+    fn classify_end(&mut self, begin: u64, end: u64) -> Result<End, Error> {
+        let add_failed = self.expected;
         let mut was_whole = self.segment.last.is_some();
-        was_whole |= !self.pieces.lacks_a_sector(begin, self.at, end)?;
+        was_whole |= !self.file.has_missing_sector(begin, self.at, end)?;
         was_whole |= self
-            .pieces
-            .find(self.at, |piece| landmark(piece, |own| own.batch > lost))?
+            .file
+            .find(self.at, |chunk| {
+                find_intact(chunk, |own| own.batch > add_failed)
+            })?
             .is_some();
         Ok(if was_whole {
-            End::Damaged(self.here())
+            End::Damaged(self.current_damage())
         } else {
-            End::Torn(self.here())
+            End::Torn(self.current_damage())
         })
     }
 
-    /// Go on behind this damage, of which nothing is needed, up to the next transaction. How the
-    /// segment ends, if that is not among what is whole there.
-    fn go_on(&mut self, begin: u64) -> Result<Option<End>, Error> {
-        let (expected, next) = (self.expected, self.replayed.last + 1);
-        let found = self.pieces.find(self.at + 1, |piece| {
-            landmark(piece, |own| own.transaction >= expected)
+    /// Skip damage that another copy repaired, up to the next transaction. Return the end of the
+    /// segment if that transaction is not intact there.
+    fn skip_damage(&mut self, begin: u64) -> Result<Option<End>, Error> {
+        let (expected, next) = (self.expected, self.state.last + 1);
+        let found = self.file.find(self.at + 1, |chunk| {
+            find_intact(chunk, |own| own.transaction >= expected)
         })?;
-        let Some((piece, (at, landmark))) = found else {
-            return Ok(Some(End::Damaged(self.here())));
+        let Some((chunk, (at, find_intact))) = found else {
+            return Ok(Some(End::Damaged(self.current_damage())));
         };
-        let at = piece + at as u64;
-        if landmark.transaction <= next {
-            (self.at, self.expected) = (at, landmark.transaction);
+        let at = chunk + at as u64;
+        if find_intact.transaction <= next {
+            (self.at, self.expected) = (at, find_intact.transaction);
             return Ok(None);
         }
         self.expected = next;
-        self.ended(begin, at).map(Some)
+        self.classify_end(begin, at).map(Some)
     }
 
-    fn here(&self) -> Damage {
+    fn current_damage(&self) -> Damage {
         Damage {
             path: self.segment.path.clone(),
             offset: self.at,
@@ -209,25 +211,28 @@ impl Replay<'_> {
     }
 }
 
-/// The head of a batch, or a record, that is whole.
-struct Landmark {
-    /// Its own, or the first behind it.
+/// Intact batch header or record.
+struct IntactEntry {
+    /// Its transaction, or the first of its batch.
     transaction: u64,
-    /// The first of its batch.
+    /// First transaction of its batch.
     batch: u64,
 }
 
-/// The first that is wanted in a piece, wherever it begins.
-fn landmark(piece: &[u8], wanted: impl Fn(&Landmark) -> bool) -> Option<(usize, Landmark)> {
+/// First intact entry in a chunk that satisfies `wanted`, at any offset.
+fn find_intact(
+    chunk: &[u8],
+    wanted: impl Fn(&IntactEntry) -> bool,
+) -> Option<(usize, IntactEntry)> {
     let at = |at: usize| {
-        let from = &piece[at..];
-        let head = batch::head(from).map(|head| (head.first, 0));
-        let (transaction, place) =
-            head.or_else(|| record::next(from).map(|own| (own.id, own.place)))?;
-        let batch = transaction.saturating_sub(place.into());
-        Some((at, Landmark { transaction, batch }))
+        let from = &chunk[at..];
+        let header = batch::parse_header(from).map(|header| (header.first, 0));
+        let (transaction, position) =
+            header.or_else(|| record::parse(from).map(|own| (own.id, own.position)))?;
+        let batch = transaction.saturating_sub(position.into());
+        Some((at, IntactEntry { transaction, batch }))
     };
-    (0..piece.len())
+    (0..chunk.len())
         .filter_map(at)
-        .find(|(_, landmark)| wanted(landmark))
+        .find(|(_, find_intact)| wanted(find_intact))
 }

@@ -1,6 +1,6 @@
-//! One file of the log in one directory: records from its first transaction on.
+//! Log segment: one file of the log in one directory.
 //!
-//! `edits-inprogress-FIRST` while it is written to, `edits-FIRST-LAST` once it is whole.
+//! It is `edits-inprogress-FIRST` while open, and `edits-FIRST-LAST` once finalized.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -10,42 +10,42 @@ use iostudy_files::write_all;
 use rustix::fs::{Mode, OFlags, fdatasync, fsync, ftruncate, open};
 use rustix::io::{pwrite, retry_on_intr};
 
-use crate::directory::{names, sync_directory};
+use crate::directory::{list_names, sync_directory};
 use crate::error::Fault;
 
 const MAGIC: &[u8; 8] = b"iostudy1";
 /// The magic and the first transaction.
 pub(crate) const HEADER: usize = 16;
 const IN_PROGRESS: &str = "edits-inprogress-";
-const WHOLE: &str = "edits-";
+const FINALIZED: &str = "edits-";
 
-/// When a write to a log is durable.
+/// Durability of log writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// After fdatasync, once for each batch.
+    /// fdatasync after each batch.
     Fdatasync,
-    /// When write returns: the file is opened with `O_DSYNC`.
+    /// `O_DSYNC`: a write is durable when it returns.
     Dsync,
-    /// When the system likes: a crash of the machine loses what was acknowledged.
+    /// No sync: a crash of the machine loses acknowledged transactions.
     None,
 }
 
-/// The file that is written to.
+/// Open segment.
 pub(crate) struct Segment {
     path: PathBuf,
     file: OwnedFd,
     first: u64,
     sync: Sync,
     written: u64,
-    /// Up to where the file was filled with zeros beforehand.
-    filled: u64,
-    /// In such pieces; empty for none.
-    filling: Vec<u8>,
+    /// End of the preallocated range.
+    preallocated_bytes: u64,
+    /// Zeros of one preallocation step; empty for none.
+    zeros: Vec<u8>,
 }
 
 impl Segment {
-    /// Begin a segment in `directory` with `first` as its first transaction.
-    pub(crate) fn begin(
+    /// Create a segment in `directory` whose first transaction is `first`.
+    pub(crate) fn create(
         directory: &Path,
         first: u64,
         sync: Sync,
@@ -57,14 +57,15 @@ impl Segment {
             flags |= OFlags::DSYNC;
         }
         let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
-        let file = retry_on_intr(|| open(&path, flags, mode)).map_err(Fault::of(&path, "open"))?;
+        let file =
+            retry_on_intr(|| open(&path, flags, mode)).map_err(Fault::in_call(&path, "open"))?;
         let mut segment = Self {
             file,
             first,
             sync,
             written: 0,
-            filled: 0,
-            filling: vec![0; preallocate],
+            preallocated_bytes: 0,
+            zeros: vec![0; preallocate],
             path,
         };
         segment.append(&header(first))?;
@@ -73,17 +74,17 @@ impl Segment {
         Ok(segment)
     }
 
-    /// Where it lies.
+    /// Directory of the segment.
     pub(crate) fn directory(&self) -> &Path {
-        self.path.parent().expect("it lies in a directory")
+        self.path.parent().expect("a segment has a directory")
     }
 
-    /// Write a batch behind what is there, and make it durable as was asked for.
+    /// Append a batch and sync it as configured.
     pub(crate) fn append(&mut self, batch: &[u8]) -> Result<(), Fault> {
         let end = self.written + batch.len() as u64;
-        while !self.filling.is_empty() && self.filled < end {
-            self.write_at(&self.filling, self.filled)?;
-            self.filled += self.filling.len() as u64;
+        while !self.zeros.is_empty() && self.preallocated_bytes < end {
+            self.write_at(&self.zeros, self.preallocated_bytes)?;
+            self.preallocated_bytes += self.zeros.len() as u64;
         }
         self.write_at(batch, self.written)?;
         self.written = end;
@@ -93,67 +94,67 @@ impl Segment {
         Ok(())
     }
 
-    /// Cut off what was filled beforehand, make it durable, and name it after its `last`.
+    /// Truncate the preallocated space, make the segment durable, and finalize its name.
     pub(crate) fn finish(&self, last: u64) -> Result<(), Fault> {
-        let of = |call| Fault::of(&self.path, call);
-        retry_on_intr(|| ftruncate(&self.file, self.written)).map_err(of("ftruncate"))?;
-        retry_on_intr(|| fsync(&self.file)).map_err(of("fsync"))?;
-        let whole = self
+        let in_call = |call| Fault::in_call(&self.path, call);
+        retry_on_intr(|| ftruncate(&self.file, self.written)).map_err(in_call("ftruncate"))?;
+        retry_on_intr(|| fsync(&self.file)).map_err(in_call("fsync"))?;
+        let finalized = self
             .path
-            .with_file_name(format!("{WHOLE}{}-{last}", self.first));
-        fs::rename(&self.path, &whole).map_err(Fault::of_std(&self.path, "rename"))?;
+            .with_file_name(format!("{FINALIZED}{}-{last}", self.first));
+        fs::rename(&self.path, &finalized).map_err(Fault::from_io_error(&self.path, "rename"))?;
         sync_directory(self.directory())
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> Result<(), Fault> {
-        let wrote = write_all(bytes, at, |rest, at| pwrite(&self.file, rest, at));
-        wrote.map_err(|refused| Fault::of(&self.path, "pwrite")(refused.errno))
+        let add_statistics = write_all(bytes, at, |rest, at| pwrite(&self.file, rest, at));
+        add_statistics.map_err(|error| Fault::in_call(&self.path, "pwrite")(error.errno))
     }
 
     fn flush(&self) -> Result<(), Fault> {
-        retry_on_intr(|| fdatasync(&self.file)).map_err(Fault::of(&self.path, "fdatasync"))
+        retry_on_intr(|| fdatasync(&self.file)).map_err(Fault::in_call(&self.path, "fdatasync"))
     }
 }
 
-/// A segment that lies in a directory.
+/// Segment file in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lying {
+pub(crate) struct SegmentFile {
     pub(crate) path: PathBuf,
     pub(crate) first: u64,
-    /// None while it is in progress.
+    /// `None` while the segment is in progress.
     pub(crate) last: Option<u64>,
 }
 
-impl Lying {
-    /// Whether the transaction may lie in it.
-    pub(crate) fn may_hold(&self, transaction: u64) -> bool {
+impl SegmentFile {
+    /// Whether the segment may contain the transaction.
+    pub(crate) fn may_contain(&self, transaction: u64) -> bool {
         self.first <= transaction && self.last.is_none_or(|last| transaction <= last)
     }
 
-    /// The last transaction that was durable before there was this file, or before it had its name.
-    pub(crate) fn follows(&self) -> u64 {
+    /// Last transaction that was durable before this file got its name.
+    pub(crate) fn durable_before(&self) -> u64 {
         self.last.unwrap_or(self.first.saturating_sub(1))
     }
 
-    /// Whether a segment in which that transaction is the last is whole.
+    /// Whether a segment with this last transaction is complete.
     pub(crate) fn ends_at(&self, transaction: u64) -> bool {
         self.last.is_none_or(|last| last == transaction)
     }
 }
 
-/// The segments in `directory`.
-pub(crate) fn lying(directory: &Path) -> Result<Vec<Lying>, Fault> {
+/// List the segments in `directory`.
+pub(crate) fn list_segments(directory: &Path) -> Result<Vec<SegmentFile>, Fault> {
     let numbers = |name: &str| -> Option<(u64, Option<u64>)> {
         if let Some(first) = name.strip_prefix(IN_PROGRESS) {
             return Some((first.parse().ok()?, None));
         }
-        let (first, last) = name.strip_prefix(WHOLE)?.split_once('-')?;
+        let (first, last) = name.strip_prefix(FINALIZED)?.split_once('-')?;
         Some((first.parse().ok()?, Some(last.parse().ok()?)))
     };
     let mut found = Vec::new();
-    for name in names(directory)? {
+    for name in list_names(directory)? {
         if let Some((first, last)) = numbers(&name) {
-            found.push(Lying {
+            found.push(SegmentFile {
                 path: directory.join(&name),
                 first,
                 last,
@@ -163,7 +164,7 @@ pub(crate) fn lying(directory: &Path) -> Result<Vec<Lying>, Fault> {
     Ok(found)
 }
 
-/// Whether a segment begins as one with that first transaction does.
+/// Whether `bytes` start with the header of a segment.
 pub(crate) fn has_header(bytes: &[u8], first: u64) -> bool {
     bytes.starts_with(&header(first))
 }

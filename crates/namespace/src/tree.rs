@@ -1,35 +1,35 @@
-//! The tree of directories and files, in memory.
+//! In-memory tree of directories and files.
 
-mod form;
-mod refused;
+mod encoding;
+mod error;
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::mutation::Mutation;
-pub use refused::Refused;
+pub use error::TreeError;
 
 const ROOT: u32 = 0;
-/// In place of the number of children: a file.
+/// Marker for files in place of the number of children.
 const FILE: u32 = u32::MAX;
 
-/// What is known of a file or directory.
+/// Status of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Status {
-    /// How many names a directory holds; None for a file.
+    /// Number of entries of a directory; `None` for a file.
     pub children: Option<u32>,
-    /// When it was made or renamed, in milliseconds of Unix time.
+    /// Creation or rename time in milliseconds of Unix time.
     pub modified_ms: u64,
 }
 
-/// One file or directory: 32 bytes, and its name beside it.
+/// File or directory: 32 bytes plus its name.
 #[derive(Debug, Default)]
 struct Node {
     name: Box<[u8]>,
     modified_ms: u64,
     parent: u32,
-    /// Of a directory; [`FILE`] for a file.
+    /// Number of children; [`FILE`] for a file.
     children: u32,
 }
 
@@ -42,13 +42,13 @@ impl Node {
     }
 }
 
-/// Directories and files, found by their parent and name.
+/// Tree of directories and files, indexed by parent and name.
 ///
-/// A file takes about 80 bytes: its node, its name, and its place in the index.
+/// A file takes about 80 bytes: node, name and index entry.
 #[derive(Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
-    /// Nodes that were deleted.
+    /// Deleted nodes.
     free: Vec<u32>,
     by_name: HashTable<u32>,
 }
@@ -64,33 +64,33 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// How many files and directories there are, the root not counted.
+    /// Number of files and directories without the root.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_name.len()
     }
 
-    /// Whether there is nothing but the root.
+    /// Whether the tree has only the root.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// What is known of `path`.
+    /// Return the status of `path`.
     ///
     /// # Errors
     ///
-    /// It is not there, or no path.
-    pub fn status(&self, path: &str) -> Result<Status, Refused> {
+    /// The path does not exist or is invalid.
+    pub fn status(&self, path: &str) -> Result<Status, TreeError> {
         Ok(self.nodes[self.find(path)? as usize].status())
     }
 
-    /// Do it, or refuse and leave everything as it was.
+    /// Apply a mutation, or reject it without a change.
     ///
     /// # Errors
     ///
-    /// Why it is refused.
-    pub fn apply(&mut self, mutation: &Mutation) -> Result<(), Refused> {
+    /// The reason for the rejection.
+    pub fn apply(&mut self, mutation: &Mutation) -> Result<(), TreeError> {
         match *mutation {
             Mutation::Mkdir { path, at_ms } => self.add(path, 0, at_ms),
             Mutation::Create { path, at_ms } => self.add(path, FILE, at_ms),
@@ -99,14 +99,14 @@ impl Tree {
         }
     }
 
-    /// Every file and directory with its path, in no particular order.
+    /// Iterate over all files and directories with their paths, in no particular order.
     pub fn each(&self) -> impl Iterator<Item = (String, Status)> {
         self.by_name
             .iter()
             .map(|&index| (self.path(index), self.nodes[index as usize].status()))
     }
 
-    /// The same for the same files and directories, however they came to be.
+    /// Digest that depends only on the files and directories, not on their history.
     #[must_use]
     pub fn digest(&self) -> u64 {
         self.each().fold(0, |digest, (path, status)| {
@@ -116,11 +116,11 @@ impl Tree {
         })
     }
 
-    fn add(&mut self, path: &str, children: u32, modified_ms: u64) -> Result<(), Refused> {
+    fn add(&mut self, path: &str, children: u32, modified_ms: u64) -> Result<(), TreeError> {
         let (parent, name) = self.parent(path)?;
         let index = match self.free.last() {
             Some(&index) => index,
-            None => u32::try_from(self.nodes.len()).map_err(|_| Refused::Full)?,
+            None => u32::try_from(self.nodes.len()).map_err(|_| TreeError::Full)?,
         };
         let nodes = &self.nodes;
         let found = self.by_name.entry(
@@ -129,7 +129,7 @@ impl Tree {
             |&index| rehash(nodes, index),
         );
         let Entry::Vacant(place) = found else {
-            return Err(Refused::There(path.into()));
+            return Err(TreeError::AlreadyExists(path.into()));
         };
         place.insert(index);
         let node = Node {
@@ -147,19 +147,19 @@ impl Tree {
         Ok(())
     }
 
-    fn rename(&mut self, path: &str, name: &str, at_ms: u64) -> Result<(), Refused> {
+    fn rename(&mut self, path: &str, name: &str, at_ms: u64) -> Result<(), TreeError> {
         let (parent, old) = self.parent(path)?;
         let index = self
             .child(parent, old)
-            .ok_or_else(|| Refused::Missing(path.into()))?;
+            .ok_or_else(|| TreeError::NotFound(path.into()))?;
         let new = name.as_bytes();
         if new.is_empty() || new.contains(&b'/') {
-            return Err(Refused::Path(name.into()));
+            return Err(TreeError::InvalidPath(name.into()));
         }
         if self.child(parent, new).is_some() {
-            return Err(Refused::There(name.into()));
+            return Err(TreeError::AlreadyExists(name.into()));
         }
-        self.forget(parent, old);
+        self.remove_from_index(parent, old);
         self.nodes[index as usize].name = new.into();
         self.nodes[index as usize].modified_ms = at_ms;
         let nodes = &self.nodes;
@@ -169,59 +169,59 @@ impl Tree {
         Ok(())
     }
 
-    fn delete(&mut self, path: &str) -> Result<(), Refused> {
+    fn delete(&mut self, path: &str) -> Result<(), TreeError> {
         let (parent, name) = self.parent(path)?;
         let index = self
             .child(parent, name)
-            .ok_or_else(|| Refused::Missing(path.into()))?;
+            .ok_or_else(|| TreeError::NotFound(path.into()))?;
         if !matches!(self.nodes[index as usize].children, 0 | FILE) {
-            return Err(Refused::NotEmpty(path.into()));
+            return Err(TreeError::DirectoryNotEmpty(path.into()));
         }
-        self.forget(parent, name);
+        self.remove_from_index(parent, name);
         self.nodes[index as usize].name = Box::default();
         self.nodes[parent as usize].children -= 1;
         self.free.push(index);
         Ok(())
     }
 
-    fn forget(&mut self, parent: u32, name: &[u8]) {
+    fn remove_from_index(&mut self, parent: u32, name: &[u8]) {
         let nodes = &self.nodes;
         let place = hash(parent, name);
         let found = self
             .by_name
             .find_entry(place, |&index| is(nodes, index, parent, name));
-        found.expect("it was found before").remove();
+        found.expect("the entry exists").remove();
     }
 
-    fn find(&self, path: &str) -> Result<u32, Refused> {
+    fn find(&self, path: &str) -> Result<u32, TreeError> {
         let names = path
             .strip_prefix('/')
-            .ok_or_else(|| Refused::Path(path.into()))?;
+            .ok_or_else(|| TreeError::InvalidPath(path.into()))?;
         if names.is_empty() {
             return Ok(ROOT);
         }
         let mut node = ROOT;
         for name in names.split('/') {
             if name.is_empty() {
-                return Err(Refused::Path(path.into()));
+                return Err(TreeError::InvalidPath(path.into()));
             }
             let child = self.child(node, name.as_bytes());
-            node = child.ok_or_else(|| Refused::Missing(path.into()))?;
+            node = child.ok_or_else(|| TreeError::NotFound(path.into()))?;
         }
         Ok(node)
     }
 
-    /// The directory that holds `path`, and its name there.
-    fn parent<'a>(&self, path: &'a str) -> Result<(u32, &'a [u8]), Refused> {
+    /// Parent directory of `path`, and its name there.
+    fn parent<'a>(&self, path: &'a str) -> Result<(u32, &'a [u8]), TreeError> {
         let split = path.rsplit_once('/').filter(|(_, name)| !name.is_empty());
-        let (directory, name) = split.ok_or_else(|| Refused::Path(path.into()))?;
+        let (directory, name) = split.ok_or_else(|| TreeError::InvalidPath(path.into()))?;
         let parent = if directory.is_empty() {
             ROOT
         } else {
             self.find(directory)?
         };
         if self.nodes[parent as usize].children == FILE {
-            return Err(Refused::NoDirectory(directory.into()));
+            return Err(TreeError::NotADirectory(directory.into()));
         }
         Ok((parent, name.as_bytes()))
     }
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_found_renamed_and_deleted() {
+    fn created_entries_can_be_found_renamed_and_deleted() {
         let mut tree = Tree::default();
         tree.apply(&mkdir("/d")).unwrap();
         tree.apply(&create("/d/f")).unwrap();
@@ -289,7 +289,7 @@ mod tests {
             at_ms: 3,
         };
         tree.apply(&to_g).unwrap();
-        assert_eq!(tree.status("/d/f"), Err(Refused::Missing("/d/f".into())));
+        assert_eq!(tree.status("/d/f"), Err(TreeError::NotFound("/d/f".into())));
         assert_eq!(tree.status("/d/g").unwrap().modified_ms, 3);
         tree.apply(&Mutation::Delete { path: "/d/g" }).unwrap();
         tree.apply(&Mutation::Delete { path: "/d" }).unwrap();
@@ -297,25 +297,28 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_and_changes_nothing() {
+    fn impossible_mutations_are_rejected_without_a_change() {
         let mut tree = Tree::default();
         tree.apply(&mkdir("/d")).unwrap();
         tree.apply(&create("/d/f")).unwrap();
         let before = tree.digest();
         let refused = [
-            (create("/d/f"), Refused::There("/d/f".into())),
-            (create("/no/f"), Refused::Missing("/no".into())),
-            (create("/d/f/g"), Refused::NoDirectory("/d/f".into())),
-            (create("/"), Refused::Path("/".into())),
-            (create("relative"), Refused::Path("relative".into())),
-            (mkdir("/d//e"), Refused::Path("/d/".into())),
+            (create("/d/f"), TreeError::AlreadyExists("/d/f".into())),
+            (create("/no/f"), TreeError::NotFound("/no".into())),
+            (create("/d/f/g"), TreeError::NotADirectory("/d/f".into())),
+            (create("/"), TreeError::InvalidPath("/".into())),
+            (
+                create("relative"),
+                TreeError::InvalidPath("relative".into()),
+            ),
+            (mkdir("/d//e"), TreeError::InvalidPath("/d/".into())),
             (
                 Mutation::Delete { path: "/d" },
-                Refused::NotEmpty("/d".into()),
+                TreeError::DirectoryNotEmpty("/d".into()),
             ),
             (
                 Mutation::Delete { path: "/x" },
-                Refused::Missing("/x".into()),
+                TreeError::NotFound("/x".into()),
             ),
             (
                 Mutation::Rename {
@@ -323,7 +326,7 @@ mod tests {
                     name: "f",
                     at_ms: 0,
                 },
-                Refused::There("f".into()),
+                TreeError::AlreadyExists("f".into()),
             ),
             (
                 Mutation::Rename {
@@ -331,7 +334,7 @@ mod tests {
                     name: "a/b",
                     at_ms: 0,
                 },
-                Refused::Path("a/b".into()),
+                TreeError::InvalidPath("a/b".into()),
             ),
         ];
         for (mutation, why) in refused {
@@ -342,7 +345,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_a_plain_map_would(steps in proptest::collection::vec((0..4u8, 0..6u8, 0..6u8), 0..80)) {
+        fn the_tree_matches_a_reference_map(steps in proptest::collection::vec((0..4u8, 0..6u8, 0..6u8), 0..80)) {
             let mut tree = Tree::default();
             let mut plain: BTreeMap<String, bool> = BTreeMap::new();
             for (kind, from, to) in steps {

@@ -1,4 +1,4 @@
-//! Memory for records: at page boundaries, and in one piece where it can be.
+//! Page-aligned buffers for direct I/O, in huge pages where possible.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -10,11 +10,10 @@ pub const PAGE_BYTES: usize = 4096;
 
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Bytes that begin at a page boundary, all of them in memory already.
+/// Page-aligned buffer whose pages are all resident.
 ///
-/// Large ones lie in huge pages if the kernel has them. Else it is up to the page allocator's luck
-/// how many pieces a record has, and with them into how many requests `O_DIRECT` splits it: a
-/// difference between runs that has nothing to do with the storage.
+/// Large buffers use huge pages where the kernel has them. Otherwise physical fragmentation would
+/// decide how many requests `O_DIRECT` makes of one record, and that varies between runs.
 pub struct AlignedBuffer {
     memory: MmapMut,
     start: usize,
@@ -22,20 +21,20 @@ pub struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// `len` bytes of no particular content.
+    /// Allocate `len` bytes with unspecified content.
     ///
     /// # Errors
     ///
-    /// There is not enough memory.
+    /// The system has not enough memory.
     pub fn new(len: usize) -> io::Result<Self> {
         let huge = len >= HUGE_PAGE_BYTES / 2;
         let boundary = if huge { HUGE_PAGE_BYTES } else { PAGE_BYTES };
         let mut memory = MmapMut::map_anon(len.next_multiple_of(boundary) + boundary)?;
         if huge {
-            let _ = memory.advise(Advice::HugePage); // a wish: not every kernel has them
+            let _ = memory.advise(Advice::HugePage); // a hint: not every kernel has huge pages
         }
         let start = memory.as_ptr().align_offset(boundary);
-        memory[start..start + len].fill(u8::MAX); // so that no page is missing when it counts
+        memory[start..start + len].fill(u8::MAX); // faults in every page before the measurement
         Ok(Self { memory, start, len })
     }
 }
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn begins_at_a_page_boundary_and_has_the_wanted_length() {
+    fn a_buffer_is_page_aligned_and_has_the_requested_length() {
         for len in [0, 1, PAGE_BYTES, 3 * PAGE_BYTES + 17, HUGE_PAGE_BYTES + 1] {
             let buffer = AlignedBuffer::new(len).unwrap();
             assert_eq!(buffer.as_ptr().addr() % PAGE_BYTES, 0);
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_there_is_is_an_error() {
+    fn a_request_beyond_the_memory_is_an_error() {
         assert!(AlignedBuffer::new(1 << 60).is_err());
     }
 }

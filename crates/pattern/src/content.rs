@@ -1,35 +1,35 @@
-//! What a file holds: data that neither compress nor deduplicate, made at hardly any cost.
+//! File contents that neither compress nor deduplicate, generated at low cost.
 //!
-//! A file is a row of 4 KiB blocks. Block `b` is block `b mod 256` of a pool of pseudo-random
-//! bytes, its first 16 bytes replaced by a stamp of its own. No two blocks are equal, so nothing
-//! deduplicates; the pool is 1 MiB, more than file systems compress at a time (btrfs 128 KiB), and
-//! stays in the processor's cache. To write a record only its stamps have to be made.
+//! A file is a sequence of 4 KiB blocks. Block `b` is block `b mod 256` of a pool of pseudo-random
+//! bytes, with a unique stamp in its first 16 bytes. Stamps make all blocks distinct, so that
+//! nothing deduplicates. The pool has 1 MiB: it fits the processor cache and exceeds the
+//! compression unit of file systems (btrfs 128 KiB). A write of a record generates only the stamps.
 
 use std::io;
 
 use crate::buffer::AlignedBuffer;
 use crate::mix::{mix, nth};
-use crate::walk::Record;
+use crate::record_sequence::Record;
 
 const BLOCK_BYTES: usize = 4096;
 const STAMP_BYTES: usize = 16;
 const POOL_BLOCKS: usize = 256;
 const POOL_BYTES: usize = POOL_BLOCKS * BLOCK_BYTES;
-/// Of how many blocks one is compared in full.
+/// One in this many blocks is compared in full.
 const FULL_CHECK_EVERY: u64 = 64;
 
 /// The content of every file as a pure function of seed, file and offset.
 pub struct Content {
-    /// Made from the seed; of it and the number of a file the file's own is made.
+    /// Derived from the seed. Each file's own key derives from this key and the file number.
     key: u64,
-    /// The pool, then as much of it again as the longest record needs to be in one piece.
+    /// The pool, followed by a copy of its start that makes the longest record contiguous.
     pool: AlignedBuffer,
 }
 
 impl Content {
-    /// The content under `seed`, for records up to `longest_record` bytes.
+    /// Create the content for `seed` and records of up to `longest_record` bytes.
     ///
-    /// `compressible` is the share of every block that compresses to nothing, from 0 to 1.
+    /// `compressible` is the fraction of every block that is zeros, from 0 to 1.
     ///
     /// # Errors
     ///
@@ -51,12 +51,12 @@ impl Content {
         })
     }
 
-    /// The bytes of a record of the `file`-th file; they begin at a page boundary if the record's
-    /// offset does.
+    /// Return the bytes of a record of file number `file`. They are page-aligned if the record's
+    /// offset is.
     ///
     /// # Panics
     ///
-    /// If the record is longer than announced.
+    /// If the record is longer than `longest_record`.
     pub fn record(&mut self, file: u64, record: Record) -> &[u8] {
         let key = self.key(file);
         let start = pool_position(record.offset);
@@ -73,11 +73,11 @@ impl Content {
         nth(self.key, file)
     }
 
-    /// The offset of the first byte of `data`, read from the `file`-th file at `offset`, that is
-    /// found to be wrong.
+    /// Return the offset of the first byte of `data` that differs from the content of file number
+    /// `file` at `offset`.
     ///
-    /// Compares the stamp of every block and the whole of every 64th, which tells lost, misplaced
-    /// and stale blocks, and whatever changes all data, at next to no cost.
+    /// Compares the stamp of every block, and every 64th block in full. This detects lost,
+    /// misplaced and stale blocks at low cost.
     #[must_use]
     pub fn first_difference(&self, file: u64, offset: u64, data: &[u8]) -> Option<u64> {
         let key = self.key(file);
@@ -95,7 +95,7 @@ impl Content {
         None
     }
 
-    /// Where `piece`, which lies in one block and begins at `at`, differs.
+    /// Position of the first difference in `piece`, which lies in one block and begins at `at`.
     fn difference_in_block(&self, key: u64, at: u64, piece: &[u8]) -> Option<usize> {
         let block = at / BLOCK_BYTES as u64;
         let start = pool_position(at);
@@ -111,7 +111,7 @@ impl Content {
     }
 }
 
-/// Random bytes, with zeros at the end of every block for the share that is to compress.
+/// Fill with random bytes; zero the compressible fraction at the end of every block.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -132,7 +132,7 @@ fn pool_position(offset: u64) -> usize {
     (offset % POOL_BYTES as u64) as usize
 }
 
-/// The first 16 bytes of a block: unique in its file, and tied to seed and file.
+/// First 16 bytes of a block, unique for seed, file and block.
 fn stamp(key: u64, block: u64) -> [u8; STAMP_BYTES] {
     let first = nth(key, block);
     let both = u128::from(first) | u128::from(mix(first ^ key)) << 64;
@@ -141,7 +141,7 @@ fn stamp(key: u64, block: u64) -> [u8; STAMP_BYTES] {
 
 fn difference(found: &[u8], expected: &[u8]) -> Option<usize> {
     if found == expected {
-        return None; // the common case, at the speed of memcmp
+        return None; // fast path: memcmp
     }
     found.iter().zip(expected).position(|(a, b)| a != b)
 }

@@ -1,4 +1,4 @@
-//! Mixing numbers into others that look random: the finaliser of `SplitMix64`.
+//! Pseudo-random numbers from the finaliser of `SplitMix64`.
 //!
 //! Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
@@ -8,7 +8,7 @@ use rand_core::{Rng, TryRng};
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A bijection on 64-bit numbers, so that different inputs never give the same output.
+/// Bijection on 64-bit numbers: distinct inputs have distinct outputs.
 #[must_use]
 pub fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -16,20 +16,20 @@ pub fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The `index`-th number of the stream that `key` begins; no number comes twice in it.
+/// Number at `index` of the stream for `key`. All numbers of a stream are distinct.
 #[must_use]
 pub fn nth(key: u64, index: u64) -> u64 {
     mix(key.wrapping_add(index.wrapping_mul(GOLDEN)))
 }
 
-/// The numbers of the stream that a key begins, for whoever draws from a distribution.
+/// Random number generator over the stream of a key, for sampling from distributions.
 pub struct Stream {
     key: u64,
     index: u64,
 }
 
 impl Stream {
-    /// The stream of that key.
+    /// Start the stream of `key`.
     #[must_use]
     pub fn new(key: u64) -> Self {
         Self { key, index: 0 }
@@ -39,7 +39,7 @@ impl Stream {
 impl TryRng for Stream {
     type Error = Infallible;
 
-    #[allow(clippy::cast_possible_truncation)] // the upper half is dropped on purpose
+    #[allow(clippy::cast_possible_truncation)] // keeps the lower half
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
         Ok(self.next_u64() as u32)
     }

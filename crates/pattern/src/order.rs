@@ -1,4 +1,4 @@
-//! Orders: in which order the records of a file are moved.
+//! Orders in which a workload accesses records.
 
 use std::cell::Cell;
 use std::num::NonZeroU64;
@@ -7,35 +7,35 @@ use rand_distr::{Distribution, Zipf};
 
 use crate::mix::{Stream, nth};
 
-/// In which order records follow each other. Every order but `Zipf` takes each record exactly once
-/// a pass, except `Skip`, which leaves gaps.
+/// Order of record accesses. A pass accesses each record exactly once, except with `Zipf` (by
+/// frequency) and `Skip` (with gaps).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Order {
-    /// From the first to the last.
+    /// First to last.
     Sequential,
-    /// From the last to the first.
+    /// Last to first.
     Reverse,
-    /// Every `step`-th record, then those after them, until all are taken.
+    /// Every `step`-th record, then the records after them, until all are accessed.
     Strided {
-        /// In records.
+        /// Step in records.
         step: NonZeroU64,
     },
-    /// Every `step`-th record once; what lies between is left out.
+    /// Every `step`-th record once; the records between are skipped.
     Skip {
-        /// In records.
+        /// Step in records.
         step: NonZeroU64,
     },
-    /// Shuffled anew for every pass.
+    /// A new permutation for every pass.
     Random,
-    /// Drawn with a frequency that falls with the rank as `rank^-exponent`; ranks are scattered
+    /// Zipf-distributed: the frequency is proportional to `rank^-exponent`. Ranks are scattered
     /// over the records.
     Zipf {
-        /// More than 0; 1 is Zipf's law.
+        /// Exponent above 0; 1 is Zipf's law.
         exponent: f64,
     },
 }
 
-/// The positions of an order among `records` records, as a pure function of the index.
+/// Record positions of an order among `records` records, as a pure function of the index.
 #[derive(Debug, Clone)]
 pub(crate) struct Positions {
     order: Order,
@@ -45,7 +45,7 @@ pub(crate) struct Positions {
     shuffle: Cell<Shuffle>,
 }
 
-/// What shuffles the records of a pass, kept for the next one of the same pass.
+/// Permutation keys of one pass, cached for its next record.
 #[derive(Debug, Clone, Copy)]
 struct Shuffle {
     pass: u64,
@@ -54,17 +54,17 @@ struct Shuffle {
 
 impl Shuffle {
     fn new(key: u64, pass: u64) -> Self {
-        let own = nth(key, pass);
-        let keys = [0, 1, 2].map(|round| nth(own, round));
+        let pass_key = nth(key, pass);
+        let keys = [0, 1, 2].map(|round| nth(pass_key, round));
         Self { pass, keys }
     }
 }
 
 impl Positions {
-    /// The order's positions among `records`, of which there is at least one.
+    /// Create the positions of an order among `records` records.
     #[must_use]
     pub fn new(order: Order, records: NonZeroU64, seed: u64) -> Self {
-        #[allow(clippy::cast_precision_loss)] // 2^53 records are more than any disk has
+        #[allow(clippy::cast_precision_loss)] // no disk has 2^53 records
         let zipf = match order {
             Order::Zipf { exponent } => Zipf::new(records.get() as f64, exponent).ok(),
             _ => None,
@@ -78,7 +78,7 @@ impl Positions {
         }
     }
 
-    /// How many records make a pass.
+    /// Number of records in a pass.
     #[must_use]
     pub fn pass(&self) -> u64 {
         match self.order {
@@ -87,7 +87,7 @@ impl Positions {
         }
     }
 
-    /// Which record comes at `index`, counted over all passes.
+    /// Position of the record at `index`, counted over all passes.
     #[must_use]
     pub fn at(&self, index: u64) -> u64 {
         let pass = self.pass();
@@ -102,7 +102,7 @@ impl Positions {
         }
     }
 
-    /// Column by column of a table whose rows are `step` records long; the last row may be short.
+    /// Column-wise position in a table with rows of `step` records; the last row may be short.
     fn strided(&self, within: u64, step: u64) -> u64 {
         let rows = self.records.div_ceil(step);
         let long_columns = self.records - (rows - 1) * step;
@@ -114,7 +114,7 @@ impl Positions {
         rest % rows * step + long_columns + rest / rows
     }
 
-    /// From 0, the most frequent first.
+    /// Zipf rank from 0, the most frequent first.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a rank is a small integer
     fn rank(&self, index: u64) -> u64 {
         let mut draws = Stream::new(nth(self.key, index));
@@ -122,9 +122,9 @@ impl Positions {
         (rank as u64).clamp(1, self.records) - 1
     }
 
-    /// A bijection on the records: multiplying by an odd number and folding the upper bits down
-    /// both are bijections on `bits` bits; a result that is no record goes round again (Black and
-    /// Rogaway, "Ciphers with arbitrary finite domains", 2002).
+    /// Bijection on the records by cycle walking (Black and Rogaway, "Ciphers with arbitrary finite
+    /// domains", 2002). Multiplication by an odd number and folding down the upper bits are both
+    /// bijections on `bits` bits. Results beyond the last record are mapped again.
     fn shuffled(&self, record: u64, pass: u64) -> u64 {
         if self.shuffle.get().pass != pass {
             self.shuffle.set(Shuffle::new(self.key, pass));

@@ -1,8 +1,8 @@
-//! Content is pure, distinct everywhere, and wrong data are found.
+//! Tests of content generation and verification.
 
 use std::collections::HashSet;
 
-use iostudy_pattern::{Content, Layout, Order, Record, Walk};
+use iostudy_pattern::{Content, Layout, Order, Record, RecordSequence};
 use proptest::prelude::*;
 
 const BLOCK: usize = 4096;
@@ -16,8 +16,8 @@ fn sequential(bytes: u64, record_bytes: usize) -> impl Iterator<Item = Record> {
         bytes,
         record_bytes,
     };
-    let walk = Walk::new(layout, Order::Sequential, 0);
-    (0..walk.pass()).map(move |index| walk.at(index).1)
+    let record_sequence = RecordSequence::new(layout, Order::Sequential, 0);
+    (0..record_sequence.pass()).map(move |index| record_sequence.at(index).1)
 }
 
 /// A whole file, made record by record.

@@ -1,54 +1,54 @@
-//! How a job can fail.
+//! Errors of jobs and of single files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use iostudy_files::Refused;
+use iostudy_files::CallError;
 use rustix::io::Errno;
 use thiserror::Error;
 
-/// What went wrong, and with which file.
+/// Failure of an operation, with its file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Fault {
-    /// The kernel refused a system call.
+    /// A system call failed.
     #[error("{}: {call} at byte {offset}: {errno}", path.display())]
     Io {
-        /// Which file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// The system call.
+        /// Name of the system call.
         call: &'static str,
-        /// Where in the file.
+        /// Byte offset in the file.
         offset: u64,
-        /// What the kernel said.
+        /// Error number from the kernel.
         errno: Errno,
     },
-    /// There is no memory for a buffer.
+    /// A memory allocation failed.
     #[error("no {bytes} bytes of memory: {errno}")]
     Memory {
-        /// Of the buffer.
+        /// Size of the buffer.
         bytes: usize,
-        /// What the kernel said.
+        /// Error number from the kernel.
         errno: Errno,
     },
-    /// Data that are not what they should be.
+    /// The data are invalid.
     #[error("{} {found}", path.display())]
-    Wrong {
-        /// Which file or folder.
+    InvalidData {
+        /// Path of the file or folder.
         path: PathBuf,
-        /// What is wrong with it, as the end of a sentence that begins with the path.
+        /// Description that completes a sentence starting with the path.
         found: String,
     },
 }
 
 impl Fault {
-    /// For `map_err`: a system call on a file or folder as a whole.
+    /// Map an errno to a fault of a call on a whole file or folder.
     pub(crate) fn io<'a>(path: &'a Path, call: &'static str) -> impl Fn(Errno) -> Self + 'a {
-        move |errno| Self::io_at(path, call)(Refused { offset: 0, errno })
+        move |errno| Self::io_at(path, call)(CallError { offset: 0, errno })
     }
 
-    /// For `map_err`: a system call on part of a file.
-    pub(crate) fn io_at<'a>(path: &'a Path, call: &'static str) -> impl Fn(Refused) -> Self + 'a {
-        move |Refused { offset, errno }| Self::Io {
+    /// Map a partial transfer error to a fault of a call.
+    pub(crate) fn io_at<'a>(path: &'a Path, call: &'static str) -> impl Fn(CallError) -> Self + 'a {
+        move |CallError { offset, errno }| Self::Io {
             path: path.to_owned(),
             call,
             offset,
@@ -57,29 +57,29 @@ impl Fault {
     }
 }
 
-/// Why a thread ended before its work did.
-pub(crate) type Halt = iostudy_crew::Halt<Fault>;
+/// Reason why a thread ended early.
+pub(crate) type Halt = iostudy_worker_pool::Halt<Fault>;
 
-/// Why a job did not come to its end.
+/// Reason why a job produced no result.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The first thing that went wrong, if there were several.
+    /// The first fault of any thread.
     #[error("{0}")]
     Fault(Fault),
-    /// A thread could not be started.
+    /// The system refused to start a thread.
     #[error("a thread cannot be started: {0}")]
     Thread(io::Error),
-    /// The caller asked to stop.
+    /// The caller stopped the job.
     #[error("stopped before its end")]
     Stopped,
 }
 
-impl From<iostudy_crew::Error<Fault>> for Error {
-    fn from(error: iostudy_crew::Error<Fault>) -> Self {
+impl From<iostudy_worker_pool::Error<Fault>> for Error {
+    fn from(error: iostudy_worker_pool::Error<Fault>) -> Self {
         match error {
-            iostudy_crew::Error::Fault { fault, .. } => Self::Fault(fault),
-            iostudy_crew::Error::Thread(source) => Self::Thread(source),
-            iostudy_crew::Error::Stopped => Self::Stopped,
+            iostudy_worker_pool::Error::Fault { fault, .. } => Self::Fault(fault),
+            iostudy_worker_pool::Error::Thread(source) => Self::Thread(source),
+            iostudy_worker_pool::Error::Stopped => Self::Stopped,
         }
     }
 }

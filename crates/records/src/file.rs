@@ -1,4 +1,4 @@
-//! Files that are read and written at given places, through the page cache or past it.
+//! Data files with positioned I/O, cached or direct.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -10,11 +10,10 @@ use rustix::io::{pread, pwrite, retry_on_intr};
 
 use crate::error::Fault;
 
-/// An open file and its name for errors.
+/// Open file with its path for errors.
 ///
-/// Past the page cache only whole pages move. Those at the edge of what is written, which another
-/// thread may write the rest of, go through a second descriptor and the page cache: the kernel
-/// keeps both coherent, since each page takes one way only.
+/// Direct I/O transfers whole pages only. Partial pages at the edges use a second, cached
+/// descriptor. Each page uses one of the two descriptors, so the kernel keeps them coherent.
 pub(crate) struct DataFile {
     path: PathBuf,
     file: OwnedFd,
@@ -22,30 +21,34 @@ pub(crate) struct DataFile {
 }
 
 impl DataFile {
-    /// Open a file that is there.
+    /// Open an existing file for reading.
     pub(crate) fn open(path: &Path, direct: bool) -> Result<Self, Fault> {
         let cached = open_file(path, OFlags::RDONLY)?;
-        Self::of(path, cached, OFlags::RDONLY, direct)
+        Self::with_mode(path, cached, OFlags::RDONLY, direct)
     }
 
-    /// Make a file, or open the one that is there as it is: several may write parts of it.
+    /// Create or open a file without truncation: several threads may write parts of it.
     pub(crate) fn create(path: &Path, direct: bool) -> Result<Self, Fault> {
         let cached = open_file(path, OFlags::RDWR | OFlags::CREATE)?;
-        Self::of(path, cached, OFlags::RDWR, direct)
+        Self::with_mode(path, cached, OFlags::RDWR, direct)
     }
 
-    /// Make a new file whose name is taken away at once: the kernel removes it with its last
-    /// descriptor, however the program ends.
-    pub(crate) fn nameless(path: &Path, direct: bool) -> Result<Self, Fault> {
+    /// Create and unlink a file: the kernel removes it with its last descriptor.
+    pub(crate) fn create_unlinked(path: &Path, direct: bool) -> Result<Self, Fault> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
         let cached = open_file(path, flags)?;
-        let made = Self::of(path, cached, OFlags::RDWR, direct);
+        let output = Self::with_mode(path, cached, OFlags::RDWR, direct);
         unlink(path).map_err(Fault::io(path, "unlink"))?;
-        made
+        output
     }
 
-    /// Through `cached`, or past the page cache with `cached` for edges.
-    fn of(path: &Path, cached: OwnedFd, access: OFlags, direct: bool) -> Result<Self, Fault> {
+    /// Use `cached`, or direct I/O with `cached` for the edges.
+    fn with_mode(
+        path: &Path,
+        cached: OwnedFd,
+        access: OFlags,
+        direct: bool,
+    ) -> Result<Self, Fault> {
         let (file, edges) = if direct {
             (open_file(path, access | OFlags::DIRECT)?, Some(cached))
         } else {
@@ -67,19 +70,20 @@ impl DataFile {
         Ok(u64::try_from(found.st_size).unwrap_or(0))
     }
 
-    /// Fill `data` as far as the file goes; the number of bytes read. Past the page cache, `data`
-    /// and `offset` begin at a page.
+    /// Fill `data` up to the end of the file. Return the number of bytes read. Direct reads need
+    /// page-aligned `data` and `offset`.
     pub(crate) fn read_at(&self, data: &mut [u8], offset: u64) -> Result<usize, Fault> {
         read_all(data, offset, |data, at| {
             if self.edges.is_some() && in_page(at) != 0 {
-                return Ok(0); // past the page cache, only the end of the file is not a whole page
+                return Ok(0); // a partial page is the end of the file
             }
             pread(&self.file, data, at)
         })
         .map_err(Fault::io_at(&self.path, "pread"))
     }
 
-    /// Write all of `data`. Past the page cache, memory and file lie alike within their pages.
+    /// Write all of `data`. Direct writes need memory and file offset with the same alignment
+    /// within a page.
     pub(crate) fn write_at(&self, data: &[u8], offset: u64) -> Result<(), Fault> {
         let Some(edges) = &self.edges else {
             return self.write_to(&self.file, data, offset);
@@ -95,7 +99,7 @@ impl DataFile {
             .map_err(Fault::io_at(&self.path, "pwrite"))
     }
 
-    /// Sync if asked for, and close.
+    /// Sync if requested, and close.
     pub(crate) fn finish(self, sync: bool) -> Result<(), Fault> {
         if sync {
             retry_on_intr(|| fsync(&self.file)).map_err(Fault::io(&self.path, "fsync"))?;
@@ -116,7 +120,7 @@ fn open_file(path: &Path, flags: OFlags) -> Result<OwnedFd, Fault> {
     opened.map_err(Fault::io(path, "open"))
 }
 
-/// Where the whole pages of the file begin and end within data that are written at `offset`.
+/// Range of whole pages within data at `offset`.
 fn whole_pages(len: usize, offset: u64) -> (usize, usize) {
     let lead = in_page(offset);
     let head = (lead.next_multiple_of(PAGE_BYTES) - lead).min(len);
@@ -124,7 +128,7 @@ fn whole_pages(len: usize, offset: u64) -> (usize, usize) {
     (head, body.saturating_sub(lead).max(head))
 }
 
-/// The place of a byte of a file within its page.
+/// Offset within the page.
 pub(crate) fn in_page(offset: u64) -> usize {
     usize::try_from(offset % PAGE_BYTES as u64).expect("less than a page")
 }

@@ -1,5 +1,5 @@
-//! The folder that a job makes, as Hadoop's `FileOutputCommitter` does: parts are written in
-//! `_temporary` and renamed once all are there; `_SUCCESS` says that nothing is missing.
+//! Output folder with the commit protocol of Hadoop's `FileOutputCommitter`: parts are written in
+//! `_temporary` and renamed when all are complete; `_SUCCESS` marks a complete folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::file::DataFile;
 const TEMPORARY: &str = "_temporary";
 const SUCCESS: &str = "_SUCCESS";
 
-/// A folder being made. Dropped before it is committed it takes away all it has made.
+/// Uncommitted output folder. Dropping it before the commit removes all its files.
 pub(crate) struct OutputFolder<'a> {
     folder: &'a Path,
     /// `part-m-` of maps or `part-r-` of reducers.
@@ -23,37 +23,38 @@ pub(crate) struct OutputFolder<'a> {
 }
 
 impl<'a> OutputFolder<'a> {
-    /// Make the folder, which must not be there yet: nothing is overwritten.
+    /// Create the folder, which must not exist.
     pub(crate) fn create(folder: &'a Path, prefix: &'static str) -> Result<Self, Fault> {
         mkdir(folder, Mode::RWXU | Mode::RGRP | Mode::XGRP).map_err(Fault::io(folder, "mkdir"))?;
-        let made = Self {
+        let output = Self {
             folder,
             prefix,
             committed: false,
         };
         let temporary = folder.join(TEMPORARY);
         mkdir(&temporary, Mode::RWXU).map_err(Fault::io(&temporary, "mkdir"))?;
-        Ok(made)
+        Ok(output)
     }
 
-    /// Open a part that is being made, which may be open elsewhere already.
+    /// Open a temporary part, which may already be open in another thread.
     pub(crate) fn part(&self, part: usize, direct: bool) -> Result<DataFile, Fault> {
         DataFile::create(&self.folder.join(TEMPORARY).join(self.name(part)), direct)
     }
 
-    /// Give the parts their names; `sync` makes the names last as well, the folder's own
-    /// among them.
+    /// Rename the parts to their final names; `sync` makes all names durable, including the
+    /// folder's own.
     pub(crate) fn commit(mut self, parts: usize, sync: bool) -> Result<(), Fault> {
         let temporary = self.folder.join(TEMPORARY);
         for part in 0..parts {
-            let made = temporary.join(self.name(part));
-            rename(&made, self.folder.join(self.name(part))).map_err(Fault::io(&made, "rename"))?;
+            let output = temporary.join(self.name(part));
+            rename(&output, self.folder.join(self.name(part)))
+                .map_err(Fault::io(&output, "rename"))?;
         }
         rmdir(&temporary).map_err(Fault::io(&temporary, "rmdir"))?;
         DataFile::create(&self.folder.join(SUCCESS), false)?.finish(sync)?;
         if sync {
             sync_folder(self.folder)?;
-            sync_folder(&self.folder.join(".."))?; // which has its name
+            sync_folder(&self.folder.join(".."))?; // contains the folder's name
         }
         self.committed = true;
         Ok(())
@@ -67,7 +68,7 @@ impl<'a> OutputFolder<'a> {
 impl Drop for OutputFolder<'_> {
     fn drop(&mut self) {
         if !self.committed {
-            let _ = fs::remove_dir_all(self.folder); // what went wrong before is what is told
+            let _ = fs::remove_dir_all(self.folder); // the earlier error is reported
         }
     }
 }
@@ -78,15 +79,15 @@ fn sync_folder(folder: &Path) -> Result<(), Fault> {
     retry_on_intr(|| fsync(&opened)).map_err(Fault::io(folder, "fsync"))
 }
 
-/// The parts in a folder, by name; what begins with `_` or `.` is none, as for Hadoop.
+/// List the parts of a folder by name; as in Hadoop, names with `_` or `.` are skipped.
 pub(crate) fn parts(folder: &Path) -> Result<Vec<PathBuf>, Fault> {
-    let told = |error: std::io::Error| {
+    let io_fault = |error: std::io::Error| {
         let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
         Fault::io(folder, "readdir")(errno)
     };
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).map_err(told)? {
-        let entry = entry.map_err(told)?;
+    for entry in fs::read_dir(folder).map_err(io_fault)? {
+        let entry = entry.map_err(io_fault)?;
         if !entry.file_name().as_encoded_bytes().starts_with(b"_")
             && !entry.file_name().as_encoded_bytes().starts_with(b".")
         {

@@ -1,6 +1,6 @@
-//! Records made, sorted, merged and checked within a memory limit.
+//! Generation, sorting, counting and verification of records within a memory limit.
 //!
-//! Every kind of record has a module of its own; files, spills, merging and errors are shared.
+//! Every kind of record has its own module; files, spills, merging and errors are shared.
 
 mod buffer;
 mod error;
@@ -8,13 +8,13 @@ mod file;
 mod folder;
 mod loser_tree;
 mod meter;
-mod phases;
+mod phase_runner;
 mod reader;
 mod sort;
-mod spill;
+mod spill_folders;
 pub mod terasort;
 pub mod wordcount;
 mod writer;
 
 pub use error::{Error, Fault};
-pub use meter::Calls;
+pub use meter::CallStats;

@@ -1,16 +1,16 @@
-//! A tree of losers: which of several sorted sources comes next.
+//! Loser tree for a k-way merge.
 
 use std::mem::swap;
 
-/// The tournament of k entrants, of which the smallest wins; replacing the winner takes log2(k)
-/// comparisons. Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
+/// Tournament tree of k entrants with the smallest as winner. Replacing the winner takes log2(k)
+/// comparisons. Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
 pub(crate) struct LoserTree<T> {
     /// The winner, then the loser of each match; the parents of entrant i begin at (i + k) / 2.
     nodes: Vec<T>,
 }
 
 impl<T: Ord + Clone> LoserTree<T> {
-    /// Of one entrant per source, at least one.
+    /// Create the tree with one entrant per source, at least one.
     pub(crate) fn new(entrants: &[T]) -> Self {
         let mut winners = [entrants, entrants].concat();
         let mut nodes = winners[..entrants.len()].to_vec();
@@ -33,7 +33,7 @@ impl<T: Ord + Clone> LoserTree<T> {
         &self.nodes[0]
     }
 
-    /// Let `next` take the place of the winner, who came from `source`.
+    /// Replace the winner, which came from `source`, by `next`.
     #[inline]
     pub(crate) fn replace_winner(&mut self, source: usize, mut next: T) {
         let mut node = usize::midpoint(source, self.nodes.len());

@@ -1,40 +1,40 @@
-//! What is noted while a thread moves data, and whether to go on.
+//! Measurement of I/O calls.
 
 use std::time::Instant;
 
-use iostudy_crew::Member;
-use iostudy_latency::{Latencies, add, no_latencies, note};
+use iostudy_latency::{Latencies, empty_latencies, merge, record};
+use iostudy_worker_pool::Worker;
 
 use crate::error::{Fault, Halt};
 
-/// How long the calls that read and those that wrote took, and how much they moved.
+/// Latencies and bytes of read and write calls.
 #[derive(Debug, Clone)]
-pub struct Calls {
-    /// Of the calls that read.
+pub struct CallStats {
+    /// Latencies of read calls.
     pub reads: Latencies,
-    /// Of the calls that wrote.
+    /// Latencies of write calls.
     pub writes: Latencies,
-    /// Bytes read by them.
+    /// Bytes read.
     pub read_bytes: u64,
-    /// Bytes written by them.
+    /// Bytes written.
     pub written_bytes: u64,
 }
 
-impl Default for Calls {
+impl Default for CallStats {
     fn default() -> Self {
         Self {
-            reads: no_latencies(),
-            writes: no_latencies(),
+            reads: empty_latencies(),
+            writes: empty_latencies(),
             read_bytes: 0,
             written_bytes: 0,
         }
     }
 }
 
-impl Calls {
-    pub(crate) fn add(&mut self, others: &Self) {
-        add(&mut self.reads, &others.reads);
-        add(&mut self.writes, &others.writes);
+impl CallStats {
+    pub(crate) fn merge(&mut self, others: &Self) {
+        merge(&mut self.reads, &others.reads);
+        merge(&mut self.writes, &others.writes);
         self.read_bytes += others.read_bytes;
         self.written_bytes += others.written_bytes;
     }
@@ -44,71 +44,71 @@ impl Calls {
     }
 }
 
-/// What a thread asks before it goes on, and tells when it has.
+/// Progress reports and stop checks of a thread.
 pub(crate) trait Progress {
-    fn go_on(&self) -> Result<(), Halt>;
-    fn has_done(&self, total: u64);
+    fn check_stop(&self) -> Result<(), Halt>;
+    fn report_progress(&self, total: u64);
 }
 
-impl<T> Progress for Member<'_, T, Fault> {
-    fn go_on(&self) -> Result<(), Halt> {
-        Member::go_on(self)
+impl<T> Progress for Worker<'_, T, Fault> {
+    fn check_stop(&self) -> Result<(), Halt> {
+        Worker::check_stop(self)
     }
 
-    fn has_done(&self, total: u64) {
-        Member::has_done(self, total);
+    fn report_progress(&self, total: u64) {
+        Worker::report_progress(self, total);
     }
 }
 
-/// The calls of one thread: each is asked for, timed and counted.
+/// Meter of one thread's I/O calls.
 pub(crate) struct Meter<'a> {
     progress: &'a dyn Progress,
-    calls: Calls,
+    call_stats: CallStats,
 }
 
 impl<'a> Meter<'a> {
     pub(crate) fn new(progress: &'a dyn Progress) -> Self {
         Self {
             progress,
-            calls: Calls::default(),
+            call_stats: CallStats::default(),
         }
     }
 
-    /// To be asked before every piece of work that is no call.
-    pub(crate) fn go_on(&self) -> Result<(), Halt> {
-        self.progress.go_on()
+    /// Return an error if the job is stopping. Call it before computations.
+    pub(crate) fn check_stop(&self) -> Result<(), Halt> {
+        self.progress.check_stop()
     }
 
-    /// Carry out a call that gives the number of bytes read.
+    /// Run and time a read call, which returns the number of bytes.
     pub(crate) fn read(
         &mut self,
         call: impl FnOnce() -> Result<usize, Fault>,
     ) -> Result<usize, Halt> {
-        self.progress.go_on()?;
+        self.progress.check_stop()?;
         let started = Instant::now();
         let bytes = call()?;
-        note(&mut self.calls.reads, started.elapsed());
-        self.calls.read_bytes += bytes as u64;
-        self.progress.has_done(self.calls.bytes());
+        record(&mut self.call_stats.reads, started.elapsed());
+        self.call_stats.read_bytes += bytes as u64;
+        self.progress.report_progress(self.call_stats.bytes());
         Ok(bytes)
     }
 
-    /// Carry out a call that writes so many bytes.
+    /// Run and time a write call of `bytes` bytes.
     pub(crate) fn write(
         &mut self,
         bytes: usize,
         call: impl FnOnce() -> Result<(), Fault>,
     ) -> Result<(), Halt> {
-        self.progress.go_on()?;
+        self.progress.check_stop()?;
         let started = Instant::now();
         call()?;
-        note(&mut self.calls.writes, started.elapsed());
-        self.calls.written_bytes += bytes as u64;
-        self.progress.has_done(self.calls.bytes());
+        record(&mut self.call_stats.writes, started.elapsed());
+        self.call_stats.written_bytes += bytes as u64;
+        self.progress.report_progress(self.call_stats.bytes());
         Ok(())
     }
 
-    pub(crate) fn into_calls(self) -> Calls {
-        self.calls
+    pub(crate) fn into_calls(self) -> CallStats {
+        self.call_stats
     }
 }

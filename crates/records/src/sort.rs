@@ -1,29 +1,31 @@
-//! Sorting in place, in pieces between which it can be stopped.
+//! Interruptible in-place sorting.
 
 use std::cmp::Ordering;
 
-/// So many values are sorted in some 50 ms. Smaller pieces take more of the processor.
+/// Values that are sorted in about 50 ms; smaller pieces cost more CPU time.
 const PIECE: usize = 1 << 20;
 
-/// The pivot is the median of so many.
+/// Number of samples; their median is the pivot.
 const SAMPLES: usize = 63;
 
-/// A part smaller than that of the whole shows that the samples tell too little.
-const LEAST_PART: usize = 8;
+/// A smaller part than 1/8 of the values shows an unrepresentative sample.
+const MIN_PART_DIVISOR: usize = 8;
 
-/// Sort values by `order`, which begins with the order of `rank`. Large pieces are parted as by quicksort, small ones
-/// left to the standard library; so are those, in one piece however large, that no pivot parts evenly.
+/// Sort values by `order`, which must begin with the order of `rank`. Large pieces are partitioned
+/// as in quicksort. The standard library sorts small pieces, and pieces that no pivot splits
+/// evenly.
 ///
 /// # Errors
 ///
-/// What `go_on` says, which is asked before each piece. The values are there then in some order.
+/// The error of `check_stop`, which is called before each piece. The values are then partially
+/// sorted.
 pub(crate) fn sort<T: Copy, E>(
     values: &mut [T],
     rank: impl Fn(&T) -> u128,
     order: impl Fn(&T, &T) -> Ordering,
-    go_on: impl Fn() -> Result<(), E>,
+    check_stop: impl Fn() -> Result<(), E>,
 ) -> Result<(), E> {
-    sort_pieces(values, PIECE, &rank, &order, &go_on)
+    sort_pieces(values, PIECE, &rank, &order, &check_stop)
 }
 
 fn sort_pieces<T: Copy, E>(
@@ -31,16 +33,16 @@ fn sort_pieces<T: Copy, E>(
     piece: usize,
     rank: &impl Fn(&T) -> u128,
     order: &impl Fn(&T, &T) -> Ordering,
-    go_on: &impl Fn() -> Result<(), E>,
+    check_stop: &impl Fn() -> Result<(), E>,
 ) -> Result<(), E> {
-    go_on()?;
+    check_stop()?;
     if values.len() > piece {
         let pivot = pivot(values, rank);
-        let less = part(values, piece, |value| rank(value) < pivot, go_on)?;
-        if less.min(values.len() - less) > values.len() / LEAST_PART {
+        let less = part(values, piece, |value| rank(value) < pivot, check_stop)?;
+        if less.min(values.len() - less) > values.len() / MIN_PART_DIVISOR {
             let (before, after) = values.split_at_mut(less);
-            sort_pieces(before, piece, rank, order, go_on)?;
-            return sort_pieces(after, piece, rank, order, go_on);
+            sort_pieces(before, piece, rank, order, check_stop)?;
+            return sort_pieces(after, piece, rank, order, check_stop);
         }
     }
     values.sort_unstable_by(order);
@@ -48,24 +50,24 @@ fn sort_pieces<T: Copy, E>(
 }
 
 fn pivot<T>(values: &[T], rank: &impl Fn(&T) -> u128) -> u128 {
-    let places = (0..SAMPLES).map(|sample| values.len() / SAMPLES * sample);
-    let mut samples: Vec<u128> = places.map(|place| rank(&values[place])).collect();
+    let positions = (0..SAMPLES).map(|sample| values.len() / SAMPLES * sample);
+    let mut samples: Vec<u128> = positions.map(|place| rank(&values[place])).collect();
     samples.sort_unstable();
     samples[SAMPLES / 2]
 }
 
-/// Bring what is less to the front; how many that are. No step depends on a comparison, which a
-/// processor would guess wrong half of the time.
-#[allow(clippy::manual_swap)] // swap() would read the value again
+/// Move smaller values to the front and return their number. The loop is branch-free, because the
+/// CPU would mispredict half of the branches.
+#[allow(clippy::manual_swap)] // swap() would reload the value
 fn part<T: Copy, E>(
     values: &mut [T],
     piece: usize,
     is_less: impl Fn(&T) -> bool,
-    go_on: &impl Fn() -> Result<(), E>,
+    check_stop: &impl Fn() -> Result<(), E>,
 ) -> Result<usize, E> {
     let mut less = 0;
     for start in (0..values.len()).step_by(piece) {
-        go_on()?;
+        check_stop()?;
         for place in start..values.len().min(start + piece) {
             let value = values[place];
             values[place] = values[less];
@@ -86,7 +88,7 @@ mod tests {
 
     const SMALL: usize = 10;
 
-    #[allow(clippy::trivially_copy_pass_by_ref)] // as it is asked for
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as the signature requires
     fn rank(value: &u16) -> u128 {
         (value / 4).into() // values of the same rank differ
     }
@@ -111,14 +113,14 @@ mod tests {
         fn a_stop_is_heard_at_every_question_and_no_value_is_lost(
             values in prop::collection::vec(any::<u16>(), 1000), stop_at in 0..100,
         ) {
-            let asked = Cell::new(0);
-            let go_on = || {
-                asked.set(asked.get() + 1);
-                if asked.get() > stop_at { Err(()) } else { Ok(()) }
+            let calls = Cell::new(0);
+            let check_stop = || {
+                calls.set(calls.get() + 1);
+                if calls.get() > stop_at { Err(()) } else { Ok(()) }
             };
             let mut left = values.clone();
-            prop_assert!(sort_pieces(&mut left, SMALL, &rank, &u16::cmp, &go_on).is_err());
-            prop_assert_eq!(asked.get(), stop_at + 1);
+            prop_assert!(sort_pieces(&mut left, SMALL, &rank, &u16::cmp, &check_stop).is_err());
+            prop_assert_eq!(calls.get(), stop_at + 1);
             prop_assert_eq!(sorted(left), sorted(values));
         }
     }

@@ -1,13 +1,13 @@
-//! A range of a file, written from its start on through one large buffer.
+//! Buffered sequential writer of a file range.
 
 use crate::error::Halt;
 use crate::file::{DataFile, in_page};
 use crate::meter::Meter;
 
-/// Writes one piece after the other. What is still in the buffer at the end has to be flushed.
+/// Writer of consecutive pieces. Call `flush` at the end.
 pub(crate) struct Writer<'a> {
     file: &'a DataFile,
-    /// Whole pages; bytes lie within its pages as they do within those of the file.
+    /// Whole pages; data have the same alignment as in the file.
     buffer: &'a mut [u8],
     start: usize,
     end: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// From `offset` on, through a buffer of whole pages that begins at a page.
+    /// Create a writer from `offset` with a page-aligned buffer of whole pages.
     pub(crate) fn new(file: &'a DataFile, buffer: &'a mut [u8], offset: u64) -> Self {
         let start = in_page(offset);
         Self {
@@ -27,7 +27,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Append a piece that is not larger than the buffer less a page.
+    /// Append a piece of at most the buffer size minus a page.
     #[inline]
     pub(crate) fn push(&mut self, piece: &[u8], meter: &mut Meter) -> Result<(), Halt> {
         let room = self.buffer.len() - self.end;
@@ -48,7 +48,7 @@ impl<'a> Writer<'a> {
         self.end += piece.len();
     }
 
-    /// Write what is in the buffer. To be called once at the end; `push` does it when it is full.
+    /// Write the buffered data. `push` calls it when the buffer is full.
     pub(crate) fn flush(&mut self, meter: &mut Meter) -> Result<(), Halt> {
         let data = &self.buffer[self.start..self.end];
         if !data.is_empty() {

@@ -1,11 +1,11 @@
-//! Rows that are made, sorted and validated, in good order and in bad.
+//! Tests of generating, sorting and validating rows.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use iostudy_records::terasort::{
-    GenerateJob, Invalid, Outcome, ROW_BYTES, SortJob, Sorted, ValidateJob, generate, least_memory,
-    sort, validate,
+    GenerateJob, InvalidJob, Outcome, ROW_BYTES, SortJob, SortOutcome, ValidateJob, generate,
+    min_memory, sort, validate,
 };
 use iostudy_records::{Error, Fault};
 use proptest::prelude::*;
@@ -91,7 +91,7 @@ fn generated(job: &GenerateJob) -> Outcome {
     generate(job, |_| true).unwrap()
 }
 
-fn sorted(job: &SortJob) -> Sorted {
+fn sorted(job: &SortJob) -> SortOutcome {
     sort(job, |_| true).unwrap()
 }
 
@@ -108,7 +108,7 @@ fn by_key(content: &[u8]) -> Vec<&[u8]> {
 #[track_caller]
 fn wrong<T: std::fmt::Debug>(outcome: Result<T, Error>) -> (PathBuf, String) {
     match outcome.unwrap_err() {
-        Error::Fault(Fault::Wrong { path, found }) => (path, found),
+        Error::Fault(Fault::InvalidData { path, found }) => (path, found),
         other => panic!("{other}"),
     }
 }
@@ -120,7 +120,7 @@ fn the_checksum_is_that_of_hadoop_for_any_number_of_parts() {
         let place = Place::new();
         let made = generated(&place.generating(1000, parts));
         assert_eq!(made.checksum.to_string(), "1f9ffe645ec");
-        assert_eq!(made.calls.written_bytes, 100_000);
+        assert_eq!(made.call_stats.written_bytes, 100_000);
         assert_eq!(fs::read_dir(place.path("in")).unwrap().count(), parts + 1);
     }
 }
@@ -143,21 +143,21 @@ proptest! {
         threads in 1usize..4,
         spills in 1usize..3,
         direct: bool,
-        alike in 0u8..3,
+        equal_bytes in 0u8..3,
         spare in 0u64..8,
     ) {
         let place = Place::new();
         generated(&GenerateJob { direct, ..place.generating(count, parts) });
-        if alike > 0 {
-            make_alike(&place, alike);
+        if equal_bytes > 0 {
+            equalize_keys(&place, equal_bytes);
         }
         let mut job = SortJob { reducers, threads, direct, ..place.sorting(count) };
         job.spill.truncate(spills);
-        job.memory = least_memory(count, threads, reducers) + spare * MIB;
+        job.memory = min_memory(count, threads, reducers) + spare * MIB;
         let result = sorted(&job);
         let (input, output) = (place.content("in"), place.content("out"));
         prop_assert!(rows(&output) == by_key(&input));
-        prop_assert_eq!(result.outcome.calls.written_bytes, 2 * input.len() as u64);
+        prop_assert_eq!(result.outcome.call_stats.written_bytes, 2 * input.len() as u64);
         prop_assert_eq!(result.spilled_bytes.iter().sum::<u64>(), input.len() as u64);
         let found = place.validated().unwrap();
         prop_assert_eq!((found.rows, found.checksum), (count, result.outcome.checksum));
@@ -166,13 +166,13 @@ proptest! {
     }
 }
 
-/// Give all keys, or most of them, the same bytes: what samples and ranges find hardest.
-fn make_alike(place: &Place, alike: u8) {
+/// Overwrite key bytes so that most keys are equal: the hardest case for samples and ranges.
+fn equalize_keys(place: &Place, equal_bytes: u8) {
     for entry in fs::read_dir(place.path("in")).unwrap() {
         let path = entry.unwrap().path();
         let mut content = fs::read(&path).unwrap();
         for row in content.chunks_mut(ROW_BYTES) {
-            let kept = usize::from(alike - 1);
+            let kept = usize::from(equal_bytes - 1);
             row[kept..10].fill(0xFF);
         }
         fs::write(&path, content).unwrap();
@@ -184,7 +184,7 @@ fn many_runs_are_merged_in_little_memory() {
     let (place, count) = (Place::new(), 500_000);
     let made = generated(&place.generating(count, 3));
     let job = SortJob {
-        memory: least_memory(count, 1, 1),
+        memory: min_memory(count, 1, 1),
         reducers: 1,
         threads: 1,
         ..place.sorting(count)
@@ -217,7 +217,7 @@ fn parts_have_rows_in_about_equal_shares() {
 }
 
 #[test]
-fn the_first_misplaced_row_is_told_with_both_keys() {
+fn the_first_misplaced_row_is_reported_with_both_keys() {
     let place = Place::new();
     generated(&place.generating(1000, 1));
     sorted(&place.sorting(1000));
@@ -265,10 +265,10 @@ fn a_changed_byte_changes_the_checksum() {
 }
 
 #[test]
-fn jobs_that_cannot_work_are_refused_before_anything_is_touched() {
+fn invalid_jobs_are_refused_without_side_effects() {
     let place = Place::new();
     let job = place.sorting(10);
-    let zero = |name| Err(Invalid::Zero { name });
+    let zero = |name| Err(InvalidJob::Zero { name });
     assert_eq!(place.generating(0, 1).validate(), zero("rows"));
     assert_eq!(place.generating(1, 0).validate(), zero("parts"));
     let (rows, reducers) = (0, 0);
@@ -294,8 +294,8 @@ fn jobs_that_cannot_work_are_refused_before_anything_is_touched() {
         ..job.clone()
     }
     .validate();
-    assert_eq!(none, Err(Invalid::NoSpillFolders));
-    let memory = least_memory(10, 2, 3) - MIB;
+    assert_eq!(none, Err(InvalidJob::NoSpillFolders));
+    let memory = min_memory(10, 2, 3) - MIB;
     let refused = SortJob { memory, ..job }
         .validate()
         .unwrap_err()
@@ -307,7 +307,7 @@ fn jobs_that_cannot_work_are_refused_before_anything_is_touched() {
 }
 
 #[test]
-fn input_that_is_not_what_it_should_be_is_told() {
+fn invalid_input_is_an_error() {
     let place = Place::new();
     generated(&place.generating(1000, 2));
     let (path, found) = wrong(sort(&place.sorting(999), |_| true));
@@ -322,13 +322,13 @@ fn input_that_is_not_what_it_should_be_is_told() {
     assert_eq!(path, part);
     assert_eq!(
         found,
-        "has 12345 bytes, which are no whole rows of 100 bytes"
+        "has 12345 bytes, not a multiple of the row size of 100 bytes"
     );
     assert!(place.is_clean());
 }
 
 #[test]
-fn input_that_is_cut_while_it_is_sorted_is_told_and_nothing_is_left() {
+fn input_truncated_during_the_sort_is_an_error_and_nothing_remains() {
     let place = Place::new();
     generated(&place.generating(3_000_000, 1));
     let part = place.path("in/part-m-00000");
@@ -355,7 +355,7 @@ fn a_stopped_sort_leaves_nothing() {
 }
 
 #[test]
-fn folders_that_are_missing_or_there_already_are_told() {
+fn missing_and_existing_folders_are_errors() {
     let place = Place::new();
     generated(&place.generating(1000, 1));
     let spill = vec![place.path("nowhere")];
@@ -363,32 +363,32 @@ fn folders_that_are_missing_or_there_already_are_told() {
         spill,
         ..place.sorting(1000)
     };
-    let told = sort(&job, |_| true).unwrap_err().to_string();
+    let reported = sort(&job, |_| true).unwrap_err().to_string();
     assert!(
-        told.contains("nowhere/.spill-") && told.contains("open"),
-        "{told}"
+        reported.contains("nowhere/.spill-") && reported.contains("open"),
+        "{reported}"
     );
     assert!(place.is_clean());
     sorted(&place.sorting(1000));
-    let told = sort(&place.sorting(1000), |_| true)
+    let reported = sort(&place.sorting(1000), |_| true)
         .unwrap_err()
         .to_string();
-    assert!(told.contains("out: mkdir"), "{told}");
+    assert!(reported.contains("out: mkdir"), "{reported}");
     assert_eq!(place.validated().unwrap().rows, 1000);
 }
 
 #[test]
-fn progress_is_told_in_bytes_through_all_phases() {
+fn progress_counts_bytes_over_all_phases() {
     let place = Place::new();
     generated(&place.generating(1_500_000, 1));
-    let mut told = vec![0];
+    let mut reported = vec![0];
     let result = sort(&place.sorting(1_500_000), |done| {
-        told.push(done);
+        reported.push(done);
         true
     });
-    let calls = result.unwrap().outcome.calls;
-    assert!(told.is_sorted());
-    let last = told[told.len() - 1];
+    let call_stats = result.unwrap().outcome.call_stats;
+    assert!(reported.is_sorted());
+    let last = reported[reported.len() - 1];
     assert!(last > 300_000_000, "{last}");
-    assert!(last <= calls.read_bytes + calls.written_bytes);
+    assert!(last <= call_stats.read_bytes + call_stats.written_bytes);
 }

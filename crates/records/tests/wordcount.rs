@@ -1,10 +1,12 @@
-//! Words are counted as a map counts them, whatever they are and however often they are spilled.
+//! Tests of word counting against a reference map.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use iostudy_records::wordcount::{CountJob, CountResult, Invalid, Tally, TextJob, count, generate};
+use iostudy_records::wordcount::{
+    CountJob, CountResult, InvalidCountJob, TextJob, WordSummary, count, generate,
+};
 use iostudy_records::{Error, Fault};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -101,8 +103,8 @@ fn check(place: &Place, texts: &[&[u8]]) -> CountResult {
         assert!(part.is_sorted_by(|one, next| one.0 < next.0));
     }
     let expected = reference(texts);
-    assert_eq!(result.distinct, expected.len() as u64);
-    assert_eq!(result.tally.words, expected.values().sum::<u64>());
+    assert_eq!(result.distinct_words, expected.len() as u64);
+    assert_eq!(result.summary.words, expected.values().sum::<u64>());
     assert_eq!(
         result.text_bytes,
         texts.iter().map(|text| text.len() as u64).sum::<u64>()
@@ -115,7 +117,7 @@ fn check(place: &Place, texts: &[&[u8]]) -> CountResult {
 
 fn found(error: Error) -> String {
     match error {
-        Error::Fault(Fault::Wrong { found, .. }) => found,
+        Error::Fault(Fault::InvalidData { found, .. }) => found,
         other => panic!("{other}"),
     }
 }
@@ -145,7 +147,7 @@ proptest! {
 }
 
 #[test]
-fn what_does_not_fit_into_memory_is_spilled_and_merged() {
+fn words_beyond_the_memory_are_spilled_and_merged() {
     let texts = [numbers(0, 100_000), numbers(50_000, 150_000)];
     let texts = [texts[0].as_slice(), texts[1].as_slice()];
     let place = Place::with(&texts);
@@ -155,7 +157,7 @@ fn what_does_not_fit_into_memory_is_spilled_and_merged() {
     let part = |number| place.job.output.join(format!("part-r-{number:05}"));
     let output = (0..3).map(|number| fs::metadata(part(number)).unwrap().len());
     assert_eq!(
-        result.calls.written_bytes,
+        result.call_stats.written_bytes,
         result.spilled_bytes + output.sum::<u64>()
     );
 }
@@ -188,7 +190,7 @@ fn a_word_longer_than_any_buffer_is_one_word() {
 }
 
 #[test]
-fn a_word_that_memory_has_no_room_for_is_named() {
+fn a_word_beyond_the_memory_is_an_error() {
     let giant = vec![b'x'; MIB];
     let place = Place::with(&[&giant]);
     let found = found(place.count().unwrap_err());
@@ -204,7 +206,7 @@ fn a_word_that_memory_has_no_room_for_is_named() {
 fn empty_texts_have_no_words() {
     let texts: [&[u8]; 3] = [b"", b" \n\t ", b""];
     let result = check(&Place::with(&texts), &texts);
-    assert_eq!((result.runs, result.tally), (0, Tally::default()));
+    assert_eq!((result.runs, result.summary), (0, WordSummary::default()));
 }
 
 #[test]
@@ -214,7 +216,7 @@ fn words_across_splits_are_counted_once() {
 }
 
 #[test]
-fn text_that_was_made_has_the_words_that_were_told() {
+fn generated_text_has_the_returned_summary() {
     let mut place = Place::with(&[]);
     let job = TextJob {
         folder: place.folder.path().join("text"),
@@ -268,7 +270,7 @@ fn text_that_was_made_has_the_words_that_were_told() {
 #[test]
 fn a_text_with_another_word_than_was_made_is_found() {
     let mut place = Place::with(&[b"a b c"]);
-    place.job.expected = Some(place.count().unwrap().tally);
+    place.job.expected = Some(place.count().unwrap().summary);
     fs::write(&place.job.inputs[0], "a b d").unwrap();
     place.job.output = place.folder.path().join("again");
     let found = found(place.count().unwrap_err());
@@ -313,18 +315,26 @@ fn a_spill_folder_that_is_not_there_is_named() {
 }
 
 #[test]
-fn jobs_that_cannot_work_are_refused() {
+fn invalid_jobs_are_refused() {
     let job = Place::with(&[b"a"]).job;
     let little = CountJob {
         memory_bytes: 2 * MIB - 1,
         ..job.clone()
     };
-    assert!(matches!(little.validate(), Err(Invalid::Memory { least, .. }) if least == 2 * MIB));
+    assert!(
+        matches!(little.validate(), Err(InvalidCountJob::Memory { least, .. }) if least == 2 * MIB)
+    );
     let nothing = CountJob {
         inputs: vec![],
         ..job.clone()
     };
-    assert_eq!(nothing.validate(), Err(Invalid::None { name: "inputs" }));
+    assert_eq!(
+        nothing.validate(),
+        Err(InvalidCountJob::None { name: "inputs" })
+    );
     let none = CountJob { reducers: 0, ..job };
-    assert_eq!(none.validate(), Err(Invalid::Zero { name: "reducers" }));
+    assert_eq!(
+        none.validate(),
+        Err(InvalidCountJob::Zero { name: "reducers" })
+    );
 }

@@ -1,14 +1,14 @@
-//! The columns that sources have named so far, and the row being taken.
+//! Named columns of the samples, and the current row.
 
 use std::collections::HashMap;
 
-/// A column, by its place in the row.
+/// Index of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column(usize);
 
-/// One row of values, with a name for each.
+/// Current row of named values.
 ///
-/// Names are `group.counter` or `group.key.counter`; a key may hold dots itself.
+/// Names are `group.counter` or `group.key.counter`; a key may contain dots.
 #[derive(Debug, Default)]
 pub struct Columns {
     names: Vec<String>,
@@ -17,8 +17,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// The column of that name; a new one at the end of the row if there was none.
-    pub fn named(&mut self, name: &str) -> Column {
+    /// Return the column with this name; a new one is appended.
+    pub fn get_or_add(&mut self, name: &str) -> Column {
         if let Some(&column) = self.by_name.get(name) {
             return column;
         }
@@ -29,36 +29,36 @@ impl Columns {
         column
     }
 
-    /// One column for each counter of `group`, in their order.
+    /// Return one column per counter of `group`, in order.
     pub fn group<const N: usize>(&mut self, group: &str, counters: &[&str; N]) -> [Column; N] {
-        counters.map(|counter| self.named(&format!("{group}.{counter}")))
+        counters.map(|counter| self.get_or_add(&format!("{group}.{counter}")))
     }
 
-    /// The value of a column in the row being taken.
+    /// Set the value of a column in the current row.
     pub fn put(&mut self, column: Column, value: u64) {
         self.row[column.0] = Some(value);
     }
 
-    /// A value for each column of the group that [`Self::group`] has named.
+    /// Set the values of the columns of a group from [`Self::group`].
     pub fn put_all<const N: usize>(&mut self, columns: &[Column; N], values: &[u64; N]) {
         for (column, value) in columns.iter().zip(values) {
             self.put(*column, *value);
         }
     }
 
-    /// The name of each value of a row.
+    /// Names of all columns.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The row as it stands: None where nothing was put.
+    /// Current row; `None` where no value was set.
     #[must_use]
     pub fn row(&self) -> &[Option<u64>] {
         &self.row
     }
 
-    /// Begin another row: nothing is there yet.
+    /// Start an empty row.
     pub fn begin(&mut self) {
         self.row.fill(None);
     }
@@ -72,7 +72,7 @@ mod tests {
     fn a_name_is_one_column_however_often_it_is_asked_for() {
         let mut columns = Columns::default();
         let [user, idle] = columns.group("cpu", &["user", "idle"]);
-        assert_eq!(columns.named("cpu.user"), user);
+        assert_eq!(columns.get_or_add("cpu.user"), user);
         columns.put(idle, 7);
         assert_eq!(columns.names(), ["cpu.user", "cpu.idle"]);
         assert_eq!(columns.row(), [None, Some(7)]);

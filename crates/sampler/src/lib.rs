@@ -1,27 +1,27 @@
-//! Fixed-interval reader of /proc and /sys: what the machine has counted, as columns.
+//! Sampler of /proc and /sys counters at fixed intervals, as columns.
 //!
-//! A [`Reader`] takes a sample when it is asked to; a [`Sampler`] asks it at a fixed interval, from
-//! a thread of its own. Each kind of file has a [`Source`], which names its columns itself; what a
-//! kernel does not offer has none, and what is not there at a moment is missing in that sample.
+//! A [`Reader`] takes a sample on request; a [`Sampler`] does so at a fixed interval in its own
+//! thread. Each kind of file has a [`Source`], which names its columns. Files that the kernel lacks
+//! have no columns; values that are temporarily missing are missing in the sample.
 
 mod columns;
+mod cpu_budget;
+mod line_cache;
 mod mount_path;
-mod named;
-mod places;
+mod named_values;
 mod proc_file;
 mod process;
-mod ration;
 mod reader;
 mod rows;
 mod sampler;
+mod sampling_scope;
 mod source;
 mod sources;
-mod watched;
 
 pub use columns::{Column, Columns};
 pub use process::Process;
 pub use reader::{Depth, Reader};
 pub use rows::Samples;
 pub use sampler::Sampler;
+pub use sampling_scope::SamplingScope;
 pub use source::Source;
-pub use watched::Watched;

@@ -1,7 +1,7 @@
-//! Paths as the kernel prints them in tables of mounts.
+//! Mount paths as escaped by the kernel.
 
-/// The path itself: spaces, tabs, line ends and backslashes are printed as three octal digits
-/// after a backslash (`mangle()` in the kernel's `fs/seq_file.c`).
+/// Unescape a path: spaces, tabs, line ends and backslashes are octal escapes (`mangle()` in the
+/// kernel's `fs/seq_file.c`).
 pub(crate) fn unescape(printed: &str) -> String {
     let mut parts = printed.split('\\');
     let first = parts.next().unwrap_or_default().to_owned();

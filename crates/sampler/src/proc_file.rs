@@ -1,16 +1,16 @@
-//! A file of /proc that is kept open and read again from its start.
+//! File of /proc that stays open for repeated reads.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Room for what these files usually hold, so that sampling does not allocate.
-const USUAL_BYTES: usize = 64 << 10;
+/// Initial buffer size, so that sampling does not allocate.
+const INITIAL_BYTES: usize = 64 << 10;
 
-/// Far more than a line of a file of short lines has.
-const HALF_A_PAGE: usize = 2 << 10;
+/// Upper limit of a short line.
+const MAX_LINE_BYTES: usize = 2 << 10;
 
-/// `F` is another than a file in tests alone, which have to tell in which pieces it is handed out.
+/// `F` differs from a file only in tests, which control the pieces of a read.
 pub(crate) struct ProcFile<F = File> {
     file: F,
     text: Vec<u8>,
@@ -26,28 +26,27 @@ impl<F: FileExt> ProcFile<F> {
     pub(crate) fn of(file: F) -> Self {
         Self {
             file,
-            text: vec![0; USUAL_BYTES],
+            text: vec![0; INITIAL_BYTES],
         }
     }
 
-    /// What the file holds now. The kernel hands it out in pieces, the last of which is empty.
+    /// Read the whole file. The kernel returns it in pieces, the last of which is empty.
     pub(crate) fn read(&mut self) -> io::Result<&[u8]> {
         self.read_until(0)
     }
 
-    /// The same of a file whose records are short lines, or of one record. The kernel hands out as
-    /// many whole records as fit in a page, and a longer one alone (`seq_read_iter` of
-    /// `fs/seq_file.c`), so that a piece that leaves half a page free is the last, and the empty one
-    /// need not be asked for. A record of several lines, as that of a disk with its partitions, may
-    /// leave more than that free: such a file is to be [`Self::read`].
+    /// Read a file of short lines or of one record. The kernel returns as many whole records as fit
+    /// into a page, and a longer one alone (`seq_read_iter` of `fs/seq_file.c`). So a piece that
+    /// leaves half a page free is the last one, and the final empty read can be skipped. Records of
+    /// several lines, as of a disk with partitions, need [`Self::read`].
     pub(crate) fn read_lines(&mut self) -> io::Result<&[u8]> {
-        self.read_until(HALF_A_PAGE)
+        self.read_until(MAX_LINE_BYTES)
     }
 
     fn read_until(&mut self, last: usize) -> io::Result<&[u8]> {
         let mut len = 0;
         loop {
-            // Else a piece as short as the last one may be short for want of room.
+            // Otherwise a short piece may only reflect a full buffer.
             if self.text.len() - len <= last {
                 self.text.resize(2 * self.text.len(), 0);
             }
@@ -61,13 +60,13 @@ impl<F: FileExt> ProcFile<F> {
     }
 }
 
-/// The parts of a line between its spaces.
+/// Fields of a line, separated by spaces.
 pub(crate) fn fields(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|&byte| byte == b' ')
         .filter(|field| !field.is_empty())
 }
 
-/// A decimal number and nothing else.
+/// Parse a decimal number without anything else.
 pub(crate) fn number(field: &[u8]) -> Option<u64> {
     std::str::from_utf8(field).ok()?.parse().ok()
 }
@@ -78,7 +77,7 @@ pub(crate) mod fake {
 
     use super::{FileExt, io};
 
-    /// Whole lines, as many as fit in a page or in what is asked for, as `fs/seq_file.c` does it.
+    /// Whole lines up to a page or the requested size, as `fs/seq_file.c` returns them.
     pub(crate) struct Lines(pub(crate) String);
 
     impl FileExt for Lines {
@@ -103,7 +102,7 @@ pub(crate) mod fake {
 
     const PAGE: usize = 4096;
 
-    /// One of these at a time, however much is asked for.
+    /// One piece per read, whatever the requested size.
     pub(crate) struct Pieces(pub(crate) &'static [&'static str]);
 
     impl FileExt for Pieces {
@@ -151,8 +150,8 @@ mod tests {
         let mut source = tempfile::NamedTempFile::new().unwrap();
         let mut proc_file = ProcFile::open(source.path().to_str().unwrap()).unwrap();
         assert_eq!(proc_file.read().unwrap(), b"");
-        source.write_all(&vec![b'x'; 3 * USUAL_BYTES]).unwrap();
-        assert_eq!(proc_file.read().unwrap().len(), 3 * USUAL_BYTES);
+        source.write_all(&vec![b'x'; 3 * INITIAL_BYTES]).unwrap();
+        assert_eq!(proc_file.read().unwrap().len(), 3 * INITIAL_BYTES);
     }
 
     proptest! {

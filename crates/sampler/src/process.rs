@@ -1,19 +1,18 @@
-//! What a single process has done.
+//! Activity of a single process.
 
-/// What a process has done between two scans, with those of its children that were too short to be
-/// seen themselves.
+/// Activity of a process between two scans, with that of its children that ended unobserved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// As of `getpid(2)`.
+    /// Process id.
     pub pid: u32,
-    /// As of `comm` in proc(5), at most 15 bytes, printable.
+    /// `comm` of proc(5): at most 15 bytes, printable.
     pub name: String,
-    /// Whether it belongs to the workload.
-    pub of_workload: bool,
-    /// User and system time of all its threads, in microseconds.
+    /// Whether the process belongs to the workload.
+    pub is_workload: bool,
+    /// User and system time of all threads, in microseconds.
     pub cpu_us: u64,
-    /// Bytes that it caused to be read from storage.
+    /// Bytes read from storage.
     pub read_bytes: u64,
-    /// Bytes that it caused to be written to storage, now or later.
+    /// Bytes written to storage, now or later.
     pub written_bytes: u64,
 }

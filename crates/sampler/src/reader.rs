@@ -1,79 +1,78 @@
-//! One sample after the other, from files that stay open.
+//! Reader that takes samples from open files.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::columns::{Column, Columns};
-use crate::ration::{Ration, Share};
+use crate::cpu_budget::{BudgetShare, CpuBudget};
 use crate::rows::{Rows, Samples};
+use crate::sampling_scope::SamplingScope;
 use crate::source::Source;
 use crate::sources::{self, Processes};
-use crate::watched::Watched;
 
-/// Time that passes in suspend as well, and the time of day: see `clock_gettime(2)`.
+/// Clocks that include suspend and the time of day: see `clock_gettime(2)`.
 const CLOCKS: [&str; 2] = ["boottime_ns", "realtime_ns"];
 
-/// Of one core, all files together may take a thousandth; the processes and the workload's threads
-/// half as much each. Where there are so many processes that one scan of them spends what a trial may,
-/// the threads are read all the same.
-const FILES: Share = Share {
+/// CPU shares of one core: a thousandth for all files, half as much each for processes and for
+/// threads. Separate budgets keep thread samples even where a process scan is expensive.
+const FILES: BudgetShare = BudgetShare {
     wait_per_cost: 1000,
-    shortest_wait: ALMOST_A_SECOND,
+    min_wait: MIN_WAIT_ONE_SECOND,
 };
-const PROCESSES: Share = Share {
+const PROCESSES: BudgetShare = BudgetShare {
     wait_per_cost: 2000,
-    shortest_wait: ALMOST_A_SECOND,
+    min_wait: MIN_WAIT_ONE_SECOND,
 };
-/// What they do is told from how often they were seen to do it: the more often the surer. A run of
-/// half a second has some looks.
-const THREADS: Share = Share {
+/// Thread states are estimated from samples, so more samples are better. A run of half a second has
+/// several.
+const THREADS: BudgetShare = BudgetShare {
     wait_per_cost: 2000,
-    shortest_wait: Duration::from_millis(190),
+    min_wait: Duration::from_millis(190),
 };
-/// So that whoever samples once a second has each of them every time.
-const ALMOST_A_SECOND: Duration = Duration::from_millis(900);
+/// Minimum wait below a second, so that a 1 Hz sampler reads each source every time.
+const MIN_WAIT_ONE_SECOND: Duration = Duration::from_millis(900);
 
-/// What a sample has beside what every one has.
+/// Scope of a sample in addition to the unthrottled sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// What is due by what it cost: for whoever samples many times a second.
-    Rationed,
-    /// All files, and processes and threads if they are due: for whoever tells of each sample.
+    /// Only sources within budget: for high sampling rates.
+    Budgeted,
+    /// All files, and processes and threads within budget: for reports of every sample.
     Files,
-    /// Processes and threads as well: where totals must begin or end.
-    Whole,
+    /// All sources: for the start and end of totals.
+    Complete,
 }
 
-/// The open files, and what has been read from them since it was last taken.
+/// Open files and the samples since the last [`Reader::take`].
 pub struct Reader {
-    cheap: Vec<Box<dyn Source>>,
-    dear: Vec<Box<dyn Source>>,
-    dear_ration: Ration,
+    unthrottled: Vec<Box<dyn Source>>,
+    throttled: Vec<Box<dyn Source>>,
+    throttled_budget: CpuBudget,
     processes: Processes,
-    /// Of their own: a scan of many would leave nothing for the others.
-    processes_ration: Ration,
-    threads_ration: Ration,
+    /// Separate budgets, because a process scan may be expensive.
+    processes_budget: CpuBudget,
+    threads_budget: CpuBudget,
     columns: Columns,
     clocks: [Column; 2],
     rows: Rows,
 }
 
 impl Reader {
-    /// Open what the kernel offers.
+    /// Open all files that the kernel offers.
     #[must_use]
-    pub fn open(watched: &Watched) -> Self {
+    pub fn open(scope: &SamplingScope) -> Self {
         let mut columns = Columns::default();
         let clocks = columns.group("clock", &CLOCKS);
-        let dear = sources::dear(watched, &mut columns);
-        let processes = Processes::open(watched, &mut columns);
+        let throttled = sources::throttled(scope, &mut columns);
+        let processes = Processes::open(scope, &mut columns);
         Self {
-            cheap: sources::cheap(watched, &mut columns),
-            dear_ration: Ration::of(dear.len(), FILES),
-            dear,
+            unthrottled: sources::unthrottled(scope, &mut columns),
+            throttled_budget: CpuBudget::of(throttled.len(), FILES),
+            throttled,
             processes,
-            processes_ration: Ration::of(1, PROCESSES),
-            threads_ration: Ration::of(1, THREADS),
+            processes_budget: CpuBudget::of(1, PROCESSES),
+            threads_budget: CpuBudget::of(1, THREADS),
             columns,
             clocks,
             rows: Rows::default(),
@@ -86,23 +85,24 @@ impl Reader {
         let at = nanoseconds(ClockId::Monotonic);
         let clocks = [ClockId::Boottime, ClockId::Realtime].map(nanoseconds);
         self.columns.put_all(&self.clocks, &clocks);
-        for source in &mut self.cheap {
+        for source in &mut self.unthrottled {
             source.sample(&mut self.columns);
         }
-        let (columns, dear) = (&mut self.columns, &mut self.dear);
-        self.dear_ration.take(depth != Depth::Rationed, |index| {
-            dear[index].sample(columns);
-        });
-        let (processes, is_whole) = (&mut self.processes, depth == Depth::Whole);
-        self.processes_ration
+        let (columns, throttled) = (&mut self.columns, &mut self.throttled);
+        self.throttled_budget
+            .take(depth != Depth::Budgeted, |index| {
+                throttled[index].sample(columns);
+            });
+        let (processes, is_whole) = (&mut self.processes, depth == Depth::Complete);
+        self.processes_budget
             .take(is_whole, |_| processes.scan(columns));
-        self.threads_ration
-            .take(is_whole, |_| processes.look_at_threads(columns));
+        self.threads_budget
+            .take(is_whole, |_| processes.scan_threads(columns));
         self.rows.push(at, self.columns.row());
     }
 
-    /// What has been sampled since it was last taken, with the last sample of then as its first, so
-    /// that counters moved in no time between two takings.
+    /// Return the samples since the last call. The last sample of the previous call comes first, so
+    /// that no interval is lost.
     pub fn take(&mut self) -> Samples {
         let samples = std::mem::take(&mut self.rows).samples(self.columns.names());
         if let Some(&at) = samples.at.last() {
@@ -114,7 +114,7 @@ impl Reader {
         }
     }
 
-    /// Of how many samples one is kept by now: so many can be left out.
+    /// Thinning factor: one in this many samples is kept.
     pub(crate) fn stride(&self) -> u32 {
         self.rows.stride()
     }
@@ -135,12 +135,12 @@ mod tests {
 
     #[test]
     fn a_device_that_is_not_there_has_no_column_and_time_goes_on() {
-        let watched = Watched {
+        let scope = SamplingScope {
             devices: Some(vec!["no-such-disk".into()]),
             workload: vec![],
         };
-        let mut reader = Reader::open(&watched);
-        reader.sample(Depth::Whole);
+        let mut reader = Reader::open(&scope);
+        reader.sample(Depth::Complete);
         reader.sample(Depth::Files);
         let samples = reader.take();
         assert!(samples.at[1] > samples.at[0]);
@@ -165,24 +165,24 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut reader = Reader::open(&Watched {
+        let mut reader = Reader::open(&SamplingScope {
             devices: Some(vec![]),
             workload: vec![shell.id()],
         });
-        let once = Share {
+        let once = BudgetShare {
             wait_per_cost: u32::MAX,
             ..PROCESSES
         };
-        reader.processes_ration = Ration::of(1, once);
-        reader.sample(Depth::Whole);
+        reader.processes_budget = CpuBudget::of(1, once);
+        reader.sample(Depth::Complete);
         shell.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
         let mut child = String::new();
-        let told = shell.stdout.as_mut().unwrap();
-        BufReader::new(told).read_line(&mut child).unwrap();
+        let found = shell.stdout.as_mut().unwrap();
+        BufReader::new(found).read_line(&mut child).unwrap();
         let (until, mut processes) = (Instant::now() + Duration::from_secs(60), Vec::new());
         while processes.len() < 2 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(100));
-            reader.sample(Depth::Rationed);
+            reader.sample(Depth::Budgeted);
             processes = known(&reader, "workload.processes");
         }
         let scans = known(&reader, "foreign.cpu_us").len();

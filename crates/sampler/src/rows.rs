@@ -1,4 +1,4 @@
-//! Rows kept small: each as its difference from the one before, within a bounded memory.
+//! Delta-encoded rows within bounded memory.
 
 use std::iter::repeat;
 
@@ -6,60 +6,59 @@ use integer_encoding::VarInt;
 
 use crate::process::Process;
 
-/// Beyond this many encoded bytes every second row is given up. With 40 devices at work a row takes
-/// about 1.5 KB, so the first thinning comes after some five minutes at 10 Hz.
-const USUAL_ROOM: usize = 4 << 20;
+/// Maximum encoded size before thinning. With 40 active devices a row takes about 1.5 KB, so the
+/// first thinning comes after about five minutes at 10 Hz.
+const MAX_ENCODED_BYTES: usize = 4 << 20;
 
-/// What a [`crate::Reader`] has sampled: columns of equal length.
+/// Samples of a [`crate::Reader`] as columns of equal length.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Samples {
     /// `CLOCK_MONOTONIC` at each sample, in nanoseconds.
     pub at: Vec<u64>,
-    /// Each column by name: None where it was missing at that moment.
+    /// Columns by name; `None` where the value was missing.
     pub columns: Vec<(String, Vec<Option<u64>>)>,
-    /// The busiest processes of the workload and others. Their number is bounded.
+    /// Busiest processes of the workload and others, bounded in number.
     pub processes: Vec<Process>,
 }
 
-/// Rows from the first on. When they outgrow their room, every second one is given up, and from
-/// then on only every second one, fourth one, ... is kept: the resolution is halved, and neither
-/// the beginning nor the end is lost, as it would be in a ring.
+/// Rows with bounded size. When they exceed the limit, every second row is dropped and the sampling
+/// stride doubles. The resolution is halved, but both ends are kept, unlike in a ring buffer.
 #[derive(Debug)]
 pub(crate) struct Rows {
     encoded: Vec<u8>,
     count: usize,
-    /// The last row that is encoded, its time first.
+    /// Last encoded row, with its time first.
     last: Vec<u64>,
     stride: u32,
-    room: usize,
+    max_bytes: usize,
 }
 
 impl Default for Rows {
     fn default() -> Self {
-        Self::with_room(USUAL_ROOM)
+        Self::with_max_bytes(MAX_ENCODED_BYTES)
     }
 }
 
 impl Rows {
-    fn with_room(room: usize) -> Self {
+    fn with_max_bytes(max_bytes: usize) -> Self {
         Self {
             encoded: Vec::new(),
             count: 0,
             last: Vec::new(),
             stride: 1,
-            room,
+            max_bytes,
         }
     }
 
-    /// Of how many samples one is kept by now.
+    /// Thinning factor: one in this many samples is kept.
     pub(crate) fn stride(&self) -> u32 {
         self.stride
     }
 
-    /// Keep a row: its time in nanoseconds, and its values. Later rows may be longer.
+    /// Append a row with its time in nanoseconds. Later rows may be longer.
     pub(crate) fn push(&mut self, at: u64, row: &[Option<u64>]) {
         self.encode(at, row);
-        while self.encoded.len() > self.room && self.count > 2 {
+        while self.encoded.len() > self.max_bytes && self.count > 2 {
             self.thin();
         }
     }
@@ -82,22 +81,21 @@ impl Rows {
         self.count += 1;
     }
 
-    /// Give up every second row. The newest stays whatever its turn: it may have been the last.
+    /// Drop every second row. The newest one always stays.
     ///
-    /// What is read seldom may stand in the rows that go and in no other. It is told with the next
-    /// row where that has none: later than it was read by less than one row of those that stay, never
-    /// before it was so, and a counter still never goes back.
+    /// Values of infrequent sources may exist only in dropped rows. They move to the next row where
+    /// it has none. This delays them by less than one row, and counters still never decrease.
     fn thin(&mut self) {
         let mut thinned = Self {
             stride: 2 * self.stride,
-            ..Self::with_room(self.room)
+            ..Self::with_max_bytes(self.max_bytes)
         };
         let newest = self.count - 1;
         let mut index = 0;
         let mut given_up = Vec::new();
         self.each(|at, row| {
             if index % 2 == 0 || index == newest {
-                thinned.encode(at, &filled(row, &given_up));
+                thinned.encode(at, &merged_row(row, &given_up));
                 given_up.clear();
             } else {
                 given_up.extend_from_slice(row);
@@ -107,7 +105,7 @@ impl Rows {
         *self = thinned;
     }
 
-    /// The rows as columns.
+    /// Return the rows as columns.
     pub(crate) fn samples(&self, names: &[String]) -> Samples {
         let column = |name: &String| (name.clone(), Vec::with_capacity(self.count));
         let mut samples = Samples {
@@ -129,7 +127,7 @@ impl Rows {
         let mut last = vec![0; self.last.len()];
         let mut row = Vec::new();
         while !rest.is_empty() {
-            let width = usize::try_from(next(&mut rest)).expect("as it was encoded");
+            let width = usize::try_from(next(&mut rest)).expect("the encoding is valid");
             let at = next_difference(&mut rest, &mut last[0]);
             let (there, values) = rest.split_at(width.div_ceil(8));
             rest = values;
@@ -143,8 +141,8 @@ impl Rows {
     }
 }
 
-/// A row with the values of one before it, which may be shorter, where it has none.
-fn filled(row: &[Option<u64>], before: &[Option<u64>]) -> Vec<Option<u64>> {
+/// Fill the missing values of a row from an earlier, possibly shorter one.
+fn merged_row(row: &[Option<u64>], before: &[Option<u64>]) -> Vec<Option<u64>> {
     let before = before.iter().copied().chain(repeat(None));
     row.iter()
         .zip(before)
@@ -159,12 +157,12 @@ fn put(encoded: &mut Vec<u8>, value: u64) {
 }
 
 fn next(rest: &mut &[u8]) -> u64 {
-    let (value, len) = u64::decode_var(rest).expect("as it was encoded");
+    let (value, len) = u64::decode_var(rest).expect("the encoding is valid");
     *rest = &rest[len..];
     value
 }
 
-/// Signed differences are encoded as zigzag by the library: a gauge goes down as cheaply as up.
+/// Differences use zigzag encoding, so that decreasing gauges are cheap too.
 fn put_difference(encoded: &mut Vec<u8>, last: &mut u64, value: u64) {
     let mut buffer = [0; 10];
     let difference = i64::from_ne_bytes(value.wrapping_sub(*last).to_ne_bytes());
@@ -174,7 +172,7 @@ fn put_difference(encoded: &mut Vec<u8>, last: &mut u64, value: u64) {
 }
 
 fn next_difference(rest: &mut &[u8], last: &mut u64) -> u64 {
-    let (difference, len) = i64::decode_var(rest).expect("as it was encoded");
+    let (difference, len) = i64::decode_var(rest).expect("the encoding is valid");
     *rest = &rest[len..];
     *last = last.wrapping_add_signed(difference);
     *last
@@ -190,7 +188,7 @@ mod tests {
         (0..count).map(|index| index.to_string()).collect()
     }
 
-    fn told(rows: &Rows, width: usize) -> Vec<(u64, Vec<Option<u64>>)> {
+    fn found(rows: &Rows, width: usize) -> Vec<(u64, Vec<Option<u64>>)> {
         let samples = rows.samples(&names(width));
         let row = |index: usize| samples.columns.iter().map(|(_, all)| all[index]).collect();
         (0..samples.at.len())
@@ -200,11 +198,11 @@ mod tests {
 
     #[test]
     fn beyond_the_room_every_second_row_goes_but_neither_first_nor_last() {
-        let mut rows = Rows::with_room(200);
+        let mut rows = Rows::with_max_bytes(200);
         let mut at = 0;
         while at < 1000 {
             rows.push(at, &[Some(at * at), None]);
-            let kept = told(&rows, 2);
+            let kept = found(&rows, 2);
             assert_eq!(kept[0], (0, vec![Some(0), None]));
             assert_eq!(*kept.last().unwrap(), (at, vec![Some(at * at), None]));
             at += u64::from(rows.stride());
@@ -229,18 +227,18 @@ mod tests {
             (4, vec![Some(4), Some(40)]),
             (5, vec![Some(5), None]),
         ];
-        assert_eq!(told(&rows, 2), expected);
+        assert_eq!(found(&rows, 2), expected);
     }
 
     #[test]
     fn what_is_read_now_and_then_is_known_in_the_older_half_too() {
-        let mut rows = Rows::with_room(400);
+        let mut rows = Rows::with_max_bytes(400);
         for at in 0..200 {
             let reading = (at % 10 == 9).then_some(at);
             rows.push(at, &[Some(at), reading]);
         }
         assert!(rows.stride() > 1);
-        let kept = told(&rows, 2);
+        let kept = found(&rows, 2);
         let known = kept.iter().filter_map(|(at, row)| Some((at, row[1]?)));
         let lags: Vec<u64> = known.clone().map(|(at, reading)| at - reading).collect();
         assert!(
@@ -266,7 +264,7 @@ mod tests {
             for (_, row) in &mut pushed {
                 row.resize(20, None);
             }
-            prop_assert_eq!(told(&rows, 20), pushed);
+            prop_assert_eq!(found(&rows, 20), pushed);
         }
     }
 }

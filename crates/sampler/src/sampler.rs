@@ -1,4 +1,4 @@
-//! The thread that keeps the interval.
+//! Sampling thread with a fixed interval.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -7,37 +7,37 @@ use std::time::{Duration, Instant};
 
 use crate::reader::{Depth, Reader};
 use crate::rows::Samples;
-use crate::watched::Watched;
+use crate::sampling_scope::SamplingScope;
 
-/// A thread that samples at a fixed interval until it is stopped.
+/// Thread that samples at a fixed interval until it is stopped.
 pub struct Sampler {
-    /// Dropped to wake the thread at once.
+    /// Dropped to wake the thread.
     stop: Sender<()>,
     thread: JoinHandle<Samples>,
 }
 
 impl Sampler {
-    /// Take the first sample now and go on in a thread of its own.
+    /// Take the first sample and start the sampling thread.
     ///
     /// # Errors
     ///
     /// The thread cannot be started.
-    pub fn start(watched: &Watched, interval: Duration) -> io::Result<Self> {
-        let mut reader = Reader::open(watched);
-        reader.sample(Depth::Whole);
+    pub fn start(scope: &SamplingScope, interval: Duration) -> io::Result<Self> {
+        let mut reader = Reader::open(scope);
+        reader.sample(Depth::Complete);
         let (stop, stopped) = channel();
         let first = Instant::now();
         let thread = Builder::new()
             .name("sampler".into())
-            .spawn(move || keep_sampling(reader, first, interval, &stopped))?;
+            .spawn(move || sample_loop(reader, first, interval, &stopped))?;
         Ok(Self { stop, thread })
     }
 
-    /// Take the last sample now, end the thread and hand everything over.
+    /// Take the last sample, end the thread and return all samples.
     ///
     /// # Panics
     ///
-    /// If the thread has.
+    /// If the sampling thread panicked.
     #[must_use]
     pub fn stop(self) -> Samples {
         drop(self.stop);
@@ -47,8 +47,8 @@ impl Sampler {
     }
 }
 
-/// Sample at `first` + n * `interval`, so that delays do not add up; what is missed is left out.
-fn keep_sampling(
+/// Sample at `first` + n * `interval`, so that delays do not accumulate; missed times are skipped.
+fn sample_loop(
     mut reader: Reader,
     first: Instant,
     interval: Duration,
@@ -58,12 +58,12 @@ fn keep_sampling(
     while stopped.recv_timeout(due.saturating_duration_since(Instant::now()))
         == Err(RecvTimeoutError::Timeout)
     {
-        reader.sample(Depth::Rationed);
+        reader.sample(Depth::Budgeted);
         while due <= Instant::now() {
             due += interval * reader.stride();
         }
     }
-    reader.sample(Depth::Whole);
+    reader.sample(Depth::Complete);
     reader.take()
 }
 
@@ -71,7 +71,7 @@ fn keep_sampling(
 mod tests {
     use super::*;
 
-    const NOTHING: Watched = Watched {
+    const NOTHING: SamplingScope = SamplingScope {
         devices: Some(Vec::new()),
         workload: Vec::new(),
     };

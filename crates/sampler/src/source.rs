@@ -1,9 +1,9 @@
-//! What a kind of file tells, sample by sample.
+//! Interface of sample sources.
 
 use crate::columns::Columns;
 
-/// One kind of file, open. Its `open` is None where the kernel does not offer it.
+/// Open source of one kind of file. Its `open` returns `None` where the kernel lacks it.
 pub trait Source: Send + Sync {
-    /// Put what is there now into the row being taken. What cannot be read is left out.
+    /// Set the current values in the current row; unreadable values are skipped.
     fn sample(&mut self, columns: &mut Columns);
 }

@@ -54,8 +54,8 @@ class BlockEvents:
         return BlockRequests(
             devices=devices,
             events=native.events,
-            lost=native.lost,
-            unmatched=native.without_issue + native.without_completion,
+            lost=native.lost_events,
+            unmatched=native.unmatched_issues + native.unmatched_completions,
             reader_cpu_seconds=native.reader_cpu_seconds,
         )
 

@@ -60,7 +60,7 @@ class Samples:
     @classmethod
     def of(cls, native: _native.Samples) -> Samples:
         """The sampler's own: exact up to 2**53. A column that was never there is left out."""
-        at = np.frombuffer(native.at(), np.uint64)
+        at = np.frombuffer(native.timestamps(), np.uint64)
         names = native.names
         values = np.frombuffer(native.values(), np.float64).reshape(len(names), len(at))
         places = np.flatnonzero(np.isfinite(values).any(axis=1)).tolist()

@@ -169,7 +169,9 @@ class Events(Workload):
         if not result.events:
             raise _no_event(options, place)
         figures = _figures(result, options)
-        return Measured(figures, {"event": compact(result.reading)}, notes=_notes(result, options))
+        return Measured(
+            figures, {"event": compact(result.read_latencies)}, notes=_notes(result, options)
+        )
 
     def clean(self, place: Place) -> None:
         """Remove the files."""
@@ -189,7 +191,7 @@ def _figures(result: _native.EventResult, options: EventsOptions) -> dict[str, f
         "read_rate": read_bytes / _MB / result.wall_seconds,
         "cpu_efficiency": 100 * result.events * options.compute / math.fsum(result.job_seconds),
         "exec_time": result.wall_seconds,
-        **latency_readings(result.reading),
+        **latency_readings(result.read_latencies),
     }
     if result.fetched_bytes is not None:
         figures[BYTES] = float(max(result.read_bytes, result.fetched_bytes))

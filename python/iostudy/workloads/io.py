@@ -161,16 +161,16 @@ def _readings(options: IoOptions, result: JobResult) -> dict[str, float]:
         records = figures["iops"] * result.wall_seconds
         figures["cpu_per_io"] = result.cpu_seconds / records * 1e6
     if options.arrival != "closed":
-        figures["overdue"] = float(result.overdue)
+        figures["overdue"] = float(result.unissued)
     return figures | {"exec_time": result.wall_seconds, BYTES: float(result.moved_bytes)}
 
 
 def _notes(result: JobResult) -> tuple[str, ...]:
-    if not result.overdue:
-        return tuple(result.notes)
-    waiting = f"about {result.overdue} records had arrived and were never begun"
+    if not result.unissued:
+        return tuple(result.fallbacks)
+    waiting = f"about {result.unissued} records had arrived and were never begun"
     slow = f"{waiting}: the storage is slower than the rate, and latencies grow with the run"
-    return (*result.notes, slow)
+    return (*result.fallbacks, slow)
 
 
 def _figures(options: IoOptions) -> tuple[Figure, ...]:

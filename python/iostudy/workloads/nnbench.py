@@ -143,7 +143,7 @@ class NNBench(Workload):
 
     @property
     def _needs(self) -> list[str]:
-        return _job(self.options, Path("/"), self.options.operations, seed=0).needs
+        return _job(self.options, Path("/"), self.options.operations, seed=0).required_operations
 
     @property
     def _keeps(self) -> bool:
@@ -153,7 +153,7 @@ class NNBench(Workload):
         if needs := self._needs:
             self._run(place, needs)
 
-    def _run(self, place: Place, operations: Sequence[str]) -> list[_native.MetadataPhase]:
+    def _run(self, place: Place, operations: Sequence[str]) -> list[_native.Phase]:
         try:
             job = _job(self.options, _tree(place), operations, seed=place.seed)
         except ValueError as error:
@@ -188,7 +188,7 @@ def _job(
     )
 
 
-def _readings(phases: Sequence[_native.MetadataPhase]) -> dict[str, float]:
+def _readings(phases: Sequence[_native.Phase]) -> dict[str, float]:
     seconds = math.fsum(phase.wall_seconds for phase in phases)
     readings = {"rate": sum(phase.latencies.count for phase in phases) / seconds}
     for phase in phases:

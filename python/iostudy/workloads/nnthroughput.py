@@ -146,7 +146,7 @@ class NNThroughput(Workload):
         return Measured(
             _readings(phases, self.options),
             {phase.operation: compact(phase.latencies) for phase in phases},
-            departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.dropped),
+            departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.failed_logs),
             verify=partial(_verify, outcome, place),
         )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, assert_never
 
 from iostudy import units
-from iostudy._native import JobResult, Latencies, Tally
+from iostudy._native import IoStats, JobResult, Latencies
 from iostudy.errors import WorkloadError
 from iostudy.job import Operation
 from iostudy.workloads.definition import Figure, Histogram
@@ -29,7 +29,7 @@ def directions(operation: Operation) -> tuple[Direction, ...]:
             assert_never(unreachable)
 
 
-def tally(result: JobResult, direction: Direction) -> Tally:
+def tally(result: JobResult, direction: Direction) -> IoStats:
     """What was done in that direction."""
     return result.read if direction == "read" else result.write
 

@@ -290,7 +290,7 @@ def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
     )
 
 
-def _bytes_on_target(sorted_: _native.TeraSorted, target: Path, spill: tuple[Path, ...]) -> int:
+def _bytes_on_target(sorted_: _native.TeraSortResult, target: Path, spill: tuple[Path, ...]) -> int:
     """Rows read and written, and what was spilled to the target's own file system."""
     device = target.stat().st_dev
     by_folder = zip(spill, sorted_.spilled_bytes, strict=True)
@@ -311,7 +311,7 @@ def _rates(result: _native.TeraResult) -> dict[str, float]:
 def _measured(
     result: _native.TeraResult,
     figures: Mapping[str, float],
-    tallies: Mapping[str, _native.Tally],
+    tallies: Mapping[str, _native.IoStats],
 ) -> Measured:
     latencies: dict[str, Histogram] = {}
     readings: dict[str, float] = {}

@@ -209,12 +209,12 @@ def _told(place: Place, *, own: bool) -> Iterator[None]:
             ) from error
 
 
-def _measured(counts: _native.WordCounts, options: WordcountOptions) -> Measured:
+def _measured(counts: _native.WordCountResult, options: WordcountOptions) -> Measured:
     figures = {
         "rate": counts.text_bytes / units.MIB / counts.wall_seconds,
         "exec_time": counts.wall_seconds,
         "words_per_second": counts.words / counts.wall_seconds,
-        "distinct": float(counts.distinct),
+        "distinct": float(counts.distinct_words),
         "count_time": counts.counting_seconds,
         "merge_time": counts.wall_seconds - counts.counting_seconds,
         "spilled": counts.spilled_bytes / units.MIB,

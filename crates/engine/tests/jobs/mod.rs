@@ -25,7 +25,7 @@ pub fn job(paths: &[PathBuf], operation: Operation, file_bytes: u64, record_byte
         sync: None,
         allocate: false,
         advice: None,
-        pace: Pace::Free,
+        pace: Pace::ClosedLoop,
         compressible: 0.0,
         verify: true,
         seed: 11,

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use iostudy_metadata::{Job, Operation, Sync};
 
-/// A small job of two threads in a folder below `place`.
-pub fn job(place: &Path, operations: &[Operation]) -> Job {
+/// A small job of two threads in a folder below `path`.
+pub fn job(path: &Path, operations: &[Operation]) -> Job {
     Job {
-        directory: place.join("tree"),
+        directory: path.join("tree"),
         operations: operations.to_vec(),
         threads: 2,
         files: 25,
@@ -35,9 +35,9 @@ fn collect(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
         let entry = entry.unwrap();
         let name = format!("{prefix}{}", entry.file_name().to_str().unwrap());
         if entry.file_type().unwrap().is_dir() {
-            let below = format!("{name}/");
-            collect(&entry.path(), &below, found);
-            found.insert(below);
+            let subdirectories = format!("{name}/");
+            collect(&entry.path(), &subdirectories, found);
+            found.insert(subdirectories);
         } else {
             found.insert(name);
         }

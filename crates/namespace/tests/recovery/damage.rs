@@ -1,10 +1,12 @@
-//! Whatever byte of the log is lost: what is missing is told, and what no crash does is refused.
+//! Tests of recovery from damaged logs.
 
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use iostudy_namespace::{Damage, Defect, Error, Findings, Log, Namespace, Waits, recover};
+use iostudy_namespace::{
+    Damage, Defect, Error, Findings, LogOptions, Namespace, WaitTimes, recover,
+};
 
 use crate::history::{PATIENCE, append, change, log, tree_after};
 
@@ -16,7 +18,7 @@ const SECTOR: usize = 512;
 /// A closed log in each directory, its segment still in progress: so many batches of so many.
 fn written(folder: &Path, copies: usize, batches: u64, records: u32, least: usize) -> Vec<PathBuf> {
     let directories = (0..copies).map(|copy| folder.join(copy.to_string()));
-    let log = Log {
+    let log = LogOptions {
         preallocate: 1 << 12,
         record_bytes: least,
         batch_records: records,
@@ -24,14 +26,16 @@ fn written(folder: &Path, copies: usize, batches: u64, records: u32, least: usiz
         ..log(directories.collect())
     };
     let namespace = Namespace::format(log.clone()).unwrap();
-    let mut waits = Waits::default();
+    let mut wait_times = WaitTimes::default();
     for number in 1..=batches * u64::from(records) {
-        append(&namespace, number, &mut waits);
+        append(&namespace, number, &mut wait_times);
         if number % u64::from(records) == 0 {
-            namespace.wait_for(number, PATIENCE, &mut waits).unwrap();
+            namespace
+                .wait_for(number, PATIENCE, &mut wait_times)
+                .unwrap();
         }
     }
-    assert_eq!(namespace.done().batches, batches);
+    assert_eq!(namespace.statistics().batches, batches);
     drop(namespace);
     log.directories
 }
@@ -70,7 +74,7 @@ fn at(directory: &Path, offset: usize, transaction: u64) -> Damage {
     }
 }
 
-/// Recover up to `last`, with nothing to tell but that the log is torn behind it, if it is.
+/// Recover up to `last`, with no finding except possibly a torn end.
 fn is_torn(directories: &[PathBuf], last: u64, torn: &[Damage]) {
     let found = recover(directories).unwrap();
     assert_eq!(found.last, last);
@@ -83,7 +87,7 @@ fn is_torn(directories: &[PathBuf], last: u64, torn: &[Damage]) {
 }
 
 #[test]
-fn a_log_that_is_cut_within_a_batch_ends_there_and_says_so() {
+fn a_log_cut_within_a_batch_ends_there_and_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let directories = written(folder.path(), 1, 5, 5, 0);
     let own = &directories[0];
@@ -113,7 +117,9 @@ fn any_byte_that_changes_is_refused_or_another_copy_has_it() {
                 changed(own, |bytes| bytes[offset] ^= flip);
                 let damage = at(own, part.start, transaction);
                 match recover(&directories[..1]) {
-                    Err(Error::Damaged { damage: told, .. }) => assert_eq!(told, damage),
+                    Err(Error::Damaged {
+                        damage: message, ..
+                    }) => assert_eq!(message, damage),
                     other => panic!("byte {offset} ^ {flip}: {other:?}"),
                 }
                 let both = recover(&directories).unwrap();
@@ -129,9 +135,9 @@ fn any_byte_that_changes_is_refused_or_another_copy_has_it() {
     }
 }
 
-/// What one copy has damaged, the other one has, wherever that is; not what both have damaged.
+/// Each copy repairs the damage of the other one, unless both are damaged at the same place.
 #[test]
-fn of_two_damaged_copies_each_gives_what_the_other_lacks() {
+fn two_damaged_copies_repair_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let directories = written(folder.path(), 2, 3, 3, 0);
     let whole = fs::read(directories[0].join(SEGMENT)).unwrap();
@@ -142,17 +148,20 @@ fn of_two_damaged_copies_each_gives_what_the_other_lacks() {
             changed(&directories[1], |bytes| bytes[other.start + 5] ^= 4);
             let found = recover(&directories);
             if lost == other_lost {
-                let told = found.unwrap_err().to_string();
-                assert!(told.contains(&format!("transaction {lost}, at")), "{told}");
+                let message = found.unwrap_err().to_string();
+                assert!(
+                    message.contains(&format!("transaction {lost}, at")),
+                    "{message}"
+                );
             } else {
                 let found = found.unwrap();
                 assert_eq!(found.tree.digest(), tree_after(9).digest());
                 let defects = &found.findings.defects;
-                let told = |own: usize, part: &Range<usize>, lost: &u64| {
+                let message = |own: usize, part: &Range<usize>, lost: &u64| {
                     defects.contains(&Defect::Segment(at(&directories[own], part.start, *lost)))
                 };
-                assert!(told(0, one, lost), "{}", found.findings);
-                assert!(told(1, other, other_lost), "{}", found.findings);
+                assert!(message(0, one, lost), "{}", found.findings);
+                assert!(message(1, other, other_lost), "{}", found.findings);
             }
             fs::write(directories[1].join(SEGMENT), &whole).unwrap();
         }
@@ -170,11 +179,11 @@ fn a_long_record_in_the_last_batch_that_changes_is_refused() {
     for (part, transaction) in parts(&whole, 2) {
         for offset in part.clone().step_by(7) {
             changed(own, |bytes| bytes[offset] ^= 0x10);
-            let told = recover(&directories).unwrap_err();
+            let message = recover(&directories).unwrap_err();
             let expected = at(own, part.start, transaction);
             assert!(
-                matches!(&told, Error::Damaged { damage, .. } if *damage == expected),
-                "byte {offset}: {told}"
+                matches!(&message, Error::Damaged { damage, .. } if *damage == expected),
+                "byte {offset}: {message}"
             );
             fs::write(own.join(SEGMENT), &whole).unwrap();
         }
@@ -183,7 +192,7 @@ fn a_long_record_in_the_last_batch_that_changes_is_refused() {
 
 /// A crash leaves any sectors of the last batch as they were, and no others.
 #[test]
-fn a_last_batch_without_some_of_its_sectors_ends_before_them_and_says_so() {
+fn a_last_batch_with_missing_sectors_ends_before_them_and_is_reported() {
     for least in [0, 700] {
         let folder = tempfile::tempdir().unwrap();
         let directories = written(folder.path(), 1, 2, if least == 0 { 40 } else { 4 }, least);
@@ -228,11 +237,11 @@ fn an_earlier_batch_without_a_sector_is_refused() {
     for lost in (0..last).step_by(SECTOR) {
         changed(own, |bytes| bytes[lost..lost + SECTOR].fill(0));
         let (part, transaction) = parts.iter().find(|(part, _)| part.end > lost).unwrap();
-        let told = recover(&directories).unwrap_err();
+        let message = recover(&directories).unwrap_err();
         let expected = at(own, part.start, *transaction);
         assert!(
-            matches!(&told, Error::Damaged { damage, .. } if *damage == expected),
-            "sector at {lost}: {told}"
+            matches!(&message, Error::Damaged { damage, .. } if *damage == expected),
+            "sector at {lost}: {message}"
         );
         fs::write(own.join(SEGMENT), &whole).unwrap();
     }
@@ -249,16 +258,16 @@ fn a_closed_log_that_is_cut_is_refused() {
     let file = directory.join("edits-1-2");
     let bytes = fs::read(&file).unwrap();
     fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
-    let told = recover(&[directory]).unwrap_err();
+    let message = recover(&[directory]).unwrap_err();
     assert!(
-        matches!(&told, Error::Damaged { damage, .. } if damage.transaction == 2),
-        "{told}"
+        matches!(&message, Error::Damaged { damage, .. } if damage.transaction == 2),
+        "{message}"
     );
 }
 
-/// What is damaged stays, under another name; what is whole is replaced by an image.
+/// Damaged files are set aside; intact ones are replaced by an image.
 #[test]
-fn to_open_a_torn_log_tells_so_and_sets_it_aside() {
+fn opening_a_torn_log_reports_it_and_sets_it_aside() {
     let folder = tempfile::tempdir().unwrap();
     let directories = written(folder.path(), 2, 2, 5, 0);
     let mut cut = vec![];
@@ -290,7 +299,7 @@ fn to_open_a_torn_log_tells_so_and_sets_it_aside() {
     is_torn(&directories, 10, &[]);
 }
 
-/// It has lost something that the other copy has, and ends early as well.
+/// One segment has repaired damage and an early end.
 #[test]
 fn a_segment_with_two_kinds_of_damage_is_set_aside_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,16 +1,18 @@
-//! Mutations that are functions of their numbers, and the trees that they make.
+//! Deterministic mutations and the trees that they make.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use iostudy_namespace::{Error, Log, Mutation, Namespace, Order, Sync, Tree, Waits};
+use iostudy_namespace::{
+    Error, LogOptions, Mutation, Namespace, Sync, Tree, WaitTimes, WriteOrder,
+};
 
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-pub(crate) fn log(directories: Vec<PathBuf>) -> Log {
-    Log {
+pub(crate) fn log(directories: Vec<PathBuf>) -> LogOptions {
+    LogOptions {
         directories,
-        order: Order::Parallel,
+        order: WriteOrder::Parallel,
         sync: Sync::Fdatasync,
         preallocate: 1 << 16,
         record_bytes: 0,
@@ -19,7 +21,7 @@ pub(crate) fn log(directories: Vec<PathBuf>) -> Log {
     }
 }
 
-/// The mutation that is transaction `number`, from 4 on: each can be done after those before.
+/// Mutation of transaction `number`, from 4 on; each is possible after its predecessors.
 fn mutation<'a>(number: u64, path: &'a mut String, name: &'a mut String) -> Mutation<'a> {
     let file = if number % 4 < 2 { number } else { number - 2 };
     *path = format!("/f{file}");
@@ -38,18 +40,18 @@ fn mutation<'a>(number: u64, path: &'a mut String, name: &'a mut String) -> Muta
     }
 }
 
-/// Do the transaction of that number, which is appended to the log and not waited for.
-pub(crate) fn append(namespace: &Namespace, number: u64, waits: &mut Waits) {
+/// Append the transaction without waiting for it.
+pub(crate) fn append(namespace: &Namespace, number: u64, wait_times: &mut WaitTimes) {
     let (mut path, mut name) = (String::new(), String::new());
     let mutation = mutation(number + 3, &mut path, &mut name);
-    assert_eq!(namespace.change(&mutation, waits).unwrap(), number);
+    assert_eq!(namespace.change(&mutation, wait_times).unwrap(), number);
 }
 
-/// Do the transaction of that number, and wait until it is acknowledged.
+/// Append the transaction and wait for its acknowledgement.
 pub(crate) fn change(namespace: &Namespace, number: u64) -> Result<u64, Error> {
-    let mut waits = Waits::default();
-    append(namespace, number, &mut waits);
-    namespace.wait_for(number, PATIENCE, &mut waits)
+    let mut wait_times = WaitTimes::default();
+    append(namespace, number, &mut wait_times);
+    namespace.wait_for(number, PATIENCE, &mut wait_times)
 }
 
 /// The tree after the transactions `1..=last`.

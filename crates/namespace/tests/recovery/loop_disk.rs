@@ -1,4 +1,4 @@
-//! A file system on a loop-back disk, which can be stopped as a loss of power would.
+//! Loop disk with a file system that can be shut down as by a power loss.
 
 use std::fs::{File, create_dir, metadata};
 use std::os::unix::fs::MetadataExt;
@@ -10,20 +10,20 @@ use std::time::Duration;
 use rustix::ioctl::{Setter, ioctl, opcode};
 use tempfile::TempDir;
 
-/// `XFS_IOC_GOINGDOWN`, which ext4 has as well.
+/// `XFS_IOC_GOINGDOWN`, which ext4 supports too.
 const GOING_DOWN: u32 = opcode::read::<u32>(b'X', 125);
-/// Neither data nor the log are written: what is not on the disk is lost.
+/// Neither data nor the log are flushed: unsynced data are lost.
 const NO_LOG_FLUSH: u32 = 2;
-/// The least that `mkfs.xfs` takes is 300 MiB; the file has holes.
+/// Minimum size of `mkfs.xfs`: 300 MiB; the file is sparse.
 const BYTES: u64 = 320 << 20;
 
-/// Mounted, until it is dropped.
+/// Mounted until dropped.
 pub(crate) struct LoopDisk {
     folder: TempDir,
 }
 
 impl LoopDisk {
-    /// A new file system of that kind; None, and why, where a test cannot mount one.
+    /// Create a file system of this kind; `None`, with a message, where mounting is impossible.
     pub(crate) fn new(kind: &str) -> Option<Self> {
         let is_root = metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
         if !is_root || !Path::new("/dev/loop-control").exists() {
@@ -44,15 +44,15 @@ impl LoopDisk {
         self.folder.path().join("point")
     }
 
-    /// Stop it at once: every later call on its files fails, and what was in memory alone is lost.
+    /// Shut down: later calls on its files fail, and unsynced data are lost.
     pub(crate) fn stop(&self) {
         let root = File::open(self.point()).unwrap();
         // SAFETY: the kernel reads a u32 behind the pointer that it is given.
         unsafe { ioctl(&root, Setter::<GOING_DOWN, u32>::new(NO_LOG_FLUSH)) }.unwrap();
     }
 
-    /// What it holds when it is mounted again.
-    pub(crate) fn start_again(&self) {
+    /// Mount it again.
+    pub(crate) fn restart(&self) {
         assert!(self.unmount(), "{} stays busy", self.point().display());
         self.mount();
     }
@@ -79,7 +79,7 @@ impl LoopDisk {
 
 impl Drop for LoopDisk {
     fn drop(&mut self) {
-        self.unmount(); // if it cannot be, the test has told why
+        self.unmount(); // a failure has been reported
     }
 }
 

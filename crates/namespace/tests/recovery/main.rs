@@ -1,5 +1,4 @@
-//! What was acknowledged is there again: after kill -9, after a file system that stops, and whatever
-//! byte of the log is lost.
+//! Tests of recovery after kill -9, file-system shutdown and damage.
 
 mod child;
 mod damage;

@@ -1,9 +1,8 @@
-//! A file system that stops, and with it all that was in memory alone.
+//! Tests of recovery after a file-system shutdown.
 //!
-//! kill -9 leaves what was written to the system, synced or not. Here the file system is shut down
-//! without flushing anything, so that what was acknowledged is there again only if it was on the
-//! disk by then. Only what a directory has synced is not told apart: on these file systems the sync
-//! of a file brings its name along.
+//! kill -9 keeps unsynced data in the page cache. Here the file system shuts down without a flush,
+//! so that only synced data survive. Directory syncs are not tested alone: on these file systems a
+//! file sync includes its name.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,9 +10,9 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use iostudy_namespace::{Log, Namespace, Sync, recover};
+use iostudy_namespace::{LogOptions, Namespace, Sync, recover};
 
-use crate::child::{AT_ONCE, Serving};
+use crate::child::{MAX_IN_FLIGHT, Serving};
 use crate::history::{change, log, tree_after};
 use crate::kill::Draw;
 use crate::loop_disk::LoopDisk;
@@ -23,7 +22,7 @@ const KINDS: [&str; 2] = ["ext4", "xfs"];
 #[test]
 fn nothing_acknowledged_is_lost_by_a_file_system_that_stops() {
     for kind in KINDS {
-        stop_again_and_again(kind, 3);
+        stop_repeatedly(kind, 3);
     }
 }
 
@@ -31,54 +30,62 @@ fn nothing_acknowledged_is_lost_by_a_file_system_that_stops() {
 #[ignore = "takes minutes: make crash"]
 fn nothing_acknowledged_is_lost_by_file_systems_that_stop_many_times() {
     for kind in KINDS {
-        stop_again_and_again(kind, 25);
+        stop_repeatedly(kind, 25);
     }
 }
 
-fn stop_again_and_again(kind: &str, rounds: u32) {
+fn stop_repeatedly(kind: &str, rounds: u32) {
     for sync in [Sync::Fdatasync, Sync::Dsync] {
         for preallocate in [0, 64 << 10] {
             let Some((disk, log)) = one(kind, sync) else {
                 return;
             };
-            let log = Log { preallocate, ..log };
+            let log = LogOptions { preallocate, ..log };
             stop_one(&disk, &log, rounds);
         }
     }
 }
 
-fn stop_one(disk: &LoopDisk, log: &Log, rounds: u32) {
+fn stop_one(disk: &LoopDisk, log: &LogOptions, rounds: u32) {
     let mut draw = Draw(0x5eed);
     let mut last = 0;
     for round in 0..rounds {
-        let (told, most) = serve_until_it_stops(disk, log, last, 1 + draw.below(1500));
+        let (acknowledged, most) = serve_until_it_stops(disk, log, last, 1 + draw.below(1500));
         let recovered = recover(&log.directories).unwrap();
         let round = format!("round {round} with {log:?}");
         let found = recovered.last;
-        assert!(found >= told, "{found} < {told}, {round}");
-        assert!(found <= most + 4 * AT_ONCE, "{found} > {most}, {round}");
+        assert!(found >= acknowledged, "{found} < {acknowledged}, {round}");
+        assert!(
+            found <= most + 4 * MAX_IN_FLIGHT,
+            "{found} > {most}, {round}"
+        );
         assert_eq!(recovered.tree.digest(), tree_after(found).digest());
         last = found;
     }
 }
 
-/// Stop the disk of a child that has told so many; the last transaction that it told before, and
-/// the last that it told at all.
+/// Shut down the disk of a child after this many transactions. Return the last transaction printed
+/// before the shutdown, and the last one at all.
 ///
-/// After a loss of power nobody could tell any more. What this kernel answers while it stops a file
-/// system does not count: ext4 says that a sync under way has succeeded, and loses its data.
-fn serve_until_it_stops(disk: &LoopDisk, log: &Log, last: u64, transactions: u64) -> (u64, u64) {
+/// Acknowledgements during the shutdown do not count: ext4 reports success for a sync in progress
+/// and loses its data.
+fn serve_until_it_stops(
+    disk: &LoopDisk,
+    log: &LogOptions,
+    last: u64,
+    transactions: u64,
+) -> (u64, u64) {
     let mut serving = Serving::start(log, last);
     serving.wait_for(transactions);
-    sleep(Duration::from_micros(transactions)); // not always right after it has told
-    let told = serving.told();
+    sleep(Duration::from_micros(transactions)); // not always directly after an acknowledgement
+    let acknowledged = serving.acknowledged();
     disk.stop();
     let most = serving.end();
-    disk.start_again();
-    (told, most)
+    disk.restart();
+    (acknowledged, most)
 }
 
-/// The test above can tell: without a sync, what was acknowledged is lost.
+/// The test above is effective: without a sync, acknowledged transactions are lost.
 #[test]
 fn without_a_sync_what_was_acknowledged_is_lost() {
     for kind in KINDS {
@@ -91,15 +98,15 @@ fn without_a_sync_what_was_acknowledged_is_lost() {
         }
         disk.stop();
         drop(namespace);
-        disk.start_again();
+        disk.restart();
         let found = recover(&log.directories).map_or(0, |recovered| recovered.last);
         assert!(found < 100, "{found} on {kind}");
     }
 }
 
-/// A segment is there, and begins as it should, before anything is written to it.
+/// A new segment exists with its header before the first write.
 #[test]
-fn what_was_begun_is_there() {
+fn a_new_segment_is_durable() {
     for kind in KINDS {
         let Some((disk, log)) = one(kind, Sync::None) else {
             return;
@@ -107,7 +114,7 @@ fn what_was_begun_is_there() {
         let namespace = Namespace::format(log.clone()).unwrap();
         disk.stop();
         drop(namespace);
-        disk.start_again();
+        disk.restart();
         assert_eq!(names(&log.directories[0]), ["edits-inprogress-1"], "{kind}");
         let recovered = recover(&log.directories).unwrap();
         assert_eq!(recovered.last, 0, "{kind}");
@@ -115,9 +122,9 @@ fn what_was_begun_is_there() {
     }
 }
 
-/// Closing makes a log durable, and its names, also where batches are not synced.
+/// Closing makes a log and its names durable, also without batch syncs.
 #[test]
-fn what_was_closed_is_there_under_its_name() {
+fn a_closed_log_is_durable_under_its_name() {
     for kind in KINDS {
         for sync in [Sync::Fdatasync, Sync::None] {
             let Some((disk, log)) = one(kind, sync) else {
@@ -129,7 +136,7 @@ fn what_was_closed_is_there_under_its_name() {
             assert_eq!(change(&namespace, 2).unwrap(), 2);
             namespace.close().unwrap();
             disk.stop();
-            disk.start_again();
+            disk.restart();
             let names = names(&log.directories[0]);
             assert_eq!(names, ["edits-1-1", "edits-2-2", "image-1"], "{kind}");
             assert_eq!(recover(&log.directories).unwrap().last, 2);
@@ -137,11 +144,11 @@ fn what_was_closed_is_there_under_its_name() {
     }
 }
 
-/// A disk, and a log on it that is not there yet.
-fn one(kind: &str, sync: Sync) -> Option<(LoopDisk, Log)> {
+/// Disk and options for a new log on it.
+fn one(kind: &str, sync: Sync) -> Option<(LoopDisk, LogOptions)> {
     let disk = LoopDisk::new(kind)?;
     let directories = vec![disk.point().join("log")];
-    let log = Log {
+    let log = LogOptions {
         sync,
         ..log(directories)
     };

@@ -1,4 +1,4 @@
-//! A copy that cannot be read is as good as none, while another reaches what is known to be durable.
+//! Tests of recovery with unreadable files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use iostudy_namespace::{Defect, Error, Namespace, recover};
 
 use crate::history::{change, log, tree_after};
 
-/// An image of `1..=4` and the segments beside it, and one in progress from 5 to 6, in each of two.
+/// In each of two directories: an image of `1..=4` with its segments, and a segment in progress
+/// from 5 to 6.
 fn written(folder: &Path) -> [PathBuf; 2] {
     let directories = [0, 1].map(|copy| folder.join(copy.to_string()));
     let namespace = Namespace::format(log(directories.to_vec())).unwrap();
@@ -21,7 +22,7 @@ fn written(folder: &Path) -> [PathBuf; 2] {
     directories
 }
 
-/// In the place of a file that cannot be read, for whoever may read everything.
+/// Make a file unreadable, also for root.
 fn make_unreadable(file: &Path) {
     fs::remove_file(file).unwrap();
     fs::create_dir(file).unwrap();
@@ -33,7 +34,7 @@ fn flip(file: &Path) {
     fs::write(file, bytes).unwrap();
 }
 
-/// All is recovered, and the one thing that is told is about this path.
+/// Recovery succeeds with one defect, at this path.
 fn is_whole(directories: &[PathBuf], defect: &Path) -> Defect {
     let found = recover(directories).unwrap();
     assert_eq!(
@@ -41,15 +42,15 @@ fn is_whole(directories: &[PathBuf], defect: &Path) -> Defect {
         (6, tree_after(6).digest())
     );
     assert_eq!(found.findings.torn, []);
-    let [told] = &*found.findings.defects else {
+    let [message] = &*found.findings.defects else {
         panic!("{}", found.findings);
     };
-    assert_eq!(told.path(), defect);
-    told.clone()
+    assert_eq!(message.path(), defect);
+    message.clone()
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_taken_from_the_other_copy() {
+fn an_unreadable_file_is_reported_and_replaced_by_the_other_copy() {
     for name in ["", "edits-inprogress-5", "image-4"] {
         let folder = tempfile::tempdir().unwrap();
         let directories = written(folder.path());
@@ -60,13 +61,13 @@ fn what_cannot_be_read_is_told_and_taken_from_the_other_copy() {
             make_unreadable(&path);
         }
         let path = directories[0].join(name);
-        let told = is_whole(&directories, &path);
-        assert!(matches!(told, Defect::Unreadable(_)), "{told}");
+        let message = is_whole(&directories, &path);
+        assert!(matches!(message, Defect::Unreadable(_)), "{message}");
     }
 }
 
 #[test]
-fn without_another_copy_what_cannot_be_read_is_an_error_that_names_it() {
+fn an_unreadable_file_without_another_copy_is_an_error() {
     for (name, transaction) in [("", 1), ("edits-inprogress-5", 5)] {
         let folder = tempfile::tempdir().unwrap();
         let own = &written(folder.path())[..1];
@@ -75,29 +76,29 @@ fn without_another_copy_what_cannot_be_read_is_an_error_that_names_it() {
         } else {
             make_unreadable(&own[0].join(name));
         }
-        let told = recover(own).unwrap_err().to_string();
+        let message = recover(own).unwrap_err().to_string();
         let path = format!("{}/{name}", own[0].display());
-        assert!(told.contains(path.trim_end_matches('/')), "{told}");
+        assert!(message.contains(path.trim_end_matches('/')), "{message}");
         let told_of = format!("transaction {transaction} may lie there");
-        assert!(told.contains(&told_of), "{told}");
+        assert!(message.contains(&told_of), "{message}");
         assert!(
-            told.contains("give the directory of a copy that is whole"),
-            "{told}"
+            message.contains("give the directory of an intact copy"),
+            "{message}"
         );
     }
 }
 
-/// An empty directory is no copy: the disk of the only one may not be mounted.
+/// An empty directory is not a copy: its disk may be unmounted.
 #[test]
-fn beside_an_empty_directory_one_that_cannot_be_read_is_an_error() {
+fn an_unreadable_and_an_empty_directory_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let gone = folder.path().join("gone");
-    let told = recover(&[folder.path().to_owned(), gone]).unwrap_err();
-    assert!(matches!(told, Error::Unreadable { .. }), "{told}");
+    let message = recover(&[folder.path().to_owned(), gone]).unwrap_err();
+    assert!(matches!(message, Error::Unreadable { .. }), "{message}");
 }
 
 #[test]
-fn an_image_that_is_damaged_is_told_and_an_older_one_taken() {
+fn a_damaged_image_is_reported_and_an_older_one_used() {
     let folder = tempfile::tempdir().unwrap();
     let directories = &written(folder.path())[..1];
     let image = directories[0].join("image-4");
@@ -121,17 +122,20 @@ fn without_another_image_the_damaged_one_is_named_as_the_cause() {
     flip(&image);
     fs::remove_file(directories[0].join("image-2")).unwrap();
     fs::remove_file(directories[0].join("edits-3-4")).unwrap();
-    for beside in [true, false] {
-        let told = recover(directories).unwrap_err().to_string();
-        assert!(told.contains("transaction 1 is missing"), "{told}");
-        assert!(told.contains("image-4: the image is damaged"), "{told}");
-        if beside {
+    for has_empty_directory in [true, false] {
+        let message = recover(directories).unwrap_err().to_string();
+        assert!(message.contains("transaction 1 is missing"), "{message}");
+        assert!(
+            message.contains("image-4: the image is damaged"),
+            "{message}"
+        );
+        if has_empty_directory {
             fs::remove_file(directories[0].join("edits-inprogress-5")).unwrap();
         }
     }
 }
 
-/// The damaged image has the name of the one that is made when the log is opened.
+/// The damaged image has the name of the image that opening the log writes.
 #[test]
 fn a_damaged_image_is_set_aside_before_another_takes_its_place() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,45 +1,44 @@
-//! The first phase: chunks of the input are sorted in memory and spilled as runs.
+//! Spill phase: sort chunks of the input in memory.
 
 use iostudy_pattern::AlignedBuffer;
 
 use super::input::Input;
 use super::plan::Plan;
 use super::row::{ROW_BYTES, key};
-use crate::buffer::{buffer, room_for};
+use crate::buffer::{buffer, reserve};
 use crate::error::{Fault, Halt};
 use crate::file::DataFile;
 use crate::meter::Meter;
-use crate::phases::Pieces;
+use crate::phase_runner::WorkQueue;
 use crate::sort::sort;
-use crate::spill::SpillFolders;
+use crate::spill_folders::SpillFolders;
 use crate::writer::Writer;
 
-/// The bits of a row's number within its chunk, below its key in an entry: equal keys keep their
-/// order.
+/// Bits of a row's number below its key in an entry: they keep the sort stable.
 const NUMBER_BITS: u32 = u32::BITS;
 
-/// A sorted chunk.
+/// Sorted run of one chunk.
 pub(crate) struct Run {
     pub(crate) file: DataFile,
-    /// The row with which each range of keys begins, and at last the number of all rows.
+    /// First row of each key range, and the number of all rows.
     pub(crate) starts: Vec<u64>,
 }
 
-/// What all threads of the phase share.
+/// Shared state of the phase.
 pub(crate) struct Chunks<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) input: &'a Input,
     pub(crate) spill: SpillFolders<'a>,
     pub(crate) splits: &'a [u128],
-    pub(crate) pieces: Pieces,
+    pub(crate) queue: WorkQueue,
 }
 
 impl Chunks<'_> {
-    /// Sort and spill chunks until there are no more: runs with the numbers of their chunks.
+    /// Sort and spill chunks until none is left. Return the runs with their chunk numbers.
     pub(crate) fn work(&self, meter: &mut Meter) -> Result<Vec<(usize, Run)>, Halt> {
         let mut chunk = Chunk::new(self.plan)?;
         let mut runs = Vec::new();
-        while let Some(number) = self.pieces.take() {
+        while let Some(number) = self.queue.next() {
             let first = number as u64 * self.plan.chunk_rows;
             let rows = self.plan.chunk_rows.min(self.input.rows() - first);
             chunk.read(self.input, first, rows, meter)?;
@@ -47,7 +46,7 @@ impl Chunks<'_> {
                 &mut chunk.entries,
                 |entry| *entry,
                 u128::cmp,
-                || meter.go_on(),
+                || meter.check_stop(),
             )?;
             let file = self.spill.create(number)?;
             chunk.write(&file, meter)?;
@@ -58,12 +57,12 @@ impl Chunks<'_> {
     }
 }
 
-/// The memory of a thread: rows as they were read, and for each an entry of its key and number,
-/// which are sorted in their place.
+/// Memory of a thread: rows in input order, and an entry of key and number per row that is sorted
+/// in place.
 struct Chunk {
     rows: AlignedBuffer,
     entries: Vec<u128>,
-    calls: AlignedBuffer,
+    call_stats: AlignedBuffer,
 }
 
 impl Chunk {
@@ -71,8 +70,8 @@ impl Chunk {
         let rows = usize::try_from(plan.chunk_rows).expect("chunks fit into memory");
         Ok(Self {
             rows: buffer(rows * ROW_BYTES)?,
-            entries: room_for(rows)?,
-            calls: buffer(plan.chunk_buffer_bytes)?,
+            entries: reserve(rows)?,
+            call_stats: buffer(plan.chunk_buffer_bytes)?,
         })
     }
 
@@ -83,18 +82,18 @@ impl Chunk {
         rows: u64,
         meter: &mut Meter,
     ) -> Result<(), Halt> {
-        let mut places = self.rows.chunks_exact_mut(ROW_BYTES);
+        let mut positions = self.rows.chunks_exact_mut(ROW_BYTES);
         let entries = &mut self.entries;
         entries.clear();
-        input.each_row(first, rows, &mut self.calls, meter, |row| {
-            let place = places.next().expect("a chunk is as large as planned");
+        input.each_row(first, rows, &mut self.call_stats, meter, |row| {
+            let place = positions.next().expect("a chunk is as large as planned");
             place.copy_from_slice(row);
             entries.push(key(row) << NUMBER_BITS | entries.len() as u128);
         })
     }
 
     fn write(&mut self, file: &DataFile, meter: &mut Meter) -> Result<(), Halt> {
-        let mut writer = Writer::new(file, &mut self.calls, 0);
+        let mut writer = Writer::new(file, &mut self.call_stats, 0);
         for entry in &self.entries {
             let at = number(*entry) * ROW_BYTES;
             writer.push(&self.rows[at..at + ROW_BYTES], meter)?;

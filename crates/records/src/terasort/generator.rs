@@ -1,11 +1,11 @@
-//! Rows as Hadoop's `GenSort` makes them: what they hold is a function of their number alone.
+//! Row generator as in Hadoop's `GenSort`: a row is a function of its number.
 
 use super::random::Random;
 use super::row::{KEY_BYTES, ROW_BYTES};
 
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
-/// What every row has in the same places: breaks, and the leading zeros of its number.
+/// Constant bytes of every row: separators and the leading zeros of its number.
 const TEMPLATE: [u8; ROW_BYTES] = {
     let mut row = [b'0'; ROW_BYTES];
     let breaks: [(usize, &[u8]); 3] = [
@@ -26,20 +26,20 @@ const TEMPLATE: [u8; ROW_BYTES] = {
     row
 };
 
-/// Where the last digit of the row's number ends, of 32.
+/// End of the row number's 32 digits.
 const NUMBER_END: usize = 44;
-/// Where the filler lies: each of 12 hexadecimal digits four times.
+/// Filler: each of 12 hexadecimal digits four times.
 const FILLER: std::ops::Range<usize> = 48..96;
 const REPEATS: usize = 4;
 
-/// Makes row after row.
+/// Generator of consecutive rows.
 pub(crate) struct Generator {
     random: Random,
     number: u64,
 }
 
 impl Generator {
-    /// From the row of that number on.
+    /// Start at the row with this number.
     pub(crate) fn from_row(number: u64) -> Self {
         Self {
             random: Random::from_row(number),
@@ -63,7 +63,7 @@ impl Generator {
     }
 }
 
-/// Write a number so that it ends where `to` does.
+/// Write a number right-aligned into `to`.
 #[inline]
 fn write_number(to: &mut [u8], number: u64) {
     let mut rest = number;
@@ -81,7 +81,7 @@ mod tests {
     use super::super::row::Checksum;
     use super::*;
 
-    /// What `TeraGen 1000` and `TeraChecksum` of Hadoop 3.4.2 gave.
+    /// Output of `TeraGen 1000` and `TeraChecksum` of Hadoop 3.4.2.
     #[test]
     fn rows_are_those_of_hadoop() {
         let mut generator = Generator::from_row(0);

@@ -1,4 +1,4 @@
-//! The rows of a folder, numbered through all its parts.
+//! Input rows of a folder, numbered over all its parts.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use crate::reader::Reader;
 use super::row::{ROW, ROW_BYTES};
 use crate::folder::parts;
 
-/// The parts of a folder, and how many rows each has.
+/// Parts of a folder with their numbers of rows.
 pub(crate) struct Input {
     parts: Vec<(PathBuf, u64)>,
     direct: bool,
 }
 
 impl Input {
-    /// Look at every part of a folder.
-    pub(crate) fn of(folder: &Path, direct: bool) -> Result<Self, Fault> {
+    /// Open a folder and count the rows of its parts.
+    pub(crate) fn open(folder: &Path, direct: bool) -> Result<Self, Fault> {
         let parts = parts(folder)?
             .into_iter()
-            .map(|path| rows_of(&path).map(|rows| (path, rows)))
+            .map(|path| count_rows(&path).map(|rows| (path, rows)))
             .collect::<Result<_, _>>()?;
         Ok(Self { parts, direct })
     }
@@ -38,8 +38,8 @@ impl Input {
         self.parts.iter().map(|(_, rows)| rows).sum()
     }
 
-    /// Read the rows of a part.
-    pub(crate) fn each_row_of(
+    /// Read all rows of a part.
+    pub(crate) fn each_row_of_part(
         &self,
         part: usize,
         buffer: &mut [u8],
@@ -50,7 +50,7 @@ impl Input {
         read_rows(path, 0..*rows, self.direct, buffer, meter, take)
     }
 
-    /// Read so many rows from the `first`-th on.
+    /// Read `rows` rows from row `first`.
     pub(crate) fn each_row(
         &self,
         first: u64,
@@ -72,12 +72,12 @@ impl Input {
     }
 }
 
-fn rows_of(path: &Path) -> Result<u64, Fault> {
+fn count_rows(path: &Path) -> Result<u64, Fault> {
     let bytes = DataFile::open(path, false)?.size()?;
     if bytes % ROW != 0 {
-        return Err(Fault::Wrong {
+        return Err(Fault::InvalidData {
             path: path.to_owned(),
-            found: format!("has {bytes} bytes, which are no whole rows of {ROW} bytes"),
+            found: format!("has {bytes} bytes, not a multiple of the row size of {ROW} bytes"),
         });
     }
     Ok(bytes / ROW)

@@ -1,4 +1,4 @@
-//! The second phase: the runs are merged, range of keys by range of keys, into the parts.
+//! Merge phase: merge the runs by key range into the parts.
 
 use super::chunks::Run;
 use super::plan::Plan;
@@ -8,36 +8,37 @@ use crate::error::Halt;
 use crate::folder::OutputFolder;
 use crate::loser_tree::LoserTree;
 use crate::meter::Meter;
-use crate::phases::Pieces;
+use crate::phase_runner::WorkQueue;
 use crate::reader::Reader;
 use crate::writer::Writer;
 
-/// The bits of a run's number, below the key of its row in an entrant: equal keys keep their order.
+/// Bits of a run's number below the key of its row: they keep the merge stable.
 const RUN_BITS: u32 = 32;
 
-/// Comes after every key.
+/// Sentinel after every key.
 const EXHAUSTED: u128 = u128::MAX;
 
-/// What all threads of the phase share.
+/// Shared state of the phase.
 pub(crate) struct Merge<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) runs: &'a [Run],
     pub(crate) output: &'a OutputFolder<'a>,
     pub(crate) reducers: usize,
-    pub(crate) pieces: Pieces,
+    pub(crate) queue: WorkQueue,
     pub(crate) direct: bool,
     pub(crate) fsync: bool,
 }
 
 impl Merge<'_> {
-    /// Merge ranges until there are no more; the checksum of what was written.
+    /// Merge ranges until none is left. Return the checksum of the written rows.
     pub(crate) fn work(&self, meter: &mut Meter) -> Result<Checksum, Halt> {
         let each = self.plan.merge_buffer_bytes;
         let mut memory = buffer(each * (self.runs.len() + 1))?;
         let (outgoing, incoming) = memory.split_at_mut(each);
         let mut checksum = Checksum::default();
-        while let Some(piece) = self.pieces.take() {
-            // Neighbours in turn are in different parts: writers of one file wait for each other.
+        while let Some(piece) = self.queue.next() {
+            // Consecutive items are in different parts, because writers of one file block each
+            // other.
             let (part, slice) = (piece % self.reducers, piece / self.reducers);
             let range = part * self.plan.slices + slice;
             let file = self.output.part(part, self.direct)?;
@@ -50,7 +51,7 @@ impl Merge<'_> {
         Ok(checksum)
     }
 
-    /// How many rows the earlier ranges of the same part have.
+    /// Number of rows in earlier ranges of the same part.
     fn rows_before(&self, part: usize, range: usize) -> u64 {
         let first = part * self.plan.slices;
         let rows = |run: &Run| run.starts[range] - run.starts[first];
@@ -91,7 +92,7 @@ fn merge(
     Ok(checksum)
 }
 
-/// The next row of a run as it enters the tree.
+/// Entrant of the next row of a run.
 #[inline]
 fn entrant(reader: &mut Reader, run: usize, meter: &mut Meter) -> Result<u128, Halt> {
     if reader.window().len() < ROW_BYTES {

@@ -1,4 +1,4 @@
-//! Rows of 100 bytes with keys of 10 bytes: `TeraGen`, `TeraSort` and `TeraValidate`.
+//! `TeraGen`, `TeraSort` and `TeraValidate` on rows of 100 bytes with keys of 10 bytes.
 //!
 //! Source: Apache Hadoop, `org.apache.hadoop.examples.terasort`; the rows are those of the sort
 //! benchmark's `gensort`.
@@ -7,20 +7,20 @@ mod chunks;
 mod generate;
 mod generator;
 mod input;
-mod invalid;
+mod invalid_job;
 mod merge;
 mod plan;
 mod random;
 mod result;
 mod row;
-mod sample;
 mod sort;
+mod split_points;
 mod validate;
 
 pub use generate::{GenerateJob, generate};
-pub use invalid::Invalid;
-pub use plan::least_memory;
-pub use result::{Outcome, Sorted};
+pub use invalid_job::InvalidJob;
+pub use plan::min_memory;
+pub use result::{Outcome, SortOutcome};
 pub use row::{Checksum, ROW_BYTES};
 pub use sort::{SortJob, sort};
 pub use validate::{ValidateJob, validate};

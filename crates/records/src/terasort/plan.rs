@@ -1,59 +1,59 @@
-//! How a sort divides its rows and its memory.
+//! Division of a sort's rows and memory.
 
 use iostudy_pattern::PAGE_BYTES;
 
 use super::row::ROW_BYTES;
-use crate::buffer::{LARGEST_CALL_BYTES, SMALLEST_CALL_BYTES, whole_pages};
+use crate::buffer::{MAX_CALL_BYTES, MIN_CALL_BYTES, whole_pages};
 use crate::reader::MIN_READER_BYTES;
 
-/// What a thread takes beside its buffers: its stack, its histograms, and what huge pages round up.
+/// Memory overhead of a thread: stack, histograms and huge page rounding.
 const OVERHEAD_BYTES: usize = 6 << 20;
 
-/// A row in memory: itself, and the entry that is sorted in its place.
+/// Memory of a row: the row and its sort entry.
 const ROW_IN_MEMORY_BYTES: usize = ROW_BYTES + size_of::<u128>();
 
-/// Ranges of keys per thread, so that threads end at about the same time.
+/// Key ranges per thread, for load balance.
 const RANGES_PER_THREAD: usize = 4;
 
-/// The largest number of rows in a chunk: their numbers have 32 bits.
-const MOST_CHUNK_ROWS: u64 = u32::MAX as u64;
+/// Maximum rows per chunk: row numbers have 32 bits.
+const MAX_CHUNK_ROWS: u64 = u32::MAX as u64;
 
-/// How a sort is carried out.
+/// Plan of a sort.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Rows that are sorted in memory at a time; the last chunk may have fewer.
+    /// Rows per chunk; the last chunk may have fewer.
     pub(crate) chunk_rows: u64,
-    /// How many such chunks, and sorted runs, there are.
+    /// Number of chunks and of sorted runs.
     pub(crate) chunks: usize,
-    /// The buffer of one call while chunks are sorted.
+    /// I/O buffer size of the spill phase.
     pub(crate) chunk_buffer_bytes: usize,
-    /// Ranges of keys into which each part is divided; they are merged independently.
+    /// Key ranges per part; they are merged independently.
     pub(crate) slices: usize,
-    /// The buffer of each run, and of the output, while a range is merged.
+    /// Buffer size per run, and of the output, in the merge phase.
     pub(crate) merge_buffer_bytes: usize,
-    /// The most that buffers and tables take at a time.
+    /// Peak memory of buffers and tables.
     pub(crate) memory_bytes: u64,
 }
 
-/// What is asked for.
+/// Size and parallelism of a sort.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct SortRequest {
     pub(crate) rows: u64,
     pub(crate) threads: usize,
     pub(crate) reducers: usize,
 }
 
-impl Wanted {
-    /// How to sort within a memory limit, if that can be.
+impl SortRequest {
+    /// Plan a sort within a memory limit, if possible.
     pub(crate) fn plan(self, memory: u64) -> Option<Plan> {
         let memory = usize::try_from(memory).unwrap_or(usize::MAX);
         let all = (memory / self.threads).checked_sub(OVERHEAD_BYTES)?;
         let mut plan = self.plan_for_share(all)?;
-        // The table of where ranges begin in the runs takes its part, and grows with the runs.
+        // The table of range starts needs memory and grows with the number of runs.
         loop {
             let table = self.table_bytes(plan.chunks);
             let smaller = self.plan_for_share(all.checked_sub(table.div_ceil(self.threads))?)?;
-            // The table may be a little too large: the right one could lead back to where it began.
+            // The table estimate may be slightly too large; the exact one could oscillate.
             if smaller.chunks <= plan.chunks {
                 let memory = smaller.buffers_bytes() * self.threads + table;
                 return Some(Plan {
@@ -65,23 +65,23 @@ impl Wanted {
         }
     }
 
-    /// With so much memory for the buffers of each thread.
-    fn plan_for_share(self, share: usize) -> Option<Plan> {
-        let (chunk_rows, chunks) = self.chunks(share)?;
-        let most = LARGEST_CALL_BYTES + PAGE_BYTES;
-        let merge_buffer_bytes = whole_pages(share / (chunks + 1)).min(most);
-        (merge_buffer_bytes >= SMALLEST_CALL_BYTES + PAGE_BYTES).then_some(Plan {
+    /// Plan with this buffer memory per thread.
+    fn plan_for_share(self, memory: usize) -> Option<Plan> {
+        let (chunk_rows, chunks) = self.chunks(memory)?;
+        let most = MAX_CALL_BYTES + PAGE_BYTES;
+        let merge_buffer_bytes = whole_pages(memory / (chunks + 1)).min(most);
+        (merge_buffer_bytes >= MIN_CALL_BYTES + PAGE_BYTES).then_some(Plan {
             chunk_rows,
             chunks,
-            chunk_buffer_bytes: call_bytes(share),
+            chunk_buffer_bytes: call_bytes(memory),
             slices: self.slices(),
             merge_buffer_bytes,
             memory_bytes: 0,
         })
     }
 
-    /// The smallest memory that is enough, to a MiB.
-    pub(crate) fn least_memory(self) -> u64 {
+    /// Minimum memory, rounded up to a MiB.
+    pub(crate) fn min_memory(self) -> u64 {
         let mib = 1 << 20;
         let (mut too_small, mut enough) = (0, u64::from(u32::MAX));
         while enough - too_small > 1 {
@@ -94,11 +94,11 @@ impl Wanted {
         enough * mib
     }
 
-    /// Rows per chunk and number of chunks: as few as fit, in even shares, all threads busy.
-    fn chunks(self, share: usize) -> Option<(u64, usize)> {
-        let buffers = 2 * call_bytes(share);
-        let most = share.checked_sub(buffers)? / ROW_IN_MEMORY_BYTES;
-        let most = (most as u64).min(MOST_CHUNK_ROWS);
+    /// Rows per chunk and number of chunks: the fewest that fit, evenly divided over all threads.
+    fn chunks(self, memory: usize) -> Option<(u64, usize)> {
+        let buffers = 2 * call_bytes(memory);
+        let most = memory.checked_sub(buffers)? / ROW_IN_MEMORY_BYTES;
+        let most = (most as u64).min(MAX_CHUNK_ROWS);
         if most == 0 {
             return None;
         }
@@ -123,7 +123,7 @@ impl Wanted {
 }
 
 impl Plan {
-    /// What the buffers of a thread take, in the phase that takes more.
+    /// Buffer memory of a thread in the larger phase.
     fn buffers_bytes(&self) -> usize {
         let rows = usize::try_from(self.chunk_rows).expect("chunks fit into memory");
         let chunk = rows * ROW_IN_MEMORY_BYTES + 2 * self.chunk_buffer_bytes;
@@ -131,23 +131,20 @@ impl Plan {
     }
 }
 
-/// The buffer of one call, of a thread with so much memory.
-fn call_bytes(share: usize) -> usize {
-    whole_pages(share / 16).clamp(
-        SMALLEST_CALL_BYTES.max(MIN_READER_BYTES),
-        LARGEST_CALL_BYTES,
-    )
+/// I/O buffer size of a thread with this memory.
+fn call_bytes(memory: usize) -> usize {
+    whole_pages(memory / 16).clamp(MIN_CALL_BYTES.max(MIN_READER_BYTES), MAX_CALL_BYTES)
 }
 
-/// The smallest memory limit, in bytes, with which so many rows can be sorted.
+/// Minimum memory limit in bytes for sorting this many rows.
 #[must_use]
-pub fn least_memory(rows: u64, threads: usize, reducers: usize) -> u64 {
-    let wanted = Wanted {
+pub fn min_memory(rows: u64, threads: usize, reducers: usize) -> u64 {
+    let wanted = SortRequest {
         rows,
         threads,
         reducers,
     };
-    wanted.least_memory()
+    wanted.min_memory()
 }
 
 #[cfg(test)]
@@ -164,12 +161,12 @@ mod tests {
             threads in 1usize..9,
             reducers in 1usize..1000,
         ) {
-            let wanted = Wanted { rows, threads, reducers };
+            let wanted = SortRequest { rows, threads, reducers };
             let Some(plan) = wanted.plan(memory) else {
-                prop_assert!(wanted.least_memory() > memory);
+                prop_assert!(wanted.min_memory() > memory);
                 return Ok(());
             };
-            prop_assert!(wanted.least_memory() <= memory.next_multiple_of(1 << 20));
+            prop_assert!(wanted.min_memory() <= memory.next_multiple_of(1 << 20));
             prop_assert!(plan.memory_bytes + (threads * OVERHEAD_BYTES) as u64 <= memory);
             prop_assert!(plan.chunks as u64 * plan.chunk_rows >= rows);
             prop_assert!((plan.chunks as u64 - 1) * plan.chunk_rows < rows);
@@ -180,8 +177,8 @@ mod tests {
         fn the_least_memory_is_enough(
             rows in 1u64..1_000_000_000_000, threads in 1usize..65, reducers in 1usize..1000,
         ) {
-            let wanted = Wanted { rows, threads, reducers };
-            prop_assert!(wanted.plan(wanted.least_memory()).is_some());
+            let wanted = SortRequest { rows, threads, reducers };
+            prop_assert!(wanted.plan(wanted.min_memory()).is_some());
         }
     }
 }

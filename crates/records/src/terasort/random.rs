@@ -1,4 +1,4 @@
-//! The generator of Hadoop's `Random16`, after `rand16.c` of the sort benchmark.
+//! Random numbers of Hadoop's `Random16`, after `rand16.c` of the sort benchmark.
 
 /// x -> a * x + c modulo 2^128. The constants are published in the comments of `Random16`; a is
 /// from L'Ecuyer, Tables of linear congruential generators (Mathematics of Computation 68, 1999).
@@ -14,39 +14,39 @@ const ONE: Step = Step {
 };
 
 impl Step {
-    fn of(self, x: u128) -> u128 {
+    fn apply(self, x: u128) -> u128 {
         self.a.wrapping_mul(x).wrapping_add(self.c)
     }
 
-    fn twice(self) -> Self {
+    fn squared(self) -> Self {
         Self {
             a: self.a.wrapping_mul(self.a),
-            c: self.of(self.c),
+            c: self.apply(self.c),
         }
     }
 }
 
-/// The random numbers of the rows, one each.
+/// Random numbers, one per row.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(u128);
 
 impl Random {
-    /// Those from the row of that number on; 2^k steps are taken at once.
+    /// Start at the row with this number, by steps of 2^k.
     pub(crate) fn from_row(row: u64) -> Self {
         let mut x = 0;
         let mut step = ONE;
         for bit in 0..u64::BITS {
             if row >> bit & 1 == 1 {
-                x = step.of(x);
+                x = step.apply(x);
             }
-            step = step.twice();
+            step = step.squared();
         }
         Self(x)
     }
 
     #[inline]
     pub(crate) fn next(&mut self) -> u128 {
-        self.0 = ONE.of(self.0);
+        self.0 = ONE.apply(self.0);
         self.0
     }
 }

@@ -1,33 +1,33 @@
-//! What the jobs measured.
+//! Results of the jobs.
 
 use std::time::Duration;
 
 use super::row::Checksum;
-use crate::meter::Calls;
+use crate::meter::CallStats;
 
-/// What every job measures.
+/// Measurements of every job.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// How many were made, sorted or checked.
+    /// Number of rows.
     pub rows: u64,
-    /// Of all of them.
+    /// Checksum of all rows.
     pub checksum: Checksum,
-    /// From the first look at a file to the last one in its place.
+    /// Time from the first file access to the last rename.
     pub wall: Duration,
-    /// Every call that read or wrote.
-    pub calls: Calls,
+    /// Read and write calls.
+    pub call_stats: CallStats,
 }
 
-/// What sorting measures beside.
+/// Measurements of a sort.
 #[derive(Debug, Clone)]
-pub struct Sorted {
-    /// What every job measures.
+pub struct SortOutcome {
+    /// Measurements of every job.
     pub outcome: Outcome,
-    /// Of the time, that for sampling, and for reading, sorting and spilling chunks.
+    /// Time of sampling and of the spill phase.
     pub spill: Duration,
-    /// Of the time, that for merging the runs, writing the parts and giving them their names.
+    /// Time of the merge phase, including renames.
     pub merge: Duration,
-    /// What each of the spill folders had to hold; it was written once and read once.
+    /// Bytes written to and read from each spill folder.
     pub spilled_bytes: Vec<u64>,
     /// The most that buffers and tables took at a time.
     pub memory_bytes: u64,

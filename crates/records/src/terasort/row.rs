@@ -1,19 +1,19 @@
-//! A row: a key of 10 bytes, the number it was made with, filler.
+//! Row format: a key of 10 bytes, the row number, filler.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// The bytes of a row.
+/// Row size in bytes.
 pub const ROW_BYTES: usize = 100;
 
-/// The bytes of its key, with which it begins.
+/// Key size in bytes.
 pub(crate) const KEY_BYTES: usize = 10;
 
 /// [`ROW_BYTES`] for offsets.
 pub(crate) const ROW: u64 = ROW_BYTES as u64;
 
-/// The key of a row as a number, in the order of its bytes.
+/// Key of a row as a number in byte order.
 #[inline]
 pub(crate) fn key(row: &[u8]) -> u128 {
     let high = u64::from_be_bytes(row[..8].try_into().expect("eight bytes"));
@@ -28,7 +28,7 @@ pub(crate) fn key_text(key: u128) -> String {
     words.join(" ")
 }
 
-/// The sum of the CRC-32 of rows, in whatever order: that of `TeraChecksum` and `TeraValidate`.
+/// Order-independent sum of the CRC-32 of rows, as in `TeraChecksum` and `TeraValidate`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checksum(u128);
 

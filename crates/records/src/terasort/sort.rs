@@ -1,143 +1,142 @@
-//! `TeraSort`: an external sort within a memory limit.
+//! `TeraSort`: external sort within a memory limit.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use super::chunks::{Chunks, Run};
 use super::input::Input;
-use super::invalid::Invalid;
+use super::invalid_job::InvalidJob;
 use super::merge::Merge;
-use super::plan::{Plan, Wanted};
-use super::result::{Outcome, Sorted};
+use super::plan::{Plan, SortRequest};
+use super::result::{Outcome, SortOutcome};
 use super::row::{Checksum, ROW};
-use super::sample::split_points;
+use super::split_points::split_points;
 use crate::error::{Error, Fault};
 use crate::folder::OutputFolder;
-use crate::phases::{Phases, Pieces};
-use crate::spill::SpillFolders;
+use crate::phase_runner::{PhaseRunner, WorkQueue};
+use crate::spill_folders::SpillFolders;
 
-/// Rows to be sorted.
+/// Sort job.
 #[derive(Debug, Clone)]
 pub struct SortJob {
-    /// The folder with the rows.
+    /// Input folder.
     pub input: PathBuf,
-    /// The folder for the sorted rows, which must not be there yet.
+    /// Output folder, which must not exist.
     pub output: PathBuf,
-    /// How many rows there are.
+    /// Number of rows.
     pub rows: u64,
-    /// What the job may take, in bytes.
+    /// Memory limit in bytes.
     pub memory: u64,
-    /// Folders for the runs, which are spread over them in turn.
+    /// Spill folders, used in turn.
     pub spill: Vec<PathBuf>,
-    /// Parts of the output, in the order of their keys.
+    /// Number of output parts, in key order.
     pub reducers: usize,
-    /// How many chunks, and later ranges of keys, are worked on at a time.
+    /// Number of threads.
     pub threads: usize,
-    /// `O_DIRECT`, past the page cache.
+    /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
-    /// End each part with fsync; spills are not synced, as nobody needs them after a crash.
+    /// Sync each part with fsync; spills are never synced, because they are useless after a crash.
     pub fsync: bool,
 }
 
 impl SortJob {
-    /// Check that the job can work at all; nothing is touched.
+    /// Check the job without touching any file.
     ///
     /// # Errors
     ///
-    /// The first reason why it cannot.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    /// The first reason why the job is invalid.
+    pub fn validate(&self) -> Result<(), InvalidJob> {
         let (reducers, threads) = (self.reducers as u64, self.threads as u64);
         let rows = ("rows", self.rows);
-        Invalid::any_zero(&[rows, ("reducers", reducers), ("threads", threads)])?;
+        InvalidJob::any_zero(&[rows, ("reducers", reducers), ("threads", threads)])?;
         if self.spill.is_empty() {
-            return Err(Invalid::NoSpillFolders);
+            return Err(InvalidJob::NoSpillFolders);
         }
         self.plan().map(|_| ())
     }
 
-    /// The most descriptors that it has open at a time: of every run, and of the file that each
-    /// thread reads or writes; past the page cache each is open twice.
+    /// Maximum number of open descriptors: one per run and one per thread, doubled with direct I/O.
     ///
     /// # Errors
     ///
-    /// The job is not valid.
-    pub fn descriptors(&self) -> Result<usize, Invalid> {
+    /// The job is invalid.
+    pub fn descriptors(&self) -> Result<usize, InvalidJob> {
         let files = self.plan()?.chunks + self.threads;
         Ok(files * (1 + usize::from(self.direct)))
     }
 
-    fn plan(&self) -> Result<Plan, Invalid> {
-        let wanted = Wanted {
+    fn plan(&self) -> Result<Plan, InvalidJob> {
+        let wanted = SortRequest {
             rows: self.rows,
             threads: self.threads,
             reducers: self.reducers,
         };
-        wanted.plan(self.memory).ok_or_else(|| Invalid::Memory {
+        wanted.plan(self.memory).ok_or_else(|| InvalidJob::Memory {
             given: self.memory,
             threads: self.threads,
             rows: self.rows,
-            least: wanted.least_memory(),
+            least: wanted.min_memory(),
         })
     }
 }
 
-/// Sort the rows. `tick` is called about every 50 ms with the bytes moved so far, and stops the job
-/// when it says no; then, and after an error, nothing of output and spills is left.
+/// Sort the rows. `tick` is called about every 50 ms with the bytes transferred so far. When it
+/// returns false, or after an error, output and spills are removed.
 ///
 /// # Errors
 ///
-/// The first error of any file; [`Error::Stopped`] if the caller stopped it.
+/// The first error of any file; [`Error::Stopped`] if the caller stopped the job.
 ///
 /// # Panics
 ///
 /// If the job is not valid; see [`SortJob::validate`].
-pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<Sorted, Error> {
-    job.validate().expect("a job is validated before it is run");
+pub fn sort(job: &SortJob, tick: impl FnMut(u64) -> bool) -> Result<SortOutcome, Error> {
+    job.validate().expect("the job must be valid");
     let plan = job.plan().expect("validated");
     let started = Instant::now();
-    let mut phases = Phases::new(tick);
-    let input = look_at_input(job).map_err(Error::Fault)?;
+    let mut phases = PhaseRunner::new(tick);
+    let input = open_input(job).map_err(Error::Fault)?;
     let output = OutputFolder::create(&job.output, "part-r-").map_err(Error::Fault)?;
-    let runs = make_runs(job, &plan, &input, &mut phases)?;
-    let spilled = started.elapsed();
+    let runs = write_runs(job, &plan, &input, &mut phases)?;
+    let spill_time = started.elapsed();
     let checksum = merge_runs(job, &plan, &runs, &output, &mut phases)?;
     let spilled_bytes = spilled_bytes(job, &runs);
-    drop(runs); // which frees what the spills took, inside the measured time
+    drop(runs); // frees the spill space within the measured time
     output
         .commit(job.reducers, job.fsync)
         .map_err(Error::Fault)?;
     let merged = started.elapsed();
-    Ok(Sorted {
+    Ok(SortOutcome {
         outcome: Outcome {
             rows: job.rows,
             checksum,
             wall: merged,
-            calls: phases.into_calls(),
+            call_stats: phases.into_calls(),
         },
-        spill: spilled,
-        merge: merged.saturating_sub(spilled),
+        spill: spill_time,
+        merge: merged.saturating_sub(spill_time),
         spilled_bytes,
         memory_bytes: plan.memory_bytes,
     })
 }
 
-fn look_at_input(job: &SortJob) -> Result<Input, Fault> {
-    let input = Input::of(&job.input, job.direct)?;
+fn open_input(job: &SortJob) -> Result<Input, Fault> {
+    let input = Input::open(&job.input, job.direct)?;
     let (found, expected) = (input.rows(), job.rows);
     if found == expected {
         return Ok(input);
     }
-    Err(Fault::Wrong {
+    Err(Fault::InvalidData {
         path: job.input.clone(),
         found: format!("holds {found} rows, not {expected}"),
     })
 }
 
-fn make_runs<F: FnMut(u64) -> bool>(
+fn write_runs<F: FnMut(u64) -> bool>(
     job: &SortJob,
     plan: &Plan,
     input: &Input,
-    phases: &mut Phases<F>,
+    phases: &mut PhaseRunner<F>,
 ) -> Result<Vec<Run>, Error> {
     let ranges = plan.slices * job.reducers;
     let splits = phases.run(1, |meter| split_points(input, ranges, meter))?;
@@ -146,7 +145,7 @@ fn make_runs<F: FnMut(u64) -> bool>(
         input,
         spill: SpillFolders::new(&job.spill, job.direct),
         splits: &splits[0],
-        pieces: Pieces::new(plan.chunks),
+        queue: WorkQueue::new(plan.chunks),
     };
     let runs = phases.run(job.threads, |meter| chunks.work(meter))?;
     let mut runs: Vec<(usize, Run)> = runs.into_iter().flatten().collect();
@@ -159,14 +158,14 @@ fn merge_runs<F: FnMut(u64) -> bool>(
     plan: &Plan,
     runs: &[Run],
     output: &OutputFolder,
-    phases: &mut Phases<F>,
+    phases: &mut PhaseRunner<F>,
 ) -> Result<Checksum, Error> {
     let merge = Merge {
         plan,
         runs,
         output,
         reducers: job.reducers,
-        pieces: Pieces::new(plan.slices * job.reducers),
+        queue: WorkQueue::new(plan.slices * job.reducers),
         direct: job.direct,
         fsync: job.fsync,
     };
@@ -174,12 +173,12 @@ fn merge_runs<F: FnMut(u64) -> bool>(
     Ok(sums.into_iter().sum())
 }
 
-/// What each spill folder had to take.
+/// Bytes per spill folder.
 fn spilled_bytes(job: &SortJob, runs: &[Run]) -> Vec<u64> {
     let folders = SpillFolders::new(&job.spill, job.direct);
     let mut bytes = vec![0; job.spill.len()];
     for (number, run) in runs.iter().enumerate() {
-        bytes[folders.folder_of(number)] += run.starts[run.starts.len() - 1] * ROW;
+        bytes[folders.folder_index(number)] += run.starts[run.starts.len() - 1] * ROW;
     }
     bytes
 }

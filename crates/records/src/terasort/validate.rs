@@ -1,78 +1,78 @@
-//! `TeraValidate`: whether rows are in order through all parts, and their checksum.
+//! `TeraValidate`: check of the row order over all parts, and their checksum.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use super::input::Input;
-use super::invalid::Invalid;
+use super::invalid_job::InvalidJob;
 use super::result::Outcome;
 use super::row::{Checksum, key, key_text};
-use crate::buffer::{LARGEST_CALL_BYTES, buffer};
+use crate::buffer::{MAX_CALL_BYTES, buffer};
 use crate::error::{Error, Fault, Halt};
 use crate::meter::Meter;
-use crate::phases::{Phases, Pieces};
+use crate::phase_runner::{PhaseRunner, WorkQueue};
 
-/// Sorted rows to be checked.
+/// Validation job.
 #[derive(Debug, Clone)]
 pub struct ValidateJob {
-    /// The folder with the parts, whose names give their order.
+    /// Input folder with parts in name order.
     pub input: PathBuf,
-    /// How many parts are read at a time.
+    /// Number of parts read in parallel.
     pub threads: usize,
-    /// `O_DIRECT`, past the page cache.
+    /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
 }
 
-/// A row whose key is smaller than that of the row before it.
+/// Row whose key is smaller than its predecessor's.
 #[derive(Debug, Clone, Copy)]
-struct Misplaced {
-    /// Its number within its part, from 0.
+struct MisplacedRow {
+    /// Row number within its part, from 0.
     row: u64,
     before: u128,
     key: u128,
 }
 
-/// What one part holds.
+/// Summary of one part.
 #[derive(Debug, Default, Clone)]
-struct Part {
+struct PartSummary {
     number: usize,
     rows: u64,
     ends: Option<(u128, u128)>,
-    misplaced: Option<Misplaced>,
+    misplaced: Option<MisplacedRow>,
     checksum: Checksum,
 }
 
 impl ValidateJob {
-    /// Check that the job can work at all; nothing is touched.
+    /// Check the job without touching any file.
     ///
     /// # Errors
     ///
-    /// The first reason why it cannot.
-    pub fn validate(&self) -> Result<(), Invalid> {
-        Invalid::any_zero(&[("threads", self.threads as u64)])
+    /// The first reason why the job is invalid.
+    pub fn validate(&self) -> Result<(), InvalidJob> {
+        InvalidJob::any_zero(&[("threads", self.threads as u64)])
     }
 }
 
-/// Check the rows. `tick` is called about every 50 ms with the bytes moved so far, and stops the
-/// job when it says no.
+/// Validate the rows. `tick` is called about every 50 ms with the bytes transferred so far; the job
+/// stops when it returns false.
 ///
 /// # Errors
 ///
-/// The first row that is misplaced, or the first error of any file; [`Error::Stopped`] if the
-/// caller stopped it.
+/// The first misplaced row, or the first error of any file; [`Error::Stopped`] if the caller
+/// stopped the job.
 ///
 /// # Panics
 ///
 /// If the job is not valid; see [`ValidateJob::validate`].
 pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Outcome, Error> {
-    job.validate().expect("a job is validated before it is run");
+    job.validate().expect("the job must be valid");
     let started = Instant::now();
-    let input = Input::of(&job.input, job.direct).map_err(Error::Fault)?;
-    let mut phases = Phases::new(tick);
-    let pieces = Pieces::new(input.parts());
+    let input = Input::open(&job.input, job.direct).map_err(Error::Fault)?;
+    let mut phases = PhaseRunner::new(tick);
+    let queue = WorkQueue::new(input.parts());
     let threads = job.threads.min(input.parts()).max(1);
-    let parts = phases.run(threads, |meter| look_at_parts(&input, &pieces, meter))?;
-    let mut parts: Vec<Part> = parts.into_iter().flatten().collect();
+    let parts = phases.run(threads, |meter| check_parts(&input, &queue, meter))?;
+    let mut parts: Vec<PartSummary> = parts.into_iter().flatten().collect();
     parts.sort_unstable_by_key(|part| part.number);
     if let Some((part, misplaced)) = first_misplaced(&parts) {
         return Err(Error::Fault(out_of_order(&input, part, misplaced)));
@@ -81,32 +81,36 @@ pub fn validate(job: &ValidateJob, tick: impl FnMut(u64) -> bool) -> Result<Outc
         rows: parts.iter().map(|part| part.rows).sum(),
         checksum: parts.iter().map(|part| part.checksum).sum(),
         wall: started.elapsed(),
-        calls: phases.into_calls(),
+        call_stats: phases.into_calls(),
     })
 }
 
-fn look_at_parts(input: &Input, pieces: &Pieces, meter: &mut Meter) -> Result<Vec<Part>, Halt> {
-    let mut incoming = buffer(LARGEST_CALL_BYTES)?;
+fn check_parts(
+    input: &Input,
+    queue: &WorkQueue,
+    meter: &mut Meter,
+) -> Result<Vec<PartSummary>, Halt> {
+    let mut incoming = buffer(MAX_CALL_BYTES)?;
     let mut parts = Vec::new();
-    while let Some(number) = pieces.take() {
-        let mut part = Part {
+    while let Some(number) = queue.next() {
+        let mut part = PartSummary {
             number,
-            ..Part::default()
+            ..PartSummary::default()
         };
-        input.each_row_of(number, &mut incoming, meter, |row| part.note(row))?;
+        input.each_row_of_part(number, &mut incoming, meter, |row| part.add_row(row))?;
         parts.push(part);
     }
     Ok(parts)
 }
 
-impl Part {
+impl PartSummary {
     #[inline]
-    fn note(&mut self, row: &[u8]) {
+    fn add_row(&mut self, row: &[u8]) {
         let key = key(row);
         let (first, before) = self.ends.unwrap_or((key, key));
         if key < before {
             let row = self.rows;
-            let misplaced = Misplaced { row, before, key };
+            let misplaced = MisplacedRow { row, before, key };
             self.misplaced.get_or_insert(misplaced);
         }
         self.ends = Some((first, key));
@@ -115,8 +119,8 @@ impl Part {
     }
 }
 
-/// The first row out of order, with the number of its part.
-fn first_misplaced(parts: &[Part]) -> Option<(usize, Misplaced)> {
+/// First misplaced row, with the index of its part.
+fn first_misplaced(parts: &[PartSummary]) -> Option<(usize, MisplacedRow)> {
     let mut before = 0;
     for part in parts {
         let Some((first, last)) = part.ends else {
@@ -126,7 +130,7 @@ fn first_misplaced(parts: &[Part]) -> Option<(usize, Misplaced)> {
             let key = first;
             return Some((
                 part.number,
-                Misplaced {
+                MisplacedRow {
                     row: 0,
                     before,
                     key,
@@ -141,10 +145,10 @@ fn first_misplaced(parts: &[Part]) -> Option<(usize, Misplaced)> {
     None
 }
 
-fn out_of_order(input: &Input, part: usize, misplaced: Misplaced) -> Fault {
-    let Misplaced { row, before, key } = misplaced;
+fn out_of_order(input: &Input, part: usize, misplaced: MisplacedRow) -> Fault {
+    let MisplacedRow { row, before, key } = misplaced;
     let (key, before) = (key_text(key), key_text(before));
-    Fault::Wrong {
+    Fault::InvalidData {
         path: input.path(part).to_owned(),
         found: format!(
             "is out of order: row {row} (from 0) has the key {key}, the row before it {before}"

@@ -1,30 +1,29 @@
-//! Counting: words counted in memory, and what does not fit there spilled in sorted runs.
+//! Map phase: count words in memory and spill sorted runs.
 
 use std::sync::atomic::AtomicUsize;
 
 use crate::error::Halt;
 use crate::meter::Meter;
-use crate::phases::Pieces;
+use crate::phase_runner::WorkQueue;
 use crate::wordcount::job::CountJob;
-use crate::wordcount::memory::Share;
 use crate::wordcount::run::Run;
-use crate::wordcount::spills::Spills;
+use crate::wordcount::spill_files::SpillFiles;
 use crate::wordcount::split::{BATCH_WORDS, Batch, Split, SplitReader};
 use crate::wordcount::table::Table;
-use crate::wordcount::tally::Tally;
 use crate::wordcount::word::Word;
+use crate::wordcount::word_summary::WordSummary;
 
-/// Count the words of splits as long as there is a next one.
+/// Count the words of splits from the queue.
 pub(crate) fn count_splits(
     job: &CountJob,
     splits: &[Split],
-    pieces: &Pieces,
-    turn: &AtomicUsize,
+    queue: &WorkQueue,
+    next_folder: &AtomicUsize,
     meter: &mut Meter,
-) -> Result<(Tally, Vec<Run>), Halt> {
-    let mut counter = Counter::new(job, turn, meter)?;
-    let mut reader = SplitReader::new(Share::of(job));
-    while let Some(split) = pieces.take() {
+) -> Result<(WordSummary, Vec<Run>), Halt> {
+    let mut counter = Counter::new(job, next_folder, meter)?;
+    let mut reader = SplitReader::new(job.thread_memory());
+    while let Some(split) = queue.next() {
         reader.each_batch(&splits[split], meter, |batch, meter| {
             counter.count(batch, meter)
         })?;
@@ -32,38 +31,38 @@ pub(crate) fn count_splits(
     counter.finish(meter)
 }
 
-/// One thread's words.
+/// Word counter of one thread.
 struct Counter<'a> {
     table: Table,
-    tally: Tally,
-    spills: Spills<'a>,
+    summary: WordSummary,
+    spill_files: SpillFiles<'a>,
 }
 
 impl<'a> Counter<'a> {
-    fn new(job: &CountJob, turn: &'a AtomicUsize, meter: &Meter) -> Result<Self, Halt> {
-        let table_bytes = Share::of(job).table_bytes();
+    fn new(job: &CountJob, next_folder: &'a AtomicUsize, meter: &Meter) -> Result<Self, Halt> {
+        let table_bytes = job.thread_memory().table_bytes();
         Ok(Self {
-            table: Table::new(table_bytes, job.reducers, || meter.go_on())?,
-            tally: Tally::default(),
-            spills: Spills::create(job, turn)?,
+            table: Table::new(table_bytes, job.reducers, || meter.check_stop())?,
+            summary: WordSummary::default(),
+            spill_files: SpillFiles::create(job, next_folder)?,
         })
     }
 
-    /// Look at all words of a batch before the first is looked up: the table is larger than a
-    /// CPU's caches, and what it has of them arrives meanwhile.
+    /// Hash and prefetch all words of a batch before the first lookup, to hide cache misses of the
+    /// large table.
     fn count(&mut self, batch: &Batch, meter: &mut Meter) -> Result<(), Halt> {
-        let mut tally = Tally::default();
+        let mut summary = WordSummary::default();
         let words: [Word; BATCH_WORDS] = std::array::from_fn(|index| {
-            let Some(place) = batch.places.get(index) else {
+            let Some(place) = batch.positions.get(index) else {
                 return Word::NONE;
             };
             let word = Word::within(batch.text, *place);
             self.table.fetch(&word);
-            tally.count(word.hash, 1);
+            summary.count(word.hash, 1);
             word
         });
-        self.tally = self.tally + tally;
-        let mut words = words[..batch.places.len()].iter();
+        self.summary = self.summary + summary;
+        let mut words = words[..batch.positions.len()].iter();
         words.try_for_each(|word| self.add(word, meter))
     }
 
@@ -72,25 +71,25 @@ impl<'a> Counter<'a> {
         if self.table.add(word).is_err() {
             self.spill(meter)?;
             let added = self.table.add(word);
-            added.expect("an empty table has room for the longest word");
+            added.expect("an empty table accepts the longest word");
         }
         Ok(())
     }
 
     fn spill(&mut self, meter: &mut Meter) -> Result<(), Halt> {
         let table = &mut self.table;
-        self.spills.write(meter, |run, meter| {
-            table.sort(|| meter.go_on())?;
+        self.spill_files.write(meter, |run, meter| {
+            table.sort(|| meter.check_stop())?;
             table.each_word(|word| run.push(word, meter))?;
-            table.clear(|| meter.go_on())
+            table.clear(|| meter.check_stop())
         })
     }
 
-    /// Spill what is left, as a map task does, so that merging finds all words in files.
-    fn finish(mut self, meter: &mut Meter) -> Result<(Tally, Vec<Run>), Halt> {
+    /// Spill the rest, as a map task does, so that the merge reads all words from files.
+    fn finish(mut self, meter: &mut Meter) -> Result<(WordSummary, Vec<Run>), Halt> {
         if !self.table.is_empty() {
             self.spill(meter)?;
         }
-        Ok((self.tally, self.spills.into_runs()))
+        Ok((self.summary, self.spill_files.into_runs()))
     }
 }

@@ -1,4 +1,4 @@
-//! A section of a run, word by word.
+//! Cursor over one section of a run.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -9,23 +9,23 @@ use integer_encoding::VarInt;
 use crate::error::{Fault, Halt};
 use crate::file::DataFile;
 use crate::meter::Meter;
-use crate::wordcount::run::{MOST_HEADER_BYTES, Run};
+use crate::wordcount::run::{MAX_HEADER_BYTES, Run};
 
-/// Reads a section. Of two, the one whose word comes first is the greater, as a heap wants it.
+/// Cursor over a section. The order is reversed by word, as a max-heap requires.
 pub(crate) struct Cursor {
     file: Arc<DataFile>,
-    /// What of the section has not been read yet.
+    /// Part of the section that is still unread.
     unread: Range<u64>,
     buffer: Vec<u8>,
-    /// Where in the buffer lies what has been read.
+    /// End of the data in the buffer.
     filled: usize,
     word: Range<usize>,
     count: u64,
 }
 
 impl Cursor {
-    /// Before the first word of a reducer's section. The buffer has room for the run's longest word
-    /// and what is before it.
+    /// Create a cursor before the first word of a reducer's section. The buffer must hold the
+    /// longest word with its header.
     pub(crate) fn new(run: &Run, reducer: usize, buffer_bytes: usize) -> Self {
         Self {
             file: Arc::clone(&run.file),
@@ -45,10 +45,10 @@ impl Cursor {
         self.count
     }
 
-    /// Go to the next word; whether there is one.
+    /// Advance to the next word. Return whether there is one.
     pub(crate) fn advance(&mut self, meter: &mut Meter) -> Result<bool, Halt> {
         self.word.start = self.word.end;
-        self.need(MOST_HEADER_BYTES, meter)?;
+        self.need(MAX_HEADER_BYTES, meter)?;
         if self.word.end == self.filled {
             return Ok(false);
         }
@@ -63,7 +63,7 @@ impl Cursor {
         Ok(true)
     }
 
-    /// The lengths of the header and of the word, and the count.
+    /// Header length, word length and count.
     fn header(&self) -> Option<(usize, usize, u64)> {
         let read = &self.buffer[self.word.start..self.filled];
         let (word_bytes, first) = usize::decode_var(read)?;
@@ -71,7 +71,7 @@ impl Cursor {
         Some((first + second, word_bytes, count))
     }
 
-    /// Have so many bytes in the buffer from the word's start on, or all there are.
+    /// Ensure `bytes` in the buffer from the word's start, or all remaining ones.
     fn need(&mut self, bytes: usize, meter: &mut Meter) -> Result<(), Halt> {
         if self.filled - self.word.start >= bytes || self.unread.is_empty() {
             return Ok(());
@@ -92,7 +92,7 @@ impl Cursor {
     }
 
     fn damaged(&self) -> Fault {
-        Fault::Wrong {
+        Fault::InvalidData {
             path: self.file.path().to_owned(),
             found: format!("has been changed before byte {}", self.unread.start),
         }

@@ -1,80 +1,85 @@
-//! What is asked for when words are to be counted, and what was measured.
+//! Definition, validation and result of word count jobs.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::meter::Calls;
-use crate::wordcount::memory::LEAST_SHARE;
-use crate::wordcount::tally::Tally;
+use crate::meter::CallStats;
+use crate::wordcount::thread_memory::{MIN_BYTES, ThreadMemory};
+use crate::wordcount::word_summary::WordSummary;
 
-/// Texts whose words are counted.
+/// Word count job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CountJob {
-    /// The texts; they are only read.
+    /// Input texts.
     pub inputs: Vec<PathBuf>,
-    /// The folder that is made, with `part-r-00000` and so on.
+    /// Output folder with `part-r-00000` and so on.
     pub output: PathBuf,
     /// Existing folders for spill files, used in turn.
     pub spill: Vec<PathBuf>,
-    /// What all threads together may take for their tables and buffers.
+    /// Memory limit of all tables and buffers together.
     pub memory_bytes: usize,
-    /// How many threads count, and then merge.
+    /// Number of threads.
     pub threads: usize,
-    /// Into how many parts the words are divided.
+    /// Number of output parts.
     pub reducers: usize,
-    /// End with what was counted on the disk.
+    /// Sync the output.
     pub fsync: bool,
-    /// What the texts hold, if that is known.
-    pub expected: Option<Tally>,
+    /// Expected words of the texts, if known.
+    pub expected: Option<WordSummary>,
 }
 
-/// Why words cannot be counted as asked.
+/// Reasons why a count job is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum Invalid {
-    /// No text to read or no folder to spill to.
+pub enum InvalidCountJob {
+    /// A list is empty.
     #[error("{name} is empty; give at least one")]
     None {
-        /// Which list.
+        /// Name of the list.
         name: &'static str,
     },
-    /// A number of zero.
+    /// A number is zero.
     #[error("{name} is 0; it must be at least 1")]
     Zero {
-        /// Which one.
+        /// Name of the option.
         name: &'static str,
     },
-    /// Too little memory for the threads.
+    /// The memory is too small for the threads.
     #[error("memory_bytes is {found}; {threads} threads need at least {least}")]
     Memory {
-        /// As asked for.
+        /// Requested value.
         found: usize,
-        /// As asked for.
+        /// Requested value.
         threads: usize,
-        /// What would do.
+        /// Minimum memory.
         least: usize,
     },
 }
 
 impl CountJob {
-    /// Check that the job can work at all; nothing is touched.
+    /// Memory of each thread.
+    pub(crate) fn thread_memory(&self) -> ThreadMemory {
+        ThreadMemory::new(self.memory_bytes, self.threads)
+    }
+
+    /// Check the job without touching any file.
     ///
     /// # Errors
     ///
-    /// The first reason why it cannot.
-    pub fn validate(&self) -> Result<(), Invalid> {
+    /// The first reason why the job is invalid.
+    pub fn validate(&self) -> Result<(), InvalidCountJob> {
         let lists = [("inputs", &self.inputs), ("spill", &self.spill)];
         if let Some((name, _)) = lists.into_iter().find(|(_, list)| list.is_empty()) {
-            return Err(Invalid::None { name });
+            return Err(InvalidCountJob::None { name });
         }
         let numbers = [("threads", self.threads), ("reducers", self.reducers)];
         if let Some((name, _)) = numbers.into_iter().find(|(_, number)| *number == 0) {
-            return Err(Invalid::Zero { name });
+            return Err(InvalidCountJob::Zero { name });
         }
-        let least = self.threads.saturating_mul(LEAST_SHARE);
+        let least = self.threads.saturating_mul(MIN_BYTES);
         if self.memory_bytes < least {
-            return Err(Invalid::Memory {
+            return Err(InvalidCountJob::Memory {
                 found: self.memory_bytes,
                 threads: self.threads,
                 least,
@@ -84,25 +89,25 @@ impl CountJob {
     }
 }
 
-/// What was counted, and what was measured.
+/// Counts and measurements of a job.
 #[derive(Debug, Clone)]
 pub struct CountResult {
-    /// The size of all texts.
+    /// Size of all texts in bytes.
     pub text_bytes: u64,
-    /// The words of the texts.
-    pub tally: Tally,
-    /// How many different words there are.
-    pub distinct: u64,
+    /// Summary of all words.
+    pub summary: WordSummary,
+    /// Number of distinct words.
+    pub distinct_words: u64,
     /// Bytes written to spill files.
     pub spilled_bytes: u64,
-    /// How many sorted runs were spilled.
+    /// Number of spilled runs.
     pub runs: u64,
-    /// What tables and buffers took while words were counted.
+    /// Memory of tables and buffers in the counting phase.
     pub memory_bytes: usize,
-    /// The read and write calls from the first split to the last part; not those of verifying.
-    pub calls: Calls,
-    /// From the start to the last word counted and spilled.
+    /// Read and write calls up to the last part, without verification.
+    pub call_stats: CallStats,
+    /// Duration of the counting phase, including spills.
     pub counting: Duration,
-    /// From the start to the output's commit.
+    /// Duration up to the commit of the output.
     pub wall: Duration,
 }

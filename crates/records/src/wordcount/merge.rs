@@ -1,23 +1,23 @@
-//! Runs merged: every word once, with the sum of its counts.
+//! Merge of sorted runs with summed counts.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 
-use crate::buffer::LARGEST_CALL_BYTES;
+use crate::buffer::MAX_CALL_BYTES;
 use crate::error::Halt;
 use crate::meter::Meter;
 use crate::wordcount::cursor::Cursor;
-use crate::wordcount::run::{MOST_HEADER_BYTES, Run};
+use crate::wordcount::run::{MAX_HEADER_BYTES, Run};
 
-/// Less would be a system call for a handful of words.
-const LEAST_BUFFER: usize = 4096;
+/// Minimum buffer, to limit the number of system calls.
+const MIN_BUFFER_BYTES: usize = 4096;
 
-/// Whether runs can be merged at once within so many bytes.
+/// Whether a single merge of the runs fits into `bytes`.
 pub(crate) fn fit(runs: &[Run], bytes: usize) -> bool {
     runs.iter().map(least_bytes).sum::<usize>() + longest_word(runs) <= bytes
 }
 
-/// Runs in groups that can be merged at once: of two at least, as words are limited.
+/// Split runs into groups that fit into memory, of at least two runs each.
 pub(crate) fn groups(mut runs: &[Run], bytes: usize) -> Vec<&[Run]> {
     let mut all = Vec::new();
     while !runs.is_empty() {
@@ -32,20 +32,20 @@ pub(crate) fn groups(mut runs: &[Run], bytes: usize) -> Vec<&[Run]> {
     all
 }
 
-/// Give every word of a reducer in order, with the sum of its counts.
+/// Call `emit` with every word of a reducer in order, with the sum of its counts.
 pub(crate) fn merge(
     runs: &[Run],
     reducer: usize,
     bytes: usize,
     meter: &mut Meter,
-    mut give: impl FnMut(&[u8], u64, &mut Meter) -> Result<(), Halt>,
+    mut emit: impl FnMut(&[u8], u64, &mut Meter) -> Result<(), Halt>,
 ) -> Result<(), Halt> {
     let mut cursors = open(runs, reducer, bytes, meter)?;
     let mut word = Vec::with_capacity(longest_word(runs));
     let mut count = 0;
     while let Some(next) = cursors.peek_mut() {
         if count > 0 && next.word() != word {
-            give(&word, count, meter)?;
+            emit(&word, count, meter)?;
             count = 0;
         }
         if count == 0 {
@@ -56,12 +56,12 @@ pub(crate) fn merge(
         advance(next, meter)?;
     }
     if count > 0 {
-        give(&word, count, meter)?;
+        emit(&word, count, meter)?;
     }
     Ok(())
 }
 
-/// A cursor at the first word of each run that has one.
+/// Open a cursor at the first word of each non-empty run.
 fn open(
     runs: &[Run],
     reducer: usize,
@@ -72,7 +72,7 @@ fn open(
     let spare = bytes.saturating_sub(needed) / runs.len().max(1);
     let mut cursors = BinaryHeap::with_capacity(runs.len());
     for run in runs {
-        let buffer_bytes = least_bytes(run).max(LARGEST_CALL_BYTES.min(least_bytes(run) + spare));
+        let buffer_bytes = least_bytes(run).max(MAX_CALL_BYTES.min(least_bytes(run) + spare));
         let mut cursor = Cursor::new(run, reducer, buffer_bytes);
         if cursor.advance(meter)? {
             cursors.push(cursor);
@@ -81,7 +81,7 @@ fn open(
     Ok(cursors)
 }
 
-/// Go on from the first cursor's word; drop the cursor at its end.
+/// Advance the first cursor; drop it at its end.
 fn advance(mut first: PeekMut<Cursor>, meter: &mut Meter) -> Result<(), Halt> {
     if !first.advance(meter)? {
         PeekMut::pop(first);
@@ -90,7 +90,7 @@ fn advance(mut first: PeekMut<Cursor>, meter: &mut Meter) -> Result<(), Halt> {
 }
 
 fn least_bytes(run: &Run) -> usize {
-    LEAST_BUFFER.max(run.longest_word + MOST_HEADER_BYTES)
+    MIN_BUFFER_BYTES.max(run.longest_word + MAX_HEADER_BYTES)
 }
 
 fn longest_word(runs: &[Run]) -> usize {

@@ -1,35 +1,34 @@
-//! Words counted as Hadoop's `WordCount` does, and text to count them in.
+//! Word counting as in Hadoop's `WordCount`, and generation of input text.
 //!
-//! Each thread reads splits, counts their words in a table of its own, and spills the table as a
-//! sorted run when it is full; all runs are merged into one part per reducer. Nothing grows with
-//! the texts but the spill files.
+//! Each thread counts the words of splits in its own table, and spills a full table as a sorted
+//! run. All runs are merged into one part per reducer. Memory use does not depend on the text size.
 //!
 //! Source: Apache Hadoop, `org.apache.hadoop.examples.WordCount`.
 
-mod below;
-mod carry_out;
 mod count;
 mod cursor;
+mod execution;
 mod generate;
 mod job;
-mod memory;
 mod merge;
-mod pass;
+mod merge_pass;
+mod partition;
+mod range_scale;
 mod reduce;
-mod reducer;
 mod run;
-mod spills;
+mod spill_files;
 mod split;
 mod table;
-mod tally;
 mod text;
+mod thread_memory;
 mod tokens;
 mod verify;
 mod vocabulary;
 mod word;
+mod word_summary;
 mod zipf;
 
-pub use carry_out::count;
-pub use generate::{InvalidText, TextJob, generate};
-pub use job::{CountJob, CountResult, Invalid};
-pub use tally::Tally;
+pub use execution::count;
+pub use generate::{InvalidTextJob, TextJob, generate};
+pub use job::{CountJob, CountResult, InvalidCountJob};
+pub use word_summary::WordSummary;

@@ -1,33 +1,32 @@
-//! Reducing: all runs merged into the parts of the output.
+//! Reduce phase: merge all runs into the parts of the output.
 
 use crate::buffer::buffer;
 use crate::error::Halt;
 use crate::folder::OutputFolder;
 use crate::meter::Meter;
-use crate::phases::Pieces;
+use crate::phase_runner::WorkQueue;
 use crate::wordcount::job::CountJob;
-use crate::wordcount::memory::Share;
 use crate::wordcount::merge::merge;
 use crate::wordcount::run::{Run, push_long};
 use crate::writer::Writer;
 
-/// Write the parts of reducers as long as there is a next one.
+/// Write parts until none is left.
 pub(crate) fn write_parts(
     job: &CountJob,
     runs: &[Run],
     folder: &OutputFolder,
-    pieces: &Pieces,
+    queue: &WorkQueue,
     meter: &mut Meter,
 ) -> Result<(), Halt> {
-    let share = Share::of(job);
-    let mut outgoing = buffer(share.buffer_bytes())?;
-    while let Some(part) = pieces.take() {
+    let memory = job.thread_memory();
+    let mut outgoing = buffer(memory.buffer_bytes())?;
+    while let Some(part) = queue.next() {
         let file = folder.part(part, false)?;
         let mut writer = Writer::new(&file, &mut outgoing, 0);
         merge(
             runs,
             part,
-            share.merge_bytes(),
+            memory.merge_bytes(),
             meter,
             |word, count, meter| write_line(&mut writer, word, count, meter),
         )?;
@@ -37,7 +36,7 @@ pub(crate) fn write_parts(
     Ok(())
 }
 
-/// As `TextOutputFormat` writes it: the word, a tab, the count.
+/// Write a line as `TextOutputFormat` does: word, tab, count.
 fn write_line(writer: &mut Writer, word: &[u8], count: u64, meter: &mut Meter) -> Result<(), Halt> {
     push_long(writer, word, meter)?;
     writer.push(b"\t", meter)?;

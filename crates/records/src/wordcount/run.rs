@@ -1,4 +1,4 @@
-//! Sorted words in a spill file: a run, with a section for each reducer.
+//! Sorted run of words in a spill file, with a section per reducer.
 
 use std::sync::Arc;
 
@@ -8,17 +8,17 @@ use iostudy_pattern::PAGE_BYTES;
 use crate::error::Halt;
 use crate::file::DataFile;
 use crate::meter::Meter;
-use crate::wordcount::table::Counted;
+use crate::wordcount::table::WordEntry;
 use crate::writer::Writer;
 
-/// A record begins with the length of its word and its count, as numbers of one to ten bytes.
-pub(crate) const MOST_HEADER_BYTES: usize = 20;
+/// Maximum header size: word length and count as variable-length integers.
+pub(crate) const MAX_HEADER_BYTES: usize = 20;
 
-/// Where a run lies.
+/// Location of a run.
 #[derive(Clone)]
 pub(crate) struct Run {
     pub(crate) file: Arc<DataFile>,
-    /// Where each reducer's section begins, and at last where the run ends.
+    /// Start of each reducer's section, and the end of the run.
     pub(crate) bounds: Vec<u64>,
     pub(crate) longest_word: usize,
 }
@@ -29,7 +29,7 @@ impl Run {
     }
 }
 
-/// Writes one run.
+/// Writer of one run.
 pub(crate) struct RunWriter<'a> {
     writer: Writer<'a>,
     at: u64,
@@ -38,7 +38,7 @@ pub(crate) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// To a file from `at` on, through a buffer of two pages or more.
+    /// Create a writer to a file from `at`, with a buffer of at least two pages.
     pub(crate) fn new(file: &'a DataFile, buffer: &'a mut [u8], at: u64) -> Self {
         Self {
             writer: Writer::new(file, buffer, at),
@@ -48,11 +48,11 @@ impl<'a> RunWriter<'a> {
         }
     }
 
-    /// Append a word; reducers and their words come in order.
-    pub(crate) fn push(&mut self, word: &Counted, meter: &mut Meter) -> Result<(), Halt> {
+    /// Append a word; reducers and words must be in order.
+    pub(crate) fn push(&mut self, word: &WordEntry, meter: &mut Meter) -> Result<(), Halt> {
         self.begin_sections(word.reducer + 1);
         let len = word.head.len() + word.rest.len();
-        let mut header = [0; MOST_HEADER_BYTES];
+        let mut header = [0; MAX_HEADER_BYTES];
         let mut header_len = len.encode_var(&mut header);
         header_len += word.count.encode_var(&mut header[header_len..]);
         self.writer.push(&header[..header_len], meter)?;
@@ -64,14 +64,14 @@ impl<'a> RunWriter<'a> {
         Ok(())
     }
 
-    /// Begin the next sections here until there are so many.
+    /// Start new sections up to this number.
     fn begin_sections(&mut self, sections: usize) {
         if self.bounds.len() < sections {
             self.bounds.resize(sections, self.at);
         }
     }
 
-    /// Write out what is left.
+    /// Flush and return the run.
     pub(crate) fn finish(
         mut self,
         file: &Arc<DataFile>,
@@ -88,7 +88,7 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-/// Push a word that may be longer than the writer's buffer.
+/// Write a word that may exceed the writer's buffer.
 pub(crate) fn push_long(writer: &mut Writer, word: &[u8], meter: &mut Meter) -> Result<(), Halt> {
     let mut pieces = word.chunks(PAGE_BYTES);
     pieces.try_for_each(|piece| writer.push(piece, meter))

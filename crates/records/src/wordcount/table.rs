@@ -1,26 +1,26 @@
-//! Words and how often each has occurred, in memory that does not grow beyond its share.
+//! Hash table of word counts with a fixed memory limit.
 
 use std::cmp::Ordering;
 
 use iostudy_pattern::PAGE_BYTES;
 use rustix::mm::{Advice, madvise};
 
-use crate::buffer::{room_for, whole_pages};
+use crate::buffer::{reserve, whole_pages};
 use crate::error::Fault;
 use crate::sort::sort;
-use crate::wordcount::below::below;
-use crate::wordcount::reducer::reducer;
+use crate::wordcount::partition::partition;
+use crate::wordcount::range_scale::scale_to_range;
 use crate::wordcount::word::{PREFIX_BYTES, Word};
 
-/// Of the share, what the ends of long words may take.
+/// Fraction of the memory for the ends of long words (1/8).
 pub(crate) const ARENA_PART: usize = 8;
-/// Of so many slots one stays free, so that a word that is not there is soon missed.
+/// Fraction of slots that stay free (1/4), for short probe sequences.
 const FREE_PART: usize = 4;
 
-/// Slots that are gone through at a time, 1 MiB: a stop is heard in between.
+/// Slots processed between two stop checks: 1 MiB.
 const SLOTS_AT_A_TIME: usize = (1 << 20) / size_of::<Entry>();
 
-/// A word, its reducer and its count, which is 0 in a free slot. None lies in two cache lines.
+/// Word, reducer and count; a count of 0 marks a free slot. An entry never crosses a cache line.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Entry {
@@ -28,24 +28,24 @@ struct Entry {
     count: u32,
     reducer: u32,
     len: u32,
-    /// Where in the arena the rest of the word begins, if it is longer than the prefix.
+    /// Arena offset of the rest of a long word.
     rest_at: u32,
 }
 
-/// A word and how often it has occurred.
-pub(crate) struct Counted<'a> {
+/// Word with its count.
+pub(crate) struct WordEntry<'a> {
     pub(crate) reducer: usize,
-    /// The word is this,
+    /// First part of the word.
     pub(crate) head: &'a [u8],
-    /// and then this.
+    /// Second part of the word.
     pub(crate) rest: &'a [u8],
     pub(crate) count: u64,
 }
 
-/// The combiner of one thread: a hash table with linear probing, which is sorted where it lies.
+/// Combiner of one thread: a hash table with linear probing that is sorted in place.
 ///
-/// One access to memory per word is what it is made for: a text's rarer words are in no cache, and
-/// waiting for them would take most of the time. See [`Table::fetch`].
+/// It is designed for one memory access per word, because rare words miss all caches. See
+/// [`Table::fetch`].
 pub(crate) struct Table {
     slots: Vec<Entry>,
     arena: Vec<u8>,
@@ -53,54 +53,54 @@ pub(crate) struct Table {
     entries: usize,
 }
 
-/// There is no room for another word, or in its count; the table has to be emptied first.
+/// The table or a counter is full; the table must be cleared first.
 #[derive(Debug)]
-pub(crate) struct Full;
+pub(crate) struct TableFull;
 
 impl Table {
-    /// A table that takes at most `share_bytes` of memory.
+    /// Create a table within `share_bytes` of memory.
     ///
     /// # Errors
     ///
-    /// The system has not as much, or `go_on` says no.
+    /// The system has not enough memory, or `check_stop` fails.
     pub(crate) fn new<E: From<Fault>>(
         share_bytes: usize,
         reducers: usize,
-        go_on: impl Fn() -> Result<(), E>,
+        check_stop: impl Fn() -> Result<(), E>,
     ) -> Result<Self, E> {
         let arena_bytes = (share_bytes / ARENA_PART).min(u32::MAX as usize);
         let slots = (share_bytes - arena_bytes) / size_of::<Entry>();
         let mut table = Self {
-            slots: room_for(slots)?,
-            arena: room_for(arena_bytes)?,
+            slots: reserve(slots)?,
+            arena: reserve(arena_bytes)?,
             reducers,
             entries: 0,
         };
         in_huge_pages(&mut table.slots);
         while table.slots.len() < slots {
-            go_on()?;
+            check_stop()?;
             let more = (table.slots.len() + SLOTS_AT_A_TIME).min(slots);
             table.slots.resize(more, Entry::default());
         }
         Ok(table)
     }
 
-    /// Have the memory where a word will be looked for brought to the CPU meanwhile.
+    /// Prefetch the slot of a word.
     #[inline]
     pub(crate) fn fetch(&self, word: &Word) {
         let entry = &raw const self.slots[self.first_slot(word.hash)];
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: every CPU of that kind has the instruction, and it changes nothing.
+        // SAFETY: every x86-64 CPU has the instruction, and it has no side effects.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(entry.cast());
         }
         #[cfg(not(target_arch = "x86_64"))]
-        let _ = entry; // there is no stable way to ask for it
+        let _ = entry; // no stable intrinsic
     }
 
-    /// The word has occurred once more.
+    /// Count one occurrence of a word.
     #[inline]
-    pub(crate) fn add(&mut self, word: &Word) -> Result<(), Full> {
+    pub(crate) fn add(&mut self, word: &Word) -> Result<(), TableFull> {
         let mut slot = self.first_slot(word.hash);
         loop {
             let entry = &mut self.slots[slot];
@@ -108,7 +108,7 @@ impl Table {
                 return self.insert(slot, word);
             }
             if entry.is(word, &self.arena) {
-                entry.count = entry.count.checked_add(1).ok_or(Full)?;
+                entry.count = entry.count.checked_add(1).ok_or(TableFull)?;
                 return Ok(());
             }
             slot = if slot + 1 < self.slots.len() {
@@ -119,23 +119,23 @@ impl Table {
         }
     }
 
-    /// Where to look for a word first; every slot is as likely.
+    /// First slot to probe; uniformly distributed.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // it is less than the number of slots
     fn first_slot(&self, hash: u64) -> usize {
-        below(self.slots.len() as u64, hash) as usize
+        scale_to_range(self.slots.len() as u64, hash) as usize
     }
 
-    fn insert(&mut self, slot: usize, word: &Word) -> Result<(), Full> {
+    fn insert(&mut self, slot: usize, word: &Word) -> Result<(), TableFull> {
         let most_entries = self.slots.len() - self.slots.len() / FREE_PART;
         let room = self.arena.capacity() - self.arena.len();
         if self.entries == most_entries || word.rest().len() > room {
-            return Err(Full);
+            return Err(TableFull);
         }
         self.slots[slot] = Entry {
             prefix: word.prefix,
             count: 1,
-            reducer: narrow(reducer(word.letters, self.reducers)),
+            reducer: narrow(partition(word.letters, self.reducers)),
             len: narrow(word.letters.len()),
             rest_at: narrow(self.arena.len()),
         };
@@ -144,27 +144,27 @@ impl Table {
         Ok(())
     }
 
-    /// Whether no word is in it.
+    /// Whether the table is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries == 0
     }
 
-    /// Put every word in its place, by reducer and then in the order of its bytes. No word may be
-    /// added until the table is cleared, even if `go_on` says no.
-    pub(crate) fn sort<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
-        self.gather(&go_on)?;
+    /// Sort all words by reducer and bytes. No word may be added before the table is cleared, even
+    /// after an error.
+    pub(crate) fn sort<E>(&mut self, check_stop: impl Fn() -> Result<(), E>) -> Result<(), E> {
+        self.gather(&check_stop)?;
         let (arena, entries) = (&self.arena, &mut self.slots[..self.entries]);
-        sort(entries, Entry::rank, |a, b| a.order(b, arena), go_on)
+        sort(entries, Entry::rank, |a, b| a.order(b, arena), check_stop)
     }
 
-    /// Give every word, once they are sorted.
+    /// Call `emit` with every word in sorted order.
     pub(crate) fn each_word<E>(
         &self,
-        mut give: impl FnMut(&Counted) -> Result<(), E>,
+        mut emit: impl FnMut(&WordEntry) -> Result<(), E>,
     ) -> Result<(), E> {
         for entry in &self.slots[..self.entries] {
             let head = entry.head();
-            give(&Counted {
+            emit(&WordEntry {
                 reducer: entry.reducer as usize,
                 head: &head[..PREFIX_BYTES.min(entry.len as usize)],
                 rest: entry.rest(&self.arena),
@@ -174,10 +174,10 @@ impl Table {
         Ok(())
     }
 
-    /// Be empty afterwards, unless `go_on` says no.
-    pub(crate) fn clear<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
+    /// Clear the table, unless `check_stop` fails.
+    pub(crate) fn clear<E>(&mut self, check_stop: impl Fn() -> Result<(), E>) -> Result<(), E> {
         for slots in self.slots.chunks_mut(SLOTS_AT_A_TIME) {
-            go_on()?;
+            check_stop()?;
             slots.fill(Entry::default());
         }
         self.arena.clear();
@@ -185,15 +185,15 @@ impl Table {
         Ok(())
     }
 
-    /// Bring all entries to the first slots.
-    fn gather<E>(&mut self, go_on: impl Fn() -> Result<(), E>) -> Result<(), E> {
-        let mut gathered = 0;
+    /// Move all entries to the first slots.
+    fn gather<E>(&mut self, check_stop: impl Fn() -> Result<(), E>) -> Result<(), E> {
+        let mut count = 0;
         for start in (0..self.slots.len()).step_by(SLOTS_AT_A_TIME) {
-            go_on()?;
+            check_stop()?;
             for slot in start..self.slots.len().min(start + SLOTS_AT_A_TIME) {
                 if self.slots[slot].count > 0 {
-                    self.slots[gathered] = self.slots[slot];
-                    gathered += 1;
+                    self.slots[count] = self.slots[slot];
+                    count += 1;
                 }
             }
         }
@@ -201,8 +201,8 @@ impl Table {
     }
 }
 
-/// Ask for huge pages below memory that is visited at random: most visits would miss the CPU's
-/// table of pages else. It is a wish; not every kernel has them.
+/// Request huge pages for randomly accessed memory, to reduce TLB misses. The kernel may ignore the
+/// request.
 fn in_huge_pages(slots: &mut Vec<Entry>) {
     let room = slots.spare_capacity_mut();
     let start = room.as_mut_ptr().cast::<u8>();
@@ -232,7 +232,7 @@ impl Entry {
         &arena[self.rest_at as usize..][..rest]
     }
 
-    /// What their order begins with.
+    /// Leading part of the sort order.
     #[inline]
     fn rank(&self) -> u128 {
         u128::from(self.reducer) << u64::BITS | u128::from(self.prefix[0])
@@ -246,7 +246,7 @@ impl Entry {
     }
 }
 
-/// A number below 2^32: of what is in the table, as its size is limited, or of a reducer.
+/// Convert a number below 2^32.
 fn narrow(number: usize) -> u32 {
     u32::try_from(number).expect("nothing of the table is 2^32 or more")
 }
@@ -259,7 +259,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::wordcount::reducer::reducer;
+    use crate::wordcount::partition::partition;
 
     const SHARE: usize = 1 << 16;
 
@@ -267,23 +267,23 @@ mod tests {
 
     fn emptied(table: &mut Table) -> Vec<((usize, Vec<u8>), u64)> {
         let mut all = Vec::new();
-        table.sort(go_on).unwrap();
+        table.sort(check_stop).unwrap();
         let taken = table.each_word(|word| {
             all.push(((word.reducer, [word.head, word.rest].concat()), word.count));
-            go_on()
+            check_stop()
         });
         taken.unwrap();
-        table.clear(go_on).unwrap();
+        table.clear(check_stop).unwrap();
         all
     }
 
-    #[allow(clippy::unnecessary_wraps)] // as it is asked for
-    fn go_on() -> Result<(), Fault> {
+    #[allow(clippy::unnecessary_wraps)] // as the signature requires
+    fn check_stop() -> Result<(), Fault> {
         Ok(())
     }
 
-    fn table(share: usize, reducers: usize) -> Table {
-        Table::new(share, reducers, go_on).unwrap()
+    fn table(memory: usize, reducers: usize) -> Table {
+        Table::new(memory, reducers, check_stop).unwrap()
     }
 
     #[test]
@@ -317,18 +317,18 @@ mod tests {
 
     #[test]
     fn a_stop_is_heard_while_it_is_made_sorted_and_cleared() {
-        let asked = Cell::new(0);
+        let calls = Cell::new(0);
         let ask = || {
-            asked.set(asked.get() + 1);
-            go_on()
+            calls.set(calls.get() + 1);
+            check_stop()
         };
         let mut table = Table::new(4 << 20, 1, ask).unwrap();
-        assert_eq!(asked.replace(0), 4);
+        assert_eq!(calls.replace(0), 4);
         table.add(&Word::alone(b"the")).unwrap();
         table.sort(ask).unwrap();
-        assert_eq!(asked.replace(0), 4 + 1);
+        assert_eq!(calls.replace(0), 4 + 1);
         table.clear(ask).unwrap();
-        assert_eq!(asked.get(), 4);
+        assert_eq!(calls.get(), 4);
         let stop = || Err(());
         assert!(table.sort(stop).is_err() && table.clear(stop).is_err());
     }
@@ -345,12 +345,12 @@ mod tests {
 
     #[test]
     fn all_its_memory_is_within_its_share() {
-        for share in [SHARE, 3 << 16, 1 << 20, 5 << 20] {
-            let table = table(share, 1);
+        for memory in [SHARE, 3 << 16, 1 << 20, 5 << 20] {
+            let table = table(memory, 1);
             let slots = table.slots.capacity() * size_of::<Entry>();
             let all = slots + table.arena.capacity();
-            assert!(all <= share, "{all} of {share}");
-            assert!(all > share / 100 * 99, "{all} of {share}");
+            assert!(all <= memory, "{all} of {memory}");
+            assert!(all > memory / 100 * 99, "{all} of {memory}");
         }
     }
 
@@ -364,7 +364,7 @@ mod tests {
             let mut expected = Counts::new();
             for word in &words {
                 table.add(&Word::alone(word)).unwrap();
-                *expected.entry((reducer(word, reducers), word.clone())).or_default() += 1;
+                *expected.entry((partition(word, reducers), word.clone())).or_default() += 1;
             }
             prop_assert_eq!(emptied(&mut table), Vec::from_iter(expected));
         }

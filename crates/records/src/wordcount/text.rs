@@ -1,56 +1,58 @@
-//! Text made up word by word, drawn from a vocabulary by Zipf's law.
+//! Text generator with Zipf-distributed words.
 
 use iostudy_pattern::{Stream, nth};
 
-use crate::wordcount::tally::Tally;
-use crate::wordcount::vocabulary::Spelled;
+use crate::wordcount::vocabulary::SpelledWord;
 use crate::wordcount::word::Word;
+use crate::wordcount::word_summary::WordSummary;
 use crate::wordcount::zipf::Zipf;
 
-/// With its end.
-const LONGEST_LINE: usize = 100;
-/// In two KiB of a CPU's first cache.
+/// Maximum line length, with the line feed.
+const MAX_LINE_BYTES: usize = 100;
+/// Buffered words: 2 KiB, within the L1 cache.
 const AHEAD_WORDS: usize = 64;
 
-/// Makes one block of a text after the other.
+/// Generator of text blocks.
 pub(crate) struct Writer<'a> {
-    words: Ahead<'a>,
-    tally: Tally,
+    words: WordBuffer<'a>,
+    summary: WordSummary,
 }
 
 impl<'a> Writer<'a> {
-    /// For a block of its own: what it holds depends on nothing else.
+    /// Create the writer of a block; its content depends only on these arguments.
     pub(crate) fn new(zipf: &'a Zipf, seed: u64, file: u64, block: u64) -> Self {
         Self {
-            words: Ahead::new(zipf, Stream::new(nth(nth(seed, file), block))),
-            tally: Tally::default(),
+            words: WordBuffer::new(zipf, Stream::new(nth(nth(seed, file), block))),
+            summary: WordSummary::default(),
         }
     }
 
-    /// Fill `block` with lines, of which the last one ends with it; what was written.
-    pub(crate) fn fill(mut self, block: &mut [u8]) -> Tally {
+    /// Fill `block` with complete lines and return their summary.
+    pub(crate) fn fill(mut self, block: &mut [u8]) -> WordSummary {
         let mut at = 0;
         while at < block.len() {
             at += self.line(&mut block[at..]);
         }
-        self.tally
+        self.summary
     }
 
-    /// Write one line to the start of `out`, which is not empty; its length with its end.
+    /// Write one line to the start of `out`, which is not empty. Return its length with the line
+    /// feed.
     fn line(&mut self, out: &mut [u8]) -> usize {
-        let room = out.len().min(LONGEST_LINE) - 1;
+        let room = out.len().min(MAX_LINE_BYTES) - 1;
         let mut at = 0;
         while let Some(end) = self.word(out, at, room) {
             out[end] = b' ';
             at = end + 1;
         }
-        // The last blank is the end of the line, which is a line of its own if no word fits.
+        // The last blank becomes the line feed; a line is empty if no word fits.
         let end = at.saturating_sub(1);
         out[end] = b'\n';
         end + 1
     }
 
-    /// Write the next word at `at` if it ends by `room`; only the first of a line is cut to fit.
+    /// Write the next word at `at` if it ends by `room`; only the first word of a line is
+    /// truncated.
     #[inline]
     fn word(&mut self, out: &mut [u8], at: usize, room: usize) -> Option<usize> {
         let word = self.words.first();
@@ -62,38 +64,37 @@ impl<'a> Writer<'a> {
             len = room;
         }
         put(word, len, &mut out[at..]);
-        self.tally
+        self.summary
             .count(Word::within(word.room(), (0, len)).hash, 1);
         self.words.advance();
         Some(at + len)
     }
 }
 
-/// Write the first letters of a word. What lies behind them is written to as well: copying a fixed
-/// number of bytes is faster, and the text goes on there.
+/// Write the first letters of a word. It overwrites bytes behind them, because a copy of fixed size
+/// is faster.
 #[inline]
-fn put(word: &Spelled, len: usize, out: &mut [u8]) {
+fn put(word: &SpelledWord, len: usize, out: &mut [u8]) {
     match out.first_chunk_mut() {
         Some(room) => *room = *word.room(),
         None => out[..len].copy_from_slice(&word.room()[..len]),
     }
 }
 
-/// The words that come next, spelled many at a time: a CPU waits when it has to read at once and as
-/// a whole what it has just written letter by letter.
-struct Ahead<'a> {
+/// Buffer of upcoming words, spelled in batches to avoid store-forwarding stalls.
+struct WordBuffer<'a> {
     zipf: &'a Zipf,
     random: Stream,
-    words: [Spelled; AHEAD_WORDS],
+    words: [SpelledWord; AHEAD_WORDS],
     first: usize,
 }
 
-impl<'a> Ahead<'a> {
+impl<'a> WordBuffer<'a> {
     fn new(zipf: &'a Zipf, random: Stream) -> Self {
         let mut ahead = Self {
             zipf,
             random,
-            words: [Spelled::NONE; AHEAD_WORDS],
+            words: [SpelledWord::NONE; AHEAD_WORDS],
             first: 0,
         };
         ahead.spell();
@@ -101,7 +102,7 @@ impl<'a> Ahead<'a> {
     }
 
     #[inline]
-    fn first(&self) -> &Spelled {
+    fn first(&self) -> &SpelledWord {
         &self.words[self.first]
     }
 

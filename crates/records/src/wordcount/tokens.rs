@@ -1,17 +1,17 @@
-//! Where words begin and end: at the white space of Java's `StringTokenizer`.
+//! Tokenization at the white space of Java's `StringTokenizer`.
 
-/// The delimiters of `java.util.StringTokenizer` unless it is given others.
+/// Default delimiters of `java.util.StringTokenizer`.
 #[inline]
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
 }
 
-/// As many bytes as the result of their comparison has bits.
+/// Block size: one bit of a `u64` per byte.
 const BLOCK_BYTES: usize = 64;
 
-/// A bit per byte, set where it is white space; the first byte is the lowest bit.
+/// Bit mask of white space; the first byte is the lowest bit.
 ///
-/// Without a branch, so that the compiler compares many bytes at a time.
+/// Branch-free, so that the compiler vectorizes it.
 #[inline]
 fn spaces(block: &[u8; BLOCK_BYTES]) -> u64 {
     let mut found = [0_u8; BLOCK_BYTES];
@@ -21,25 +21,25 @@ fn spaces(block: &[u8; BLOCK_BYTES]) -> u64 {
     let mut bits = 0;
     for (index, flags) in found.chunks_exact(8).enumerate() {
         let flags = u64::from_le_bytes(flags.try_into().expect("eight bytes"));
-        // Gathers the lowest bit of each byte in the highest byte, the first byte's lowest.
+        // Collects the lowest bit of each byte in the highest byte, in byte order.
         let gathered = flags.wrapping_mul(0x0102_0408_1020_4080) >> 56;
         bits |= gathered << (8 * index);
     }
     bits
 }
 
-/// Where the words of a text lie, in their order, as `(start, end)`.
+/// Iterator over word positions as `(start, end)`.
 ///
-/// A word that is still open at the end of the text is kept apart: see [`Words::open`].
+/// An unfinished word at the end is separate: see [`Words::open`].
 pub(crate) struct Words<'a> {
     text: &'a [u8],
-    /// Where the block begins that `changes` is about.
+    /// Start of the block that `changes` describes.
     at: usize,
-    /// A bit for each byte of the block before which a word begins or ends, those not yet seen.
+    /// Bits of unprocessed word boundaries in the block.
     changes: u64,
-    /// Where the word begins that has not ended yet.
+    /// Start of the current word.
     start: Option<usize>,
-    /// 1 if the block before ended within a word.
+    /// 1 if the previous block ended within a word.
     inside: u64,
 }
 
@@ -52,25 +52,25 @@ impl<'a> Words<'a> {
             start: None,
             inside: 0,
         };
-        words.look();
+        words.scan_block();
         words
     }
 
-    /// Where the word begins that goes on to the end of the text; to be asked at the end.
+    /// Start of the unfinished word at the end of the text. Call it at the end.
     pub(crate) fn open(&self) -> Option<usize> {
         self.start
     }
 
-    /// Compare the block that begins at `self.at`.
+    /// Scan the block at `self.at`.
     #[inline]
-    fn look(&mut self) {
+    fn scan_block(&mut self) {
         let rest = &self.text[self.at.min(self.text.len())..];
         let (letters, valid) = if let Some(block) = rest.first_chunk() {
             (!spaces(block), u64::MAX)
         } else {
             let mut block = [b' '; BLOCK_BYTES];
             block[..rest.len()].copy_from_slice(rest);
-            (!spaces(&block), (1 << rest.len()) - 1) // no word ends where the text does
+            (!spaces(&block), (1 << rest.len()) - 1) // no word ends at the end of the text
         };
         self.changes = (letters ^ ((letters << 1) | self.inside)) & valid;
         self.inside = letters >> (BLOCK_BYTES - 1);
@@ -95,7 +95,7 @@ impl Iterator for Words<'_> {
             if self.at >= self.text.len() {
                 return None;
             }
-            self.look();
+            self.scan_block();
         }
     }
 }

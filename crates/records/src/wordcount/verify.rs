@@ -1,39 +1,38 @@
-//! Verifying: the output read back, its order and its sums.
+//! Verification of the output's order and sums.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Fault, Halt};
 use crate::meter::Meter;
-use crate::phases::Pieces;
+use crate::phase_runner::WorkQueue;
 use crate::wordcount::job::CountJob;
-use crate::wordcount::memory::Share;
-use crate::wordcount::reducer::reducer;
+use crate::wordcount::partition::partition;
 use crate::wordcount::split::{SplitReader, splits};
-use crate::wordcount::tally::Tally;
 use crate::wordcount::word::Word;
+use crate::wordcount::word_summary::WordSummary;
 
-/// What was found in the output.
+/// Words of one output part.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Found {
-    pub(crate) tally: Tally,
-    pub(crate) distinct: u64,
+pub(crate) struct PartResult {
+    pub(crate) summary: WordSummary,
+    pub(crate) distinct_words: u64,
 }
 
-/// Read parts as long as there is a next one: their words ascend and belong to them.
+/// Read parts from the queue; their words must ascend and belong to the part.
 pub(crate) fn read_parts(
     job: &CountJob,
-    pieces: &Pieces,
+    queue: &WorkQueue,
     meter: &mut Meter,
-) -> Result<Found, Halt> {
-    let mut reader = SplitReader::new(Share::of(job));
-    let mut found = Found::default();
-    while let Some(part) = pieces.take() {
+) -> Result<PartResult, Halt> {
+    let mut reader = SplitReader::new(job.thread_memory());
+    let mut found = PartResult::default();
+    while let Some(part) = queue.next() {
         let path = job.output.join(format!("part-r-{part:05}"));
         let lines = read_part(&path, &mut reader, meter, |word| {
-            reducer(word, job.reducers) == part
+            partition(word, job.reducers) == part
         })?;
-        found.tally = found.tally + lines.tally;
-        found.distinct += lines.distinct;
+        found.summary = found.summary + lines.summary;
+        found.distinct_words += lines.distinct_words;
     }
     Ok(found)
 }
@@ -43,28 +42,28 @@ fn read_part(
     reader: &mut SplitReader,
     meter: &mut Meter,
     belongs: impl Fn(&[u8]) -> bool,
-) -> Result<Found, Halt> {
+) -> Result<PartResult, Halt> {
     let mut lines = Lines::default();
     for split in splits(std::slice::from_ref(path), u64::MAX)? {
         reader.each_batch(&split, meter, |batch, _| {
             let taken = batch
                 .words()
                 .try_for_each(|token| lines.take(token, &belongs));
-            Ok(taken.map_err(|what| lines.wrong(path, what))?)
+            Ok(taken.map_err(|what| lines.invalid_data(path, what))?)
         })?;
     }
     if lines.inside {
-        return Err(lines.wrong(path, "ends without a count").into());
+        return Err(lines.invalid_data(path, "ends without a count").into());
     }
     Ok(lines.found)
 }
 
-/// The lines of a part as far as they have been read: in each a word and its count.
+/// Parser of a part's lines: a word and its count each.
 #[derive(Default)]
 struct Lines {
-    found: Found,
+    found: PartResult,
     word: Vec<u8>,
-    /// Whether a word has been read, and its count comes next.
+    /// Whether the next token is a count.
     inside: bool,
 }
 
@@ -88,15 +87,17 @@ impl Lines {
         let digits = std::str::from_utf8(token).ok();
         let count = digits.and_then(|digits| digits.parse().ok());
         let count = count.ok_or("has no number where the count should be")?;
-        self.found.tally.count(Word::alone(&self.word).hash, count);
-        self.found.distinct += 1;
+        self.found
+            .summary
+            .count(Word::alone(&self.word).hash, count);
+        self.found.distinct_words += 1;
         Ok(())
     }
 
-    fn wrong(&self, path: &Path, what: &str) -> Fault {
-        Fault::Wrong {
+    fn invalid_data(&self, path: &Path, what: &str) -> Fault {
+        Fault::InvalidData {
             path: path.to_owned(),
-            found: format!("{what}, in line {}", self.found.distinct + 1),
+            found: format!("{what}, in line {}", self.found.distinct_words + 1),
         }
     }
 }

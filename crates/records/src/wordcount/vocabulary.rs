@@ -1,17 +1,17 @@
-//! Made-up words: pronounceable, each of its own spelling, and as long as English ones.
+//! Artificial vocabulary of pronounceable, unique words with English word lengths.
 //!
-//! The commonest words are the shortest (Zipf's law of abbreviation: G. K. Zipf, "The Psycho-Biology
-//! of Language", 1935). Of a million words at exponent 1 the mean length is about 4.3 letters over a
-//! text and 7.3 over the vocabulary, much as in English.
+//! Frequent words are short (Zipf's law of abbreviation: G. K. Zipf, "The Psycho-Biology of
+//! Language", 1935). With a million words and exponent 1 the mean length is 4.3 letters over a text
+//! and 7.3 over the vocabulary, as in English.
 
 const CONSONANTS: [u8; 20] = *b"tnsrlhdcmfpgwbvkjzqx";
 const VOWELS: [&[u8]; 10] = [
     b"e", b"a", b"o", b"i", b"u", b"ea", b"ou", b"ie", b"ai", b"oo",
 ];
-/// A consonant and a vowel each, as they are written and how long they are. A syllable is written
-/// with what is behind it, as copying a fixed number of bytes is faster.
+/// Syllables of a consonant and a vowel, with their lengths. A copy of fixed size is faster than
+/// one of exact length.
 const SYLLABLES: [([u8; 4], usize); CONSONANTS.len() * VOWELS.len()] = syllables();
-/// How a word may end behind its last vowel.
+/// Optional last consonant of a word.
 const ENDINGS: [Option<u8>; 6] = [
     None,
     Some(b's'),
@@ -21,25 +21,25 @@ const ENDINGS: [Option<u8>; 6] = [
     Some(b'l'),
 ];
 
-/// No word of a 64-bit rank is longer: nine syllables of three letters and an ending.
-const LONGEST_WORD: usize = 28;
+/// Maximum length of a word with a 64-bit rank: nine syllables of three letters and an ending.
+const MAX_WORD_BYTES: usize = 28;
 
-/// A word that has been spelled. None lies in two cache lines.
+/// Spelled word. It never crosses a cache line.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
-pub(crate) struct Spelled {
-    out: [u8; LONGEST_WORD],
+pub(crate) struct SpelledWord {
+    out: [u8; MAX_WORD_BYTES],
     len: u32,
 }
 
-impl Spelled {
-    /// Before there is a word.
+impl SpelledWord {
+    /// Initial value.
     pub(crate) const NONE: Self = Self {
-        out: [0; LONGEST_WORD],
+        out: [0; MAX_WORD_BYTES],
         len: 0,
     };
 
-    /// Become the word of that rank; 1 is the commonest.
+    /// Spell the word of this rank; 1 is the most frequent.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // no word is longer than the longest
     pub(crate) fn spell(&mut self, rank: u64) {
@@ -51,30 +51,30 @@ impl Spelled {
         self.len as usize
     }
 
-    /// The letters, and behind them what has no meaning.
+    /// Letters, followed by unspecified bytes.
     #[inline]
-    pub(crate) fn room(&self) -> &[u8; LONGEST_WORD] {
+    pub(crate) fn room(&self) -> &[u8; MAX_WORD_BYTES] {
         &self.out
     }
 }
 
-/// Spell the word of that rank at the start of `out`; its length.
+/// Spell the word of this rank at the start of `out` and return its length.
 ///
-/// Different ranks give different words: a syllable is a consonant with one of ten vowels, so that
-/// a word can be taken apart again in one way only.
+/// Distinct ranks have distinct words: each syllable is a consonant with one of ten vowels, so
+/// decoding is unique.
 #[inline]
-fn spell(rank: u64, out: &mut [u8; LONGEST_WORD]) -> usize {
-    let (mut left, ending) = divided(rank - 1, ENDINGS.len());
+fn spell(rank: u64, out: &mut [u8; MAX_WORD_BYTES]) -> usize {
+    let (mut left, ending) = div_rem(rank - 1, ENDINGS.len());
     let mut len = 0;
     loop {
-        let (more, syllable) = divided(left, SYLLABLES.len());
+        let (more, syllable) = div_rem(left, SYLLABLES.len());
         let (letters, letters_len) = SYLLABLES[syllable];
         out[len..len + letters.len()].copy_from_slice(&letters);
         len += letters_len;
         if more == 0 {
             break;
         }
-        left = more - 1; // there is no zero among the digits of a bijective numeral
+        left = more - 1; // a bijective numeral has no digit zero
     }
     if let Some(letter) = ENDINGS[ending] {
         out[len] = letter;
@@ -83,10 +83,10 @@ fn spell(rank: u64, out: &mut [u8; LONGEST_WORD]) -> usize {
     len
 }
 
-/// The quotient and the remainder.
+/// Quotient and remainder.
 #[allow(clippy::cast_possible_truncation)] // the remainder is smaller than `by`
 #[inline]
-fn divided(number: u64, by: usize) -> (u64, usize) {
+fn div_rem(number: u64, by: usize) -> (u64, usize) {
     (number / by as u64, (number % by as u64) as usize)
 }
 
@@ -110,8 +110,8 @@ mod tests {
     use super::*;
 
     fn word(rank: u64) -> String {
-        let mut word = Spelled::NONE;
-        word.spell(u64::MAX); // what was there before leaves nothing
+        let mut word = SpelledWord::NONE;
+        word.spell(u64::MAX); // the previous word must not remain
         word.spell(rank);
         String::from_utf8(word.room()[..word.len()].to_vec()).unwrap()
     }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn the_highest_rank_fits() {
-        assert!((u64::MAX - 5_000..=u64::MAX).all(|rank| word(rank).len() <= LONGEST_WORD));
+        assert!((u64::MAX - 5_000..=u64::MAX).all(|rank| word(rank).len() <= MAX_WORD_BYTES));
     }
 
     #[test]

@@ -1,32 +1,32 @@
-//! A word of a text, and what it is found by.
+//! Word of a text with its hash and prefix.
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// So many bytes of a word are looked at in one go; most words have no more.
+/// Bytes compared at once; most words are not longer.
 pub(crate) const PREFIX_BYTES: usize = 16;
 
-/// What remains of the first bytes if a word has so many.
-const KEPT: [[u64; 2]; PREFIX_BYTES + 1] = kept();
+/// Masks of the first bytes for each word length.
+const PREFIX_MASKS: [[u64; 2]; PREFIX_BYTES + 1] = prefix_masks();
 
-/// A word that has been looked at.
+/// Word with its prefix and hash.
 #[derive(Clone, Copy)]
 pub(crate) struct Word<'a> {
     pub(crate) letters: &'a [u8],
-    /// The first bytes as numbers that compare as the bytes do; zeros follow a short word.
+    /// First bytes as big-endian numbers, zero-padded.
     pub(crate) prefix: [u64; 2],
     pub(crate) hash: u64,
 }
 
 impl<'a> Word<'a> {
-    /// In the place of a word where there is none.
+    /// Placeholder.
     pub(crate) const NONE: Self = Self {
         letters: &[],
         prefix: [0; 2],
         hash: 0,
     };
 
-    /// A word that lies in a text. Its length decides nothing but whether it is a long one: a CPU
-    /// that guesses at lengths guesses wrong as often as not.
+    /// Create a word of a text. It branches only on long words, because branches on the length are
+    /// mispredicted.
     #[inline]
     pub(crate) fn within(text: &'a [u8], (start, end): (usize, usize)) -> Self {
         let letters = &text[start..end];
@@ -42,32 +42,32 @@ impl<'a> Word<'a> {
         }
     }
 
-    /// A word with nothing behind it.
+    /// Create a word without surrounding text.
     #[inline]
     pub(crate) fn alone(letters: &'a [u8]) -> Self {
         Self::within(letters, (0, letters.len()))
     }
 
-    /// What lies behind the prefix.
+    /// Bytes after the prefix.
     #[inline]
     pub(crate) fn rest(&self) -> &'a [u8] {
         &self.letters[self.letters.len().min(PREFIX_BYTES)..]
     }
 }
 
-/// The first bytes without those behind the word.
+/// Prefix with the bytes behind the word masked out.
 #[inline]
-#[allow(clippy::cast_possible_truncation)] // the halves are taken on purpose
+#[allow(clippy::cast_possible_truncation)] // splits into halves
 fn prefix(head: [u8; PREFIX_BYTES], len: usize) -> [u64; 2] {
     let head = u128::from_be_bytes(head);
-    let [first, second] = KEPT[len.min(PREFIX_BYTES)];
+    let [first, second] = PREFIX_MASKS[len.min(PREFIX_BYTES)];
     [(head >> 64) as u64 & first, head as u64 & second]
 }
 
-/// The hash of a word: for the table, and for the checksum of a text.
+/// Hash of a word for the table and for checksums.
 ///
-/// XXH3 of 64 bits, whose values are fixed: <https://github.com/Cyan4973/xxHash>. A short word is
-/// hashed with the zeros behind it, and with its length as the seed that tells it from others.
+/// 64-bit XXH3 with stable values: <https://github.com/Cyan4973/xxHash>. A short word is hashed
+/// zero-padded with its length as the seed.
 #[inline]
 fn hash(letters: &[u8], [first, second]: [u64; 2]) -> u64 {
     if letters.len() > PREFIX_BYTES {
@@ -90,16 +90,16 @@ fn padded(letters: &[u8]) -> [u8; PREFIX_BYTES] {
     head
 }
 
-#[allow(clippy::cast_possible_truncation)] // the halves are taken on purpose
-const fn kept() -> [[u64; 2]; PREFIX_BYTES + 1] {
-    let mut kept = [[u64::MAX; 2]; PREFIX_BYTES + 1];
+#[allow(clippy::cast_possible_truncation)] // splits into halves
+const fn prefix_masks() -> [[u64; 2]; PREFIX_BYTES + 1] {
+    let mut prefix_masks = [[u64::MAX; 2]; PREFIX_BYTES + 1];
     let mut len = 0;
     while len < PREFIX_BYTES {
         let bits = !(u128::MAX >> (8 * len));
-        kept[len] = [(bits >> 64) as u64, bits as u64];
+        prefix_masks[len] = [(bits >> 64) as u64, bits as u64];
         len += 1;
     }
-    kept
+    prefix_masks
 }
 
 #[cfg(test)]

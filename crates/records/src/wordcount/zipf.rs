@@ -1,40 +1,39 @@
-//! Ranks drawn by Zipf's law, without working out a power for each.
+//! Fast sampling of Zipf-distributed ranks.
 
 use iostudy_pattern::Stream;
 use rand_core::Rng;
 use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution, StandardUniform};
 
-use crate::wordcount::below::below;
+use crate::wordcount::range_scale::scale_to_range;
 
-/// Ranks up to this one have a class of their own. Further on a class is a 64th as wide as its first
-/// rank is high, so that its ranks are nearly as likely as each other; the classes of a million ranks
-/// fit into a CPU's first cache.
+/// Ranks up to this one have single-rank classes. Later classes are 1/64 as wide as their first
+/// rank, so their ranks are nearly equally likely. The classes of a million ranks fit the L1 cache.
 const SINGLE: u64 = 64;
 
-/// Rank r, from 1 to a given one, in proportion to 1 / r^exponent.
+/// Zipf distribution: rank r has a probability proportional to 1 / r^exponent.
 ///
-/// A class is drawn as if all its ranks were as likely as the first, then one of its ranks; that is
-/// kept in as many cases as it is less likely than that, or all begins anew. So the law is met
-/// exactly, and no table grows with the ranks.
+/// Rejection sampling: draw a class as if all its ranks were as likely as the first, then a rank,
+/// and accept it with its relative probability. The distribution is exact and memory does not grow
+/// with the ranks.
 ///
-/// [`rand_distr::Zipf`] draws the same, but takes most of the time that a text takes.
+/// [`rand_distr::Zipf`] has the same distribution but would dominate the run time.
 pub(crate) struct Zipf {
     classes: Vec<Class>,
     weights: WeightedAliasIndex<f64>,
     exponent: f64,
 }
 
-/// Ranks next to each other.
+/// Class of consecutive ranks.
 struct Class {
     first: u64,
     ranks: u64,
-    /// How likely the last rank is as against the first.
+    /// Probability of the last rank relative to the first.
     least: f64,
 }
 
 impl Zipf {
-    /// Of ranks from 1 to `ranks`; nothing if the exponent is negative or no number.
+    /// Create the distribution; `None` if the exponent is negative or not a number.
     #[allow(clippy::cast_precision_loss)] // as below
     pub(crate) fn new(ranks: u64, exponent: f64) -> Option<Self> {
         let valid = exponent.is_finite() && exponent >= 0.0;
@@ -48,12 +47,12 @@ impl Zipf {
         })
     }
 
-    /// The next rank.
+    /// Draw a rank.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Stream) -> u64 {
         loop {
             let class = &self.classes[self.weights.sample(random)];
-            let rank = class.first + below(class.ranks, random.next_u64());
+            let rank = class.first + scale_to_range(class.ranks, random.next_u64());
             let case: f64 = StandardUniform.sample(random);
             if class.keeps(rank, case, self.exponent) {
                 return rank;
@@ -63,7 +62,7 @@ impl Zipf {
 }
 
 impl Class {
-    /// Whether one of its ranks is taken in that case of all, which are numbers from 0 to 1.
+    /// Whether a rank is accepted for the uniform number `case`.
     #[inline]
     fn keeps(&self, rank: u64, case: f64, exponent: f64) -> bool {
         case < self.least || case < ratio(self.first, rank, exponent)
@@ -85,8 +84,8 @@ fn classes(ranks: u64, exponent: f64) -> impl Iterator<Item = Class> {
     })
 }
 
-/// How likely a rank is as against an earlier one.
-#[allow(clippy::cast_precision_loss)] // of the 16 first digits no text tells
+/// Probability of a rank relative to an earlier one.
+#[allow(clippy::cast_precision_loss)] // 16 digits suffice
 fn ratio(early: u64, late: u64, exponent: f64) -> f64 {
     (early as f64 / late as f64).powf(exponent)
 }
@@ -118,10 +117,10 @@ mod tests {
             ranks: 101,
             least: 0.25,
         };
-        let kept = |rank, case| class.keeps(rank, case, 2.0);
-        assert!(kept(100, 0.99));
-        assert!(kept(125, 0.63) && !kept(125, 0.65)); // 0.64
-        assert!(kept(200, 0.24) && !kept(200, 0.26)); // 0.25
+        let prefix_masks = |rank, case| class.keeps(rank, case, 2.0);
+        assert!(prefix_masks(100, 0.99));
+        assert!(prefix_masks(125, 0.63) && !prefix_masks(125, 0.65)); // 0.64
+        assert!(prefix_masks(200, 0.24) && !prefix_masks(200, 0.26)); // 0.25
     }
 
     #[test]
@@ -137,10 +136,10 @@ mod tests {
             let weights: Vec<f64> = (0..=1000).map(|r| f64::from(r).powf(-exponent)).collect();
             let all: f64 = weights[1..].iter().sum();
             for range in [1..=1, 2..=9, 10..=63, 64..=199, 200..=499, 500..=1000] {
-                let share = weights[range.clone()].iter().sum::<f64>() / all;
-                let expected = share * f64::from(DRAWS);
+                let memory = weights[range.clone()].iter().sum::<f64>() / all;
+                let expected = memory * f64::from(DRAWS);
                 let drawn = f64::from(found[range.clone()].iter().sum::<u32>());
-                let off = (drawn - expected) / (expected * (1.0 - share)).sqrt();
+                let off = (drawn - expected) / (expected * (1.0 - memory)).sqrt();
                 assert!(off.abs() < 4.0, "{drawn} of {range:?} for {expected}");
             }
         }

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 
 use crate::columns::{Column, Columns};
-use crate::places::Places;
+use crate::line_cache::LineCache;
 use crate::proc_file::{ProcFile, fields, number};
+use crate::sampling_scope::SamplingScope;
 use crate::source::Source;
-use crate::watched::Watched;
 
 /// The counters of a device in the order of the kernel's documentation.
 const COUNTERS: [&str; 17] = [
@@ -30,48 +30,48 @@ const COUNTERS: [&str; 17] = [
     "flush_ms",
 ];
 
-/// One value for each of [`COUNTERS`].
+/// Values of [`COUNTERS`].
 type DiskCounters = [u64; COUNTERS.len()];
 
-/// Counters that every kernel since 2.6 has; discards came with 4.18, flushes with 5.5.
+/// Number of counters in every kernel since 2.6; discards came with 4.18, flushes with 5.5.
 const ALWAYS_THERE: usize = 11;
 
-/// A line of the file.
+/// Line of the file.
 #[derive(Debug, PartialEq, Eq)]
 struct Line<'a> {
     name: &'a str,
     /// Major and minor number in one, as `MAJOR << 20 | MINOR`.
     number: u64,
-    /// Those that the kernel does not know are 0.
+    /// Counters; those that the kernel lacks are 0.
     counters: DiskCounters,
 }
 
-/// All watched devices, as `disk.NAME.COUNTER` and `disk.NAME.number`.
+/// All sampled devices, as `disk.NAME.COUNTER` and `disk.NAME.number`.
 pub(super) struct Diskstats<F = File> {
     file: ProcFile<F>,
-    watched: Watched,
-    devices: Places<Option<Device>>,
+    scope: SamplingScope,
+    devices: LineCache<Option<Device>>,
 }
 
-/// The columns of a device; one that nobody watches has none.
+/// Columns of a sampled device.
 struct Device {
     number: Column,
     counters: [Column; COUNTERS.len()],
 }
 
 impl Diskstats {
-    pub(super) fn open(watched: &Watched) -> Option<Self> {
+    pub(super) fn open(scope: &SamplingScope) -> Option<Self> {
         let file = ProcFile::open("/proc/diskstats").ok()?;
-        Some(Self::of(file, watched))
+        Some(Self::of(file, scope))
     }
 }
 
 impl<F> Diskstats<F> {
-    fn of(file: ProcFile<F>, watched: &Watched) -> Self {
+    fn of(file: ProcFile<F>, scope: &SamplingScope) -> Self {
         Self {
             file,
-            watched: watched.clone(),
-            devices: Places::new(),
+            scope: scope.clone(),
+            devices: LineCache::new(),
         }
     }
 }
@@ -84,7 +84,7 @@ impl<F: FileExt + Send + Sync> Source for Diskstats<F> {
         };
         let lines = text.split(|&byte| byte == b'\n').filter_map(parse);
         for (index, line) in lines.enumerate() {
-            let new = || Device::of(line.name, &self.watched, columns);
+            let new = || Device::of(line.name, &self.scope, columns);
             if let Some(device) = self.devices.at(index, line.name.as_bytes(), new) {
                 columns.put(device.number, line.number);
                 columns.put_all(&device.counters, &line.counters);
@@ -94,16 +94,16 @@ impl<F: FileExt + Send + Sync> Source for Diskstats<F> {
 }
 
 impl Device {
-    fn of(name: &str, watched: &Watched, columns: &mut Columns) -> Option<Self> {
+    fn of(name: &str, scope: &SamplingScope, columns: &mut Columns) -> Option<Self> {
         let group = format!("disk.{name}");
-        watched.device(name).then(|| Self {
-            number: columns.named(&format!("{group}.number")),
+        scope.device(name).then(|| Self {
+            number: columns.get_or_add(&format!("{group}.number")),
             counters: columns.group(&group, &COUNTERS),
         })
     }
 }
 
-/// None if the line is not one that the kernel documents.
+/// `None` if the format is unknown.
 fn parse(line: &[u8]) -> Option<Line<'_>> {
     let mut fields = fields(line);
     let (major, minor) = (number(fields.next()?)?, number(fields.next()?)?);
@@ -188,7 +188,7 @@ mod tests {
             "8 16 sdb 1 2 3 4 5 6 7 8 9 10 11\n8 17 sdb1 1 2 3 4 5 6 7 8 9 10 11\n",
             "8 32 sdc 7 2 3 4 5 6 7 8 9 10 11\n",
         ]);
-        let all = Watched {
+        let all = SamplingScope {
             devices: None,
             workload: vec![],
         };

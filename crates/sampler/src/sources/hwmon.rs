@@ -1,48 +1,51 @@
-//! Sensors of the CPU's own: /sys/class/hwmon/hwmonN with temp*_input and temp*_label; see
+//! CPU temperature sensors: /sys/class/hwmon/hwmonN with temp*_input and temp*_label; see
 //! Documentation/hwmon/sysfs-interface.rst, coretemp.rst and k10temp.rst.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::thermal::entries;
+use super::numbered_entries::numbered_entries;
 
 const CHIPS: &str = "class/hwmon";
-/// Intel's, AMD's, and AMD's by a driver that is no part of the kernel.
-const OF_CPUS: [&str; 3] = ["coretemp", "k10temp", "zenpower"];
+/// Drivers of Intel and AMD CPUs; the last one is out of tree.
+const CPU_DRIVERS: [&str; 3] = ["coretemp", "k10temp", "zenpower"];
 
-/// What coretemp calls a package, and what it did on older kernels.
+/// Package labels of coretemp, on current and older kernels.
 const PACKAGES: [&str; 2] = ["Package id", "Physical id"];
 
-/// A file with millidegrees Celsius, and what it is called: `hwmonN.tempN`.
+/// File with millidegrees Celsius, and its name `hwmonN.tempN`.
 pub(super) type Sensor = (String, PathBuf);
 
-/// A temperature of a chip, with its label if it has one.
+/// Temperature input of a chip, with its optional label.
 struct Input {
     name: String,
     file: PathBuf,
     label: String,
 }
 
-/// The sensors of all CPUs; `root` is /sys.
-pub(super) fn of_cpus(root: &Path) -> Vec<Sensor> {
+/// Sensors of all CPUs; `root` is /sys.
+pub(super) fn cpu_sensors(root: &Path) -> Vec<Sensor> {
     let folder = root.join(CHIPS);
-    entries(&folder, "hwmon")
-        .flat_map(|chip| of_cpu(&chip))
+    numbered_entries(&folder, "hwmon")
+        .flat_map(|chip| chip_sensors(&chip))
         .collect()
 }
 
-/// Those of one chip, which on old kernels has them at its device; none if it is no CPU.
-fn of_cpu(chip: &Path) -> Vec<Sensor> {
+/// Sensors of one chip, which old kernels have at its device; none if it is not a CPU.
+fn chip_sensors(chip: &Path) -> Vec<Sensor> {
     let Some(number) = chip.file_name() else {
         return Vec::new();
     };
     for folder in [chip.to_owned(), chip.join("device")] {
         if let Ok(driver) = fs::read_to_string(folder.join("name")) {
-            let is_cpu = OF_CPUS.contains(&driver.trim_end());
+            let is_cpu = CPU_DRIVERS.contains(&driver.trim_end());
             let inputs = if is_cpu { inputs(&folder) } else { Vec::new() };
             let number = number.to_string_lossy();
-            let named = |input: Input| (format!("{number}.{}", input.name), input.file);
-            return telling(inputs).into_iter().map(named).collect();
+            let named_values = |input: Input| (format!("{number}.{}", input.name), input.file);
+            return select_inputs(inputs)
+                .into_iter()
+                .map(named_values)
+                .collect();
         }
     }
     Vec::new()
@@ -64,10 +67,9 @@ fn inputs(folder: &Path) -> Vec<Input> {
     files.filter_map(input).collect()
 }
 
-/// Of a package and its cores the package, which is as hot as the hottest of them; and what was
-/// measured, not `Tctl`, where both are told: that is for fans, and on some CPUs tens of degrees
-/// above it.
-fn telling(mut inputs: Vec<Input>) -> Vec<Input> {
+/// Select the package of a package and its cores, because it is as hot as the hottest core. Prefer
+/// measured values to `Tctl`, which is for fan control and up to tens of degrees higher.
+fn select_inputs(mut inputs: Vec<Input>) -> Vec<Input> {
     let is_package = |input: &Input| PACKAGES.iter().any(|of| input.label.starts_with(of));
     if inputs.iter().any(is_package) {
         inputs.retain(is_package);
@@ -89,7 +91,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let sensors = of_cpus(root.path());
+        let sensors = cpu_sensors(root.path());
         assert!(sensors.iter().all(|(_, file)| file.exists()));
         let mut names: Vec<String> = sensors.into_iter().map(|(name, _)| name).collect();
         names.sort();
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn of_an_amd_cpu_what_was_measured_is_told() {
-        let told = found(&[
+        let names = found(&[
             ("hwmon0/name", "nvme\n"),
             ("hwmon0/temp1_input", "48850\n"),
             ("hwmon3/name", "k10temp\n"),
@@ -110,7 +112,7 @@ mod tests {
             ("hwmon3/temp3_label", "Tccd1\n"),
             ("hwmon3/temp2_max", "70000\n"),
         ]);
-        assert_eq!(told, ["hwmon3.temp2", "hwmon3.temp3"]);
+        assert_eq!(names, ["hwmon3.temp2", "hwmon3.temp3"]);
     }
 
     #[test]
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn of_each_intel_cpu_the_package_is_told() {
-        let told = found(&[
+        let names = found(&[
             ("hwmon1/name", "coretemp\n"),
             ("hwmon1/temp1_input", "60000\n"),
             ("hwmon1/temp1_label", "Package id 0\n"),
@@ -142,7 +144,7 @@ mod tests {
             ("hwmon2/temp3_input", "60000\n"),
             ("hwmon2/temp3_label", "Core 1\n"),
         ]);
-        assert_eq!(told, ["hwmon1.temp1", "hwmon2.temp2", "hwmon2.temp3"]);
+        assert_eq!(names, ["hwmon1.temp1", "hwmon2.temp2", "hwmon2.temp3"]);
         let older = found(&[
             ("hwmon0/device/name", "coretemp\n"),
             ("hwmon0/device/temp1_input", "60000\n"),

@@ -1,10 +1,10 @@
-//! /proc/loadavg: how many tasks want to run, or wait for a device, of late; see proc(5).
+//! /proc/loadavg: number of runnable and blocked tasks; see proc(5).
 
 use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, fields, number};
 use crate::source::Source;
 
-/// Tasks of the last minute in hundredths, as the kernel prints them; those that run now, and all.
+/// One-minute load in hundredths, running tasks, and all tasks.
 const COUNTERS: [&str; 3] = ["one_hundredths", "running", "tasks"];
 
 /// `load.COUNTER`.
@@ -30,7 +30,7 @@ impl Source for Loadavg {
     }
 }
 
-/// None if it is not as the kernel documents it.
+/// `None` if the format is unknown.
 fn parse(text: &[u8]) -> Option<[u64; COUNTERS.len()]> {
     let mut fields = fields(text);
     let (whole, hundredths) = halves(fields.next()?, b'.')?;

@@ -1,25 +1,25 @@
-//! /proc/meminfo: how much memory there is, and what it is used for; see proc(5).
+//! /proc/meminfo: memory size and use; see proc(5).
 
 use crate::columns::Columns;
-use crate::named::Named;
+use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
 use crate::source::Source;
 
-/// By the names of our columns and of the kernel's lines; `MemAvailable` came with 3.14.
+/// Column names and kernel names; `MemAvailable` came with 3.14.
 const SIZES: [&str; 4] = ["total_kb", "available_kb", "cached_kb", "swap_free_kb"];
 const LINES: [&[u8]; SIZES.len()] = [b"MemTotal", b"MemAvailable", b"Cached", b"SwapFree"];
 
 /// `memory.SIZE`, in kB of 1024 bytes.
 pub(super) struct Meminfo {
     file: ProcFile,
-    sizes: Named<{ SIZES.len() }>,
+    sizes: NamedValues<{ SIZES.len() }>,
 }
 
 impl Meminfo {
     pub(super) fn open(columns: &mut Columns) -> Option<Self> {
         Some(Self {
             file: ProcFile::open("/proc/meminfo").ok()?,
-            sizes: Named::new(columns.group("memory", &SIZES), size),
+            sizes: NamedValues::new(columns.group("memory", &SIZES), size),
         })
     }
 }
@@ -29,8 +29,8 @@ impl Source for Meminfo {
         let Ok(text) = self.file.read_lines() else {
             return;
         };
-        let told = self.sizes.sums(text);
-        self.sizes.put(&told, columns);
+        let found = self.sizes.sums(text);
+        self.sizes.put(&found, columns);
     }
 }
 
@@ -44,9 +44,9 @@ mod tests {
 
     fn read(text: &[u8]) -> Vec<Option<u64>> {
         let mut columns = Columns::default();
-        let mut named = Named::new(columns.group("memory", &SIZES), size);
-        let told = named.sums(text);
-        named.put(&told, &mut columns);
+        let mut named_values = NamedValues::new(columns.group("memory", &SIZES), size);
+        let found = named_values.sums(text);
+        named_values.put(&found, &mut columns);
         columns.row().to_vec()
     }
 

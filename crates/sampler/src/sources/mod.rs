@@ -1,4 +1,4 @@
-//! Each kind of file that is sampled; see proc(5) and the kernel's documentation of each.
+//! Sample sources, one per kind of file; see proc(5) and the kernel's documentation.
 
 mod cgroup;
 mod diskstats;
@@ -8,6 +8,7 @@ mod meminfo;
 mod mountstats;
 mod net_dev;
 mod net_speed;
+mod numbered_entries;
 mod pressure;
 mod processes;
 mod stat;
@@ -19,21 +20,21 @@ use std::path::Path;
 
 pub(crate) use self::processes::Processes;
 use crate::columns::Columns;
+use crate::sampling_scope::SamplingScope;
 use crate::source::Source;
-use crate::watched::Watched;
 
-/// What is read in every sample: what a device or a processor did between two of them.
-pub(crate) fn cheap(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
+/// Sources of every sample: device and CPU counters.
+pub(crate) fn unthrottled(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box<dyn Source>> {
     let sources: [Option<Box<dyn Source>>; 3] = [
-        boxed(diskstats::Diskstats::open(watched)),
+        boxed(diskstats::Diskstats::open(scope)),
         boxed(stat::Stat::open(columns)),
         boxed(vmstat::Vmstat::open(columns)),
     ];
     sources.into_iter().flatten().collect()
 }
 
-/// What is read once a second, or as often as their cost together allows: totals lose nothing by it.
-pub(crate) fn dear(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
+/// Sources that are read once a second or within their CPU budget: totals stay exact.
+pub(crate) fn throttled(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box<dyn Source>> {
     let sources: [Option<Box<dyn Source>>; 7] = [
         boxed(pressure::Pressure::open(columns)),
         boxed(meminfo::Meminfo::open(columns)),
@@ -44,7 +45,7 @@ pub(crate) fn dear(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Sour
         boxed(thermal::Thermal::open(Path::new("/sys"), columns)),
     ];
     let mut sources: Vec<_> = sources.into_iter().flatten().collect();
-    sources.extend(cgroup::open(watched, columns));
+    sources.extend(cgroup::open(scope, columns));
     sources
 }
 

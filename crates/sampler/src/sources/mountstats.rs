@@ -1,17 +1,17 @@
-//! /proc/self/mountstats: what NFS mounts have asked of their servers; see `nfs_show_stats()` in
-//! the kernel's fs/nfs/super.c, `rpc_clnt_show_stats()` in net/sunrpc/stats.c and nfsiostat(8).
+//! /proc/self/mountstats: RPC counters of NFS mounts; see `nfs_show_stats()` in the kernel's
+//! fs/nfs/super.c, `rpc_clnt_show_stats()` in net/sunrpc/stats.c and nfsiostat(8).
 
 use crate::columns::{Column, Columns};
 use crate::mount_path::unescape;
 use crate::proc_file::ProcFile;
 use crate::source::Source;
 
-/// Operations that are told on their own; all that are not are told as the last, `other`.
+/// Operations with their own counters; all others are summed as the last one, `other`.
 const OPERATIONS: [(&str, &str); 3] = [("READ", "read"), ("WRITE", "write"), ("COMMIT", "commit")];
 const OTHER: usize = OPERATIONS.len();
 const KINDS: usize = OPERATIONS.len() + 1;
 
-/// What is counted of each operation, in the kernel's order. Errors came with `statvers=1.1`.
+/// Counters of each operation, in the kernel's order. Errors came with `statvers=1.1`.
 const COUNTERS: [&str; 9] = [
     "operations",
     "transmissions",
@@ -25,17 +25,17 @@ const COUNTERS: [&str; 9] = [
 ];
 const WITHOUT_ERRORS: usize = COUNTERS.len() - 1;
 
-/// None for a counter that this kernel does not tell.
-type Counted = [Option<u64>; COUNTERS.len()];
+/// `None` for counters that the kernel lacks.
+type Counters = [Option<u64>; COUNTERS.len()];
 
-/// What a mount has counted, for each kind of operation.
+/// Counters of a mount for each kind of operation.
 #[derive(Debug, PartialEq, Eq)]
-struct Mounted {
+struct NfsMount {
     point: String,
-    kinds: [Counted; KINDS],
+    kinds: [Counters; KINDS],
 }
 
-/// Every NFS mount of this mount namespace, as `nfs.PATH.OPERATION_COUNTER`.
+/// NFS mounts of this mount namespace, as `nfs.PATH.OPERATION_COUNTER`.
 pub(super) struct Mountstats {
     file: ProcFile,
     known: Vec<(String, [[Column; COUNTERS.len()]; KINDS])>,
@@ -50,15 +50,16 @@ impl Mountstats {
     }
 
     fn columns(&mut self, point: &str, columns: &mut Columns) -> [[Column; COUNTERS.len()]; KINDS] {
-        if let Some((_, named)) = self.known.iter().find(|(known, _)| known == point) {
-            return *named;
+        if let Some((_, named_values)) = self.known.iter().find(|(known, _)| known == point) {
+            return *named_values;
         }
-        let named = std::array::from_fn(|kind| {
+        let named_values = std::array::from_fn(|kind| {
             let operation = OPERATIONS.get(kind).map_or("other", |(_, name)| *name);
-            COUNTERS.map(|counter| columns.named(&format!("nfs.{point}.{operation}_{counter}")))
+            COUNTERS
+                .map(|counter| columns.get_or_add(&format!("nfs.{point}.{operation}_{counter}")))
         });
-        self.known.push((point.to_owned(), named));
-        named
+        self.known.push((point.to_owned(), named_values));
+        named_values
     }
 }
 
@@ -66,8 +67,12 @@ impl Source for Mountstats {
     fn sample(&mut self, columns: &mut Columns) {
         let Ok(text) = self.file.read() else { return };
         for mounted in parse(&String::from_utf8_lossy(text)) {
-            let named = self.columns(&mounted.point, columns);
-            for (column, value) in named.iter().flatten().zip(mounted.kinds.iter().flatten()) {
+            let named_values = self.columns(&mounted.point, columns);
+            for (column, value) in named_values
+                .iter()
+                .flatten()
+                .zip(mounted.kinds.iter().flatten())
+            {
                 if let Some(value) = value {
                     columns.put(*column, *value);
                 }
@@ -76,31 +81,31 @@ impl Source for Mountstats {
     }
 }
 
-/// The NFS mounts. Of those on the same path the last counts: it hides the others.
-fn parse(text: &str) -> Vec<Mounted> {
-    let mut found: Vec<Mounted> = Vec::new();
+/// Parse the NFS mounts. Of several at the same path the last one is visible.
+fn parse(text: &str) -> Vec<NfsMount> {
+    let mut found: Vec<NfsMount> = Vec::new();
     let mut is_nfs = false;
     for line in text.lines() {
         if let Some(device) = line.strip_prefix("device ") {
             let point = nfs_point(device);
             is_nfs = point.is_some();
             found.retain(|mounted| point.as_ref() != Some(&mounted.point));
-            found.extend(point.map(|point| Mounted {
+            found.extend(point.map(|point| NfsMount {
                 point,
                 kinds: [[None; COUNTERS.len()]; KINDS],
             }));
         } else if is_nfs
             && let Some(mounted) = found.last_mut()
-            && let Some((kind, counted)) = operation(line)
+            && let Some((kind, counters)) = operation(line)
         {
-            add(&mut mounted.kinds[kind], &counted);
+            add(&mut mounted.kinds[kind], &counters);
         }
     }
     found
 }
 
-/// Where it is mounted: `SERVER mounted on PATH with fstype nfs4 statvers=1.1`. None if it is of
-/// another type, or tells nothing: other types have no `statvers`.
+/// Mount point of `SERVER mounted on PATH with fstype nfs4 statvers=1.1`; `None` for other file
+/// systems, which have no `statvers`.
 fn nfs_point(device: &str) -> Option<String> {
     let (place, kind) = device.split_once(" with fstype ")?;
     let (_, point) = place.split_once(" mounted on ")?;
@@ -108,26 +113,26 @@ fn nfs_point(device: &str) -> Option<String> {
     ["nfs", "nfs4"].contains(&kind).then(|| unescape(point))
 }
 
-/// A line `NAME: COUNTERS`. Others, as `xprt:` and `bytes:`, are not by the name of an operation.
-fn operation(line: &str) -> Option<(usize, Counted)> {
-    let (name, counters) = line.trim_start().split_once(':')?;
+/// Parse a line `NAME: COUNTERS`; lines such as `xprt:` and `bytes:` are not operations.
+fn operation(line: &str) -> Option<(usize, Counters)> {
+    let (name, values) = line.trim_start().split_once(':')?;
     if !name
         .bytes()
         .all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(&byte))
     {
         return None;
     }
-    let mut counted = Counted::default();
+    let mut counters = Counters::default();
     let mut known = 0;
-    for (value, printed) in counted.iter_mut().zip(counters.split_ascii_whitespace()) {
+    for (value, printed) in counters.iter_mut().zip(values.split_ascii_whitespace()) {
         *value = Some(printed.parse().ok()?);
         known += 1;
     }
     let own = OPERATIONS.iter().position(|(own, _)| *own == name);
-    (known >= WITHOUT_ERRORS).then_some((own.unwrap_or(OTHER), counted))
+    (known >= WITHOUT_ERRORS).then_some((own.unwrap_or(OTHER), counters))
 }
 
-fn add(sums: &mut Counted, more: &Counted) {
+fn add(sums: &mut Counters, more: &Counters) {
     for (sum, more) in sums.iter_mut().zip(more) {
         if let Some(more) = more {
             *sum = Some(sum.unwrap_or(0).wrapping_add(*more));
@@ -204,8 +209,8 @@ mod tests {
     proptest! {
         #[test]
         fn what_the_kernel_prints_is_read_back(values: [u64; 9], errors: bool) {
-            let told = if errors { 9 } else { 8 };
-            let printed: Vec<String> = values[..told].iter().map(ToString::to_string).collect();
+            let count = if errors { 9 } else { 8 };
+            let printed: Vec<String> = values[..count].iter().map(ToString::to_string).collect();
             let text = format!(
                 "device rootfs mounted on / with fstype rootfs\n\
                  device s:/e mounted on /m with fstype nfs statvers=1.1\n\
@@ -214,7 +219,7 @@ mod tests {
             );
             let found = parse(&text);
             let expected: Vec<Option<u64>> =
-                (0..9).map(|index| (index < told).then_some(values[index])).collect();
+                (0..9).map(|index| (index < count).then_some(values[index])).collect();
             prop_assert_eq!(found[0].kinds[WRITE].to_vec(), expected);
         }
 

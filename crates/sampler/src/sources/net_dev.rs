@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::net_speed::speed_mbit;
 use crate::columns::{Column, Columns};
-use crate::places::Places;
+use crate::line_cache::LineCache;
 use crate::proc_file::{ProcFile, fields, number};
 use crate::source::Source;
 
-/// The counters of an interface, and their places among the 16 of the kernel.
+/// Counters of an interface, with their positions among the kernel's 16.
 const COUNTERS: [&str; 8] = [
     "rx_bytes",
     "rx_packets",
@@ -23,18 +23,18 @@ const RECEIVED: usize = 0;
 const SENT: usize = 8;
 const PER_DIRECTION: usize = 4;
 
-/// One value for each of [`COUNTERS`].
-type Counted = [u64; COUNTERS.len()];
+/// Values of [`COUNTERS`].
+type Counters = [u64; COUNTERS.len()];
 
-/// Every interface of this network namespace, as `net.INTERFACE.COUNTER`, and what it can carry, as
+/// Interfaces of this network namespace, as `net.INTERFACE.COUNTER`, with their speed as
 /// `net.INTERFACE.speed_mbit`.
 ///
-/// Only those of /proc/net/dev are asked for their speed: /sys has the interfaces of the namespace
-/// in which it was mounted, which after `unshare --net` or `nsenter --net` is another one.
+/// Only interfaces of /proc/net/dev have a speed: /sys may belong to another namespace after
+/// `unshare --net` or `nsenter --net`.
 pub(super) struct NetDev {
     file: ProcFile,
     speeds: PathBuf,
-    interfaces: Places<[Column; COUNTERS.len()]>,
+    interfaces: LineCache<[Column; COUNTERS.len()]>,
 }
 
 impl NetDev {
@@ -42,12 +42,12 @@ impl NetDev {
         Self::of("/proc/net/dev", "/sys/class/net")
     }
 
-    /// `counters` is the file of them, `speeds` the folder with a folder for each interface.
+    /// `counters` is the counter file, `speeds` the folder with one folder per interface.
     fn of(counters: &str, speeds: &str) -> Option<Self> {
         Some(Self {
             file: ProcFile::open(counters).ok()?,
             speeds: speeds.into(),
-            interfaces: Places::new(),
+            interfaces: LineCache::new(),
         })
     }
 }
@@ -58,21 +58,21 @@ impl Source for NetDev {
             return;
         };
         let lines = text.split(|&byte| byte == b'\n').filter_map(parse);
-        for (index, (name, counted)) in lines.enumerate() {
+        for (index, (name, counters)) in lines.enumerate() {
             let new = || columns.group(&format!("net.{name}"), &COUNTERS);
             let interface = self.interfaces.at(index, name.as_bytes(), new);
-            columns.put_all(interface, &counted);
+            columns.put_all(interface, &counters);
             if let Some(mbit) = speed_mbit(&self.speeds, name) {
-                let column = columns.named(&format!("net.{name}.speed_mbit"));
+                let column = columns.get_or_add(&format!("net.{name}.speed_mbit"));
                 columns.put(column, mbit);
             }
         }
     }
 }
 
-/// The interface and its counters. None if it is a heading, or not as the kernel documents it.
-fn parse(line: &[u8]) -> Option<(&str, Counted)> {
-    // The last colon: that of an alias belongs to its name.
+/// Interface and counters; `None` for a heading or an unknown format.
+fn parse(line: &[u8]) -> Option<(&str, Counters)> {
+    // The last colon, because an alias contains one.
     let colon = line.iter().rposition(|&byte| byte == b':')?;
     let name = std::str::from_utf8(&line[..colon]).ok()?.trim_start();
     let mut all = [0; SENT + PER_DIRECTION];
@@ -80,11 +80,11 @@ fn parse(line: &[u8]) -> Option<(&str, Counted)> {
     for value in &mut all {
         *value = number(found.next()?)?;
     }
-    let counted = std::array::from_fn(|index| match index {
+    let counters = std::array::from_fn(|index| match index {
         ..PER_DIRECTION => all[RECEIVED + index],
         _ => all[SENT + index - PER_DIRECTION],
     });
-    Some((name, counted))
+    Some((name, counters))
 }
 
 #[cfg(test)]
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    fn read(text: &[u8]) -> Vec<(&str, Counted)> {
+    fn read(text: &[u8]) -> Vec<(&str, Counters)> {
         text.split(|&byte| byte == b'\n')
             .filter_map(parse)
             .collect()
@@ -168,9 +168,9 @@ mod tests {
             let line = format!("{name:>6}:{space}{}", printed.join("  "));
             let mut expected = values[..4].to_vec();
             expected.extend(&values[8..12]);
-            let (found, counted) = parse(line.as_bytes()).unwrap();
+            let (found, counters) = parse(line.as_bytes()).unwrap();
             prop_assert_eq!(found, name);
-            prop_assert_eq!(counted.to_vec(), expected);
+            prop_assert_eq!(counters.to_vec(), expected);
         }
 
         #[test]

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-/// What an interface can carry, in 10**6 bits a second; `folder` is the one that has one for each.
+/// Link speed of an interface in 10**6 bits per second; `folder` contains one folder per interface.
 ///
-/// None for virtual interfaces, which have no speed, and those without a link, which cannot tell it.
+/// `None` for virtual interfaces and for those without a link.
 pub(super) fn speed_mbit(folder: &Path, interface: &str) -> Option<u64> {
     parse(&fs::read_to_string(folder.join(interface).join("speed")).ok()?)
 }
 
-/// None if it is not known: 0, -1, or the largest number of 32 bits on old kernels.
+/// `None` if unknown: 0, -1, or the largest 32-bit number on old kernels.
 fn parse(text: &str) -> Option<u64> {
     let mbit: u64 = text.trim_end().parse().ok()?;
     (mbit > 0 && mbit < u64::from(u32::MAX)).then_some(mbit)

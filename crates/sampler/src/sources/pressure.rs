@@ -1,4 +1,4 @@
-//! /proc/pressure, and RESOURCE.pressure of a control group: time in which work stood still; see
+//! /proc/pressure, and RESOURCE.pressure of a control group: stall times; see
 //! Documentation/accounting/psi.rst.
 
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, number};
 use crate::source::Source;
 
-/// Each resource with a file of its own: `irq` came with 6.1, the others with 4.20.
+/// Resources; `irq` came with 6.1, the others with 4.20.
 const RESOURCES: [&str; 4] = ["cpu", "io", "memory", "irq"];
 
-/// Every resource, as `pressure.RESOURCE_some` and `pressure.RESOURCE_full` in microseconds, or of a
-/// control group as `group_pressure.RESOURCE_some` and so on.
+/// All resources, as `pressure.RESOURCE_some` and `pressure.RESOURCE_full` in microseconds, or with
+/// `group_pressure.` for a control group.
 pub(super) struct Pressure {
     resources: Vec<(ProcFile, [Column; 2])>,
 }
 
 impl Pressure {
-    /// Of the whole machine.
+    /// Open the files of the machine.
     pub(super) fn open(columns: &mut Columns) -> Option<Self> {
         Self::of(
             "pressure",
@@ -26,7 +26,7 @@ impl Pressure {
         )
     }
 
-    /// Of a control group of version 2, and of those below it.
+    /// Open the files of a version 2 control group, which include its descendants.
     pub(super) fn of_group(group: &Path, columns: &mut Columns) -> Option<Self> {
         let file = |resource: &str| group.join(format!("{resource}.pressure"));
         Self::of("group_pressure", file, columns)
@@ -37,7 +37,7 @@ impl Pressure {
         for resource in RESOURCES {
             if let Ok(file) = ProcFile::open(file(resource).to_str()?) {
                 let names = ["some", "full"].map(|kind| format!("{prefix}.{resource}_{kind}"));
-                resources.push((file, names.map(|name| columns.named(&name))));
+                resources.push((file, names.map(|name| columns.get_or_add(&name))));
             }
         }
         (!resources.is_empty()).then_some(Self { resources })
@@ -45,7 +45,7 @@ impl Pressure {
 }
 
 impl Source for Pressure {
-    /// Kernels with pressure switched off have the files but refuse to read them.
+    /// Kernels with pressure disabled have the files but refuse reads.
     fn sample(&mut self, columns: &mut Columns) {
         for (file, [some, full]) in &mut self.resources {
             let stall = file.read_lines().map(parse_stall).unwrap_or_default();
@@ -58,16 +58,16 @@ impl Source for Pressure {
     }
 }
 
-/// Microseconds in which some, and in which all tasks that were not idle waited for a resource.
+/// Stall time in microseconds of some or of all non-idle tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Stall {
     /// At least one task waited.
     some: Option<u64>,
-    /// No task could go on.
+    /// All tasks waited.
     full: Option<u64>,
 }
 
-/// The totals in a file of /proc/pressure; None for a line that is not there.
+/// Totals of a pressure file; `None` for missing lines.
 fn parse_stall(text: &[u8]) -> Stall {
     Stall {
         some: total(text, b"some "),

@@ -1,11 +1,11 @@
-//! /proc/stat: what each processor, and all together, spend their time on; see proc(5).
+//! /proc/stat: CPU time per state, of each CPU and in total; see proc(5).
 
 use crate::columns::{Column, Columns};
-use crate::places::Places;
+use crate::line_cache::LineCache;
 use crate::proc_file::{ProcFile, fields, number};
 use crate::source::Source;
 
-/// What processors spend their time on, in the order of the kernel.
+/// CPU states in the kernel's order.
 const STATES: [&str; 8] = [
     "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 ];
@@ -13,13 +13,13 @@ const IDLE: usize = 3;
 const IOWAIT: usize = 4;
 const STEAL: usize = 7;
 
-/// Of each processor: at work, without work, taken by the hypervisor.
+/// Columns per CPU: busy, idle, stolen by the hypervisor.
 const SHARES: [&str; 3] = ["busy", "idle", "steal"];
 
-/// Clock ticks, one value for each of [`STATES`].
+/// Clock ticks of [`STATES`].
 type Ticks = [u64; STATES.len()];
 
-/// What a line of the file tells.
+/// Parsed line.
 #[derive(Debug, PartialEq, Eq)]
 enum Line<'a> {
     All(Ticks),
@@ -28,13 +28,13 @@ enum Line<'a> {
     Blocked(u64),
 }
 
-/// All processors as `cpu.STATE`, each as `cpu.N.SHARE`, in clock ticks; and how many tasks run or
-/// wait for a device, as `tasks.running` and `tasks.blocked`.
+/// Totals as `cpu.STATE`, CPUs as `cpu.N.SHARE`, in clock ticks; running and blocked tasks as
+/// `tasks.running` and `tasks.blocked`.
 pub(super) struct Stat {
     file: ProcFile,
     all: [Column; STATES.len()],
     tasks: [Column; 2],
-    each: Places<[Column; SHARES.len()]>,
+    each: LineCache<[Column; SHARES.len()]>,
 }
 
 impl Stat {
@@ -43,7 +43,7 @@ impl Stat {
             file: ProcFile::open("/proc/stat").ok()?,
             all: columns.group("cpu", &STATES),
             tasks: columns.group("tasks", &["running", "blocked"]),
-            each: Places::new(),
+            each: LineCache::new(),
         })
     }
 }
@@ -61,8 +61,8 @@ impl Source for Stat {
                 Line::Blocked(tasks) => columns.put(self.tasks[1], tasks),
                 Line::One(name, ticks) => {
                     let new = || columns.group(&format!("cpu.{name}"), &SHARES);
-                    let named = self.each.at(index, name.as_bytes(), new);
-                    columns.put_all(named, &shares(&ticks));
+                    let named_values = self.each.at(index, name.as_bytes(), new);
+                    columns.put_all(named_values, &shares(&ticks));
                     index += 1;
                 }
             }
@@ -70,7 +70,7 @@ impl Source for Stat {
     }
 }
 
-/// None if it tells something else, or is not as the kernel documents it.
+/// `None` for other lines and unknown formats.
 fn parse(line: &[u8]) -> Option<Line<'_>> {
     let mut fields = fields(line);
     let name = std::str::from_utf8(fields.next()?).ok()?;

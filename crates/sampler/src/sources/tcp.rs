@@ -1,18 +1,18 @@
-//! /proc/net/snmp and /proc/net/netstat: segments that were sent again; see RFC 4022 and
+//! /proc/net/snmp and /proc/net/netstat: TCP retransmissions; see RFC 4022 and
 //! `Documentation/networking/snmp_counter.rst`.
 
 use crate::columns::{Column, Columns};
 use crate::proc_file::{ProcFile, fields, number};
 use crate::source::Source;
 
-/// A file, what begins its lines, and the columns of its values by the kernel's names.
-struct Wanted {
+/// Table specification: file, line prefix, and columns by kernel name.
+struct TableSpec {
     path: &'static str,
     start: &'static [u8],
     columns: &'static [(&'static str, &'static str)],
 }
 
-const SNMP: Wanted = Wanted {
+const SNMP: TableSpec = TableSpec {
     path: "/proc/net/snmp",
     start: b"Tcp:",
     columns: &[
@@ -21,22 +21,22 @@ const SNMP: Wanted = Wanted {
         ("RetransSegs", "tcp.retransmitted"),
     ],
 };
-const NETSTAT: Wanted = Wanted {
+const NETSTAT: TableSpec = TableSpec {
     path: "/proc/net/netstat",
     start: b"TcpExt:",
     columns: &[("TCPTimeouts", "tcp.timeouts")],
 };
 
-/// Segments of all connections of this network namespace, as `tcp.COUNTER`.
+/// TCP segments of this network namespace, as `tcp.COUNTER`.
 pub(super) struct Tcp {
     files: Vec<Table>,
 }
 
-/// A file in which a line of names comes before a line of values.
+/// File with a line of names before a line of values.
 struct Table {
     file: ProcFile,
     start: &'static [u8],
-    /// For each value of the line: its column, if it is wanted.
+    /// Column of each value, if it is selected.
     columns: Vec<Option<Column>>,
 }
 
@@ -44,7 +44,7 @@ impl Tcp {
     pub(super) fn open(columns: &mut Columns) -> Option<Self> {
         let files: Vec<Table> = [SNMP, NETSTAT]
             .iter()
-            .filter_map(|wanted| Table::open(wanted.path, wanted, columns))
+            .filter_map(|spec| Table::open(spec.path, spec, columns))
             .collect();
         (!files.is_empty()).then_some(Self { files })
     }
@@ -59,19 +59,19 @@ impl Source for Tcp {
 }
 
 impl Table {
-    /// The names are those of the kernel: they stay while it runs.
-    fn open(path: &str, wanted: &Wanted, columns: &mut Columns) -> Option<Self> {
+    /// Open the table; the names are fixed while the kernel runs.
+    fn open(path: &str, spec: &TableSpec, columns: &mut Columns) -> Option<Self> {
         let mut file = ProcFile::open(path).ok()?;
-        let [names, _] = lines(file.read().ok()?, wanted.start)?;
+        let [names, _] = lines(file.read().ok()?, spec.start)?;
         let column = |name: &[u8]| {
-            let mut known = wanted.columns.iter();
+            let mut known = spec.columns.iter();
             let (_, column) = known.find(|(own, _)| own.as_bytes() == name)?;
-            Some(columns.named(column))
+            Some(columns.get_or_add(column))
         };
         let columns = fields(names).map(column).collect();
         Some(Self {
             file,
-            start: wanted.start,
+            start: spec.start,
             columns,
         })
     }
@@ -89,7 +89,7 @@ impl Table {
     }
 }
 
-/// What follows `start` in the line of names, and in that of values.
+/// Names and values after the prefix `start`.
 fn lines<'a>(text: &'a [u8], start: &[u8]) -> Option<[&'a [u8]; 2]> {
     let mut lines = text
         .split(|&byte| byte == b'\n')
@@ -105,18 +105,18 @@ mod tests {
 
     use super::*;
 
-    /// By name, what a file of that text tells.
-    fn read(text: &[u8], wanted: &Wanted) -> Vec<(String, u64)> {
+    /// Values of a file with this text, by name.
+    fn read(text: &[u8], spec: &TableSpec) -> Vec<(String, u64)> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text).unwrap();
         let mut columns = Columns::default();
         let path = file.path().to_str().unwrap();
-        if let Some(mut table) = Table::open(path, wanted, &mut columns) {
+        if let Some(mut table) = Table::open(path, spec, &mut columns) {
             table.sample(&mut columns);
         }
         let row = columns.row().iter().copied();
-        let named = columns.names().iter().cloned().zip(row);
-        named
+        let named_values = columns.names().iter().cloned().zip(row);
+        named_values
             .filter_map(|(name, value)| Some((name, value?)))
             .collect()
     }
@@ -145,7 +145,7 @@ mod tests {
         assert!(columns.row().iter().all(Option::is_some));
     }
 
-    const TWO_OF_THREE: Wanted = Wanted {
+    const TWO_OF_THREE: TableSpec = TableSpec {
         path: "",
         start: b"Tcp:",
         columns: &[("A", "a"), ("C", "c")],

@@ -1,40 +1,40 @@
-//! Temperatures of CPUs, and processors that were slowed because of them; see
-//! Documentation/driver-api/thermal/sysfs-api.rst and the kernel's
-//! `drivers/thermal/intel/therm_throt.c`.
+//! CPU temperatures and thermal throttling; see Documentation/driver-api/thermal/sysfs-api.rst and
+//! the kernel's `drivers/thermal/intel/therm_throt.c`.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::hwmon::{self, Sensor};
+use super::numbered_entries::numbered_entries;
 use crate::columns::{Column, Columns};
 use crate::source::Source;
 
 const ZONES: &str = "class/thermal";
 const PROCESSORS: &str = "devices/system/cpu";
 
-/// `thermal.SENSOR.millicelsius`, `thermal.core_throttles` and `thermal.package_throttles`, of what
-/// is there when it is opened: to look for it takes longer than to read it.
+/// `thermal.SENSOR.millicelsius`, `thermal.core_throttles` and `thermal.package_throttles`. Files
+/// are found once, because the search takes longer than a read.
 pub(super) struct Thermal {
     sensors: Vec<(PathBuf, Column)>,
     counters: Vec<Counter>,
 }
 
-/// How often a processor says that a core or package was slowed.
+/// Throttle counter of a CPU's core or package.
 struct Counter {
     file: PathBuf,
-    /// What it counts, the package and the core: its twin tells the same of them.
+    /// Kind, package and core: hyper-threads of a core share them.
     of: (&'static str, Option<u64>, Option<u64>),
 }
 
 impl Thermal {
-    /// None where there is neither; `root` is /sys.
+    /// `None` without sensors and counters; `root` is /sys.
     pub(super) fn open(root: &Path, columns: &mut Columns) -> Option<Self> {
-        let mut sensors = zones_of_cpus(&root.join(ZONES));
+        let mut sensors = cpu_zones(&root.join(ZONES));
         if sensors.is_empty() {
-            sensors = hwmon::of_cpus(root);
+            sensors = hwmon::cpu_sensors(root);
         }
-        let mut column = |name| columns.named(&format!("thermal.{name}.millicelsius"));
+        let mut column = |name| columns.get_or_add(&format!("thermal.{name}.millicelsius"));
         let sensors = sensors.into_iter().map(|(name, file)| (file, column(name)));
         let sensors: Vec<_> = sensors.collect();
         let counters = counters(&root.join(PROCESSORS));
@@ -50,21 +50,21 @@ impl Source for Thermal {
             }
         }
         for (name, sum) in throttles(&self.counters) {
-            let column = columns.named(&format!("thermal.{name}"));
+            let column = columns.get_or_add(&format!("thermal.{name}"));
             columns.put(column, sum);
         }
     }
 }
 
-/// Those that tell something. By their types, which drivers choose: the others are of mainboards,
-/// WLANs, disks or batteries.
-fn zones_of_cpus(zones: &Path) -> Vec<Sensor> {
+/// CPU zones, selected by type, which drivers choose. Other zones are of mainboards, WLANs, disks
+/// or batteries.
+fn cpu_zones(zones: &Path) -> Vec<Sensor> {
     let mut found = Vec::new();
-    for zone in entries(zones, "thermal_zone") {
+    for zone in numbered_entries(zones, "thermal_zone") {
         let of = fs::read_to_string(zone.join("type")).unwrap_or_default();
         let file = zone.join("temp");
         if let Some(name) = zone.file_name()
-            && is_of_cpu(of.trim_end())
+            && is_cpu_zone(of.trim_end())
             && value(&file).is_some()
         {
             found.push((name.to_string_lossy().into_owned(), file));
@@ -73,9 +73,9 @@ fn zones_of_cpus(zones: &Path) -> Vec<Sensor> {
     found
 }
 
-/// Intel's driver has one name for all packages; device trees and firmware have the CPU in theirs:
-/// `cpu-thermal`, `cpu0_thermal`, `TCPU`.
-fn is_of_cpu(zone: &str) -> bool {
+/// Intel's driver has one type for all packages; device trees and firmware include the CPU in
+/// theirs: `cpu-thermal`, `cpu0_thermal`, `TCPU`.
+fn is_cpu_zone(zone: &str) -> bool {
     zone == "x86_pkg_temp" || zone.to_ascii_lowercase().contains("cpu")
 }
 
@@ -85,7 +85,7 @@ fn counters(processors: &Path) -> Vec<Counter> {
         ("package_throttles", "package_throttle_count", ""),
     ];
     let mut found = Vec::new();
-    for processor in entries(processors, "cpu") {
+    for processor in numbered_entries(processors, "cpu") {
         let package = value(&processor.join("topology/physical_package_id"));
         for (name, file, core) in EACH {
             let file = processor.join("thermal_throttle").join(file);
@@ -99,7 +99,7 @@ fn counters(processors: &Path) -> Vec<Counter> {
     found
 }
 
-/// How often cores, and packages, were slowed: each of them once.
+/// Throttle counts of cores and packages, each counted once.
 fn throttles(counters: &[Counter]) -> BTreeMap<&'static str, u64> {
     let mut most = BTreeMap::new();
     for counter in counters {
@@ -115,17 +115,7 @@ fn throttles(counters: &[Counter]) -> BTreeMap<&'static str, u64> {
     sums
 }
 
-/// Those called `start` and a number.
-pub(super) fn entries(folder: &Path, start: &str) -> impl Iterator<Item = PathBuf> {
-    let found = fs::read_dir(folder).into_iter().flatten().flatten();
-    found.map(|entry| entry.path()).filter(move |path| {
-        let name = path.file_name().map(std::ffi::OsStr::to_string_lossy);
-        let number = name.as_deref().and_then(|name| name.strip_prefix(start));
-        number.is_some_and(|number| number.parse::<u32>().is_ok())
-    })
-}
-
-/// None for one that cannot be read now, or is below zero.
+/// `None` for unreadable and negative values.
 fn value(file: &Path) -> Option<u64> {
     fs::read_to_string(file).ok()?.trim_end().parse().ok()
 }
@@ -151,7 +141,7 @@ mod tests {
 
     #[test]
     fn zones_are_told_by_their_numbers_as_types_may_be_alike() {
-        let told = sampled(&[
+        let found = sampled(&[
             ("class/thermal/thermal_zone0/type", "x86_pkg_temp\n"),
             ("class/thermal/thermal_zone0/temp", "61000\n"),
             ("class/thermal/thermal_zone1/type", "x86_pkg_temp\n"),
@@ -159,7 +149,7 @@ mod tests {
             ("class/thermal/cooling_device0/cur_state", "3\n"),
         ]);
         let expected = [("thermal.thermal_zone0.millicelsius".to_owned(), 61_000)];
-        assert_eq!(told, BTreeMap::from(expected));
+        assert_eq!(found, BTreeMap::from(expected));
     }
 
     #[test]

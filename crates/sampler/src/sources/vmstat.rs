@@ -1,13 +1,13 @@
-//! /proc/vmstat: pages that are dirty, written back, reclaimed and swapped; see mm/vmstat.c.
+//! /proc/vmstat: dirty, written, reclaimed and swapped pages; see mm/vmstat.c.
 
 use rustix::param::page_size;
 
 use crate::columns::{Column, Columns};
-use crate::named::Named;
+use crate::named_values::NamedValues;
 use crate::proc_file::ProcFile;
 use crate::source::Source;
 
-/// The first four are so many pages now, the others are counted since boot.
+/// The first four are current page counts, the others counters since boot.
 const COUNTERS: [&str; 15] = [
     "nr_dirty",
     "nr_writeback",
@@ -26,13 +26,13 @@ const COUNTERS: [&str; 15] = [
     "oom_kill",
 ];
 
-/// Parts of the memory: some counters have a line for each of them, by the version of the kernel.
+/// Memory zones: some counters have a line per zone, depending on the kernel.
 const ZONES: [&str; 6] = ["dma", "dma32", "normal", "high", "movable", "device"];
 
 /// `vm.COUNTER` in pages or times, and the size of a page as `vm.page_kb`.
 pub(super) struct Vmstat {
     file: ProcFile,
-    counters: Named<{ COUNTERS.len() }>,
+    counters: NamedValues<{ COUNTERS.len() }>,
     page_kb: Column,
 }
 
@@ -40,8 +40,8 @@ impl Vmstat {
     pub(super) fn open(columns: &mut Columns) -> Option<Self> {
         Some(Self {
             file: ProcFile::open("/proc/vmstat").ok()?,
-            counters: Named::new(columns.group("vm", &COUNTERS), counter),
-            page_kb: columns.named("vm.page_kb"),
+            counters: NamedValues::new(columns.group("vm", &COUNTERS), counter),
+            page_kb: columns.get_or_add("vm.page_kb"),
         })
     }
 }
@@ -51,13 +51,13 @@ impl Source for Vmstat {
         let Ok(text) = self.file.read_lines() else {
             return;
         };
-        let counted = self.counters.sums(text);
-        self.counters.put(&counted, columns);
+        let counters = self.counters.sums(text);
+        self.counters.put(&counters, columns);
         columns.put(self.page_kb, page_size() as u64 / 1024);
     }
 }
 
-/// Which of [`COUNTERS`] a line counts: its own, or for one of the zones.
+/// Index of the counter of a line, possibly for one zone.
 fn counter(name: &[u8]) -> Option<usize> {
     let name = std::str::from_utf8(name).ok()?;
     COUNTERS.iter().position(|counter| {
@@ -74,12 +74,12 @@ fn counter(name: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], wanted: [&str; 5]) -> [Option<u64>; 5] {
+    fn read(text: &[u8], spec: [&str; 5]) -> [Option<u64>; 5] {
         let mut columns = Columns::default();
-        let mut named = Named::new(columns.group("vm", &COUNTERS), counter);
-        let counted = named.sums(text);
-        named.put(&counted, &mut columns);
-        wanted.map(|name| {
+        let mut named_values = NamedValues::new(columns.group("vm", &COUNTERS), counter);
+        let counters = named_values.sums(text);
+        named_values.put(&counters, &mut columns);
+        spec.map(|name| {
             let index = columns.names().iter().position(|own| own[3..] == *name);
             columns.row()[index.expect("a counter")]
         })

@@ -1,31 +1,31 @@
-//! Where the control group of a process is; see cgroups(7) and `proc_pid_mountinfo(5)`.
+//! Control group of a process; see cgroups(7) and `proc_pid_mountinfo(5)`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::mount_path::unescape;
 
-/// Version 1 has a hierarchy for each controller, version 2 one for all of them.
+/// Control group version: 1 has a hierarchy per controller, 2 has one for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Version {
     V1,
     V2,
 }
 
-/// What no hierarchy of version 1 has, and that of version 2 names in /proc/PID/cgroup.
+/// Controller name of version 2 in /proc/PID/cgroup.
 const NO_CONTROLLER: &str = "";
 
-/// The group of a process in the hierarchy of a controller.
+/// Group of a process in the hierarchy of a controller.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) version: Version,
-    /// The group that is seen as root.
+    /// Group that is visible as the root.
     top: PathBuf,
     pub(super) own: PathBuf,
 }
 
 impl Group {
-    /// Of the `controller` as version 1 calls it. None if there is no such hierarchy, or no such
+    /// Find the group for a `controller` by its version 1 name; `None` without such a hierarchy or
     /// process.
     pub(super) fn of(process: u32, controller: &str) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
@@ -33,20 +33,20 @@ impl Group {
         find(&mounts, &groups, controller)
     }
 
-    /// Of the hierarchy of version 2, whichever controllers it has. None as well for its root, which
-    /// is the whole machine: cgroup.type is in all other groups (`cgroup-v2.rst`).
-    pub(super) fn apart(process: u32) -> Option<Self> {
+    /// Find the version 2 group; `None` for its root, which is the whole machine: only other groups
+    /// have cgroup.type (`cgroup-v2.rst`).
+    pub(super) fn v2(process: u32) -> Option<Self> {
         Self::of(process, NO_CONTROLLER).filter(|group| group.own.join("cgroup.type").exists())
     }
 
-    /// The group and those above it, in this order.
-    pub(super) fn upwards(&self) -> impl Iterator<Item = &Path> {
+    /// The group and its ancestors, in this order.
+    pub(super) fn ancestors(&self) -> impl Iterator<Item = &Path> {
         let inside = |group: &&Path| group.starts_with(&self.top);
         self.own.ancestors().take_while(inside)
     }
 }
 
-/// A controller is in a hierarchy of its own, or in that of version 2 if it is in no other.
+/// A controller has its own hierarchy, or uses that of version 2.
 fn find(mounts: &str, groups: &str, controller: &str) -> Option<Group> {
     let v1 = |mount: &Mount<'_>| mount.is_v1_of(controller);
     let v2 = |mount: &Mount<'_>| mount.filesystem == "cgroup2";
@@ -70,7 +70,7 @@ fn find(mounts: &str, groups: &str, controller: &str) -> Option<Group> {
     })
 }
 
-/// The path of the group in a line `NUMBER:CONTROLLERS:PATH`; version 2 names no controllers.
+/// Path of the group in a line `NUMBER:CONTROLLERS:PATH`; version 2 has no controllers.
 fn path<'a>(groups: &'a str, controller: &str) -> Option<&'a str> {
     groups.lines().find_map(|line| {
         let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
@@ -137,16 +137,16 @@ mod tests {
     #[test]
     fn those_above_are_told_up_to_what_is_seen_as_root() {
         let found = find(UNIFIED, "0::/user.slice/user-0.slice\n", "blkio").unwrap();
-        let upwards: Vec<_> = found.upwards().collect();
+        let ancestors: Vec<_> = found.ancestors().collect();
         let expected = [
             "/sys/fs/cgroup/user.slice/user-0.slice",
             "/sys/fs/cgroup/user.slice",
             "/sys/fs/cgroup",
         ];
-        assert_eq!(upwards, expected.map(Path::new));
+        assert_eq!(ancestors, expected.map(Path::new));
         let root = find(UNIFIED, "0::/\n", "blkio").unwrap();
         assert_eq!(root.own, Path::new("/sys/fs/cgroup"));
-        assert_eq!(root.upwards().count(), 1);
+        assert_eq!(root.ancestors().count(), 1);
     }
 
     #[test]

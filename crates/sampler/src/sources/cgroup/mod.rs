@@ -1,39 +1,36 @@
-//! The control group of the workload: what it has moved, its limits, how they held it back, and for
-//! what it stood still.
+//! Control group of the workload: I/O, limits, throttling and stall times.
 //!
 //! See Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/ and scheduler/sched-bwc.rst.
 
-mod caps;
+mod cpu_quota;
 mod group;
-mod moved;
-mod quota;
+mod group_io;
+mod io_limits;
 mod reclaim;
 
 use self::group::Group;
 use super::pressure::Pressure;
 use crate::columns::Columns;
+use crate::sampling_scope::SamplingScope;
 use crate::source::Source;
-use crate::watched::Watched;
 
-/// A source for each controller that the group of the first process of the workload has.
-pub(super) fn open(watched: &Watched, columns: &mut Columns) -> Vec<Box<dyn Source>> {
-    let Some(&process) = watched.workload.first() else {
+/// Open a source for each controller of the group of the workload's first process.
+pub(super) fn open(scope: &SamplingScope, columns: &mut Columns) -> Vec<Box<dyn Source>> {
+    let Some(&process) = scope.workload.first() else {
         return Vec::new();
     };
     let found: [Option<Box<dyn Source>>; 5] = [
-        super::boxed(moved::Moved::open(process)),
-        super::boxed(caps::Caps::open(process)),
-        super::boxed(quota::Quota::open(process, columns)),
+        super::boxed(group_io::GroupIo::open(process)),
+        super::boxed(io_limits::IoLimits::open(process)),
+        super::boxed(cpu_quota::CpuQuota::open(process, columns)),
         super::boxed(reclaim::Reclaim::open(process, columns)),
-        super::boxed(
-            Group::apart(process).and_then(|group| Pressure::of_group(&group.own, columns)),
-        ),
+        super::boxed(Group::v2(process).and_then(|group| Pressure::of_group(&group.own, columns))),
     ];
     found.into_iter().flatten().collect()
 }
 
-/// The value of a device that is told by its numbers.
+/// Set a value of a device with its device number.
 fn put(columns: &mut Columns, device: &str, counter: &str, value: u64) {
-    let column = columns.named(&format!("cgroup.{device}.{counter}"));
+    let column = columns.get_or_add(&format!("cgroup.{device}.{counter}"));
     columns.put(column, value);
 }

@@ -1,37 +1,36 @@
-//! The memory limit of the group, or of the nearest one above it that has one: memory.events.local
-//! of version 2, memory.failcnt of version 1.
+//! Memory limit events of the group or its nearest limited ancestor: memory.events.local of version
+//! 2, memory.failcnt of version 1.
 
 use std::fs;
 use std::path::Path;
 
 use super::group::{Group, Version};
 use crate::columns::Columns;
-use crate::named::Named;
+use crate::named_values::NamedValues;
 use crate::proc_file::{ProcFile, number};
 use crate::source::Source;
 
 const COUNTERS: [&str; 2] = ["memory_high", "memory_max_hits"];
-/// Version 1 has no word for "no limit": it prints the largest number of pages, in bytes.
+/// Version 1 prints a very large number for no limit.
 const V1_UNLIMITED: u64 = 1 << 62;
 
-/// `cgroup.COUNTER`: how often a process was held up to reclaim above `memory.high`, and how often
-/// the group was at its limit.
+/// `cgroup.COUNTER`: number of reclaims above `memory.high`, and number of limit hits.
 pub(super) struct Reclaim {
     file: ProcFile,
-    counters: Named<{ COUNTERS.len() }>,
+    counters: NamedValues<{ COUNTERS.len() }>,
     version: Version,
 }
 
 impl Reclaim {
-    /// None if there is no limit.
+    /// `None` without a limit.
     pub(super) fn open(process: u32, columns: &mut Columns) -> Option<Self> {
         let group = Group::of(process, "memory")?;
         let limited = group
-            .upwards()
+            .ancestors()
             .find(|folder| has_limit(folder, group.version))?;
         Some(Self {
             file: counting(limited, group.version)?,
-            counters: Named::new(columns.group("cgroup", &COUNTERS), counter),
+            counters: NamedValues::new(columns.group("cgroup", &COUNTERS), counter),
             version: group.version,
         })
     }
@@ -40,16 +39,16 @@ impl Reclaim {
 impl Source for Reclaim {
     fn sample(&mut self, columns: &mut Columns) {
         let Ok(text) = self.file.read() else { return };
-        let counted = match self.version {
+        let counters = match self.version {
             Version::V1 => [None, number(text.trim_ascii_end())],
             Version::V2 => self.counters.sums(text),
         };
-        self.counters.put(&counted, columns);
+        self.counters.put(&counters, columns);
     }
 }
 
-/// Version 2 counts in memory.events what happens at limits of groups below as well, and since 5.2
-/// in memory.events.local what happens at this one's alone.
+/// Version 2 includes descendants in memory.events and, since 5.2, excludes them in
+/// memory.events.local.
 fn counting(group: &Path, version: Version) -> Option<ProcFile> {
     let files: &[&str] = match version {
         Version::V1 => &["memory.failcnt"],
@@ -87,9 +86,9 @@ mod tests {
     #[test]
     fn what_happens_at_other_limits_below_does_not_count() {
         let group = tempfile::tempdir().unwrap();
-        let counted = || {
+        let counters = || {
             let mut columns = Columns::default();
-            let counters = Named::new(columns.group("cgroup", &COUNTERS), counter);
+            let counters = NamedValues::new(columns.group("cgroup", &COUNTERS), counter);
             let file = counting(group.path(), Version::V2).unwrap();
             let version = Version::V2;
             Reclaim {
@@ -102,8 +101,8 @@ mod tests {
         };
         let write = |file: &str, text: &str| fs::write(group.path().join(file), text).unwrap();
         write("memory.events", "low 0\nhigh 2\nmax 70\noom 0\n");
-        assert_eq!(counted(), [Some(2), Some(70)]);
+        assert_eq!(counters(), [Some(2), Some(70)]);
         write("memory.events.local", "low 0\nhigh 0\nmax 3\noom 0\n");
-        assert_eq!(counted(), [Some(0), Some(3)]);
+        assert_eq!(counters(), [Some(0), Some(3)]);
     }
 }

@@ -1,82 +1,81 @@
-//! /proc/PID: which processes did what, the workload's and others; see proc(5).
+//! /proc/PID: activity of the workload's and of other processes; see proc(5).
 //!
-//! All processes are read in one go, which is dear where there are many. The workload's threads are
-//! looked at on their own, between two such scans as well: what they do is known from samples, of
-//! which there have to be some.
+//! A scan reads all processes, which is expensive on large machines. The workload's threads are
+//! read between scans as well, because their states are estimated from samples.
 
-mod allowed;
-mod book;
-mod done;
+mod allowed_cpus;
 mod pid_io;
 mod pid_stat;
+mod process_accounting;
+mod process_activity;
+#[cfg(test)]
+mod simulated_kernel;
 mod small_file;
 mod threads;
-mod used;
-#[cfg(test)]
-mod world;
+mod usage;
 
 use std::path::Path;
 
 use rustix::param::clock_ticks_per_second;
 
-use self::book::Book;
-use self::done::Done;
+use self::process_accounting::ProcessAccounting;
+use self::process_activity::ProcessActivity;
 use self::small_file::SmallFile;
 use self::threads::Threads;
-use self::used::Used;
+use self::usage::Usage;
 use crate::columns::{Column, Columns};
 use crate::process::Process;
-use crate::watched::Watched;
+use crate::sampling_scope::SamplingScope;
 
 const MICROSECONDS: u64 = 1_000_000;
 
-/// What processes have used since the first sample.
+/// Usage columns of processes since the first sample.
 const USED: [&str; 3] = ["cpu_us", "read_bytes", "written_bytes"];
 
-/// Of the workload also what was written but for nothing.
+/// Additional workload column: bytes of cancelled writes.
 const CANCELLED: &str = "workload.cancelled_bytes";
 
-/// How long the busiest thread of each interval ran in it, all intervals together.
+/// Run time of the busiest thread of each interval, summed over all intervals.
 const BUSIEST: &str = "workload.busiest_thread_us";
 
-/// What there is now.
+/// Current numbers of processes and threads by state.
 const OF_THREADS: [&str; 4] = ["processes", "threads", "running_threads", "waiting_threads"];
 
-/// On how many processors nearly all of its work may be done.
+/// Number of CPUs that nearly all of the workload may use.
 const ALLOWED: &str = "workload.allowed_cores";
 
-/// All processes: those of the workload as `workload.COUNTER`, if a root of it is there, and those
-/// of others as `foreign.COUNTER`.
+/// All processes: the workload as `workload.COUNTER`, if one of its roots exists, and others as
+/// `foreign.COUNTER`.
 pub(crate) struct Processes {
-    book: Book,
+    process_accounting: ProcessAccounting,
     threads: Threads,
     stat_file: SmallFile,
     io_file: SmallFile,
-    workload: Option<OfWorkload>,
+    workload: Option<WorkloadColumns>,
     foreign: [Column; USED.len()],
 }
 
-struct OfWorkload {
-    used: [Column; USED.len()],
+struct WorkloadColumns {
+    usage: [Column; USED.len()],
     cancelled: Column,
     busiest: Column,
     threads: [Column; OF_THREADS.len()],
-    allowed: Column,
+    allowed_cpus: Column,
 }
 
 impl Processes {
-    pub(crate) fn open(watched: &Watched, columns: &mut Columns) -> Self {
+    pub(crate) fn open(scope: &SamplingScope, columns: &mut Columns) -> Self {
         let is_there = |pid: &u32| Path::new(&format!("/proc/{pid}/stat")).exists();
-        let has_root = watched.workload.iter().any(is_there);
-        let workload = has_root.then(|| OfWorkload {
-            used: columns.group("workload", &USED),
-            cancelled: columns.named(CANCELLED),
-            busiest: columns.named(BUSIEST),
+        let has_root = scope.workload.iter().any(is_there);
+        let workload = has_root.then(|| WorkloadColumns {
+            usage: columns.group("workload", &USED),
+            cancelled: columns.get_or_add(CANCELLED),
+            busiest: columns.get_or_add(BUSIEST),
             threads: columns.group("workload", &OF_THREADS),
-            allowed: columns.named(ALLOWED),
+            allowed_cpus: columns.get_or_add(ALLOWED),
         });
         Self {
-            book: Book::new(&watched.workload),
+            process_accounting: ProcessAccounting::new(&scope.workload),
             threads: Threads::default(),
             stat_file: SmallFile::new(),
             io_file: SmallFile::new(),
@@ -85,36 +84,51 @@ impl Processes {
         }
     }
 
-    /// What the busiest have done since this was last asked, or since the first sample.
+    /// Activity of the busiest processes since the last call, or since the first sample.
     pub(crate) fn take_busiest(&mut self) -> Vec<Process> {
-        self.book.take_busiest().iter().map(told).collect()
+        self.process_accounting
+            .take_busiest()
+            .iter()
+            .map(found)
+            .collect()
     }
 
-    /// Read all processes, and put what they have used into the row being taken.
+    /// Scan all processes and set their usage in the current row.
     pub(crate) fn scan(&mut self, columns: &mut Columns) {
         self.read_all();
-        columns.put_all(&self.foreign, &used_values(self.book.foreign.told));
+        columns.put_all(
+            &self.foreign,
+            &used_values(self.process_accounting.foreign.found),
+        );
         if let Some(of) = &self.workload {
-            let workload = self.book.workload.told;
-            columns.put_all(&of.used, &used_values(workload));
+            let workload = self.process_accounting.workload.found;
+            columns.put_all(&of.usage, &used_values(workload));
             columns.put(of.cancelled, unsigned(workload.cancelled));
         }
     }
 
-    /// Read the workload's threads, and put what they do into the row being taken.
-    pub(crate) fn look_at_threads(&mut self, columns: &mut Columns) {
+    /// Scan the workload's threads and set their counts in the current row.
+    pub(crate) fn scan_threads(&mut self, columns: &mut Columns) {
         let Some(of) = &self.workload else {
             return;
         };
-        let tally = self.threads.look(self.book.members(), &mut self.stat_file);
+        let counts = self.threads.scan(
+            self.process_accounting.workload_processes(),
+            &mut self.stat_file,
+        );
         columns.put_all(
             &of.threads,
-            &[tally.processes, tally.threads, tally.running, tally.waiting],
+            &[
+                counts.processes,
+                counts.threads,
+                counts.running,
+                counts.waiting,
+            ],
         );
-        if let Some(ticks) = tally.busiest_ticks {
+        if let Some(ticks) = counts.busiest_ticks {
             columns.put(of.busiest, microseconds(ticks));
-            if let Some(cores) = self.threads.allowed.count() {
-                columns.put(of.allowed, cores);
+            if let Some(cores) = self.threads.allowed_cpus.count() {
+                columns.put(of.allowed_cpus, cores);
             }
         }
     }
@@ -128,33 +142,34 @@ impl Processes {
             let io = (!stat.is_kernel_thread)
                 .then(|| self.io_file.read(format_args!("/proc/{pid}/io")))
                 .flatten();
-            self.book.see(&stat, io.and_then(pid_io::parse));
+            self.process_accounting
+                .observe(&stat, io.and_then(pid_io::parse));
         }
-        self.book.end_scan();
+        self.process_accounting.end_scan();
     }
 }
 
-fn used_values(used: Used) -> [u64; USED.len()] {
+fn used_values(usage: Usage) -> [u64; USED.len()] {
     [
-        microseconds(unsigned(used.ticks)),
-        unsigned(used.read),
-        unsigned(used.written),
+        microseconds(unsigned(usage.ticks)),
+        unsigned(usage.read),
+        unsigned(usage.written),
     ]
 }
 
-fn told(done: &Done) -> Process {
-    let [cpu_us, read_bytes, written_bytes] = used_values(done.used);
+fn found(done: &ProcessActivity) -> Process {
+    let [cpu_us, read_bytes, written_bytes] = used_values(done.usage);
     Process {
         pid: done.pid,
         name: printable(&done.name),
-        of_workload: done.of_workload,
+        is_workload: done.is_workload,
         cpu_us,
         read_bytes,
         written_bytes,
     }
 }
 
-/// Names may hold what moves a terminal's cursor.
+/// Replace control characters, which could affect a terminal.
 fn printable(name: &[u8]) -> String {
     String::from_utf8_lossy(name).replace(char::is_control, "\u{fffd}")
 }

@@ -2,18 +2,17 @@
 
 use crate::proc_file::number;
 
-/// Bytes that a process has caused to be moved from and to storage, with those of the children that
-/// it has waited for.
+/// Bytes read and written by a process and its waited children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct PidIo {
     pub(super) read: u64,
-    /// Counted when a page becomes dirty, whoever writes it out.
+    /// Counted when a page becomes dirty.
     pub(super) written: u64,
-    /// Of these, what was never written out, as its file was cut or removed before.
+    /// Part that was never written, because the file was truncated or removed.
     pub(super) cancelled: u64,
 }
 
-/// None if it is not as the kernel documents it.
+/// `None` if the format is unknown.
 pub(super) fn parse(text: &[u8]) -> Option<PidIo> {
     let of = |name: &[u8]| {
         text.split(|&byte| byte == b'\n')

@@ -1,34 +1,34 @@
-//! /proc/PID/stat and /proc/PID/task/TID/stat, which have one form; see `proc_pid_stat(5)`.
+//! /proc/PID/stat and /proc/PID/task/TID/stat, which share a format; see `proc_pid_stat(5)`.
 
 use crate::proc_file::{fields, number};
 
 /// `PF_KTHREAD` in the kernel's include/linux/sched.h.
 const KERNEL_THREAD: u64 = 0x0020_0000;
-/// Of the fields behind the name, the first of which is number 3: up to `starttime`.
+/// Number of fields after the name, from field 3 to `starttime`.
 const FIELDS: usize = 20;
 
-/// What one of the files tells; times are in clock ticks.
+/// Parsed file; times are in clock ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PidStat<'a> {
     pub(super) pid: u32,
-    /// Up to 15 bytes of any kind; programs choose it freely.
+    /// Name: up to 15 arbitrary bytes.
     pub(super) name: &'a [u8],
     pub(super) state: u8,
     pub(super) parent: u32,
     pub(super) is_kernel_thread: bool,
-    /// Minor page faults; those of its children once they have been waited for.
+    /// Minor page faults, own and of waited children.
     pub(super) faults: u64,
     pub(super) childrens_faults: u64,
-    /// User and system time, likewise.
+    /// User and system time, own and of waited children.
     pub(super) ticks: u64,
     pub(super) childrens_ticks: u64,
-    /// Since the boot: with the pid it names a process for good.
+    /// Start time since boot; with the pid it identifies a process.
     pub(super) started: u64,
 }
 
-/// None if it is not as the kernel documents it.
+/// `None` if the format is unknown.
 pub(super) fn parse(text: &[u8]) -> Option<PidStat<'_>> {
-    // The name may hold blanks and brackets, so it ends at the last one.
+    // The name may contain blanks and brackets and ends at the last bracket.
     let open = text.iter().position(|&byte| byte == b'(')?;
     let close = text.iter().rposition(|&byte| byte == b')')?;
     let pid = number(text[..open].trim_ascii())?;

@@ -1,13 +1,13 @@
-//! Files of /proc that are opened, read and closed again, one after the other.
+//! Reader of small /proc files with one buffer.
 
 use std::fmt::{Arguments, Write};
 use std::fs::File;
 use std::io::Read;
 
-/// More than the files of a process that are read here ever hold.
-const ROOM: usize = 4096;
+/// Upper limit of a process file's size.
+const MAX_FILE_BYTES: usize = 4096;
 
-/// The room that is used for one after the other.
+/// Reused buffers.
 #[derive(Debug)]
 pub(super) struct SmallFile {
     path: String,
@@ -18,12 +18,12 @@ impl SmallFile {
     pub(super) fn new() -> Self {
         Self {
             path: String::new(),
-            text: vec![0; ROOM],
+            text: vec![0; MAX_FILE_BYTES],
         }
     }
 
-    /// What the file holds; None if its process is gone, or another user's. The kernel makes such a
-    /// file up as it is read, and hands out in one piece what fits.
+    /// Read a file; `None` if its process is gone or access is denied. The kernel returns such a
+    /// file in one piece.
     pub(super) fn read(&mut self, path: Arguments<'_>) -> Option<&[u8]> {
         self.path.clear();
         self.path.write_fmt(path).ok()?;

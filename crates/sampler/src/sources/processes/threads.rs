@@ -1,90 +1,85 @@
-//! /proc/PID/task: the threads of the workload, one by one.
+//! /proc/PID/task: threads of the workload.
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use rustix::thread::gettid;
 
-use super::allowed::Allowed;
+use super::allowed_cpus::AllowedCpus;
 use super::pid_stat::{self, PidStat};
 use super::pids;
 use super::small_file::SmallFile;
 use crate::proc_file::number;
 
-/// The beginning of the names of the kernel's threads that poll for an `io_uring`
-/// (`io_uring/sqpoll.c`, since Linux 5.12). They are threads of the process that has the ring.
+/// Name prefix of the kernel's polling threads of an `io_uring` (`io_uring/sqpoll.c`, since Linux
+/// 5.12). They belong to the process of the ring.
 const POLLER: &[u8] = b"iou-sqp-";
 
-/// CPU time is told in ticks of 10 ms, and of threads that are alike another one is ahead each time:
-/// in less than this the busiest of many would be told by chance to be busier than any is.
-const SHORTEST_INTERVAL: Duration = Duration::from_millis(900);
+/// Minimum interval for the busiest thread: with ticks of 10 ms, a shorter interval would
+/// overestimate the maximum of many equal threads.
+const MIN_INTERVAL: Duration = Duration::from_millis(900);
 
-/// How many there are now, and what they do, without the one that looks: it always runs, and where
-/// iostudy is the workload itself, it would be taken for a part of it.
+/// Number of threads by state, without the sampling thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Tally {
+pub(super) struct ThreadCounts {
     pub(super) processes: u64,
     pub(super) threads: u64,
-    /// On a processor, or ready for one.
+    /// Running or runnable.
     pub(super) running: u64,
-    /// In an uninterruptible wait, as for a device.
+    /// In uninterruptible sleep, such as disk I/O.
     pub(super) waiting: u64,
-    /// Clock ticks that the busiest thread of each interval has run in it, all intervals together;
-    /// None where no interval ends.
+    /// Sum over all intervals of the busiest thread's clock ticks; `None` where no interval ends.
     pub(super) busiest_ticks: Option<u64>,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// When the interval began, and what there was then.
+    /// Start of the interval and the threads at that time.
     begun: Option<Instant>,
     last: HashMap<u32, Thread>,
     busiest_ticks: u64,
-    pub(super) allowed: Allowed,
+    pub(super) allowed_cpus: AllowedCpus,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Thread {
     started: u64,
     ticks: u64,
-    /// Of these, in the interval that it was last seen in.
+    /// Ticks in the last interval that observed it.
     step: u64,
 }
 
-/// A process of the workload.
+/// Process of the workload.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Member {
+pub(super) struct WorkloadProcess {
     pub(super) pid: u32,
-    /// In clock ticks since the boot; None where only its parent is known.
+    /// Start time in clock ticks since boot; `None` where only the parent is known.
     pub(super) started: Option<u64>,
 }
 
 impl Threads {
-    /// Read all threads of these processes, and of the children that they have by now.
-    pub(super) fn look(
+    /// Read all threads of these processes and of their current children.
+    pub(super) fn scan(
         &mut self,
-        members: impl Iterator<Item = Member>,
+        workload_processes: impl Iterator<Item = WorkloadProcess>,
         file: &mut SmallFile,
-    ) -> Tally {
-        let mut unread: Vec<Member> = members.collect();
-        let mut told: HashSet<u32> = unread.iter().map(|member| member.pid).collect();
-        let mut look = Look::new(self.begun.is_some(), &self.last);
-        while let Some(member) = unread.pop() {
-            let children = look.read(member, file);
-            let new = children.into_iter().filter(|child| told.insert(*child));
-            unread.extend(new.map(Member::child));
+    ) -> ThreadCounts {
+        let mut unread: Vec<WorkloadProcess> = workload_processes.collect();
+        let mut visited: HashSet<u32> = unread.iter().map(|process| process.pid).collect();
+        let mut scan = ThreadScan::new(self.begun.is_some(), &self.last);
+        while let Some(process) = unread.pop() {
+            let children = scan.read(process, file);
+            let new = children.into_iter().filter(|child| visited.insert(*child));
+            unread.extend(new.map(WorkloadProcess::child));
         }
-        let Look { seen, tally, .. } = look;
-        if self
-            .begun
-            .is_some_and(|at| at.elapsed() < SHORTEST_INTERVAL)
-        {
-            return tally;
+        let ThreadScan { seen, counts, .. } = scan;
+        if self.begun.is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
+            return counts;
         }
         self.end_interval(seen);
-        Tally {
+        ThreadCounts {
             busiest_ticks: Some(self.busiest_ticks),
-            ..tally
+            ..counts
         }
     }
 
@@ -92,48 +87,48 @@ impl Threads {
         self.busiest_ticks += seen.values().map(|thread| thread.step).max().unwrap_or(0);
         let own = own();
         for (pid, thread) in seen.iter().filter(|(pid, _)| **pid != own) {
-            self.allowed.note(*pid, thread.step);
+            self.allowed_cpus.note(*pid, thread.step);
         }
         self.last = seen;
         self.begun = Some(Instant::now());
     }
 }
 
-impl Member {
+impl WorkloadProcess {
     fn child(pid: u32) -> Self {
         Self { pid, started: None }
     }
 }
 
-/// The thread that looks.
+/// Thread id of the sampling thread.
 fn own() -> u32 {
     gettid().as_raw_pid().unsigned_abs()
 }
 
-/// One round of all threads.
-struct Look<'a> {
+/// One scan of all threads.
+struct ThreadScan<'a> {
     own: u32,
-    /// Whether a thread that was not there before has begun since.
+    /// Whether new threads started in this interval.
     is_another: bool,
     before: &'a HashMap<u32, Thread>,
     seen: HashMap<u32, Thread>,
-    tally: Tally,
+    counts: ThreadCounts,
 }
 
-impl<'a> Look<'a> {
+impl<'a> ThreadScan<'a> {
     fn new(is_another: bool, before: &'a HashMap<u32, Thread>) -> Self {
         Self {
             own: own(),
             is_another,
             before,
             seen: HashMap::new(),
-            tally: Tally::default(),
+            counts: ThreadCounts::default(),
         }
     }
 
-    /// The threads of one process, and who its children are.
-    fn read(&mut self, member: Member, file: &mut SmallFile) -> Vec<u32> {
-        let pid = member.pid;
+    /// Read the threads of one process and return its children.
+    fn read(&mut self, process: WorkloadProcess, file: &mut SmallFile) -> Vec<u32> {
+        let pid = process.pid;
         let mut children = Vec::new();
         for thread in pids(&format!("/proc/{pid}/task")) {
             let text = file.read(format_args!("/proc/{pid}/task/{thread}/stat"));
@@ -141,22 +136,22 @@ impl<'a> Look<'a> {
                 continue;
             };
             let is_first = thread == pid;
-            if is_first && member.started.is_some_and(|at| at != stat.started) {
-                return children; // another process has its number by now
+            if is_first && process.started.is_some_and(|at| at != stat.started) {
+                return children; // the pid has been reused
             }
-            self.tally.processes += u64::from(is_first);
+            self.counts.processes += u64::from(is_first);
             if !stat.name.starts_with(POLLER) {
                 self.note(&stat);
             }
             let text = file.read(format_args!("/proc/{pid}/task/{thread}/children"));
-            children.extend(text.into_iter().flat_map(whole_numbers));
+            children.extend(text.into_iter().flat_map(complete_numbers));
         }
         children
     }
 
     fn note(&mut self, stat: &PidStat<'_>) {
         if stat.pid != self.own {
-            self.tally.count(stat.state);
+            self.counts.count(stat.state);
         }
         let now = Thread {
             started: stat.started,
@@ -166,7 +161,7 @@ impl<'a> Look<'a> {
         self.seen.insert(stat.pid, now);
     }
 
-    /// How long a thread has run in this interval: one that is new, since it began.
+    /// Ticks of a thread in this interval.
     fn step(&self, stat: &PidStat<'_>) -> u64 {
         match self.before.get(&stat.pid) {
             Some(before) if before.started == stat.started => {
@@ -178,13 +173,13 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The numbers before a blank each: where there was no room for all, the last one may be cut.
-fn whole_numbers(text: &[u8]) -> impl Iterator<Item = u32> {
+/// Parse numbers that a blank terminates; a truncated last number is ignored.
+fn complete_numbers(text: &[u8]) -> impl Iterator<Item = u32> {
     let each = text.split_inclusive(|byte| *byte == b' ');
     each.filter_map(|text| u32::try_from(number(text.strip_suffix(b" ")?)?).ok())
 }
 
-impl Tally {
+impl ThreadCounts {
     fn count(&mut self, state: u8) {
         self.threads += 1;
         match state {
@@ -201,9 +196,9 @@ mod tests {
 
     #[test]
     fn a_number_that_is_cut_is_none() {
-        let told = |text: &[u8]| whole_numbers(text).collect::<Vec<_>>();
-        assert_eq!(told(b"812 4 99999 "), [812, 4, 99999]);
-        assert_eq!(told(b"812 4 99"), [812, 4]);
-        assert_eq!(told(b""), []);
+        let numbers = |text: &[u8]| complete_numbers(text).collect::<Vec<_>>();
+        assert_eq!(numbers(b"812 4 99999 "), [812, 4, 99999]);
+        assert_eq!(numbers(b"812 4 99"), [812, 4]);
+        assert_eq!(numbers(b""), []);
     }
 }

@@ -1,0 +1,14 @@
+//! Numbered entries of sysfs folders.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Return the entries of `folder` whose name is `start` and a number.
+pub(super) fn numbered_entries(folder: &Path, start: &str) -> impl Iterator<Item = PathBuf> {
+    let found = fs::read_dir(folder).into_iter().flatten().flatten();
+    found.map(|entry| entry.path()).filter(move |path| {
+        let name = path.file_name().map(std::ffi::OsStr::to_string_lossy);
+        let number = name.as_deref().and_then(|name| name.strip_prefix(start));
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    })
+}
