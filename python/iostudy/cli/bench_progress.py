@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from iostudy.cli.console import err
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 from iostudy.workloads.definition import Tick, WorkloadDefinition, go_on
 

@@ -24,7 +24,7 @@ from rich.tree import Tree
 from iostudy.cli.signals import EndedBySignal
 from iostudy.errors import RecordError
 from iostudy.report.columns import FittingTable, TextTable
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 
 
 class _Screen(Console):

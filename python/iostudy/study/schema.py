@@ -32,8 +32,9 @@ from iostudy.study.sections import (
     ValiditySection,
     directory_target,
 )
-from iostudy.study.source import read
+from iostudy.study.source import MAX_BYTES, decode, read
 from iostudy.study.targets import Target
+from iostudy.study.unwritable import refuse_unwritable
 from iostudy.study.user import needs_root_to_change
 from iostudy.telemetry.block_requests import COST
 
@@ -65,16 +66,16 @@ _STOP, _LEAVE_OUT = "stop", "leave-out"
 def load(path: Path) -> Study:
     """Read a study file; StudyError with all its problems, UsageError if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
         raise UsageError(
             "to read a study file",
-            found=str(reason),
+            found=str(error.strerror),
             where=str(path),
             remedy="give the path of a study file, or the name of a ready-made study",
         ) from error
-    return parse(text, where=str(path), name=_name_of(path))
+    return parse(decode(content, str(path)), where=str(path), name=_name_of(path))
 
 
 def parse(text: str, *, where: str, name: str) -> Study:
@@ -89,6 +90,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
 
 def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str) -> Study:
     """All sections, each right on its own; StudyError with the problems of all of them."""
+    refuse_unwritable(collector)
     _refuse_unknown_keys(collector, (), values, KEYS)
     question = _question(collector, ("question",), values.get("question"))
     target = _target(collector, ("target",), values.get("target"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 
 from iostudy.errors import UsageError
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.telemetry.recorder import ProcRecorder
