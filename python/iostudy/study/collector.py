@@ -30,7 +30,9 @@ _WORDS = {
     "string_type": "write a text",
     "model_type": "a mapping is wanted here",
     "missing": "it is missing",
+    "too_long": "too many; at most {max_length} are allowed",
     "too_short": "too few; at least {min_length} are wanted",
+    "string_too_long": "too long; at most {max_length} characters are allowed",
 }
 """What pydantic calls an error -> what is wanted; its own errors are told as they are."""
 

@@ -60,6 +60,13 @@ class _GuardedParser(RoundTripParser):
         self._depth = 0
         self._values = 0
 
+    def process_directives(self) -> Any:
+        token = self.scanner.peek_token()
+        try:
+            return super().process_directives()
+        except AssertionError as error:  # a version that ruamel does not know
+            raise RefusedError(token, "a directive for another version", _VERSIONS) from error
+
     def get_event(self) -> Any:
         event = super().get_event()
         self._depth += isinstance(event, CollectionStartEvent)
@@ -73,6 +80,7 @@ class _GuardedParser(RoundTripParser):
         return event
 
 
+_VERSIONS = "YAML 1.2, with %YAML 1.2 or without a directive"
 _PLAIN = "plain mappings, lists and values"
 
 
@@ -81,7 +89,7 @@ def _refuse(event: Any) -> None:
     match event:
         case DocumentStartEvent(version=version) if version not in (None, _VERSION):
             found = f"the directive %YAML {version[0]}.{version[1]}"
-            raise RefusedError(event, found, "YAML 1.2, with %YAML 1.2 or without a directive")
+            raise RefusedError(event, found, _VERSIONS)
         case AliasEvent(anchor=anchor):
             raise RefusedError(event, f"the alias *{anchor}", _PLAIN)
         case NodeEvent(anchor=str(anchor)):
@@ -104,18 +112,18 @@ def _is_long_number(text: str) -> bool:
 class _MarkingConstructor(RoundTripConstructor):
     """A constructor whose every failure has the line of the value that it failed at."""
 
-    def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001, FBT002
+    def construct_object(self, node: Any, deep: bool = False) -> Any:  # noqa: FBT001
         try:
             return super().construct_object(node, deep)
         except (ArithmeticError, LookupError, ValueError) as error:
             # ruamel fails so on scalars such as -_ and 2001-02-30.
             raise ConstructorError(None, None, str(error), node.start_mark) from error
 
-    def construct_mapping(
+    def construct_mapping(  # type: ignore[override]
         self,
         node: Any,
         maptyp: Any,
-        deep: bool = False,  # noqa: FBT001, FBT002
+        deep: bool = False,  # noqa: FBT001
     ) -> Any:
         for key, _ in node.value:
             if not isinstance(key, ScalarNode):

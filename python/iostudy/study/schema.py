@@ -59,6 +59,8 @@ KEYS = (
     "reference",
 )
 _FALLBACK_KEYS = ("factors", "search", "target", "question")
+_MAX_QUESTION = 1000
+"""Characters, which stand at the top of each page of a report."""
 _MAX_SEED = 2**63
 _STOP, _LEAVE_OUT = "stop", "leave-out"
 
@@ -135,9 +137,11 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
 
 
 def _question(collector: Collector, way: Way, question: Any) -> str:
-    if isinstance(question, str) and question.strip():
+    if isinstance(question, str) and question.strip() and len(question) <= _MAX_QUESTION:
         return " ".join(question.split())
     message = "a question is wanted, in a sentence; the report answers it"
+    if isinstance(question, str) and len(question) > _MAX_QUESTION:
+        message = f"the question is too long; at most {_MAX_QUESTION} characters"
     collector.add(way, message, found=shown(question))
     return ""
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from iostudy import units
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
@@ -14,16 +14,22 @@ from iostudy.study.model import Decision, Validity
 from iostudy.study.names import UnknownNameError
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
+from iostudy.workloads.definition import Options, at_most
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
+MAX_LOOPBACK_BYTES = 16 << 40
+"""The largest file of ext4 with blocks of 4 KiB."""
+MAX_DISKS = 32
+"""Disks beside the target; each is made and mounted before the first trial."""
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
+MIN_RISK = 0.0001
+"""Exclusive; a smaller one takes more blocks than a study has."""
+MAX_WEIGHT = 1e6
 _DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-class Section(BaseModel):
+class Section(Options):
     """A mapping of the file in which unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _share(low: float, high: float) -> BeforeValidator:
@@ -58,7 +64,16 @@ def _loopback_size(value: Any) -> int:
     size = units.parse_size(value)
     if size < MIN_LOOPBACK_BYTES:
         raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
+    if size > MAX_LOOPBACK_BYTES:
+        raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
     return size
+
+
+def _number(value: Any) -> Any:
+    """Pydantic takes true for 1."""
+    if isinstance(value, bool):
+        raise ValueError("write a number")
+    return value
 
 
 def _disk_name(name: str) -> str:
@@ -76,15 +91,21 @@ class DecideSection(Section):
     margin: Annotated[float, _share(0, 1)] = Field(
         0.03, description="differences smaller than this do not matter to you"
     )
-    risk: Annotated[float, _share(0, 0.5)] = Field(
+    risk: Annotated[float, _share(MIN_RISK, 0.5)] = Field(
         0.05, description="chance of any wrong verdict in the whole study"
     )
     blocks: Annotated[tuple[int, int], BeforeValidator(_blocks)] = Field(
         (5, 30), description="fewest and most blocks of a comparison"
     )
-    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        {}, description="of workloads in the combined ranking, by their labels; 1 by default"
-    )
+    weights: dict[
+        str,
+        Annotated[
+            float,
+            BeforeValidator(_number),
+            Field(gt=0, allow_inf_nan=False),
+            at_most(MAX_WEIGHT, "{:g}".format),
+        ],
+    ] = Field({}, description="of workloads in the combined ranking, by their labels; 1 by default")
 
     def decision(self) -> Decision:
         """The section as the study's value."""
@@ -132,7 +153,9 @@ class LoopbackSection(Section):
     size: Annotated[int, BeforeValidator(_loopback_size)]
     filesystem: Filesystem = "ext4"
     beside: dict[Annotated[str, AfterValidator(_disk_name)], Filesystem] = Field(
-        {}, description="file systems of further disks of that size, by names of your own"
+        {},
+        max_length=MAX_DISKS,
+        description="file systems of further disks of that size, by names of your own",
     )
 
 

@@ -9,13 +9,46 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+)
 
 from iostudy import units
 from iostudy.hadoop.client import Client
 
 BYTES = "bytes"
 """The figure by which a workload tells what it moved on the target; foreign I/O is judged by it."""
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+
+
+def at_most(limit: N, written: Callable[[N], str]) -> AfterValidator:
+    """A bound that an error gives as a study file has it: ``at most 168h``."""
+
+    def check(value: N) -> N:
+        if value > limit:
+            raise ValueError(f"out of range; allowed: at most {written(limit)}")
+        return value
+
+    return AfterValidator(check)
+
+
+MAX_COUNT = 10**12
+"""Of rows, records and files: TeraSort's largest published run has so many rows (100 TB)."""
+
+MAX_SECONDS = 7 * 24 * 3600
+"""Of a time in a trial: a week, in which no host stays as it was."""
+
+MAX_PAUSE_SECONDS = 3600
+"""Of what a trial spends without counting, and of one pause: an hour, at each trial or record."""
 
 Size = Annotated[
     int,
@@ -29,6 +62,7 @@ Count = Annotated[
     int,
     BeforeValidator(units.parse_count),
     Field(gt=0),
+    at_most(MAX_COUNT, units.format_count),
     PlainSerializer(units.format_count, return_type=str, when_used="json"),
 ]
 """A number, written in a study file as such or short: ``10M`` is ten million."""
@@ -37,9 +71,13 @@ Seconds = Annotated[
     float,
     BeforeValidator(units.parse_seconds),
     Field(ge=0),
+    at_most(MAX_SECONDS, units.format_exact_seconds),
     PlainSerializer(units.format_exact_seconds, return_type=str, when_used="json"),
 ]
 """A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
+
+Pause = Annotated[Seconds, at_most(MAX_PAUSE_SECONDS, units.format_exact_seconds)]
+"""A time in which a trial counts nothing."""
 
 
 Percent = Annotated[
@@ -49,6 +87,14 @@ Percent = Annotated[
     PlainSerializer(units.format_exact_percent, return_type=str, when_used="json"),
 ]
 """A share from 0 to 1, written in a study file as a percentage such as ``30%``."""
+
+
+_NUMBERS: Mapping[Any, str] = {
+    int: "write a whole number",
+    float: "write a number",
+    int | None: "write a whole number",
+    float | None: "write a number",
+}
 
 
 def _split(value: Any) -> Any:
@@ -63,7 +109,6 @@ def _joined(values: tuple[Any, ...]) -> str | list[str]:
     return ", ".join(texts) if is_text else texts
 
 
-T = TypeVar("T")
 Listed = Annotated[
     tuple[T, ...],
     BeforeValidator(_split),
@@ -76,6 +121,16 @@ class Options(BaseModel):
     """What the options of a workload have in common: they are fixed, and none is unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_true_for_1(cls, value: Any, info: ValidationInfo) -> Any:
+        """Pydantic takes true for 1, which nobody means who writes it for a number."""
+        field = cls.model_fields[str(info.field_name)]
+        parsed = any(isinstance(each, BeforeValidator) for each in field.metadata)
+        if isinstance(value, bool) and field.annotation in _NUMBERS and not parsed:
+            raise ValueError(_NUMBERS[field.annotation])
+        return value
 
 
 @dataclass(frozen=True)
