@@ -22,6 +22,7 @@ from iostudy.cli import (
     report,
     restore,
     run,
+    schema,
     selftest,
     settings,
     watch,
@@ -68,6 +69,7 @@ app.command("set")(set_.set_)
 app.command("restore")(restore.restore)
 app.command("settings")(settings.settings)
 app.command("workloads")(workloads.workloads)
+app.command("schema")(schema.schema)
 app.add_typer(hadoop.app, name="hadoop")
 
 

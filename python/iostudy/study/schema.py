@@ -17,6 +17,7 @@ from iostudy.study.cross_check import cross_check, way_of_factors
 from iostudy.study.design import parse_design
 from iostudy.study.factors import parse_factor
 from iostudy.study.hadoop import hdfs_target, parse_hadoop
+from iostudy.study.keys import FALLBACK_KEYS, KEYS, MAX_QUESTION, MAX_SEED, REFUSED
 from iostudy.study.labels import as_text
 from iostudy.study.load import parse_load
 from iostudy.study.model import Fallback, Study, WorkloadRequest
@@ -38,31 +39,7 @@ from iostudy.study.unwritable import refuse_unwritable
 from iostudy.study.user import needs_root_to_change
 from iostudy.telemetry.block_requests import COST
 
-KEYS = (
-    "question",
-    "target",
-    "factors",
-    "search",
-    "configurations",
-    "design",
-    "baseline",
-    "bounds",
-    "workloads",
-    "load",
-    "hadoop",
-    "decide",
-    "validity",
-    "telemetry",
-    "refused",
-    "without_root",
-    "seed",
-    "reference",
-)
-_FALLBACK_KEYS = ("factors", "search", "target", "question")
-_MAX_QUESTION = 1000
-"""Characters, which stand at the top of each page of a report."""
-_MAX_SEED = 2**63
-_STOP, _LEAVE_OUT = "stop", "leave-out"
+_STOP, _LEAVE_OUT = REFUSED
 
 
 def load(path: Path) -> Study:
@@ -137,11 +114,11 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
 
 
 def _question(collector: Collector, way: Way, question: Any) -> str:
-    if isinstance(question, str) and question.strip() and len(question) <= _MAX_QUESTION:
+    if isinstance(question, str) and question.strip() and len(question) <= MAX_QUESTION:
         return " ".join(question.split())
     message = "a question is wanted, in a sentence; the report answers it"
-    if isinstance(question, str) and len(question) > _MAX_QUESTION:
-        message = f"the question is too long; at most {_MAX_QUESTION} characters"
+    if isinstance(question, str) and len(question) > MAX_QUESTION:
+        message = f"the question is too long; at most {MAX_QUESTION} characters"
     collector.add(way, message, found=shown(question))
     return ""
 
@@ -205,10 +182,10 @@ def _fallback(
     section = values["without_root"]
     if not isinstance(section, Mapping):
         message = "without_root is a mapping of factors or a search and, if need be, more"
-        allowed = ", ".join(_FALLBACK_KEYS)
+        allowed = ", ".join(FALLBACK_KEYS)
         collector.add(("without_root",), message, found=shown(section), allowed=allowed)
         return None
-    _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
+    _refuse_unknown_keys(collector, ("without_root",), section, FALLBACK_KEYS)
     factors, search = _varied(collector, ("without_root",), section, workloads)
     for factor in factors:
         if needs_root_to_change(factor):
@@ -250,7 +227,7 @@ def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:
     seed = values.get("seed")
     if seed is None:
         return None
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MAX_SEED:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < MAX_SEED:
         collector.add(("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=shown(seed))
         return None
     return int(seed)

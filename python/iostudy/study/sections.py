@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from iostudy import units
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
@@ -14,7 +14,7 @@ from iostudy.study.model import Decision, Validity
 from iostudy.study.names import UnknownNameError
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
-from iostudy.workloads.definition import Options, at_most
+from iostudy.workloads.definition import PERCENT_FORM, SIZE_FORM, Options, at_most
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
 MAX_LOOPBACK_BYTES = 16 << 40
@@ -82,16 +82,18 @@ def _disk_name(name: str) -> str:
     return name
 
 
-Filesystem = Annotated[str, BeforeValidator(_filesystem)]
+Filesystem = Annotated[
+    str, BeforeValidator(_filesystem), WithJsonSchema({"enum": list(FILESYSTEMS)})
+]
 
 
 class DecideSection(Section):
     """What decides; it is fixed before the first trial."""
 
-    margin: Annotated[float, _share(0, 1)] = Field(
+    margin: Annotated[float, _share(0, 1), PERCENT_FORM] = Field(
         0.03, description="differences smaller than this do not matter to you"
     )
-    risk: Annotated[float, _share(MIN_RISK, 0.5)] = Field(
+    risk: Annotated[float, _share(MIN_RISK, 0.5), PERCENT_FORM] = Field(
         0.05, description="chance of any wrong verdict in the whole study"
     )
     blocks: Annotated[tuple[int, int], BeforeValidator(_blocks)] = Field(
@@ -115,16 +117,16 @@ class DecideSection(Section):
 class ValiditySection(Section):
     """When a trial does not count; it is fixed before the first trial."""
 
-    foreign_io: Annotated[float, _share(0, 100)] = Field(
+    foreign_io: Annotated[float, _share(0, 100), PERCENT_FORM] = Field(
         0.10, description="bytes on the device not caused by the workload, as a share of its own"
     )
-    steal: Annotated[float, _share(0, 1)] = Field(
+    steal: Annotated[float, _share(0, 1), PERCENT_FORM] = Field(
         0.05, description="CPU time taken by the hypervisor, as a share of all"
     )
-    foreign_cpu: Annotated[float, _share(0, 1)] | None = Field(
+    foreign_cpu: Annotated[float, _share(0, 1), PERCENT_FORM] | None = Field(
         None, description="CPU time of processes that are not the workload's, as a share of all"
     )
-    gap: Annotated[float, _share(0, 1)] = Field(
+    gap: Annotated[float, _share(0, 1), PERCENT_FORM] = Field(
         0.25, description="the longest time without a sample, as a share of the trial's"
     )
     attempts: Annotated[int, Field(ge=1, le=20)] = Field(
@@ -150,7 +152,7 @@ class TelemetrySection(Section):
 class LoopbackSection(Section):
     """Disks that the study makes for itself from files in the output folder."""
 
-    size: Annotated[int, BeforeValidator(_loopback_size)]
+    size: Annotated[int, BeforeValidator(_loopback_size), SIZE_FORM]
     filesystem: Filesystem = "ext4"
     beside: dict[Annotated[str, AfterValidator(_disk_name)], Filesystem] = Field(
         {},

@@ -15,16 +15,29 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     PlainSerializer,
     ValidationInfo,
+    WithJsonSchema,
     field_validator,
 )
+from pydantic_core import CoreSchema
 
 from iostudy import units
 from iostudy.hadoop.client import Client
 
 BYTES = "bytes"
 """The figure by which a workload tells what it moved on the target; foreign I/O is judged by it."""
+
+
+class _OrText:
+    """Says in a JSON Schema that a list may be written as a text with commas."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [handler(schema), {"type": "string"}]}
+
 
 T = TypeVar("T")
 N = TypeVar("N", int, float)
@@ -50,11 +63,15 @@ MAX_SECONDS = 7 * 24 * 3600
 MAX_PAUSE_SECONDS = 3600
 """Of what a trial spends without counting, and of one pause: an hour, at each trial or record."""
 
+SIZE_FORM = WithJsonSchema({"type": ["number", "string"], "pattern": units.SIZE_PATTERN})
+PERCENT_FORM = WithJsonSchema({"type": "string", "pattern": units.PERCENT_PATTERN})
+
 Size = Annotated[
     int,
     BeforeValidator(units.parse_size),
     Field(gt=0),
     PlainSerializer(units.format_size, return_type=str, when_used="json"),
+    SIZE_FORM,
 ]
 """Bytes, written in a study file and in reports as a size such as ``256MiB``."""
 
@@ -64,6 +81,7 @@ Count = Annotated[
     Field(gt=0),
     at_most(MAX_COUNT, units.format_count),
     PlainSerializer(units.format_count, return_type=str, when_used="json"),
+    WithJsonSchema({"type": ["number", "string"], "pattern": units.COUNT_PATTERN}),
 ]
 """A number, written in a study file as such or short: ``10M`` is ten million."""
 
@@ -73,6 +91,7 @@ Seconds = Annotated[
     Field(ge=0),
     at_most(MAX_SECONDS, units.format_exact_seconds),
     PlainSerializer(units.format_exact_seconds, return_type=str, when_used="json"),
+    WithJsonSchema({"anyOf": [{"const": 0}, {"type": "string", "pattern": units.SECONDS_PATTERN}]}),
 ]
 """A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
 
@@ -85,6 +104,7 @@ Percent = Annotated[
     BeforeValidator(units.parse_percent),
     Field(ge=0, le=1),
     PlainSerializer(units.format_exact_percent, return_type=str, when_used="json"),
+    PERCENT_FORM,
 ]
 """A share from 0 to 1, written in a study file as a percentage such as ``30%``."""
 
@@ -113,6 +133,7 @@ Listed = Annotated[
     tuple[T, ...],
     BeforeValidator(_split),
     PlainSerializer(_joined, when_used="json"),
+    _OrText(),
 ]
 """Several names or paths: a list, or a text with commas, which a factor can have as its level."""
 

@@ -15,6 +15,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from iostudy import _native, units
 from iostudy.workloads.definition import (
     MAX_COUNT,
+    SIZE_FORM,
     Figure,
     Measured,
     OneByOne,
@@ -67,6 +68,7 @@ class NNThroughputOptions(NamespaceOptions):
         BeforeValidator(units.parse_size),
         Field(ge=0, le=units.GIB),
         PlainSerializer(units.format_size, return_type=str, when_used="json"),
+        SIZE_FORM,
     ] = Field(
         units.MIB,
         description="the log is filled with zeros in pieces of this size before it is written to, "
