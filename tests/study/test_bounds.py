@@ -23,6 +23,7 @@ IO = "- io: {duration: 10s, %s}"
         (READ, IO % "jobs: 4096, depth: 4096, engine: io_uring", ["at most 64GiB"]),
         (READ, IO % "order: zipf, zipf_exponent: 1e308", ["10.0 or less"]),
         (READ, "- wordcount: {vocabulary: 9G}", ["vocabulary", "at most 100M"]),
+        (READ, "- wordcount: {memory: 4096TiB}", ["memory", "at most 1TiB"]),
         (READ, "- nnthroughput: {files: 2G}", ["files", "at most 1G"]),
         (READ, f"- nnthroughput: {{checkpoint_every: {10**30}}}", ["checkpoint_every"]),
         (READ, "- events: {compute: 2h}", ["compute", "at most 1h"]),

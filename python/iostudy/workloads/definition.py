@@ -60,6 +60,9 @@ MAX_COUNT = 10**12
 MAX_SECONDS = 7 * 24 * 3600
 """Of a time in a trial: a week, in which no host stays as it was."""
 
+MAX_MEMORY_BYTES = 1 << 40
+"""Of a workload's own tables and buffers; few hosts have more."""
+
 MAX_PAUSE_SECONDS = 3600
 """Of what a trial spends without counting, and of one pause: an hour, at each trial or record."""
 
@@ -94,6 +97,9 @@ Seconds = Annotated[
     WithJsonSchema({"anyOf": [{"const": 0}, {"type": "string", "pattern": units.SECONDS_PATTERN}]}),
 ]
 """A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
+
+Memory = Annotated[Size, at_most(MAX_MEMORY_BYTES, units.format_size)]
+"""Bytes that a workload may take for itself."""
 
 Pause = Annotated[Seconds, at_most(MAX_PAUSE_SECONDS, units.format_exact_seconds)]
 """A time in which a trial counts nothing."""

@@ -21,6 +21,7 @@ from iostudy.workloads.definition import (
     Figure,
     Listed,
     Measured,
+    Memory,
     Options,
     Place,
     Size,
@@ -64,7 +65,7 @@ class WordcountOptions(Options):
         description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
         "1 is natural language, 0 draws all words alike",
     )
-    memory: Size = Field(
+    memory: Memory = Field(
         256 * units.MIB, description="what tables and buffers of all threads may take together"
     )
     threads: Annotated[int, Field(ge=1, le=256)] = Field(
