@@ -25,6 +25,7 @@ MIN_BLOCKS, MAX_BLOCKS = 3, 1000
 MIN_RISK = 0.0001
 """Exclusive; a smaller one takes more blocks than a study has."""
 MAX_WEIGHT = 1e6
+_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
 _DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -67,6 +68,15 @@ def _loopback_size(value: Any) -> int:
     if size > MAX_LOOPBACK_BYTES:
         raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
     return size
+
+
+def _short_path(path: str) -> str:
+    """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
+    names = [len(name.encode(errors="surrogatepass")) for name in path.split("/")]
+    if sum(names) + len(names) > _MAX_PATH_BYTES or max(names) > _MAX_NAME_BYTES:
+        limits = f"{_MAX_PATH_BYTES} bytes, and {_MAX_NAME_BYTES} in each name"
+        raise ValueError(f"the path is too long; at most {limits}")
+    return path
 
 
 def _number(value: Any) -> Any:
@@ -164,7 +174,7 @@ class LoopbackSection(Section):
 class ScratchSection(Section):
     """A whole device whose content the study destroys."""
 
-    device: str
+    device: Annotated[str, AfterValidator(_short_path)]
     filesystem: Filesystem = "ext4"
 
 
@@ -192,4 +202,4 @@ def directory_target(value: Any) -> Target:
         )
     if "://" in value:
         raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
-    return DirectoryTarget(Path(value))
+    return DirectoryTarget(Path(_short_path(value)))
