@@ -28,6 +28,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from iostudy.visible import visible
+
 USAGE = 2
 TRIAL_FAILED = 3
 NOT_RESTORED = 4
@@ -47,14 +49,13 @@ class IostudyError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return "\n".join(
-            (
-                self.where,
-                f"  wanted: {self.wanted}",
-                f"  found:  {self.found}",
-                f"  remedy: {self.remedy}",
-            )
+        lines = (
+            self.where,
+            f"  wanted: {self.wanted}",
+            f"  found:  {self.found}",
+            f"  remedy: {self.remedy}",
         )
+        return visible("\n".join(lines), keep="\n")
 
 
 class UsageError(IostudyError):
@@ -143,6 +144,7 @@ class Problem:
     """One thing wrong in a study file.
 
     ``line`` counts from 1; ``path`` is the way to the value, such as ``factors.block.scheduler``.
+    As text it is one line, whatever a file has in its keys and values: no value can forge a second.
     """
 
     line: int
@@ -161,7 +163,7 @@ class Problem:
         if self.suggestion:
             parts.append(f"did you mean {self.suggestion}?")
         place = f"line {self.line}: " + (f"{self.path}: " if self.path else "")
-        return place + "; ".join(parts)
+        return visible(place + "; ".join(parts))
 
 
 class StudyError(UsageError):
@@ -178,6 +180,6 @@ class StudyError(UsageError):
         self.problems = problems
 
     def __str__(self) -> str:
-        lines = [f"{self.where}: {self.found}"]
+        lines = [f"{visible(self.where)}: {self.found}"]
         lines += [f"  {problem}" for problem in self.problems]
         return "\n".join([*lines, f"  remedy: {self.remedy}"])

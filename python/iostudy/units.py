@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 
@@ -41,6 +42,17 @@ SIZE_FORM = "a number and B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, such as 256Mi
 COUNT_FORM = "a whole number, or one with k, M or G, such as 10M"
 SECONDS_FORM = "a number and us, ms, s, min or h, such as 30s"
 PERCENT_FORM = "a percentage such as 3%"
+
+
+def _pattern(units: Iterable[str]) -> str:
+    """An ECMA regular expression of a number with one of the units, as JSON Schema takes it."""
+    return rf"^\s*[0-9]+(\.[0-9]+)?\s*({'|'.join(units)})\s*$"
+
+
+SIZE_PATTERN = _pattern(_SIZE_UNITS)
+COUNT_PATTERN = _pattern(_COUNT_UNITS)
+SECONDS_PATTERN = _pattern(_SECOND_UNITS)
+PERCENT_PATTERN = _pattern("%")
 
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%")

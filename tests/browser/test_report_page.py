@@ -17,10 +17,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from iostudy.report.model import build
 from iostudy.report.values.report import Report
-from iostudy.report.visible import visible
 from iostudy.report.write import write_all
 from iostudy.telemetry import seen
 from iostudy.telemetry.iostat import device_figures
+from iostudy.visible import visible
 from tests.report.factory import (
     disturbed,
     factor,

@@ -83,14 +83,34 @@ def test_other_names_are_no_sysctls() -> None:
 
 
 def test_a_key_without_description_is_made_on_demand() -> None:
-    definition = catalog.get("sysctl.kernel.pid_max")
-    assert definition == catalog.get("sysctl.kernel/pid_max")
+    definition = catalog.get("sysctl.kernel.core_pattern")
+    assert definition == catalog.get("sysctl.kernel/core_pattern")
     assert isinstance(definition, SysctlDefinition)
     assert definition.undocumented
     assert definition.parse(" 4096\t87380  16777216\n") == "4096 87380 16777216"
     assert definition.parse("|/bin/a  %p") == "|/bin/a  %p"
     with pytest.raises(ValueError, match="not a line"):
         definition.parse("1\n2 x")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("fs.file-max", "1"),
+        ("kernel.pid_max", "301"),
+        ("net.ipv4.tcp_rmem", "1 1 1"),
+        ("net.core.netdev_max_backlog", "0"),
+        ("vm.min_free_kbytes", "99999999"),
+        ("vm.overcommit_memory", "2"),
+        ("vm.panic_on_oom", "1"),
+        ("vm.vfs_cache_pressure", "0"),
+    ],
+)
+def test_a_value_that_cripples_a_host_is_refused(key: str, value: str) -> None:
+    definition = catalog.get(f"sysctl.{key}")
+    assert definition.parse("as-found") == "as-found"
+    with pytest.raises(ValueError, match="out of range"):
+        definition.parse(value)
 
 
 @given(st.lists(st.integers(), min_size=1), st.sampled_from([" ", "\t", " \t "]))

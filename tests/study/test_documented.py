@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.cli.check import check
-from iostudy.study.schema import KEYS
+from iostudy.study.keys import KEYS
 from iostudy.study.source import read as read_yaml
 from tests.study.files import GOOD, read
 

@@ -145,3 +145,10 @@ def test_a_problem_of_a_workload_is_told_once():
     assert [p.path for p in problems(LOADED.replace("{events: 20}", "{event: 20}"))] == [
         "workloads.0.events.event"
     ]
+
+
+@pytest.mark.parametrize("section", ["3", "text", "{}", ".nan"])
+def test_a_load_of_workloads_that_are_no_list_is_a_problem(section):
+    lines = GOOD.splitlines(keepends=True)
+    text = "".join([*lines[:4], f"workloads: {section}\n", "load: {workload.files: [1, 2]}\n"])
+    assert "workloads are a list" in problems(text)[0].message

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.study.source import read, write
+from iostudy.errors import StudyError
+from iostudy.study.collector import MAX_PROBLEMS
+from iostudy.study.source import MAX_BYTES, decode, read, write
 from tests.study.files import GOOD, problems
 
 
@@ -45,3 +47,66 @@ def test_what_is_written_reads_back_however_long_its_lines_are():
     text = f"factors: {{workload.files: {{{labels}}}}}\nscheduler: none\n"
     values = read(text, "study.yaml").values
     assert read(write(values), "study.yaml").values == values
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (GOOD + "seed: " + "9" * 100_000 + "\n", 9, "a number of 100000 characters"),
+        (GOOD + "seed: 0x" + "f" * 100_000 + "\n", 9, "a number of 100002 characters"),
+        (GOOD + "baseline: a\0b\n", 9, "U+0000"),
+        (GOOD + "baseline: 2001-02-30\n", 9, "day"),
+        (GOOD + "baseline: -_\n", 9, "index"),
+        (GOOD + "bounds: {? [a, b] : c}\n", 9, "a key that is a list"),
+        ("%YAML 1.1\n---\n" + GOOD, 2, "%YAML 1.1"),
+        ("%YAML 1.3\n---\n" + GOOD, 1, "another version"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_at_its_own_line(text, line, words):
+    (problem,) = problems(text)
+    assert problem.line == line
+    assert words in problem.found
+
+
+def test_the_directive_of_the_version_that_is_read_changes_nothing():
+    values = read("%YAML 1.2\n---\na: [on, 010]\n", "study.yaml").values
+    assert values["a"] == ["on", 10]
+
+
+@pytest.mark.parametrize("escape", [r"\ud800", r"\udfff", r"\0"])
+@pytest.mark.parametrize("place", ['question: "%s"', 'baseline: "a%s"', '"%s": 1'])
+def test_a_character_that_no_report_can_carry_is_refused_at_its_line(place, escape):
+    lines = [GOOD.removeprefix("question: Does the scheduler matter?\n"), place % escape, "\n"]
+    found = [p for p in problems("".join(lines)) if "cannot have this character" in p.message]
+    assert [p.line for p in found] == [8]
+    str(found[0]).encode()
+
+
+@pytest.mark.parametrize("forged", [r"a\nline 1: x", r"a\rb", r"a\u2028b", r"a\e[31mb", r"\u202e"])
+def test_no_value_forges_a_second_problem(forged):
+    text = GOOD.replace("- dfsio-read", f'- "{forged}": {{}}') + f'"{forged}": 1\n'
+    for problem in problems(text):
+        assert str(problem).isprintable()
+
+
+def test_a_list_of_too_many_values_is_refused_where_it_exceeds():
+    found = problems(GOOD + "seed:\n" + "- 1\n" * 11_000)
+    assert [p.allowed for p in found] == ["at most 10000 keys and values"]
+    assert 9_900 < found[0].line < 10_010
+
+
+def test_a_file_is_read_up_to_its_bound():
+    with pytest.raises(StudyError) as caught:
+        decode(b"#" * (MAX_BYTES + 1), "study.yaml")
+    assert "at most 256KiB" in str(caught.value)
+
+
+def test_what_is_not_utf_8_is_refused_at_its_line():
+    with pytest.raises(StudyError) as caught:
+        decode(GOOD.encode() + b"seed: \xff\n", "study.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.line, problem.found) == (9, "the byte 0xFF")
+
+
+def test_problems_end_where_nobody_reads_on():
+    assert len(problems(GOOD + "".join(f"key{n}: 1\n" for n in range(1000)))) == MAX_PROBLEMS

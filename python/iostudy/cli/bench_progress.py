@@ -11,8 +11,8 @@ from rich.live import Live
 from rich.text import Text
 
 from iostudy.cli.console import err
-from iostudy.report.visible import visible
 from iostudy.units import format_rounded_size, format_seconds, format_significant
+from iostudy.visible import visible
 from iostudy.workloads.definition import Tick, WorkloadDefinition, go_on
 
 _REDRAWN_SECONDS = 0.2

@@ -78,6 +78,7 @@ COMMANDS = (
     _command("restore", "Restore what `set` holds and what a killed command has left."),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
+    _command("schema", "Print the JSON Schema of study files, for editors."),
     _command("hadoop", "A Hadoop cluster on this machine, to work with by hand.", "app"),
 )
 

@@ -20,7 +20,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from iostudy.report.columns import FittingTable, TextTable
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)

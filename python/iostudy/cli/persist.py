@@ -17,7 +17,7 @@ from iostudy.persist.formats import NOT_INSTALLED, PLAYBOOK, Format, plan
 from iostudy.persist.install import install as write
 from iostudy.persist.kept import Choice
 from iostudy.persist.rendered import Artifact, Rendered
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 
 Folder = Annotated[
     Path | None,

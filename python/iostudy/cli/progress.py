@@ -23,11 +23,11 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report import wording
 from iostudy.report.finite import span
-from iostudy.report.visible import visible
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.search import Search
 from iostudy.units import format_seconds
+from iostudy.visible import visible
 
 _BEFORE_ALL = "making the target ready"
 

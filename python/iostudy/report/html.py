@@ -34,7 +34,7 @@ from iostudy.report import (
 from iostudy.report.section import Drawn, Section
 from iostudy.report.values.report import Report
 from iostudy.report.values.results import WorkloadTold
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
 """Of a text that is shown line by line."""

@@ -14,7 +14,7 @@ from iostudy.report.values.reference import ReferenceTold
 from iostudy.report.values.report import Report
 from iostudy.report.values.results import Result, WorkloadTold
 from iostudy.report.values.trials import TrialTold
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
 """Of a text that is shown line by line."""

@@ -30,7 +30,7 @@ from iostudy.report.section import Document, Section
 from iostudy.report.values.reference import PublishedTold, ReferenceTold
 from iostudy.report.values.report import Report, Step
 from iostudy.report.values.results import Result, WorkloadTold
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 
 _STYLES = {
     Verdict.BETTER: "green",

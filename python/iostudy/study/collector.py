@@ -30,12 +30,17 @@ _WORDS = {
     "string_type": "write a text",
     "model_type": "a mapping is wanted here",
     "missing": "it is missing",
+    "too_long": "too many; at most {max_length} are allowed",
     "too_short": "too few; at least {min_length} are wanted",
+    "string_too_long": "too long; at most {max_length} characters are allowed",
 }
 """What pydantic calls an error -> what is wanted; its own errors are told as they are."""
 
 _OF_KEY = "[key]"
 """What pydantic puts at the end of the way to a key that is wrong itself."""
+
+MAX_PROBLEMS = 100
+"""As many as a person corrects at once; to look for similar names takes a millisecond for each."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Path = tuple[Step, ...]
@@ -81,9 +86,10 @@ class Collector:
         self, path: Path, message: str, found: str = "", allowed: str = "", suggestion: str = ""
     ) -> None:
         """Keep a problem of the value at ``path``."""
-        way = _on_one_line(".".join(str(step) for step in path))
-        line, found = self.source.line(path), _on_one_line(found)
+        way, line = ".".join(str(step) for step in path), self.source.line(path)
         self.problems.append(Problem(line, way, message, found, allowed, suggestion))
+        if len(self.problems) == MAX_PROBLEMS:
+            self.finish()
 
     def finish(self) -> None:
         """StudyError with all problems in the order of their lines, if there are any."""
@@ -131,11 +137,6 @@ def reason(detail: ErrorDetails) -> str:
     if words is None:
         return detail["msg"].removeprefix("Value error, ")
     return words.format_map(detail.get("ctx", {}))
-
-
-def _on_one_line(text: str) -> str:
-    """What is found may have any characters; a problem is one line of the error."""
-    return text.replace("\n", r"\n")
 
 
 def shown(value: Any) -> str:

@@ -18,6 +18,8 @@ from iostudy.study.labels import as_text, parse_label, repeated
 from iostudy.study.names import UnknownNameError
 from iostudy.workloads import catalog as workloads
 
+MAX_LEVELS = 2000
+"""Of a factor: twice the configurations that a study can have."""
 OFFERED = "offered"
 OPTION_PREFIX = "workload."
 _LEVELS, _ON = _KEYS = ("levels", "on")
@@ -116,6 +118,8 @@ def _nothing_offered(name: str) -> ValueError:
 
 
 def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
+    if isinstance(given, Mapping | list) and len(given) > MAX_LEVELS:
+        raise ValueError(f"{len(given)} levels; at most {MAX_LEVELS}, or search a range of them")
     if isinstance(given, Mapping):
         levels = tuple(_level(label, value, parse) for label, value in given.items())
         _refuse_same_labels(levels)

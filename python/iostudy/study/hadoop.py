@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path as File
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from iostudy.hadoop.conf.reserved import reserved
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, VERSION, ClusterSpec, Properties
@@ -47,7 +47,12 @@ def _version(value: Any) -> str:
     return text
 
 
-Directories = Annotated[tuple[File, ...], BeforeValidator(_directories)]
+_TEXT = {"type": "string"}
+Directories = Annotated[
+    tuple[File, ...],
+    BeforeValidator(_directories),
+    WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
+]
 
 
 class HadoopSection(Section):

@@ -21,7 +21,7 @@ from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import with_options
 
 WAY: Path = ("load",)
-_FEWEST = 2
+_FEWEST, _MOST = 2, 100
 _EXAMPLE = "such as {workload.jobs: [20, 40, 60, 80]}"
 
 
@@ -40,14 +40,15 @@ def parse_load(
     way, option = (*WAY, name), str(name).removeprefix(OPTION_PREFIX)
     having = [request for request in requests if _has(request, option)]
     if not str(name).startswith(OPTION_PREFIX) or not having:
-        if len(requests) == len(values["workloads"]):  # else one that is wrong may have it
+        if len(requests) == _listed(values.get("workloads")):  # else one that is wrong may have it
             options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
             error = UnknownNameError("option of these workloads", str(name), options)
             collector.note(way, error, name)
         return tuple(requests)
     _refuse_elsewhere(collector, values, str(name))
-    if not isinstance(levels, list) or len(levels) < _FEWEST:
-        message = f"a curve takes a list of at least {_FEWEST} levels, {_EXAMPLE}"
+    if not isinstance(levels, list) or not _FEWEST <= len(levels) <= _MOST:
+        bounds = f"at least {_FEWEST} levels and at most {_MOST}"
+        message = f"a curve takes a list of {bounds}, {_EXAMPLE}"
         collector.add(way, message, found=shown(levels))
         return tuple(requests)
     return tuple(
@@ -55,6 +56,11 @@ def parse_load(
         for request in requests
         for each in (_curve(collector, way, request, levels) if request in having else (request,))
     )
+
+
+def _listed(section: Any) -> int:
+    """How many workloads the file lists; 0 where it has no list of them."""
+    return len(section) if isinstance(section, list) else 0
 
 
 def _fields(request: WorkloadRequest) -> Iterator[str]:

@@ -18,6 +18,8 @@ from iostudy.study.targets import disks_beside
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Workload
 
+MAX_WORKLOADS = 100
+"""Each takes its share of the risk: with more, no verdict is reached in 1000 blocks."""
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
 
@@ -30,6 +32,10 @@ def parse_requests(collector: Collector, section: Any) -> tuple[WorkloadRequest,
     if not isinstance(section, list) or not section:
         message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
         collector.add(("workloads",), message, found=shown(section), allowed=_allowed())
+        return ()
+    if len(section) > MAX_WORKLOADS:
+        message = f"too many workloads; at most {MAX_WORKLOADS}, which share the risk"
+        collector.add(("workloads",), message, found=str(len(section)))
         return ()
     found = [_request(collector, ("workloads", i), entry) for i, entry in enumerate(section)]
     requests = tuple(request for request in found if request is not None)

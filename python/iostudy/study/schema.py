@@ -17,6 +17,7 @@ from iostudy.study.cross_check import cross_check, way_of_factors
 from iostudy.study.design import parse_design
 from iostudy.study.factors import parse_factor
 from iostudy.study.hadoop import hdfs_target, parse_hadoop
+from iostudy.study.keys import FALLBACK_KEYS, KEYS, MAX_QUESTION, MAX_SEED, REFUSED
 from iostudy.study.labels import as_text
 from iostudy.study.load import parse_load
 from iostudy.study.model import Fallback, Study, WorkloadRequest
@@ -32,49 +33,28 @@ from iostudy.study.sections import (
     ValiditySection,
     directory_target,
 )
-from iostudy.study.source import read
+from iostudy.study.source import MAX_BYTES, decode, read
 from iostudy.study.targets import Target
+from iostudy.study.unwritable import refuse_unwritable
 from iostudy.study.user import needs_root_to_change
 from iostudy.telemetry.block_requests import COST
 
-KEYS = (
-    "question",
-    "target",
-    "factors",
-    "search",
-    "configurations",
-    "design",
-    "baseline",
-    "bounds",
-    "workloads",
-    "load",
-    "hadoop",
-    "decide",
-    "validity",
-    "telemetry",
-    "refused",
-    "without_root",
-    "seed",
-    "reference",
-)
-_FALLBACK_KEYS = ("factors", "search", "target", "question")
-_MAX_SEED = 2**63
-_STOP, _LEAVE_OUT = "stop", "leave-out"
+_STOP, _LEAVE_OUT = REFUSED
 
 
 def load(path: Path) -> Study:
     """Read a study file; StudyError with all its problems, UsageError if it cannot be read."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
         raise UsageError(
             "to read a study file",
-            found=str(reason),
+            found=str(error.strerror),
             where=str(path),
             remedy="give the path of a study file, or the name of a ready-made study",
         ) from error
-    return parse(text, where=str(path), name=_name_of(path))
+    return parse(decode(content, str(path)), where=str(path), name=_name_of(path))
 
 
 def parse(text: str, *, where: str, name: str) -> Study:
@@ -89,6 +69,7 @@ def parse(text: str, *, where: str, name: str) -> Study:
 
 def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str) -> Study:
     """All sections, each right on its own; StudyError with the problems of all of them."""
+    refuse_unwritable(collector)
     _refuse_unknown_keys(collector, (), values, KEYS)
     question = _question(collector, ("question",), values.get("question"))
     target = _target(collector, ("target",), values.get("target"))
@@ -133,9 +114,11 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
 
 
 def _question(collector: Collector, way: Way, question: Any) -> str:
-    if isinstance(question, str) and question.strip():
+    if isinstance(question, str) and question.strip() and len(question) <= MAX_QUESTION:
         return " ".join(question.split())
     message = "a question is wanted, in a sentence; the report answers it"
+    if isinstance(question, str) and len(question) > MAX_QUESTION:
+        message = f"the question is too long; at most {MAX_QUESTION} characters"
     collector.add(way, message, found=shown(question))
     return ""
 
@@ -199,10 +182,10 @@ def _fallback(
     section = values["without_root"]
     if not isinstance(section, Mapping):
         message = "without_root is a mapping of factors or a search and, if need be, more"
-        allowed = ", ".join(_FALLBACK_KEYS)
+        allowed = ", ".join(FALLBACK_KEYS)
         collector.add(("without_root",), message, found=shown(section), allowed=allowed)
         return None
-    _refuse_unknown_keys(collector, ("without_root",), section, _FALLBACK_KEYS)
+    _refuse_unknown_keys(collector, ("without_root",), section, FALLBACK_KEYS)
     factors, search = _varied(collector, ("without_root",), section, workloads)
     for factor in factors:
         if needs_root_to_change(factor):
@@ -244,7 +227,7 @@ def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:
     seed = values.get("seed")
     if seed is None:
         return None
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < _MAX_SEED:
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < MAX_SEED:
         collector.add(("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=shown(seed))
         return None
     return int(seed)

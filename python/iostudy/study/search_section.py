@@ -25,6 +25,10 @@ _FROM, _TO, _SCALE, _STEP, _ON = _RANGE_KEYS = ("from", "to", "scale", "step", "
 _LINEAR, _LOG = SCALES = ("linear", "log")
 _PAGE = 4096
 """Bytes; direct I/O takes multiples of it."""
+_MAX_TRIALS = 1_000_000
+"""Of a budget: at a second each they take 12 days."""
+_MAX_BUDGET_SECONDS = 30 * 24 * 3600
+"""A month; a host changes more in it than a candidate does."""
 _OWN_LABELS = re.compile(r"candidate \d+")
 _TRIALS = re.compile(r"(\S+) trials?")
 
@@ -238,6 +242,8 @@ def _budget(value: Any, least: int) -> Budget:
             raise ValueError(
                 f"too small: the default and one candidate on every workload are {least} trials"
             )
+        if trials > _MAX_TRIALS:
+            raise ValueError(f"too large: at most {_MAX_TRIALS} trials")
         return TrialBudget(trials)
     try:
         seconds = units.parse_seconds(text)
@@ -245,6 +251,8 @@ def _budget(value: Any, least: int) -> Budget:
         raise ValueError("write trials or a time, such as 120 trials or 2h") from error
     if seconds <= 0:
         raise ValueError("more than no time is wanted")
+    if seconds > _MAX_BUDGET_SECONDS:
+        raise ValueError(f"too long: at most {units.format_exact_seconds(_MAX_BUDGET_SECONDS)}")
     return TimeBudget(seconds)
 
 

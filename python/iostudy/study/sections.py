@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from iostudy import units
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
@@ -14,16 +14,23 @@ from iostudy.study.model import Decision, Validity
 from iostudy.study.names import UnknownNameError
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
+from iostudy.workloads.definition import PERCENT_FORM, SIZE_FORM, Options, at_most
 
 MIN_LOOPBACK_BYTES = 16 * units.MIB
+MAX_LOOPBACK_BYTES = 16 << 40
+"""The largest file of ext4 with blocks of 4 KiB."""
+MAX_DISKS = 32
+"""Disks beside the target; each is made and mounted before the first trial."""
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
+MIN_RISK = 0.0001
+"""Exclusive; a smaller one takes more blocks than a study has."""
+MAX_WEIGHT = 1e6
+_MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
 _DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-class Section(BaseModel):
+class Section(Options):
     """A mapping of the file in which unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _share(low: float, high: float) -> BeforeValidator:
@@ -70,7 +77,25 @@ def _loopback_size(value: Any) -> int:
     size = units.parse_size(value)
     if size < MIN_LOOPBACK_BYTES:
         raise ValueError(f"too small; at least {units.format_size(MIN_LOOPBACK_BYTES)}")
+    if size > MAX_LOOPBACK_BYTES:
+        raise ValueError(f"too large; at most {units.format_size(MAX_LOOPBACK_BYTES)}")
     return size
+
+
+def _short_path(path: str) -> str:
+    """The path itself; ValueError for one that no system call takes (path_resolution(7))."""
+    names = [len(name.encode(errors="surrogatepass")) for name in path.split("/")]
+    if sum(names) + len(names) > _MAX_PATH_BYTES or max(names) > _MAX_NAME_BYTES:
+        limits = f"{_MAX_PATH_BYTES} bytes, and {_MAX_NAME_BYTES} in each name"
+        raise ValueError(f"the path is too long; at most {limits}")
+    return path
+
+
+def _number(value: Any) -> Any:
+    """Pydantic takes true for 1."""
+    if isinstance(value, bool):
+        raise ValueError("write a number")
+    return value
 
 
 def _disk_name(name: str) -> str:
@@ -79,24 +104,32 @@ def _disk_name(name: str) -> str:
     return name
 
 
-Filesystem = Annotated[str, BeforeValidator(_filesystem)]
+Filesystem = Annotated[
+    str, BeforeValidator(_filesystem), WithJsonSchema({"enum": list(FILESYSTEMS)})
+]
 
 
 class DecideSection(Section):
     """What decides; it is fixed before the first trial."""
 
-    margin: Annotated[float, _share(0, 1)] = Field(
+    margin: Annotated[float, _share(0, 1), PERCENT_FORM] = Field(
         0.03, description="differences smaller than this do not matter to you"
     )
-    risk: Annotated[float, _share(0, 0.5)] = Field(
+    risk: Annotated[float, _share(MIN_RISK, 0.5), PERCENT_FORM] = Field(
         0.05, description="chance of any wrong verdict in the whole study"
     )
     blocks: Annotated[tuple[int, int], BeforeValidator(_blocks)] = Field(
         (5, 30), description="fewest and most blocks of a comparison"
     )
-    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
-        {}, description="of workloads in the combined ranking, by their labels; 1 by default"
-    )
+    weights: dict[
+        str,
+        Annotated[
+            float,
+            BeforeValidator(_number),
+            Field(gt=0, allow_inf_nan=False),
+            at_most(MAX_WEIGHT, "{:g}".format),
+        ],
+    ] = Field({}, description="of workloads in the combined ranking, by their labels; 1 by default")
 
     def decision(self) -> Decision:
         """The section as the study's value."""
@@ -106,16 +139,16 @@ class DecideSection(Section):
 class ValiditySection(Section):
     """Limits beyond which a trial does not count; fixed before the first trial."""
 
-    foreign_io: Annotated[float, _limit(100)] | None = Field(
+    foreign_io: Annotated[float, _limit(100), PERCENT_FORM] | None = Field(
         None, description="bytes on the device not caused by the workload, as a share of its own"
     )
-    steal: Annotated[float, _limit(1)] | None = Field(
+    steal: Annotated[float, _limit(1), PERCENT_FORM] | None = Field(
         None, description="CPU time taken by the hypervisor, as a share of all"
     )
-    foreign_cpu: Annotated[float, _limit(1)] | None = Field(
+    foreign_cpu: Annotated[float, _limit(1), PERCENT_FORM] | None = Field(
         None, description="CPU time of processes that are not the workload's, as a share of all"
     )
-    gap: Annotated[float, _limit(1)] = Field(
+    gap: Annotated[float, _limit(1), PERCENT_FORM] = Field(
         Validity.gap, description="the longest time without a sample, as a share of the trial's"
     )
     attempts: Annotated[int, Field(ge=1, le=20)] = Field(
@@ -141,17 +174,19 @@ class TelemetrySection(Section):
 class LoopbackSection(Section):
     """Disks that the study makes for itself from files in the output folder."""
 
-    size: Annotated[int, BeforeValidator(_loopback_size)]
+    size: Annotated[int, BeforeValidator(_loopback_size), SIZE_FORM]
     filesystem: Filesystem = "ext4"
     beside: dict[Annotated[str, AfterValidator(_disk_name)], Filesystem] = Field(
-        {}, description="file systems of further disks of that size, by names of your own"
+        {},
+        max_length=MAX_DISKS,
+        description="file systems of further disks of that size, by names of your own",
     )
 
 
 class ScratchSection(Section):
     """A whole device whose content the study destroys."""
 
-    device: str
+    device: Annotated[str, AfterValidator(_short_path)]
     filesystem: Filesystem = "ext4"
 
 
@@ -179,4 +214,4 @@ def directory_target(value: Any) -> Target:
         )
     if "://" in value:
         raise ValueError("targets are directories, disks, and folders in HDFS (hdfs://...)")
-    return DirectoryTarget(Path(value))
+    return DirectoryTarget(Path(_short_path(value)))

@@ -7,21 +7,17 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
-from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.constructor import DuplicateKeyError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    CollectionStartEvent,
-    NodeEvent,
-    ScalarEvent,
-)
+from ruamel.yaml.reader import ReaderError
 
+from iostudy import units
 from iostudy.errors import Problem, StudyError
+from iostudy.study.guarded_yaml import RefusedError, new_yaml
 
-MAX_DEPTH = 20
+MAX_BYTES = 256 * units.KIB
+"""A file of as many values as are read (`iostudy.study.guarded_yaml`) has 26 bytes for each."""
 _UNFOLDED = 1_000_000
 
 Step = str | int
@@ -44,6 +40,20 @@ class Source:
         return line
 
 
+def decode(content: bytes, where: str) -> str:
+    """The text of a study file; StudyError if it is too large or not UTF-8, with the line."""
+    if len(content) > MAX_BYTES:
+        allowed = f"at most {units.format_size(MAX_BYTES)}"
+        raise StudyError(where, (Problem(1, "", "the file is too large", allowed=allowed),))
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        found = f"the byte 0x{content[error.start]:02X}"
+        problem = Problem(line, "", "it is not UTF-8 text", found)
+        raise StudyError(where, (problem,)) from error
+
+
 def read(text: str, where: str) -> Source:
     """Parse YAML 1.2 (so that ``none``, ``on`` and ``off`` are strings); StudyError if it is not.
 
@@ -52,14 +62,9 @@ def read(text: str, where: str) -> Source:
     a merge key brings in has no line of its own.
     """
     try:
-        _refuse_more_than_is_written(text, where)
-        values = _yaml().load(text)
-    except DuplicateKeyError as error:
-        raise StudyError(where, (_problem(error, "a key stands twice"),)) from error
-    except MarkedYAMLError as error:
-        raise StudyError(where, (_problem(error, "not YAML"),)) from error
-    except (YAMLError, ValueError, IndexError) as error:  # ruamel fails so on the scalar -_
-        raise StudyError(where, (Problem(1, "", "not YAML", found=str(error)),)) from error
+        values = new_yaml().load(text)
+    except (YAMLError, RecursionError) as error:
+        raise StudyError(where, (_problem(text, error),)) from error
     if not isinstance(values, CommentedMap):
         found = "nothing" if values is None else f"a {_kind(values)}"
         problem = Problem(1, "", "a study is a mapping of keys such as target and factors", found)
@@ -69,7 +74,7 @@ def read(text: str, where: str) -> Source:
 
 def write(values: Mapping[str, Any]) -> str:
     """The text of a study file with these values, as `read` gives them or plain ones."""
-    yaml, text = _yaml(), StringIO()
+    yaml, text = new_yaml(), StringIO()
     yaml.width = _UNFOLDED  # a key that is folded within braces cannot be read back
     yaml.default_flow_style = None
     yaml.dump(values, text)
@@ -93,43 +98,28 @@ def plain(value: Any) -> Any:
             return str(value)
 
 
-def _refuse_more_than_is_written(text: str, where: str) -> None:
-    """StudyError at the first alias, merge key or tag, or where values are nested too deeply."""
-    depth = 0
-    for event in _yaml().parse(text):
-        depth += isinstance(event, CollectionStartEvent)
-        depth -= isinstance(event, CollectionEndEvent)
-        refused = _refused(event) if depth <= MAX_DEPTH else f"more than {MAX_DEPTH} levels deep"
-        if refused:
-            line = event.start_mark.line + 1
-            allowed = "plain mappings, lists and values"
-            problem = Problem(line, "", "no study needs this", found=refused, allowed=allowed)
-            raise StudyError(where, (problem,))
-
-
-def _refused(event: Any) -> str:
-    match event:
-        case AliasEvent(anchor=anchor):
-            return f"the alias *{anchor}"
-        case NodeEvent(anchor=str(anchor)):
-            return f"the anchor &{anchor}"
-        case CollectionStartEvent(tag=str(tag)) | ScalarEvent(tag=str(tag)):
-            return f"the tag {tag}"
-        case ScalarEvent(value="<<"):
-            return "the merge key <<"
+def _problem(text: str, error: Exception) -> Problem:
+    match error:
+        case RefusedError(found=found, allowed=allowed):
+            return Problem(_marked_line(error), "", "no study needs this", found, allowed)
+        case DuplicateKeyError():
+            return Problem(_marked_line(error), "", "a key stands twice", _words_of(error))
+        case MarkedYAMLError():
+            return Problem(_marked_line(error), "", "not YAML", _words_of(error))
+        case ReaderError(position=position, character=int(character)):
+            line = text.count("\n", 0, position) + 1
+            return Problem(line, "", "not text", f"the character U+{character:04X}")
         case _:
-            return ""
+            return Problem(1, "", "not YAML", str(error))
 
 
-def _yaml() -> YAML:
-    return YAML(typ="rt", pure=True)
-
-
-def _problem(error: MarkedYAMLError, message: str) -> Problem:
+def _marked_line(error: MarkedYAMLError) -> int:
     mark = error.problem_mark or error.context_mark
-    line = mark.line + 1 if mark else 1
-    found = str(error.problem or error.context).splitlines()[0].removeprefix("found ")
-    return Problem(line, "", message, found)
+    return mark.line + 1 if mark else 1
+
+
+def _words_of(error: MarkedYAMLError) -> str:
+    return str(error.problem or error.context).splitlines()[0].removeprefix("found ")
 
 
 def _line_of(value: Any, step: Step) -> int | None:

@@ -18,7 +18,7 @@ from textual.binding import Binding
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 from iostudy.watch.grid import KEYS, Grid
 from iostudy.watch.help import Help
 from iostudy.watch.live import Live, Reading, next_due

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from types import FrameType
 
 from iostudy.errors import UsageError
-from iostudy.report.visible import visible
 from iostudy.telemetry.limits.diagnose import diagnose
 from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process
 from iostudy.units import KIB
+from iostudy.visible import visible
 from iostudy.watch.judged import ground_of, target_of
 from iostudy.watch.live import Reading, Watch
 from iostudy.watch.machine_text import dirty, pressure

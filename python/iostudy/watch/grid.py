@@ -18,7 +18,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from iostudy.report.visible import visible
+from iostudy.visible import visible
 from iostudy.watch.table import COLUMNS, DEVICE, History, Path, Row, View, sparkline
 
 _BUSY_PERCENT = 90.0

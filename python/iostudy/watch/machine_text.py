@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from iostudy.report.visible import visible
 from iostudy.telemetry.seen import Figures
 from iostudy.units import format_rounded_size
+from iostudy.visible import visible
 from iostudy.watch.live import Busiest
 
 _STATES = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")

@@ -9,7 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PlainSerializer,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic_core import CoreSchema
 
 from iostudy import units
 from iostudy.hadoop.client import Client
@@ -17,11 +29,52 @@ from iostudy.hadoop.client import Client
 BYTES = "bytes"
 """The figure by which a workload tells what it moved on the target; foreign I/O is judged by it."""
 
+
+class _OrText:
+    """Says in a JSON Schema that a list may be written as a text with commas."""
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return {"anyOf": [handler(schema), {"type": "string"}]}
+
+
+T = TypeVar("T")
+N = TypeVar("N", int, float)
+
+
+def at_most(limit: N, written: Callable[[N], str]) -> AfterValidator:
+    """A bound that an error gives as a study file has it: ``at most 168h``."""
+
+    def check(value: N) -> N:
+        if value > limit:
+            raise ValueError(f"out of range; allowed: at most {written(limit)}")
+        return value
+
+    return AfterValidator(check)
+
+
+MAX_COUNT = 10**12
+"""Of rows, records and files: TeraSort's largest published run has so many rows (100 TB)."""
+
+MAX_SECONDS = 7 * 24 * 3600
+"""Of a time in a trial: a week, in which no host stays as it was."""
+
+MAX_MEMORY_BYTES = 1 << 40
+"""Of a workload's own tables and buffers; few hosts have more."""
+
+MAX_PAUSE_SECONDS = 3600
+"""Of what a trial spends without counting, and of one pause: an hour, at each trial or record."""
+
+SIZE_FORM = WithJsonSchema({"type": ["number", "string"], "pattern": units.SIZE_PATTERN})
+PERCENT_FORM = WithJsonSchema({"type": "string", "pattern": units.PERCENT_PATTERN})
+
 Size = Annotated[
     int,
     BeforeValidator(units.parse_size),
     Field(gt=0),
     PlainSerializer(units.format_size, return_type=str, when_used="json"),
+    SIZE_FORM,
 ]
 """Bytes, written in a study file and in reports as a size such as ``256MiB``."""
 
@@ -29,7 +82,9 @@ Count = Annotated[
     int,
     BeforeValidator(units.parse_count),
     Field(gt=0),
+    at_most(MAX_COUNT, units.format_count),
     PlainSerializer(units.format_count, return_type=str, when_used="json"),
+    WithJsonSchema({"type": ["number", "string"], "pattern": units.COUNT_PATTERN}),
 ]
 """A number, written in a study file as such or short: ``10M`` is ten million."""
 
@@ -37,9 +92,17 @@ Seconds = Annotated[
     float,
     BeforeValidator(units.parse_seconds),
     Field(ge=0),
+    at_most(MAX_SECONDS, units.format_exact_seconds),
     PlainSerializer(units.format_exact_seconds, return_type=str, when_used="json"),
+    WithJsonSchema({"anyOf": [{"const": 0}, {"type": "string", "pattern": units.SECONDS_PATTERN}]}),
 ]
 """A time in seconds, written in a study file with its unit: ``30s``, ``300ms``, ``40min``."""
+
+Memory = Annotated[Size, at_most(MAX_MEMORY_BYTES, units.format_size)]
+"""Bytes that a workload may take for itself."""
+
+Pause = Annotated[Seconds, at_most(MAX_PAUSE_SECONDS, units.format_exact_seconds)]
+"""A time in which a trial counts nothing."""
 
 
 Percent = Annotated[
@@ -47,8 +110,17 @@ Percent = Annotated[
     BeforeValidator(units.parse_percent),
     Field(ge=0, le=1),
     PlainSerializer(units.format_exact_percent, return_type=str, when_used="json"),
+    PERCENT_FORM,
 ]
 """A share from 0 to 1, written in a study file as a percentage such as ``30%``."""
+
+
+_NUMBERS: Mapping[Any, str] = {
+    int: "write a whole number",
+    float: "write a number",
+    int | None: "write a whole number",
+    float | None: "write a number",
+}
 
 
 def _split(value: Any) -> Any:
@@ -63,11 +135,11 @@ def _joined(values: tuple[Any, ...]) -> str | list[str]:
     return ", ".join(texts) if is_text else texts
 
 
-T = TypeVar("T")
 Listed = Annotated[
     tuple[T, ...],
     BeforeValidator(_split),
     PlainSerializer(_joined, when_used="json"),
+    _OrText(),
 ]
 """Several names or paths: a list, or a text with commas, which a factor can have as its level."""
 
@@ -77,6 +149,16 @@ class Options(BaseModel):
 
     # A schema is built when it is first used: those of all workloads take a fifth of a start.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _refuse_true_for_1(cls, value: Any, info: ValidationInfo) -> Any:
+        """Pydantic takes true for 1, which nobody means who writes it for a number."""
+        field = cls.model_fields[str(info.field_name)]
+        parsed = any(isinstance(each, BeforeValidator) for each in field.metadata)
+        if isinstance(value, bool) and field.annotation in _NUMBERS and not parsed:
+            raise ValueError(_NUMBERS[field.annotation])
+        return value
 
 
 @dataclass(frozen=True)

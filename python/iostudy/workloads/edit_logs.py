@@ -11,8 +11,9 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
+from iostudy import units
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import Count, Figure, Listed, Options, Place
+from iostudy.workloads.definition import Count, Figure, Listed, Options, Place, at_most
 from iostudy.workloads.directories import own_folders, refuse_unfit
 from iostudy.workloads.folder import remove
 
@@ -78,6 +79,10 @@ def _each_once(logs: tuple[str, ...]) -> tuple[str, ...]:
     return logs
 
 
+MAX_FILES = 10**9
+"""Of a namespace in memory: HDFS's largest have about so many files and blocks."""
+
+
 class NamespaceOptions(Options):
     """What is asked of a namespace, whoever serves it."""
 
@@ -87,7 +92,7 @@ class NamespaceOptions(Options):
         f"ended (NNThroughputBenchmark: -op): {', '.join(get_args(Operation))}. Files that one "
         "needs and that are not there are made before, unmeasured",
     )
-    files: Count = Field(
+    files: Annotated[Count, at_most(MAX_FILES, units.format_count)] = Field(
         100_000,
         description="files, or directories: every phase does its operation once to each "
         "(NNThroughputBenchmark: -files)",

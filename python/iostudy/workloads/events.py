@@ -19,6 +19,7 @@ from iostudy.workloads.definition import (
     Figure,
     Measured,
     Options,
+    Pause,
     Place,
     Seconds,
     Size,
@@ -60,7 +61,7 @@ class EventsOptions(Options):
     gap_percent: Annotated[int, Field(ge=0, le=99)] = Field(
         20, description="share of a file in percent that lies between the reads and is left out"
     )
-    compute: Seconds = Field(0.3, description="time of computing after each event (R5: about 0.3s)")
+    compute: Pause = Field(0.3, description="time of computing after each event (R5: about 0.3s)")
     compute_by: Literal["sleep", "burn"] = Field(
         "sleep",
         description="sleep leaves the processors alone, as if each job had one of its own; burn "

@@ -16,6 +16,8 @@ from iostudy.workloads.definition import Figure, Options
 from iostudy.workloads.program import Ended, Output
 
 _NEAR_CHARACTERS = 120
+_MAX_PATTERN = 1000
+"""Characters of a pattern, which finds one number."""
 
 
 class Extract(Options):
@@ -27,11 +29,13 @@ class Extract(Options):
     higher_is_better: bool = Field(description="true for a rate, false for a time")
     regex: str | None = Field(
         None,
+        max_length=_MAX_PATTERN,
         description="a regular expression (Python's) whose one group is the number; ^ and $ match "
         "at each line; where it matches several times the last counts",
     )
     jmespath: str | None = Field(
         None,
+        max_length=_MAX_PATTERN,
         description="a JMESPath (jmespath.org) to the number, where the output is JSON, such as "
         "`jobs[0].read.iops` or `sum(jobs[].read.bw)`",
     )
@@ -97,7 +101,7 @@ class Extract(Options):
 def _require_one_group(regex: str) -> None:
     try:
         groups = re.compile(regex, re.MULTILINE).groups
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise ValueError(f"not a regular expression: {error}") from error
     if groups != 1:
         raise ValueError(
@@ -109,6 +113,8 @@ def _require_one_group(regex: str) -> None:
 def _require_path(path: str) -> None:
     try:
         jmespath.compile(path)
+    except RecursionError as error:
+        raise ValueError("the JMESPath has too many brackets") from error
     except JMESPathError as error:
         raise ValueError(f"not a JMESPath: {_first_line(error)}") from error
 

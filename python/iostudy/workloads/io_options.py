@@ -9,9 +9,21 @@ from pydantic import Field, model_validator
 from iostudy import units
 from iostudy._native import FileJob
 from iostudy.job import Advice, Arrival, JobSpec, Method, Operation, Order, SyncCall
-from iostudy.workloads.definition import Count, Options, Percent, Seconds, Size
+from iostudy.workloads.definition import Count, Options, Pause, Percent, Seconds, Size, at_most
 from iostudy.workloads.directories import Directories
 from iostudy.workloads.job_files import refuse_misfit
+
+MAX_RECORD_BYTES = units.GIB
+"""Of a record: Linux moves at most 2 GiB less a page in one call (read(2), write(2))."""
+
+_MAX_FILES = 1_000_000
+"""Of all jobs: an inode each, of which ext4 makes so many on 16 GiB."""
+
+_MAX_BUFFER_BYTES = 64 * units.GIB
+"""Of all records under way: more would be a study of memory."""
+
+_MAX_RATE = 10**9
+"""Records a second: one each nanosecond, which is what the clock tells apart."""
 
 
 class IoOptions(Options):
@@ -36,10 +48,12 @@ class IoOptions(Options):
         "often than others)",
     )
     step: Count = Field(2, description="with strided and skip: from record to record, in records")
-    zipf_exponent: Annotated[float, Field(gt=0)] = Field(
+    zipf_exponent: Annotated[float, Field(gt=0, le=10)] = Field(
         1.0, description="with zipf: the record of rank r comes with a frequency of r^-exponent"
     )
-    record_size: Size = Field(units.MIB, description="bytes of one read or write")
+    record_size: Annotated[Size, at_most(MAX_RECORD_BYTES, units.format_size)] = Field(
+        units.MIB, description="bytes of one read or write"
+    )
     jobs: Annotated[int, Field(ge=1, le=4096)] = Field(
         1, description="threads, each with its files"
     )
@@ -99,10 +113,10 @@ class IoOptions(Options):
         "records a second arrive however long those before take, evenly spaced or at random, and a "
         "latency counts from the arrival",
     )
-    rate: Count | None = Field(
+    rate: Annotated[Count, at_most(_MAX_RATE, units.format_count)] | None = Field(
         None, description="records a second of each job: with closed the most, else as many"
     )
-    think: Seconds = Field(0.0, description="with closed: pause of a job between two records")
+    think: Pause = Field(0.0, description="with closed: pause of a job between two records")
     slow_down: Percent = Field(
         0.0,
         description="a known slow-down, to try what a study finds: the job waits for as much of "
@@ -113,7 +127,7 @@ class IoOptions(Options):
         None, description="how long, after the ramp; without it and total, once over all files"
     )
     total: Size | None = Field(None, description="bytes that each job moves, in whole records")
-    ramp: Seconds = Field(0.0, description="what ends in this time from the start is not counted")
+    ramp: Pause = Field(0.0, description="what ends in this time from the start is not counted")
     compressible: Percent = Field(
         0.0, description="how much of the files' content compresses to nothing"
     )
@@ -132,8 +146,17 @@ class IoOptions(Options):
             raise ValueError("duration is 0; it must be more")
         if self.overwrite and self.operation == "read":
             raise ValueError("overwrite is for writing only")
+        self._refuse_excess()
         FileJob(self.spec((("a file",),), seed=0))  # the engine refuses what else cannot work
         return self
+
+    def _refuse_excess(self) -> None:
+        files, buffers = self.jobs * self.files, self.jobs * self.depth * self.record_size
+        if files > _MAX_FILES:
+            raise ValueError(f"{files} files of all jobs; at most {_MAX_FILES}")
+        if buffers > _MAX_BUFFER_BYTES:
+            taken, most = units.format_size(buffers), units.format_size(_MAX_BUFFER_BYTES)
+            raise ValueError(f"jobs x depth x record_size take {taken} of memory; at most {most}")
 
     @property
     def prepared(self) -> bool:

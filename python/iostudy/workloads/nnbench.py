@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import (
+    SIZE_FORM,
     Count,
     Figure,
     Listed,
@@ -65,6 +66,7 @@ class NNBenchOptions(Options):
         BeforeValidator(units.parse_size),
         Field(ge=0, le=units.GIB),
         PlainSerializer(units.format_size, return_type=str, when_used="json"),
+        SIZE_FORM,
     ] = Field(0, description="size of each file (NNBench: -bytesToWrite; mdtest: -w)")
     files_per_directory: Count = Field(
         10_000, description="the most files in one directory (mdtest: -I)"

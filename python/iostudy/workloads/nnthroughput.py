@@ -14,6 +14,8 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from iostudy import _native, units
 from iostudy.workloads.definition import (
+    MAX_COUNT,
+    SIZE_FORM,
     Figure,
     Measured,
     OneByOne,
@@ -66,6 +68,7 @@ class NNThroughputOptions(NamespaceOptions):
         BeforeValidator(units.parse_size),
         Field(ge=0, le=units.GIB),
         PlainSerializer(units.format_size, return_type=str, when_used="json"),
+        SIZE_FORM,
     ] = Field(
         units.MIB,
         description="the log is filled with zeros in pieces of this size before it is written to, "
@@ -82,7 +85,7 @@ class NNThroughputOptions(NamespaceOptions):
     batch_wait: Annotated[Seconds, Field(le=1)] = Field(
         0.0, description="so long the first mutation of a batch waits for others"
     )
-    checkpoint_every: Annotated[int, Field(ge=0)] = Field(
+    checkpoint_every: Annotated[int, Field(ge=0, le=MAX_COUNT)] = Field(
         0,
         description="an image of the whole tree is written beside each log whenever so many "
         "mutations have come (dfs.namenode.checkpoint.txns); 0: never",

@@ -22,6 +22,7 @@ from iostudy.workloads.definition import (
     Figure,
     Measured,
     Options,
+    Pause,
     Place,
     Seconds,
     Size,
@@ -64,7 +65,7 @@ class RootEventsOptions(Options):
     columns: Annotated[int, Field(ge=1, le=9999)] = Field(
         16, description="number of branches in a file made here"
     )
-    compute: Seconds = Field(
+    compute: Pause = Field(
         0.3, description="time slept after each event, in place of computing (R5: about 0.3s)"
     )
     duration: Annotated[Seconds, Field(gt=0)] = Field(

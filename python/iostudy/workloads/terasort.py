@@ -24,9 +24,9 @@ from iostudy.workloads.definition import (
     Figure,
     Histogram,
     Measured,
+    Memory,
     Options,
     Place,
-    Size,
     Workload,
     WorkloadDefinition,
     always,
@@ -79,7 +79,7 @@ class TeraSortOptions(_TeraOptions):
     reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
         2, description="files of the sorted rows, in the order of keys (mapreduce.job.reduces)"
     )
-    memory: Size = Field(
+    memory: Memory = Field(
         256 * units.MIB, description="what buffers and tables of all threads may take together"
     )
     spill: Directories = Field(

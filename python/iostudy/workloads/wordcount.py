@@ -22,11 +22,13 @@ from iostudy.workloads.definition import (
     Figure,
     Listed,
     Measured,
+    Memory,
     Options,
     Place,
     Size,
     Workload,
     WorkloadDefinition,
+    at_most,
 )
 from iostudy.workloads.directories import Directories, absolute, refuse_unfit
 from iostudy.workloads.folder import remove
@@ -41,6 +43,10 @@ def _whole(pattern: str) -> str:
     return pattern
 
 
+MAX_WORDS = 10**8
+"""Different words; all stand in memory while the text is made."""
+
+
 class WordcountOptions(Options):
     """Options of wordcount."""
 
@@ -52,13 +58,15 @@ class WordcountOptions(Options):
         "/data/logs/*.log (and ** for all folders below); they are only read. "
         "size, files, vocabulary and exponent have no meaning then",
     )
-    vocabulary: Count = Field(1_000_000, description="different words that the text is drawn from")
+    vocabulary: Annotated[Count, at_most(MAX_WORDS, units.format_count)] = Field(
+        1_000_000, description="different words that the text is drawn from"
+    )
     exponent: Annotated[float, Field(ge=0, le=10)] = Field(
         1.0,
         description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
         "1 is natural language, 0 draws all words alike",
     )
-    memory: Size = Field(
+    memory: Memory = Field(
         256 * units.MIB, description="what tables and buffers of all threads may take together"
     )
     threads: Annotated[int, Field(ge=1, le=256)] = Field(

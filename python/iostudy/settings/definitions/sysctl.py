@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.sysctl_bounds import BOUNDS
 from iostudy.settings.sysctl_keys import key_of, normalised, path_of
 from iostudy.settings.values import Line, Numbers, Size, Values, Whole
 
@@ -15,8 +16,11 @@ _VM = "Documentation/admin-guide/sysctl/vm.rst"
 _FS = "Documentation/admin-guide/sysctl/fs.rst"
 _NET = "Documentation/admin-guide/sysctl/net.rst"
 _TCP = "Documentation/networking/ip-sysctl.rst; net/ipv4/tcp.c"
+# The least and the most of each: beyond, others on the host fail before the study ends. The kernel
+# takes less: fs.file-max from 1, where it began with 8192 (NR_FILE); buffers below a page, with
+# which connections stall; no cache pressure, with which memory runs out (vm.rst).
 _WHOLE_HOST = "it holds for every process of the host"
-_BYTES = Size(1, _INT_MAX)
+_BYTES = Size(4096, _INT_MAX)
 _CENTISECONDS = Whole(0, _INT_MAX, "1/100 s")
 _BUFFER_SIZES = Numbers(3, _BYTES)
 
@@ -64,7 +68,7 @@ def on_demand(name: str) -> SysctlDefinition:
             "to see that the kernel would take it back; what else it changes is not known."
         ),
         source="sysctl -a; Documentation/admin-guide/sysctl",
-        values=KernelText("1 or 4096 87380 6291456"),
+        values=BOUNDS.get(key) or KernelText("1 or 4096 87380 6291456"),
         undocumented=True,
     )
 
@@ -97,7 +101,7 @@ def _definition(
 DEFINITIONS = (
     _definition(
         "fs.file-max",
-        Whole(1, _LONG_MAX, "files"),
+        Whole(8192, _LONG_MAX, "files"),
         "a tenth of the memory in KiB; without limit where systemd raises it",
         "How many files the whole host may have open. The limits of each process (limit.nofile_*) "
         "are apart from it. Only processes without privileges are held to it.",
@@ -107,7 +111,7 @@ DEFINITIONS = (
     ),
     _definition(
         "fs.epoll.max_user_watches",
-        Whole(1, _LONG_MAX, "watches"),
+        Whole(1024, _LONG_MAX, "watches"),
         "as many as fit in 4 % of the memory",
         "How many descriptors a user may watch with epoll, over all processes. Hadoop's servers "
         "watch one for each connection.",
@@ -116,7 +120,7 @@ DEFINITIONS = (
     ),
     _definition(
         "fs.epoll.max_user_instances",
-        Whole(1, _INT_MAX, "instances"),
+        Whole(128, _INT_MAX, "instances"),
         "128",
         "How many epoll instances a user may have. Linux 2.6.28 had it for its life of one release "
         "(and kernels patched like it).",
@@ -126,7 +130,7 @@ DEFINITIONS = (
     ),
     _definition(
         "fs.aio-max-nr",
-        Whole(1, _LONG_MAX, "requests"),
+        Whole(1024, _LONG_MAX, "requests"),
         "65536",
         "How many asynchronous requests all io_setup(2) contexts of the host together may hold.",
         f"{_FS} (aio-nr & aio-max-nr); fs/aio.c",
@@ -189,12 +193,11 @@ DEFINITIONS = (
     ),
     _definition(
         "vm.vfs_cache_pressure",
-        Whole(0, _INT_MAX, "%"),
+        Whole(1, 10_000, "%"),
         "100",
         "How readily memory for directory entries and inodes is taken back, beside that for data. "
         "Less keeps more names in memory.",
         f"{_VM} (vfs_cache_pressure)",
-        caution=f"{_WHOLE_HOST}; with 0 the memory may run out",
     ),
     _definition(
         "vm.zone_reclaim_mode",
@@ -206,7 +209,7 @@ DEFINITIONS = (
     ),
     _definition(
         "net.core.netdev_max_backlog",
-        Whole(0, _INT_MAX, "packets"),
+        Whole(64, 1_000_000, "packets"),
         "1000",
         "How many packets may wait on a CPU when a network card is faster than the kernel.",
         f"{_NET} (netdev_max_backlog)",

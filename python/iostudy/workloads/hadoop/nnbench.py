@@ -25,6 +25,7 @@ from iostudy.hadoop.tools.nnbench import (
 )
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.workloads.definition import (
+    SIZE_FORM,
     Count,
     Figure,
     Measured,
@@ -86,6 +87,7 @@ class HadoopNNBenchOptions(HadoopOptions):
         BeforeValidator(units.parse_size),
         Field(ge=0, le=units.GIB),
         PlainSerializer(units.format_size, return_type=str, when_used="json"),
+        SIZE_FORM,
     ] = Field(0, description="size of each file (NNBench: -bytesToWrite)")
     block_size: Size = Field(
         units.MIB,

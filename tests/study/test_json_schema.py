@@ -1,0 +1,112 @@
+"""The JSON Schema of study files takes what the parser takes, and marks plain errors."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import jsonschema
+import pytest
+
+from iostudy.study import library
+from iostudy.study.keys import KEYS
+from iostudy.study.source import plain, read
+from tests.study.files import GOOD, ON_HADOOP
+from tests.study.schema_file import FILE
+from tests.study.test_documented import EXAMPLES
+
+SCHEMA = json.loads(FILE.read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def errors(text: str) -> list[str]:
+    values = plain(read(text, "study.yaml").values)
+    return [error.message for error in VALIDATOR.iter_errors(values)]
+
+
+def test_the_package_file_is_current():
+    from iostudy.study.json_schema import as_text
+
+    assert FILE.read_text() == as_text(), "`python -m tests.study.schema_file` writes it anew"
+
+
+def test_it_is_a_schema_of_every_key_with_a_description():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    assert tuple(SCHEMA["properties"]) == KEYS
+    assert all(each["description"] for each in SCHEMA["properties"].values())
+    assert all(
+        each["description"] for name, each in SCHEMA["$defs"].items() if name.startswith("factor.")
+    )
+
+
+def test_every_option_of_every_workload_has_a_description():
+    options = [each for name, each in SCHEMA["$defs"].items() if name.startswith("options.")]
+    assert options
+    assert all(field["description"] for each in options for field in each["properties"].values())
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_ready_made_study_is_valid(name):
+    assert not errors((library.FOLDER / f"{name}.yaml").read_text())
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_of_the_page_is_valid(example):
+    given = read(example, "example").values
+    rest = re.split(r"^(?=\w)", GOOD, flags=re.MULTILINE)
+    replaced = {*given, *(("factors",) if "search" in given else ())}
+    others = [part for part in rest if part.partition(":")[0] not in replaced]
+    assert not errors("".join(others) + example)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("target:", "tarket:"),
+        ("Does the scheduler matter?", "''"),
+        ("/data/scratch", "{loopback: {size: 1 gigabyte}}"),
+        ("/data/scratch", "{loopback: {size: 1GiB, filesystem: ntfs}}"),
+        ("block.scheduler", "block.sheduler"),
+        ("bfq]", "bqf]"),
+        ("[none, bfq]", "[]"),
+        ("[none, bfq]", "{levels: [none], om: sdb}"),
+        ("- dfsio-read", "- dfsio-red"),
+        ("files: 2", "fils: 2"),
+        ("files: 2", "files: 0"),
+        ("files: 2", "files: true"),
+        ("64MiB", "64 mebibytes"),
+        ("3%", "3"),
+        ("[5, 30]", "5"),
+        ("decide:", "validity: {atempts: 3}\ndecide:"),
+        ("decide:", "design: placket-burman\ndecide:"),
+        ("decide:", "refused: stay\ndecide:"),
+        ("decide:", "seed: -1\ndecide:"),
+        ("decide:", "search: {parameters: {block.nr_requests: [4, 5]}, budget: 2h}\ndecide:"),
+        ("decide:", "load: {jobs: [1, 2]}\ndecide:"),
+        ("decide:", "telemetry: {hz: fast}\ndecide:"),
+        ("decide:", "without_root: {factor: {workload.direct: [true, false]}}\ndecide:"),
+    ],
+)
+def test_a_plain_error_is_marked(old, new):
+    assert old in GOOD
+    assert errors(GOOD.replace(old, new, 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        GOOD.replace("[none, bfq]", "offered"),
+        GOOD.replace("[none, bfq]", "{before: none, after: as-found}"),
+        GOOD.replace("block.scheduler: [none, bfq]", "block.nomerges: [0, 2, as-found]"),
+        GOOD.replace("block.scheduler: [none, bfq]", "sysctl.kernel.some_key: [1, as-found]"),
+        GOOD.replace("block.scheduler: [none, bfq]", "workload.record_size: [1MiB, 65536]"),
+        GOOD.replace("- dfsio-read", "- dfsio-read:"),
+        GOOD.replace("- dfsio-read", "- nnthroughput: {logs: 'a, b', batch_wait: 0}"),
+        GOOD.replace("- dfsio-read", "- nnthroughput: {logs: [a, b], batch_wait: 3ms}"),
+        ON_HADOOP.replace("hadoop.some-job", "hadoop.nnbench")
+        + "hadoop: {datanodes: 2, data_dirs: /d, properties: {io.file.buffer.size: 64KiB}}\n",
+    ],
+)
+def test_what_the_parser_takes_is_valid(text):
+    assert not errors(text)
