@@ -63,8 +63,8 @@ attack: $(VENV)/.dev $(VENV)/.built ## campaigns of hostile users and damaged fi
 	$(BIN)/python -m tests.attack
 
 diagnose: $(VENV)/.dev $(VENV)/.built ## situations built for real, what limits each, and docs/telemetry.md's table, as root
-	$(BIN)/python -m tests.telemetry.situations
-	$(BIN)/pytest -m slow tests/telemetry/test_real_situations.py
+	$(BIN)/python -m tests.diagnosis.situations
+	$(BIN)/pytest -m slow tests/diagnosis/test_real_situations.py
 
 hadoop: $(VENV)/.dev $(VENV)/.built ## the long tests of Hadoop's programs
 	$(BIN)/pytest -m slow tests/hadoop tests/workloads/hadoop tests/cli

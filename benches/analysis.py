@@ -26,10 +26,10 @@ from scipy import stats
 from tests.report import large
 
 from iostudy.analysis.sequential import repeated_alpha
-from iostudy.conduct.looks import Looks
-from iostudy.conduct.standing import verdict_values
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import FILE_NAME
+from iostudy.results.comparisons import verdict_values
+from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study
 
 ROUNDS = 3
@@ -109,7 +109,7 @@ def _look() -> None:
 
 def _look_after_a_block(asked: Study, rows: Sequence[TrialRow]) -> float:
     """Seconds of CPU that a look takes when one more block has come to those looked at before."""
-    looks = Looks(asked)
+    looks = InterimAnalysis(asked)
     looks.at(rows[: -len(asked.configurations())])
     return _seconds(lambda: looks.at(rows))
 

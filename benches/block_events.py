@@ -33,12 +33,12 @@ from iostudy.host.tracefs import BLOCK_EVENTS
 from iostudy.job import JobSpec
 from iostudy.node import caches
 from iostudy.settings.trace_instance import TraceInstance
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents, WithBlockEvents
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import MIB
-from iostudy.workloads.latency import compact
+from iostudy.workloads.native.latency import compact
 
 ROUNDS = 120
 RUN_SECONDS = 0.1

@@ -34,7 +34,7 @@ from iostudy._native import Reader
 from iostudy.telemetry.devices import figures_by_device
 from iostudy.telemetry.iostat import EXTENDED
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 REPORTS = 60
 DISK_BYTES = 256 << 20

@@ -12,7 +12,7 @@ from iostudy.node import caches
 from iostudy.settings.scratch.disk import LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pathlib import Path
 from benches.scratch import scratch_folder
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.units import MIB
 
 ROUNDS = 100

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_HEAVY = ("iostudy.cli.main", "iostudy.cli.carry_out", "iostudy.cli.bench")
+_HEAVY = ("iostudy.cli.main", "iostudy.cli.study_runner", "iostudy.cli.bench.command")
 
 
 class Forked:

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from iostudy.settings import kinds
-from iostudy.settings.change import Foreign
-from iostudy.settings.held import held
-from iostudy.settings.journal import Journal, Mode
-from iostudy.settings.recovery import restore_all, restore_kind, restore_stale
+from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.transaction.held_settings import read_held_settings
+from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.recovery import restore_all, restore_kind, restore_stale
 from tests.attack.campaign import Count, attempts
 from tests.settings.note import Note
 from tests.stranger import STRANGER, as_self
@@ -114,7 +114,7 @@ def kill(seconds: float, most: int, draw: random.Random) -> Count:
             place.set_notes("before")
             kill_owner(place, draw.uniform(0, 0.02))
             # A note that is killed half-way holds neither text; the kernel's attributes cannot.
-            undoing = restore_all(place.state, Foreign.OVERWRITE).undoing
+            undoing = restore_all(place.state, ConflictPolicy.OVERWRITE).undoing
             problem = "".join(str(failure) for failure in undoing.failures)
             changed = sum(note.read_text() != "before" for note in place.notes)
             files = [path.name for path in place.state.iterdir()]
@@ -243,7 +243,7 @@ def folder(path: Path, journal: bytes) -> None:
 
 
 def read_held(state: Path) -> str:
-    return f"held: {held(state)}"
+    return f"held: {read_held_settings(state)}"
 
 
 def restore_left(state: Path) -> str:

@@ -20,11 +20,12 @@ from pathlib import Path
 
 import numpy as np
 
-from iostudy.cli.tell import read_recorded, read_report
-from iostudy.conduct.agenda import PlannedAgenda
-from iostudy.conduct.session import assign, opened, study_in
+from iostudy.cli.report_output import read_recorded, read_report
 from iostudy.errors import IostudyError
+from iostudy.execution.schedule import PlannedSchedule
+from iostudy.execution.session import assign
 from iostudy.ledger.store import Ledger
+from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.node.fake import FakeNode
 from iostudy.persist.winner import chosen
 from iostudy.report import comparison, json_, markdown
@@ -103,7 +104,7 @@ def make_killed(folder: Path, ended: Path) -> Path:
     child = os.fork()
     if child == 0:
         with suppress(BaseException):
-            with opened(ended) as ledger:
+            with open_ledger(ended) as ledger:
                 row, trials = ledger.study(), ledger.rows()
             new = Ledger.create(folder, row)
             for trial in trials:
@@ -197,10 +198,10 @@ def _resumption(folder: Path, _: Path) -> str:
     """The block that a resumption would run next, and what it begins with."""
     ledger = Ledger.open(folder)
     try:
-        study, row, trials = study_in(ledger), ledger.study(), ledger.rows()
+        study, row, trials = read_study(ledger), ledger.study(), ledger.rows()
     finally:
         ledger.close()
-    agenda = PlannedAgenda(study, make_plan(study, row.seed))
+    agenda = PlannedSchedule(study, make_plan(study, row.seed))
     return json.dumps([str(agenda.next(trials)), str(trials), str(row)])
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.settings.locks import lock_directory, lock_host
+from iostudy.settings.transaction.locks import lock_directory, lock_host
 from tests.attack.campaign import Count, attempts
 from tests.stranger import STRANGER, as_self, as_stranger
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from iostudy.host.devices import BlockDevice, disks, loops_of, read_device
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.journal import journal_paths
-from iostudy.settings.recovery import restore_stale
 from iostudy.settings.scratch.disk import LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
-from iostudy.settings.state import STATE_DIR, state_directory
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.journal import journal_paths
+from iostudy.settings.transaction.recovery import restore_stale
+from iostudy.settings.transaction.state import STATE_DIR, state_directory
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from tests.attack import in_namespace
 from tests.attack.campaign import Count, attempts

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads import guard, program
-from iostudy.workloads.program import Program
+from iostudy.workloads.external import guard, program
+from iostudy.workloads.external.program import Program
 from tests.attack.campaign import Count, attempts
 
 TRIES = 50

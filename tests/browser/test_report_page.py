@@ -15,10 +15,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.report import Report
 from iostudy.report.write import write_all
-from iostudy.telemetry import seen
+from iostudy.telemetry import summary
 from iostudy.telemetry.iostat import device_figures
 from iostudy.visible import visible
 from tests.report.factory import (
@@ -87,7 +87,7 @@ def hostile_report() -> Report:
     asked = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
     circumstances = {HOSTILE: {HOSTILE: [HOSTILE], "host_name": HOSTILE}}
     figures = device_figures(Counter(reads=1, io_ms=500), 1.0)
-    hostile = seen.Seen(1.0, {HOSTILE: figures}, {})
+    hostile = summary.TelemetrySummary(1.0, {HOSTILE: figures}, {})
     trials = [replace(row, reason=HOSTILE, notes=(HOSTILE,), seen=hostile) for row in rows(asked)]
     trials[0] = replace(trials[0], counts=False)
     return build(asked, study_row(asked, circumstances), trials)

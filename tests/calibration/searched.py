@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import propose
 from iostudy.analysis.search.race import race
 from iostudy.analysis.search.response import VALUES, response
-from iostudy.analysis.search.seen import Rules, Seen
 from iostudy.analysis.search.space import Parameter, Point, Range, Space
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
@@ -26,8 +26,8 @@ SPACE = Space((READ_AHEAD, REQUESTS))
 
 OPTIMUM = math.log(1.10)
 CANDIDATES = 20
-RULES = Rules(first=8, slots=4)
-TO_THE_END = Rules(first=8, slots=4, rungs=(8,))
+RULES = SearchPolicy(first=8, slots=4)
+TO_THE_END = SearchPolicy(first=8, slots=4, rungs=(8,))
 """Without a race: every candidate runs all eight blocks."""
 
 LONGEST = 500
@@ -94,7 +94,9 @@ class Rates:
     trials: float
 
 
-def simulate(shape: Shape, surface: Surface, rule: Rule, rules: Rules, searches: int) -> Rates:
+def simulate(
+    shape: Shape, surface: Surface, rule: Rule, rules: SearchPolicy, searches: int
+) -> Rates:
     """Many searches, each with noise and proposals of its own."""
     found = [search(shape, surface, rule, rules, number) for number in range(searches)]
     told = [
@@ -111,7 +113,9 @@ def simulate(shape: Shape, surface: Surface, rule: Rule, rules: Rules, searches:
     return Rates(*map(float, np.mean(told, axis=0)))
 
 
-def search(shape: Shape, surface: Surface, rule: Rule, rules: Rules, number: int) -> Searched:
+def search(
+    shape: Shape, surface: Surface, rule: Rule, rules: SearchPolicy, number: int
+) -> Searched:
     """The search of this number, until ``CANDIDATES`` have raced, with its confirmation."""
     machine = _machine(shape, surface, number)
     seen = explored(machine, rules, number)
@@ -131,7 +135,7 @@ def search(shape: Shape, surface: Surface, rule: Rule, rules: Rules, number: int
     )
 
 
-def explored(machine: Machine, rules: Rules, seed: int) -> list[Seen]:
+def explored(machine: Machine, rules: SearchPolicy, seed: int) -> list[CandidateResult]:
     """All candidates, when the last of them has been dropped or gone all the way."""
     points: list[Point] = []
     rows: list[Array] = []
@@ -181,6 +185,6 @@ def _machine(shape: Shape, surface: Surface, number: int) -> Machine:
     return Machine(surface, iter(noise(shape, draw, 1, LONGEST)[0]), draw)
 
 
-def _seen(points: list[Point], rows: list[Array]) -> list[Seen]:
+def _seen(points: list[Point], rows: list[Array]) -> list[CandidateResult]:
     blocks = np.array(rows).reshape(len(rows), CANDIDATES)
-    return [Seen(point, (blocks[:, index],)) for index, point in enumerate(points)]
+    return [CandidateResult(point, (blocks[:, index],)) for index, point in enumerate(points)]

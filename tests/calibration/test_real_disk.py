@@ -9,7 +9,7 @@ from scipy import stats
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.selftest import study_on
-from iostudy.conduct.session import assign
+from iostudy.execution.session import assign
 from iostudy.node.local import LocalNode
 from iostudy.report.selftest import selftest
 from iostudy.report.values.selftest import Outcome

@@ -14,8 +14,8 @@ from typing import IO
 from iostudy.host import devices
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, Ledger
-from iostudy.settings.change import Foreign
-from iostudy.settings.recovery import restore_all
+from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.transaction.recovery import restore_all
 
 LOOPBACK = """\
 question: Which?
@@ -102,7 +102,7 @@ class Program:
             if process.poll() is None:
                 process.kill()
                 process.communicate()
-        restore_all(Path(self.env["IOSTUDY_STATE_DIR"]), Foreign.OVERWRITE)
+        restore_all(Path(self.env["IOSTUDY_STATE_DIR"]), ConflictPolicy.OVERWRITE)
 
     def run_study(self, *more: str) -> subprocess.CompletedProcess[str]:
         return self("run", "study.yaml", "--out", "out", *more)

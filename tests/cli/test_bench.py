@@ -16,22 +16,22 @@ from pydantic import Field
 from rich.console import Console
 
 from iostudy.cli.bars import BAR_LETTERS, bars
-from iostudy.cli.bench_json import document
-from iostudy.cli.bench_options import parse_options
-from iostudy.cli.bench_progress import Sign, ticking
-from iostudy.cli.bench_told import show
+from iostudy.cli.bench.json_output import document
+from iostudy.cli.bench.options import parse_options
+from iostudy.cli.bench.progress import Sign, ticking
+from iostudy.cli.bench.view import show
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis, Evidence, Finding
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
 from iostudy.report import json_
 from iostudy.report.values.bench import BenchTold
 from iostudy.telemetry.block_requests import BlockRequests, Requests
-from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.seen import Seen
-from iostudy.workloads import dfsio
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.definition import Figure, Options, Part, always, go_on
-from iostudy.workloads.latency import merged
+from iostudy.workloads.native import dfsio
+from iostudy.workloads.native.latency import merged
 from tests.json_schema import assert_conforms
 from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS
@@ -122,7 +122,7 @@ def test_off_a_terminal_nothing_is_shown(capsys):
 
 def test_on_a_terminal_the_line_is_gone_at_the_end(monkeypatch, capsys):
     console = Console(stderr=True, force_terminal=True, force_interactive=True, width=60)
-    monkeypatch.setattr("iostudy.cli.bench_progress.err", console)
+    monkeypatch.setattr("iostudy.cli.bench.progress.err", console)
     with ticking(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
         assert tick(1 << 20)
     told = capsys.readouterr()
@@ -137,7 +137,9 @@ def result(parts=()) -> TrialResult:
     return TrialResult(
         figures={"aggregate": 512.0, "bytes": 67108864.0},
         settings={},
-        telemetry=Telemetry(Seen(1.0, {"sda": {"wkB/s": 1024.0}}, {}), Samples(np.zeros(2), {})),
+        telemetry=Telemetry(
+            TelemetrySummary(1.0, {"sda": {"wkB/s": 1024.0}}, {}), Samples(np.zeros(2), {})
+        ),
         devices=("sda",),
         phases={"run": 1.0},
         notes=("fell back to psync",),
@@ -149,7 +151,7 @@ def result(parts=()) -> TrialResult:
 PARTED = replace(dfsio.WRITE, part_figures=always(RATE))
 OPTIONS = dfsio.WRITE.options()
 EVIDENCE = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
-LIMITED = Diagnosis((Finding(Limit.DEVICE, "sda", 99.0, Confidence.HIGH, (EVIDENCE,)),))
+LIMITED = Diagnosis((Finding(Bottleneck.DEVICE, "sda", 99.0, Confidence.HIGH, (EVIDENCE,)),))
 
 
 def test_figures_latencies_and_notes_are_printed(capsys):
@@ -166,7 +168,7 @@ def test_figures_latencies_and_notes_are_printed(capsys):
 
 
 def test_what_a_faster_device_could_save_is_printed_last(capsys):
-    core = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (EVIDENCE,))
+    core = Finding(Bottleneck.CORE, "", 99.0, Confidence.HIGH, (EVIDENCE,))
     busy = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
     show(PARTED, OPTIONS, result(), Diagnosis((core,), busy=busy))
     last = capsys.readouterr().out.splitlines()[-1]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.cli import bench_place
-from iostudy.cli.bench_place import find_place
+from iostudy.cli.bench import place
+from iostudy.cli.bench.place import find_place
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.study.targets import DirectoryTarget, HdfsTarget
-from iostudy.workloads import dfsio
+from iostudy.workloads.native import dfsio
 
 ON_HADOOP = replace(dfsio.READ, name="hadoop.it", needs_hadoop=True)
 ONE = ClusterSpec()
@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     def ordered(*arguments: object, **_: object) -> None:
         asked.append(arguments)
 
-    monkeypatch.setattr(bench_place, "ordered", ordered)
+    monkeypatch.setattr(place, "ordered", ordered)
     return asked
 
 

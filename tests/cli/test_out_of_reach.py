@@ -10,7 +10,7 @@ import pytest
 
 from iostudy.settings import kinds
 from iostudy.settings.change import Change, Setting
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from tests.attack import in_namespace
 from tests.cli.program import LOOPBACK, Program, endless, study

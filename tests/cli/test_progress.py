@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from iostudy.cli import console, progress
-from iostudy.conduct.listeners import Listener
-from iostudy.conduct.session import assign
 from iostudy.errors import SettingError
+from iostudy.execution.listeners import Listener
+from iostudy.execution.session import assign
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.study.schema import parse
 from tests.cli.screen import Screen
@@ -79,7 +79,7 @@ LIMITED = TEXT + "validity: {steal: 5%}\n"
 @pytest.fixture(autouse=True)
 def pauses(monkeypatch):
     """No time passes in the pauses between attempts."""
-    monkeypatch.setattr("iostudy.conduct.conductor.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("iostudy.execution.runner.time.sleep", lambda seconds: None)
 
 
 @pytest.fixture(params=[True, False], ids=["terminal", "plain"])

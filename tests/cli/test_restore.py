@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.settings import kinds
-from iostudy.settings.journal import Journal, Mode
+from iostudy.settings.transaction.journal import Journal, Mode
 from tests.cli.program import endless, study
 
 pytestmark = pytest.mark.root

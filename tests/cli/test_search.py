@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from iostudy.conduct.searched import CONFIRMATION, searched
 from iostudy.ledger.store import FILE_NAME
+from iostudy.ledger.studies import CONFIRMATION, read_search
 from iostudy.study.schema import load
 
 pytestmark = pytest.mark.root
@@ -32,12 +32,12 @@ def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
     program.wait_for_trials(process, 6)
     process.kill()
     process.communicate()
-    before = searched(program.out).candidates
+    before = read_search(program.out).candidates
     early = program("persist", "out")
     assert (early.returncode, "has not come to its confirmation" in early.stderr) == (2, True)
     done = program.run_study("--resume")
     assert done.returncode == 0, done.stderr
-    found = searched(program.out)
+    found = read_search(program.out)
     assert found.candidates[: len(before)] == before
     assert found.outcome.winner is not None
     assert f"confirming {found.outcome.winner} in fresh blocks" in done.stderr
@@ -67,12 +67,12 @@ def test_killed_before_its_confirmation_a_search_leaves_nothing_changed_and_goes
     process.kill()
     process.communicate()
     assert not (program.out / CONFIRMATION / FILE_NAME).exists()
-    trials, outcome = program.rows(), searched(program.out).outcome
+    trials, outcome = program.rows(), read_search(program.out).outcome
     assert outcome is not None
     assert program.leftovers() == []
     done = program.run_study("--resume")
     assert done.returncode == 0, done.stderr
-    assert (program.rows(), searched(program.out).outcome) == (trials, outcome)
+    assert (program.rows(), read_search(program.out).outcome) == (trials, outcome)
     assert (program.out / CONFIRMATION / "report.html").exists()
     assert program.leftovers() == []
 

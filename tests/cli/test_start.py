@@ -13,7 +13,7 @@ from iostudy.cli.commands import COMMANDS, Command
     ("started", "late"),
     [
         ("iostudy.cli.run", {"numpy", "polars", "pydantic", "iostudy.study.model"}),
-        ("iostudy.cli.tell", {"scipy.stats", "optuna", "statsmodels"}),
+        ("iostudy.cli.report_output", {"scipy.stats", "optuna", "statsmodels"}),
     ],
     ids=["the options of run", "every report"],
 )

@@ -24,7 +24,7 @@ def test_one_is_told_whole(name, capsys):
     workloads(name)
     told = capsys.readouterr().out
     definition = catalog.get(name)
-    for text in (definition.models, definition.leaves_out, definition.source):
+    for text in (definition.models, definition.not_modelled, definition.source):
         assert text in told
     assert all(f"\n  {option} " in told for option in definition.options.model_fields)
     assert f"  - {name}: {{" in told

@@ -24,17 +24,18 @@ import iostudy.settings
 from iostudy.host import mounts, tracefs
 from iostudy.host.devices import read_device
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings import catalog, journal, kinds
+from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.recovery import restore_stale
 from iostudy.settings.scratch.disk import LoopbackDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
-from iostudy.settings.state import state_directory
 from iostudy.settings.trace_instance import TraceInstance
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction import journal
+from iostudy.settings.transaction.recovery import restore_stale
+from iostudy.settings.transaction.state import state_directory
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents
-from iostudy.workloads.latency import compact
+from iostudy.workloads.native.latency import compact
 from tests.fixtures_loop import MIB, queue_state
 
 SETTINGS = str(Path(iostudy.settings.__file__).parent)

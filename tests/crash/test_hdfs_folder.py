@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from iostudy.hadoop.local.cluster import LocalCluster
-from iostudy.settings.journal import journal_paths
-from iostudy.settings.recovery import restore_stale
+from iostudy.settings.transaction.journal import journal_paths
+from iostudy.settings.transaction.recovery import restore_stale
 from tests.hadoop import webhdfs
 
 VICTIM = """\

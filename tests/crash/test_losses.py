@@ -8,8 +8,8 @@ import pytest
 
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.journal import Journal, Mode
-from iostudy.settings.recovery import restore_stale
+from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.recovery import restore_stale
 from tests.fixtures_loop import loop_disk, queue_state, replace_loop
 
 pytestmark = pytest.mark.root

@@ -15,8 +15,8 @@ import pytest
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.host.mounts import mount_holding
 from iostudy.settings import kinds
-from iostudy.settings.change import Foreign
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk, queue_state
 
 pytestmark = pytest.mark.root
@@ -91,7 +91,7 @@ def test_what_was_mounted_is_gone(tmp_path: Path) -> None:
         (change,) = kinds.changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
         change.apply()
     record = json.loads(json.dumps(change.record()))
-    (said,) = kinds.rebuild(change.kind, record).undo(Foreign.OVERWRITE)
+    (said,) = kinds.rebuild(change.kind, record).undo(ConflictPolicy.OVERWRITE)
     assert "it is not mounted any more" in said
 
 

@@ -17,8 +17,8 @@ from iostudy.errors import SettingError, TargetError
 from iostudy.host import cgroups
 from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Setting
-from iostudy.settings.recovery import restore_stale
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.recovery import restore_stale
+from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import MIB
 
 

@@ -19,7 +19,7 @@ from iostudy.settings.scratch.disk import ScratchDevice
 from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem, maker
 from iostudy.settings.scratch.mounted import ExtSuperblock
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
 
 pytestmark = pytest.mark.root

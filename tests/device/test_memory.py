@@ -9,8 +9,8 @@ import pytest
 
 from iostudy.errors import RestoreError
 from iostudy.settings import kinds
-from iostudy.settings.change import Foreign
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.transaction.transaction import Transaction
 
 pytestmark = pytest.mark.root
 
@@ -52,4 +52,4 @@ def test_a_foreign_choice_is_left_alone() -> None:
         with pytest.raises(RestoreError, match=f"defrag is {theirs}: somebody else"):
             change.undo()
     finally:
-        change.undo(Foreign.OVERWRITE)
+        change.undo(ConflictPolicy.OVERWRITE)

@@ -13,8 +13,8 @@ from iostudy.errors import OutOfReachError, RestoreError, SettingError
 from iostudy.host.namespaces import MountNamespace, is_everything_visible
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange
-from iostudy.settings.change import Change, Foreign
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.change import Change, ConflictPolicy
+from iostudy.settings.transaction.transaction import Transaction
 from tests.attack import in_namespace
 from tests.device.mounted import (
     changes,
@@ -53,7 +53,10 @@ def test_a_foreign_change_is_left_alone_unless_forced(data: Path) -> None:
         rebuilt(options).undo()
     assert "--force" in caught.value.remedy
     assert b"discard" not in shown(data), "what is ours was put back"
-    done = (*rebuilt(options).undo(Foreign.OVERWRITE), *rebuilt(flags).undo(Foreign.OVERWRITE))
+    done = (
+        *rebuilt(options).undo(ConflictPolicy.OVERWRITE),
+        *rebuilt(flags).undo(ConflictPolicy.OVERWRITE),
+    )
     assert list(map(str, done)) == [
         f"mount.commit of {data}: 33 -> 5",
         f"mount.atime of {data}: strictatime -> relatime",

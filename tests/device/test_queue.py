@@ -13,10 +13,10 @@ from iostudy.errors import RestoreError, SettingError
 from iostudy.host.devices import read_device
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange
-from iostudy.settings.change import Foreign, Setting
+from iostudy.settings.change import ConflictPolicy, Setting
 from iostudy.settings.identity import DeviceIdentity
 from iostudy.settings.kinds.queue import Queue
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import queue_state, replace_loop
 
 pytestmark = pytest.mark.root
@@ -198,7 +198,7 @@ def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
     put(loop, "read_ahead_kb", "32")
     with pytest.raises(RestoreError, match="read_ahead_kb is 32"):
         change.undo()
-    (done,) = change.undo(Foreign.OVERWRITE)
+    (done,) = change.undo(ConflictPolicy.OVERWRITE)
     assert str(done) == f"block.read_ahead_kb of {loop}: 32 -> {original}"
     assert change.undo() == ()
 
@@ -208,7 +208,7 @@ def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
     original = queue_state(loop)
     change.apply()
     put(loop, "read_ahead_kb", "32")
-    done = change.undo(Foreign.ACCEPT)
+    done = change.undo(ConflictPolicy.ACCEPT)
     assert done[-1] == f"block.read_ahead_kb of {loop}: left at 32"
     now = queue_state(loop)
     assert (now["read_ahead_kb"], now["nr_requests"]) == ("32", original["nr_requests"])
@@ -229,7 +229,7 @@ def test_a_device_that_is_not_there_any_more(loop: str, loss: dict[str, str], wh
     device = replace(queue(loop).device, **loss)  # type: ignore[arg-type]
     change = AttributeChange(Queue(device), {"scheduler": "mq-deadline"}, {"scheduler": "bfq"})
     put(loop, "scheduler", "bfq")
-    (said,) = change.undo(Foreign.OVERWRITE)
+    (said,) = change.undo(ConflictPolicy.OVERWRITE)
     assert why in said
     assert queue_state(loop)["scheduler"].count("[bfq]") == 1
 

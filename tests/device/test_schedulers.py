@@ -11,7 +11,7 @@ from iostudy.host.devices import parse_scheduler, read_device, read_scheduler
 from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Change, Setting
 from iostudy.settings.definitions.schedulers import BFQ, KYBER, MQ_DEADLINE
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import queue_state
 
 pytestmark = pytest.mark.root

@@ -20,7 +20,7 @@ from iostudy.settings.scratch import steps
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice, ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem, require_tools
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
 
 pytestmark = pytest.mark.root

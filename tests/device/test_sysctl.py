@@ -10,10 +10,10 @@ import pytest
 
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.settings import catalog, kinds
-from iostudy.settings.change import Change, Foreign, Setting
+from iostudy.settings.change import Change, ConflictPolicy, Setting
 from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
 from iostudy.settings.sysctl_keys import RATIO_OF, path_of
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from tests.settings.sysctl_kernel import Kernel
 
 pytestmark = pytest.mark.root
@@ -180,7 +180,7 @@ def test_a_foreign_value_is_left_alone() -> None:
             made.undo()
         assert get("vm.vfs_cache_pressure") == "97"
     finally:
-        made.undo(Foreign.OVERWRITE)
+        made.undo(ConflictPolicy.OVERWRITE)
     assert get("vm.vfs_cache_pressure") == original
 
 

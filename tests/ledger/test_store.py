@@ -12,7 +12,7 @@ from iostudy.ledger import seal
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.store import FILE_NAME, SCHEMA_VERSION, Ledger
 from iostudy.telemetry.block_requests import BlockRequests, Requests
-from iostudy.telemetry.seen import Foreign, Seen
+from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.workloads.definition import Part
 
 STUDY = StudyRow(
@@ -41,12 +41,12 @@ ENDED = replace(
     status=TrialStatus.FINISHED,
     figures={"aggregate": 1234.5},
     settings={"block.scheduler@loop0": "none"},
-    seen=Seen(
+    seen=TelemetrySummary(
         seconds=2.0,
         devices={"loop0": {"w/s": 10.0}},
         machine={"%idle": 50.0},
         network={"eth0": {"rxkB/s": 3.0}},
-        foreign=(Foreign(7, "updatedb", 0.5, 4096.0, 0.0),),
+        foreign=(ForeignProcess(7, "updatedb", 0.5, 4096.0, 0.0),),
         requests=BlockRequests(
             {"loop0": {"read": Requests(3, 91.5, 99.0, ((100.0, 3),), ((4096, 2), (8192, 1)))}},
             events=6,

@@ -16,17 +16,18 @@ from iostudy.hadoop.command import Tell
 from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node import caches, local, local_block
-from iostudy.node.clusters import ClusterOrder
+from iostudy.node.clusters import ClusterRequest
+from iostudy.node.free_space import FreeSpace
 from iostudy.node.local import LocalNode
-from iostudy.node.room import Room
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.requests import request as request_of
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, Target
 from iostudy.units import MIB
-from iostudy.workloads import catalog, dfsio
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import BYTES, Measured, Place, Workload
+from iostudy.workloads.native import dfsio
 
 BLOCKSIZE, HANDLERS = "hadoop.dfs.blocksize", "hadoop.dfs.datanode.handler.count"
 READ_AHEAD = "hadoop.dfs.datanode.readahead.bytes"
@@ -112,12 +113,12 @@ class Bench:
     def log(self) -> list[str]:
         return self.cluster.log
 
-    def order(self, spec: ClusterSpec) -> ClusterOrder:
+    def order(self, spec: ClusterSpec) -> ClusterRequest:
         def make(work: Path, tell: Tell) -> FolderOfCluster:
             tell("starting")
             return FolderOfCluster(WorkFolder.prepare(work).path, self.cluster)
 
-        return ClusterOrder(spec, make, self.said.append)
+        return ClusterRequest(spec, make, self.said.append)
 
     def node(self, *factors: Factor, target: Target | None = None, **spec: object) -> LocalNode:
         order = self.order(ClusterSpec(**spec))  # type: ignore[arg-type]
@@ -329,7 +330,7 @@ def test_room_is_wanted_for_every_replica(
 def test_a_datanode_wants_room_for_a_whole_block_beside_the_files(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, settings: dict[str, str], fits: bool
 ) -> None:
-    monkeypatch.setattr(local, "room_in", lambda where, _: Room(where, 100 * MIB))
+    monkeypatch.setattr(local, "room_in", lambda where, _: FreeSpace(where, 100 * MIB))
     told = nullcontext() if fits else pytest.raises(TargetError, match="136 MiB")
     with bench.node() as node, told:
         node.preflight([request()], [Configuration("it", settings, {})])

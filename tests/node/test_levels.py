@@ -10,7 +10,7 @@ import pytest
 
 from iostudy.errors import BusyError, SettingError
 from iostudy.node.levels import Levels, locked, read_back
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 from tests.fixtures_loop import loop_disk, queue_state
 

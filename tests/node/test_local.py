@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from iostudy.conduct.validity import disturbance
 from iostudy.errors import (
     RestoreError,
     SettingError,
@@ -26,6 +25,7 @@ from iostudy.errors import (
     WorkloadError,
     WorkloadStoppedError,
 )
+from iostudy.execution.validity import disturbance
 from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
@@ -36,8 +36,9 @@ from iostudy.study.requests import request as request_of
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
-from iostudy.workloads import catalog, dfsio
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import Part
+from iostudy.workloads.native import dfsio
 
 AS_IT_IS = Configuration("as it is", {}, {})
 BFQ = Configuration("bfq", {"block.scheduler": "bfq"}, {})

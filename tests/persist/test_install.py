@@ -15,7 +15,7 @@ from iostudy.persist.kept import Kept
 from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rendered
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
-from iostudy.settings.locks import lock_devices
+from iostudy.settings.transaction.locks import lock_devices
 from tests.persist import private
 from tests.persist.trees import write
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.conduct.standing import ranked, standings
 from iostudy.errors import LedgerError, UsageError
 from iostudy.ledger.store import Ledger
 from iostudy.persist import winner
+from iostudy.results.comparisons import compare_configurations, rank_configurations
 from iostudy.study.combinations import Level
 from iostudy.study.schema import parse
 from tests.report import factory
@@ -26,7 +26,7 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 20]}
 def best(effects, blocks=20):
     study = factory.study()
     return winner.winner(
-        study, standings(study, factory.rows(study, effects=effects, blocks=blocks))
+        study, compare_configurations(study, factory.rows(study, effects=effects, blocks=blocks))
     ).label
 
 
@@ -42,7 +42,7 @@ def test_the_best_by_mean_log_ratio_wins():
 def test_a_bound_wins_nothing():
     effects = {("dfsio-write", "bfq"): 0.20, ("dfsio-write", "kyber"): 0.15}
     study = replace(factory.study(), bounds=("bfq",))
-    found = standings(study, factory.rows(study, effects=effects, blocks=20))
+    found = compare_configurations(study, factory.rows(study, effects=effects, blocks=20))
     assert winner.winner(study, found).label == "kyber"
 
 
@@ -53,7 +53,7 @@ def test_workloads_count_with_the_weights_of_the_study():
     decide = replace(study.decide, weights={"dfsio-read": 3.0})
     weighted = replace(study, decide=decide)
     rows = factory.rows(weighted, effects=effects, blocks=20)
-    assert winner.winner(weighted, standings(weighted, rows)).label == "kyber"
+    assert winner.winner(weighted, compare_configurations(weighted, rows)).label == "kyber"
 
 
 def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
@@ -61,7 +61,9 @@ def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
 
     def notes(label, effects):
         rows = factory.rows(study, effects=effects, blocks=20)
-        return tuple(winner._rivals(study, winner.named(study, label), ranked(study, rows)))
+        return tuple(
+            winner._rivals(study, winner.named(study, label), rank_configurations(study, rows))
+        )
 
     both = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): 0.2}
     assert notes("kyber", both) == ()

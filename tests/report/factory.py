@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.base import Span
 from iostudy.report.values.report import Report
 from iostudy.report.values.results import Result
@@ -18,7 +18,7 @@ from iostudy.study.model import Decision, Study, Validity, WorkloadRequest
 from iostudy.study.plan import make_plan
 from iostudy.study.requests import request as request_of
 from iostudy.study.targets import LoopbackTarget
-from iostudy.telemetry.seen import Figures, Seen
+from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.workloads import catalog
 
 QUESTION = "Does the I/O scheduler matter for our streaming writes and reads?"
@@ -144,7 +144,7 @@ def row(
         figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
         settings={"block.scheduler@loop0": configuration},
         devices=("loop0",),
-        seen=Seen(
+        seen=TelemetrySummary(
             seconds=30.0,
             devices=_devices(value, reads="read" in workload),
             machine={

@@ -19,10 +19,10 @@ from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import make_plan
 from iostudy.study.schema import parse
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Histogram
-from iostudy.workloads.latency import merged
+from iostudy.workloads.native.latency import merged
 from tests.report.factory import study_row
 
 SEED = 7
@@ -101,7 +101,7 @@ def _row(
             "block.scheduler@sda": "mq-deadline",
         },
         devices=("loop0",),
-        seen=Seen(
+        seen=TelemetrySummary(
             seconds=60.0,
             devices={name: _meters(_COUNTERS, draw) | _totals(draw) for name in ("loop0", "sda")},
             machine=_meters(_MACHINE, draw),

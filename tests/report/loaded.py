@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.curves import CurvesTold
 from iostudy.report.values.report import Report
 from iostudy.study.model import Study

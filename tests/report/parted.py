@@ -9,13 +9,14 @@ from dataclasses import replace
 from unittest.mock import patch
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.report import Report
 from iostudy.study.model import Study
 from iostudy.units import KIB, format_size
-from iostudy.workloads import catalog, dfsio
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, Part, always
-from iostudy.workloads.latency import merged
+from iostudy.workloads.native import dfsio
+from iostudy.workloads.native.latency import merged
 from tests.report.factory import factor, rows, study, study_row
 
 RATE = Figure("rate", "KiB/s", "bytes over time of this cell", higher_is_better=True)

@@ -16,7 +16,7 @@ from iostudy.errors import UsageError
 from iostudy.report import comparison, comparison_sections, json_, markdown, terminal
 from iostudy.report.comparable import Recorded
 from iostudy.report.values.comparison import ComparedTold, ComparisonTold
-from iostudy.study.combinations import Chosen
+from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.requests import request
 from iostudy.study.schema import parse
@@ -114,7 +114,10 @@ def test_a_label_of_neither_names_those_there_are() -> None:
 
 
 def test_baselines_are_compared_whatever_they_are_called() -> None:
-    chosen = (Chosen("before", {}), Chosen("after", {"block.scheduler": "bfq"}))
+    chosen = (
+        NamedConfiguration("before", {}),
+        NamedConfiguration("after", {"block.scheduler": "bfq"}),
+    )
     told = comparison.build(recorded("a"), recorded("b", replace(STUDY, chosen=chosen)))
     pairs = [(each.first.configuration, each.second.configuration) for each in told.compared]
     assert pairs == [("none", "before")]

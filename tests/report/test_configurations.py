@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from iostudy.report import configurations
+from iostudy.report.build import build
 from iostudy.report.html import render as as_html
 from iostudy.report.markdown import render as as_markdown
-from iostudy.report.model import build
 from tests.report.factory import factor, rows, study, study_row
 
 

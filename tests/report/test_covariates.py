@@ -11,12 +11,12 @@ from rich.console import Console
 
 from iostudy.analysis.series import LEVEL, Flag
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.covariates import Covariate
 from iostudy.ledger.given_up import GivenUp
 from iostudy.report import html, json_, markdown, terminal
+from iostudy.report.build import build
 from iostudy.report.covariates import build_covariates, covariate_values
 from iostudy.report.flags import shared_level
-from iostudy.report.model import build
+from iostudy.telemetry.covariates import Covariate
 from tests.report.factory import factor, rows, study, study_row
 
 STUDY = study(workloads=("dfsio-write",))

@@ -7,7 +7,7 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report import figures, palette
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.section import Drawn
 from iostudy.report.values.report import Report
 from tests.report.factory import (

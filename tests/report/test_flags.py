@@ -12,7 +12,7 @@ from rich.console import Console
 from iostudy.analysis.series import Flag
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import flags_section, html, json_, markdown, terminal, wording
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.report import Report
 from iostudy.report.values.results import Result
 from tests.report.factory import factor, rows, study, study_row

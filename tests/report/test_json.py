@@ -5,7 +5,7 @@ import math
 from importlib import resources
 
 from iostudy.report import json_
-from iostudy.report.model import build
+from iostudy.report.build import build
 from tests.json_schema import assert_conforms
 from tests.report.factory import disturbed, report, rows, study, study_row
 

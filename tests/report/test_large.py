@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from iostudy.report import html
-from iostudy.report.model import build
+from iostudy.report.build import build
 from tests.report import large
 
 

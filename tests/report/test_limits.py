@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
+from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.samples import read_samples, write_samples
-from iostudy.report import heavier, limits, markdown, timeline, timeline_chart
+from iostudy.report import bottleneck_remedies, limits, markdown, timeline, timeline_chart
+from iostudy.report.build import build
 from iostudy.report.ground import Grounds, ground_of
-from iostudy.report.model import build
 from iostudy.report.values.limits import Disturbance
 from iostudy.report.values.report import Report
 from iostudy.study.requests import request
-from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 from iostudy.telemetry.samples import Samples
 from iostudy.workloads import catalog
 from tests.report.factory import CIRCUMSTANCES, factor, report, rows, study, study_row
@@ -57,19 +57,19 @@ def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
         ("dfsio-write", "mq-deadline"),
     ]
     assert all(sum(own.limits.values()) == own.trials == 8 for own in told)
-    assert told[0].limit is Limit.DEVICE
+    assert told[0].limit is Bottleneck.DEVICE
     assert (told[0].of, told[0].confidence) == ("loop0", Confidence.MEDIUM)
 
 
 @pytest.mark.parametrize(
     ("places", "limit"),
     [
-        ({"/data": "nfs4", "/mnt/other": "ext4"}, (Limit.NFS, "/data")),
-        ({"/data": "tmpfs", "/mnt/other": "nfs4"}, (Limit.UNCLEAR, "")),
+        ({"/data": "nfs4", "/mnt/other": "ext4"}, (Bottleneck.NFS, "/data")),
+        ({"/data": "tmpfs", "/mnt/other": "nfs4"}, (Bottleneck.UNCLEAR, "")),
     ],
 )
 def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
-    places: Mapping[str, str], limit: tuple[Limit, str]
+    places: Mapping[str, str], limit: tuple[Bottleneck, str]
 ) -> None:
     asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
     mounts = {place: mounted(place, kind) for place, kind in places.items()}
@@ -140,7 +140,7 @@ def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
     told = {
         row.configuration: diagnose(row.seen, grounds.of(row)).limit for row in trials if row.seen
     }
-    assert told == {"fdatasync": Limit.UNCLEAR, "dsync": Limit.LOG}
+    assert told == {"fdatasync": Bottleneck.UNCLEAR, "dsync": Bottleneck.LOG}
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median
     ]
     trials[2] = saw(trials[2], **ONE_CORE)
     (told,) = build(asked, study_row(asked), trials).limits
-    assert told.limits == {Limit.DEVICE: 4, Limit.CORE: 1}
+    assert told.limits == {Bottleneck.DEVICE: 4, Bottleneck.CORE: 1}
     assert told.typical in (2, 4)
     assert told.confidence is Confidence.MEDIUM
 
@@ -177,7 +177,7 @@ def test_what_few_trials_share_is_told_with_low_confidence() -> None:
     trials = rows(asked, blocks=5)
     trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
     (told,) = build(asked, study_row(asked), trials).limits
-    assert told.limits[Limit.DEVICE] == 3
+    assert told.limits[Bottleneck.DEVICE] == 3
     assert (told.confidence, told.typical_confidence) == (Confidence.LOW, Confidence.MEDIUM)
 
 
@@ -251,7 +251,7 @@ def test_what_few_trials_share_says_nothing_of_a_faster_disk() -> None:
     trials = rows(asked, blocks=5)
     trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
     (told,) = build(asked, study_row(asked), trials).limits
-    assert (told.limit, told.no_help) == (Limit.CORE, "")
+    assert (told.limit, told.no_help) == (Bottleneck.CORE, "")
 
 
 def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
@@ -260,7 +260,7 @@ def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
 
 
 def test_every_limit_has_its_advice_and_no_other() -> None:
-    assert set(heavier.ADVICE) == set(Limit)
+    assert set(bottleneck_remedies.ADVICE) == set(Bottleneck)
 
 
 def test_what_came_from_outside_is_flagged_and_counts() -> None:

@@ -5,7 +5,7 @@ import re
 from syrupy.assertion import SnapshotAssertion
 
 from iostudy.report import markdown
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.report import Step
 from tests.report.factory import disturbed, report, rows, study, study_row
 from tests.report.parted import cells, parted_report

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.report.build import build
 from iostudy.report.means import paired
-from iostudy.report.model import build
-from iostudy.workloads.latency import merged
+from iostudy.workloads.native.latency import merged
 from tests.report.factory import disturbed, factor, report, rows, study, study_row
 from tests.report.parted import JOBS, NAME, cells, parted_report
 

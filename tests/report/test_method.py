@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.study.combinations import Factor
 from iostudy.study.plan import FORMAT_PHASE
 from tests.report.factory import factor, report, rows, study, study_row

@@ -7,13 +7,14 @@ from importlib import resources
 
 import pytest
 
-from iostudy.conduct.session import assign, opened
+from iostudy.execution.session import assign
+from iostudy.ledger.studies import open_ledger
 from iostudy.node.fake import FakeNode
 from iostudy.report import json_
 from iostudy.report.columns import TextTable
 from iostudy.report.power import Same, power, table
 from iostudy.report.values.power import PowerTold
-from iostudy.study.same_again import AGAIN, same_again
+from iostudy.study.aa_study import AGAIN, same_again
 from iostudy.study.schema import parse
 from tests.json_schema import assert_conforms
 
@@ -47,7 +48,7 @@ def told(folder, *, budget=None, seed=3, text=TEXT, **node) -> PowerTold:
     same = read(same_again(asked, str(folder), 10))
     assignment = assign(same, folder, root=True, resume=False)
     assignment.carry_out(FakeNode(seed=seed, **node), root=True, seed=1, listeners=[])
-    with opened(folder) as ledger:
+    with open_ledger(folder) as ledger:
         return power(asked, Same(same, ledger.rows(), str(folder)), budget)
 
 

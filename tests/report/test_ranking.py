@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from iostudy.report import html, markdown, terminal
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.ranking import RankedTold, RankingTold
 from iostudy.report.values.reference import OrderTold
 from iostudy.report.values.report import Report

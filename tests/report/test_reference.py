@@ -10,15 +10,15 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from iostudy.conduct.standing import standings
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import html, json_, markdown, reference_sections, terminal, wording
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.reference import alone
 from iostudy.report.values.reference import PublicationTold, PublishedTold
 from iostudy.report.values.report import Report
+from iostudy.results.comparisons import compare_configurations
 from iostudy.study import reference
-from iostudy.study.combinations import Chosen
+from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.reference import Publication
 from iostudy.study.requests import request as request_of
@@ -30,9 +30,9 @@ from tests.report.factory import factor, rows, study, study_row
 def asked(*workloads: str) -> Study:
     """R1's two configurations, and one of its five changes alone."""
     configurations = (
-        Chosen("before", {}),
-        Chosen("after", {"block.nomerges": "2", "block.rq_affinity": "2"}),
-        Chosen("one alone", {"block.nomerges": "2"}),
+        NamedConfiguration("before", {}),
+        NamedConfiguration("after", {"block.nomerges": "2", "block.rq_affinity": "2"}),
+        NamedConfiguration("one alone", {"block.nomerges": "2"}),
     )
     factors = (factor("block.nomerges", "0", "2"), factor("block.rq_affinity", "1", "2"))
     made = study(*factors, workloads=workloads or ("dfsio-write",))
@@ -91,7 +91,9 @@ def test_the_own_change_is_that_of_the_verdict() -> None:
     of = asked()
     found = trials(of)
     own = published(told(of, found), "throughput", "after").own
-    comparison = next(s for s in standings(of, found) if s.configuration == "after").comparison
+    comparison = next(
+        s for s in compare_configurations(of, found) if s.configuration == "after"
+    ).comparison
     assert own is not None and own.change is not None and own.interval is not None
     assert math.isclose(own.change, comparison.change)
     low, high = comparison.change_interval
@@ -113,7 +115,7 @@ def test_hadoops_own_program_stands_beside_the_figures_too() -> None:
 def test_opens_of_todays_name_nodes_stand_beside_those_that_had_no_log() -> None:
     """R2 tells its opens as of no log, and a real name-node has one."""
     logs = factor("workload.logs", "log", "log, disk2:log")
-    labels = tuple(Chosen(label, {}) for label in ("1 local disk", "4 local disks"))
+    labels = tuple(NamedConfiguration(label, {}) for label in ("1 local disk", "4 local disks"))
     for program in ("nnthroughput", "hadoop.nnthroughput"):
         options = catalog.get(program).options(files=2000)
         of = replace(
@@ -165,7 +167,10 @@ def test_one_block_has_a_change_and_no_interval() -> None:
     "of",
     [
         asked("dfsio-read"),
-        replace(asked(), chosen=(Chosen("a", {}), Chosen("b", {"block.nomerges": "2"}))),
+        replace(
+            asked(),
+            chosen=(NamedConfiguration("a", {}), NamedConfiguration("b", {"block.nomerges": "2"})),
+        ),
     ],
 )
 def test_a_study_of_something_else_says_so_in_a_line(of: Study) -> None:

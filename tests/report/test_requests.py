@@ -12,7 +12,7 @@ from rich.console import Console
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import html, json_, markdown, terminal
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.report import Report
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from tests.json_schema import assert_conforms

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.report import markdown, screening, screening_section, sections
-from iostudy.report.model import build
+from iostudy.report.build import build
 from iostudy.report.values.report import Report, State
 from iostudy.study.design import Design, DesignKind
 from iostudy.study.model import Study

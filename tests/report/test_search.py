@@ -10,9 +10,9 @@ import pytest
 from rich.console import Console
 
 from iostudy.analysis.search.race import Standing
-from iostudy.conduct.searched import searched
+from iostudy.ledger.studies import read_search
 from iostudy.report import html, markdown, search_section, terminal
-from iostudy.report.of_search import build_search
+from iostudy.report.search_report import build_search
 from iostudy.report.section import Section
 from iostudy.report.values.base import Span
 from iostudy.report.values.report import Report
@@ -23,8 +23,8 @@ from iostudy.report.values.search import (
     ImportanceTold,
     SearchTold,
 )
-from tests.conduct.test_conductor import conduct
-from tests.conduct.test_search import SEARCH, Surface
+from tests.execution.test_runner import conduct
+from tests.execution.test_search import SEARCH, Surface
 from tests.report.factory import report
 
 AHEAD, FIFTH = "read_ahead_kb=8192", "R5's optimum"
@@ -185,7 +185,7 @@ def test_every_form_of_the_report_has_it() -> None:
 
 def test_what_the_ledger_holds_of_a_search_is_told(tmp_path: Path) -> None:
     conduct(tmp_path, Surface(), text=SEARCH)
-    found = searched(tmp_path)
+    found = read_search(tmp_path)
     assert found is not None
     assert found.outcome is not None
     told = build_search(found, None).search

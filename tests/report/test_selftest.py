@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.cli.selftest import study_on
-from iostudy.conduct.session import assign
+from iostudy.execution.session import assign
 from iostudy.node.fake import FakeNode
 from iostudy.report import json_
 from iostudy.report.selftest import selftest, table

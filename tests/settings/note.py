@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from iostudy.errors import RestoreError, SettingError
-from iostudy.settings.change import Foreign
+from iostudy.settings.change import ConflictPolicy
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class Note:
     def touches(self) -> tuple[str, ...]:
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         now = Path(self.path).read_text()
         if now == self.before:
             return ()
-        if now != self.after and foreign is Foreign.REPORT:
+        if now != self.after and foreign is ConflictPolicy.REPORT:
             raise RestoreError("to restore", found=now, where=self.path, remedy="--force")
-        if now != self.after and foreign is Foreign.ACCEPT:
+        if now != self.after and foreign is ConflictPolicy.ACCEPT:
             return (f"{Path(self.path).name}: left at {now}",)
         Path(self.path).write_text(self.before)
         return (f"{Path(self.path).name}: {now} -> {self.before}",)

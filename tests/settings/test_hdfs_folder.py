@@ -18,11 +18,11 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java
 from iostudy.settings import kinds
-from iostudy.settings.change import Foreign
+from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.clusters.existing import HdfsFolder
-from iostudy.settings.journal import Journal, Mode
-from iostudy.settings.recovery import restore_all, restore_stale
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.recovery import restore_all, restore_stale
+from iostudy.settings.transaction.transaction import Transaction
 
 URI = "hdfs://nn:8020/bench/iostudy-work-0123456789abcdef"
 
@@ -166,7 +166,7 @@ def test_a_cluster_that_does_not_answer_is_told_and_tried_again(
     assert "iostudy restore --accept" in failure.remedy
     assert not (java.parent / "asked").exists()
     assert list(state_dir.glob("*.journal"))
-    undoing = restore_all(foreign=Foreign.ACCEPT).undoing
+    undoing = restore_all(foreign=ConflictPolicy.ACCEPT).undoing
     assert not undoing.failures
     assert "left there" in str(undoing.put_back[0])
     assert not list(state_dir.glob("*.journal"))

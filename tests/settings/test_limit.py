@@ -20,8 +20,8 @@ from iostudy.settings.definition import Reach
 from iostudy.settings.definitions.limit import DEFINITIONS
 from iostudy.settings.identity import ProcessIdentity
 from iostudy.settings.kinds import limit
-from iostudy.settings.recovery import restore_stale
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.recovery import restore_stale
+from iostudy.settings.transaction.transaction import Transaction
 
 NOFILE = resource.RLIMIT_NOFILE
 

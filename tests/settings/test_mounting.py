@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.settings import catalog
-from iostudy.settings.attributes import AttributeChange, Disturbs
+from iostudy.settings.attributes import AttributeChange, SideEffects
 from iostudy.settings.change import Record
 from iostudy.settings.mounting import options as mount_options
 from iostudy.settings.mounting.options import spelled, taken_apart
@@ -120,7 +120,7 @@ class MemoryFileSystem:
     """An owner that takes and shows options as a file system does, in an order of its own."""
 
     kind: ClassVar[str] = "memory"
-    disturbs: ClassVar[Disturbs] = {}
+    side_effects: ClassVar[SideEffects] = {}
     name: ClassVar[str] = "/memory"
     values: dict[str, str] = field(default_factory=lambda: dict(DEFAULTS))
 

@@ -11,8 +11,8 @@ import pytest
 from iostudy import own_folder
 from iostudy.errors import RestoreError, TargetError
 from iostudy.settings import kinds
-from iostudy.settings.journal import Journal, Mode
-from iostudy.settings.recovery import restore_all
+from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.recovery import restore_all
 from iostudy.settings.work_folder import PREFIX, WorkFolder
 
 DEVICE = {"name": "loop9", "number": "7:9", "diskseq": 1, "unique": "", "boot": "", "node": 1}

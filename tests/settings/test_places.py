@@ -12,7 +12,7 @@ from iostudy.errors import BusyError, SettingError, TargetError
 from iostudy.host import stack
 from iostudy.host.devices import read_device
 from iostudy.settings import catalog, places
-from iostudy.settings.locks import lock_devices
+from iostudy.settings.transaction.locks import lock_devices
 from tests.fixtures_loop import loop_disk
 
 SCHEDULER = catalog.get("block.scheduler")

@@ -19,8 +19,8 @@ from iostudy.hadoop.local.layout import Layout
 from iostudy.settings import kinds
 from iostudy.settings.clusters import users
 from iostudy.settings.clusters.local import StartedCluster
-from iostudy.settings.journal import Journal, Mode
-from iostudy.settings.recovery import restore_kind, restore_stale
+from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.recovery import restore_kind, restore_stale
 from tests.hadoop.clusters import layout
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.settings import catalog, kinds, sysctl_keys
-from iostudy.settings.change import Change, Foreign, Setting
+from iostudy.settings.change import Change, ConflictPolicy, Setting
 from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
 from iostudy.settings.kinds import host_files, sysctl
 from tests.settings.sysctl_kernel import PAIRS, Kernel, Killed
@@ -279,7 +279,7 @@ def test_after_another_boot_nothing_is_undone(proc: Path) -> None:
     made.apply()
     record = json.loads(json.dumps(made.record()))
     record["owner"]["boot"] = "another"
-    (said,) = kinds.rebuild(made.kind, record).undo(Foreign.OVERWRITE)
+    (said,) = kinds.rebuild(made.kind, record).undo(ConflictPolicy.OVERWRITE)
     assert "the host has been started anew" in said
     assert path.read_text() == "50\n"
 
@@ -371,7 +371,7 @@ def test_a_foreign_value_in_the_other_form_is_left_alone(kernel: Kernel) -> None
     with pytest.raises(RestoreError, match=r"vm\.dirty_ratio is 33: somebody else has changed it"):
         made.undo()
     assert kernel.values["vm/dirty_ratio"] == "33"
-    (done,) = made.undo(Foreign.OVERWRITE)
+    (done,) = made.undo(ConflictPolicy.OVERWRITE)
     assert str(done) == "sysctl.vm.dirty_ratio of this host: 33 -> 20"
 
 

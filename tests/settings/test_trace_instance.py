@@ -14,7 +14,7 @@ from iostudy.host.devices import read_device
 from iostudy.settings import kinds
 from iostudy.settings.identity import boot_id
 from iostudy.settings.trace_instance import TraceInstance
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 
 SOMEWHERE = Path("/sys/kernel/tracing/instances/iostudy-trace-0123456789abcdef")
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.conduct.standing import standings, verdict_values
 from iostudy.errors import UsageError
+from iostudy.results.comparisons import compare_configurations, verdict_values
 from iostudy.study.combinations import Configuration
 from iostudy.study.names import UnknownNameError
 from iostudy.study.requests import check_workloads, configured, request
-from iostudy.workloads import catalog, dfsio
+from iostudy.workloads import catalog
+from iostudy.workloads.native import dfsio
 from tests.report.factory import rows
 from tests.study.files import GOOD, only_problem, problems, read
 
@@ -76,7 +77,7 @@ def test_verdicts_are_of_the_figure_that_is_named():
         for row in trials
         if row.figures and (row.workload, row.configuration, row.block) == (READ, "none", 1)
     )
-    rate, time = (standings(study, trials)[-1] for study in (by_rate, by_time))
+    rate, time = (compare_configurations(study, trials)[-1] for study in (by_rate, by_time))
     assert rate.comparison.verdict is time.comparison.verdict
     assert rate.comparison.change < 0 < time.comparison.change
     assert time.figure.unit == "s"

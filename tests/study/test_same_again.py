@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iostudy.study import library
+from iostudy.study.aa_study import AGAIN, BASELINE, same_again
 from iostudy.study.plan import whole_plots
-from iostudy.study.same_again import AGAIN, BASELINE, same_again
 from iostudy.study.schema import load, parse
 from iostudy.study.user import as_user
 

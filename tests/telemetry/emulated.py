@@ -20,7 +20,7 @@ from typing import Any
 from uuid import uuid4
 
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.units import KIB
 from tests.fixtures_loop import MIB, loop_disk
 
@@ -192,7 +192,7 @@ def recorded(
     beside: Sequence[Program] = (),
     roots: Sequence[int] = (),
     seconds: float = 1.0,
-) -> Seen:
+) -> TelemetrySummary:
     """What is seen while the workload's programs run, and others beside it.
 
     ``roots`` are processes of the workload that are there already.

@@ -14,11 +14,11 @@ import pytest
 from iostudy.errors import TrialError
 from iostudy.host.devices import read_device
 from iostudy.settings.trace_instance import TraceInstance
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.iostat import SECTOR_BYTES
-from iostudy.workloads.latency import compact
+from iostudy.workloads.native.latency import compact
 
 NAMES = (
     *("reads", "reads_merged", "sectors_read", "read_ms"),

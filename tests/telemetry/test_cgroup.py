@@ -8,14 +8,14 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pytest
 
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
+from iostudy.diagnosis.context import DiagnosisContext
+from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.rules.cpu_quota import HELD_BACK
+from iostudy.diagnosis.rules.memory import STALLED
 from iostudy.settings import kinds
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.cgroup import caps_by_device, cgroup_figures
-from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Confidence, Limit
-from iostudy.telemetry.limits.ground import Ground
-from iostudy.telemetry.limits.quota import HELD_BACK
-from iostudy.telemetry.limits.reclaim import STALLED
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 from iostudy.units import KIB
@@ -127,8 +127,8 @@ def test_what_others_read_does_not_count_against_the_groups_cap():
     figures = seen.devices[disk]
     assert figures["r/s"] > 500
     assert 0 < figures["capped_r/s"] < 60
-    findings = diagnose(seen, Ground((disk,), concurrency=1)).findings
-    assert Limit.CAP not in {finding.limit for finding in findings}
+    findings = diagnose(seen, DiagnosisContext((disk,), concurrency=1)).findings
+    assert Bottleneck.CAP not in {finding.limit for finding in findings}
 
 
 def test_without_a_workload_there_is_no_group():
@@ -146,8 +146,8 @@ def test_a_group_that_used_up_its_quota_is_held_back(spinners):
         seen = emulated.recorded([], [emulated.spin(group)] * spinners)
     # How long depends on how fast they used up their share, which others may hold back as well.
     assert HELD_BACK.high <= seen.machine["%quota"] <= 100 * (1 - 0.5 / at_once) + 15
-    (first, *_) = diagnose(seen, Ground()).findings
-    assert (first.limit, first.confidence) == (Limit.QUOTA, Confidence.HIGH)
+    (first, *_) = diagnose(seen, DiagnosisContext()).findings
+    assert (first.limit, first.confidence) == (Bottleneck.QUOTA, Confidence.HIGH)
 
 
 @pytest.mark.root
@@ -206,5 +206,5 @@ def writing_with_little_memory(apart):
 
 def memory(seen, disk):
     """How sure it is told that memory was the limit."""
-    findings = diagnose(seen, Ground((disk,))).findings
-    return next((each.confidence for each in findings if each.limit is Limit.RECLAIM), None)
+    findings = diagnose(seen, DiagnosisContext((disk,))).findings
+    return next((each.confidence for each in findings if each.limit is Bottleneck.RECLAIM), None)

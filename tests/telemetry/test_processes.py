@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 
 from iostudy import _native
-from iostudy.telemetry.limits.demand import UNSERVED, demand
-from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Limit
-from iostudy.telemetry.limits.ground import Ground
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.context import DiagnosisContext
+from iostudy.diagnosis.demand import UNSERVED, demand
+from iostudy.diagnosis.diagnose import diagnose
 from iostudy.telemetry.processes import busiest, busiest_foreign, workload_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process, Samples, known
@@ -220,7 +220,7 @@ def spun_beside():
 @pytest.mark.root
 def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
     """The root of a study's workload is iostudy itself, in which that thread runs."""
-    asked = demand(in_a_process_of_its_own(spun_beside), Ground(concurrency=1))
+    asked = demand(in_a_process_of_its_own(spun_beside), DiagnosisContext(concurrency=1))
     assert asked is not None
     assert asked.running == pytest.approx(1, abs=0.5)
     assert asked.unserved < UNSERVED
@@ -236,8 +236,8 @@ def test_what_may_use_one_processor_alone_is_told_that_this_is_the_limit():
         ]
         seen = recorded([], pair, seconds=2.0)
     assert seen.workload["allowed_cores"] == 1
-    told = diagnose(seen, Ground())
-    assert told.limit is Limit.CPU, told.sentence
+    told = diagnose(seen, DiagnosisContext())
+    assert told.limit is Bottleneck.CPU, told.sentence
     assert "the one core that it may use" in told.sentence
 
 
@@ -250,8 +250,8 @@ def test_a_thread_of_the_kernel_that_polls_is_not_the_workloads_busiest():
         pytest.skip("this kernel has no thread that polls")
     assert seen.workload["%thread"] < 50
     assert seen.workload["running"] < 0.9  # 1 with the poller
-    told = diagnose(seen, Ground((disk,), concurrency=4))
-    assert told.limit not in (Limit.CORE, Limit.CPU), told.sentence
+    told = diagnose(seen, DiagnosisContext((disk,), concurrency=4))
+    assert told.limit not in (Bottleneck.CORE, Bottleneck.CPU), told.sentence
 
 
 def test_a_daemon_that_its_parent_left_behind_stays_the_workloads(folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 
 from iostudy.telemetry.iostat import device_figures
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.watch.chosen import Named
 from iostudy.watch.live import Host, Reading
 from tests.telemetry.test_iostat import ZERO
@@ -21,7 +21,7 @@ def reading(second: int = 0, machine=CPU) -> Reading:
         "dm-2": Named("dm-2", "vg0/home", ("sda",), ("sda",), is_partition=False),
         "sda": Named("sda", "sda", (), is_partition=False),
     }
-    seen = Seen(
+    seen = TelemetrySummary(
         seconds=1.0,
         devices={name: device_figures(moved, 1.0) for name in devices},
         machine=machine,

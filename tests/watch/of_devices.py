@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.watch.chosen import Named
 from iostudy.watch.live import Host, Reading
 from iostudy.watch.table import COLUMNS
@@ -42,7 +42,7 @@ def reading(devices: list[Named], utils: dict[str, float], second: int = 0) -> R
     return Reading(
         datetime(2026, 11, 22, 7, 0, second, tzinfo=UTC),
         HOST,
-        Seen(1.0, figures, MACHINE),
+        TelemetrySummary(1.0, figures, MACHINE),
         {device.name: device for device in devices},
     )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Finding, Limit
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis, Evidence, Finding
 from iostudy.watch.command import Told
 from tests.watch.of_devices import STACK, UTILS, reading
 
 SPUN = Evidence("%thread", "", 99.0, "%", "the busiest thread on it 99 % of the time")
-CORE = Finding(Limit.CORE, "", 99.0, Confidence.HIGH, (SPUN,))
+CORE = Finding(Bottleneck.CORE, "", 99.0, Confidence.HIGH, (SPUN,))
 BUSY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.settings.uninterrupted import when_possible
+from iostudy.settings.transaction.uninterrupted import when_possible
 from iostudy.telemetry.iostat import EXTENDED, OLD
 from iostudy.watch.csv import Csv
 from iostudy.watch.form import write_readings

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis
+from iostudy.diagnosis.diagnose import diagnose
 from iostudy.host import stack
-from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Limit
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 from iostudy.watch.chosen import Named
 from iostudy.watch.judged import Target, ground_of, target_of
 from iostudy.watch.live import Reading
+from tests.diagnosis.synthetic import BUSY, PEER, SLOW, disk
 from tests.fixtures_loop import MIB, loop_disk
-from tests.telemetry.limits.synthetic import BUSY, PEER, SLOW, disk
 from tests.watch.of_devices import STACK, reading
 from tests.watch.of_devices import disk as watched
 
@@ -48,7 +48,7 @@ def test_an_array_of_partitions_is_judged_by_their_disks():
     now = saw({"md0": array, "sda": PEER, "sdb": SLOW})
     assert target_of(now, None) == Target(("md0",))
     first = judged(now).findings[0]
-    assert (first.limit, first.of) == (Limit.MEMBER, "sdb")
+    assert (first.limit, first.of) == (Bottleneck.MEMBER, "sdb")
 
 
 def test_the_devices_that_were_asked_for_are_the_target():
@@ -82,7 +82,7 @@ def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
     mounts = {"/home": server(1e5), "/srv/home": server(1e5), "/others": server(9e5)}
     now = saw({"sda": PEER}, nfs=mounts, network=IDLE, workload=wrote(9e4))
     assert target_of(now, None) == Target(mount="/home")
-    nfs = [each for each in judged(now).findings if each.limit is Limit.NFS]
+    nfs = [each for each in judged(now).findings if each.limit is Bottleneck.NFS]
     assert [(each.of, each.confidence) for each in nfs] == [("/home", Confidence.HIGH)]
     assert "18 requests waited for it at once" in nfs[0].sentence
 
@@ -90,13 +90,13 @@ def test_a_command_that_writes_to_a_mount_is_judged_by_it_alone():
 def test_what_others_move_over_nfs_is_not_what_a_command_waits_for():
     now = saw({"sda": PEER}, nfs={"/home": server(1e5)}, network=FULL, workload=wrote(2e4))
     assert target_of(now, None) == Target(("sda",))
-    assert Limit.NFS not in {each.limit for each in judged(now).findings}
+    assert Bottleneck.NFS not in {each.limit for each in judged(now).findings}
 
 
 @pytest.mark.parametrize(("own_kb", "sure"), [(2e4, Confidence.LOW), (9e4, Confidence.HIGH)])
 def test_a_network_that_others_filled_over_nfs_is_no_sure_limit(own_kb, sure):
     now = saw(nfs={"/home": server(1e5)}, network=FULL, workload=wrote(own_kb))
-    network = next(each for each in judged(now).findings if each.limit is Limit.NETWORK)
+    network = next(each for each in judged(now).findings if each.limit is Bottleneck.NETWORK)
     assert network.confidence is sure
 
 
@@ -111,7 +111,7 @@ def test_a_command_that_asks_for_names_alone_is_judged_by_the_mount():
     log, busy = disk(writes=10, util=0.4), disk(writes=10, util=50)
     now = saw({"sda": log}, nfs={"/home": mount}, workload=wrote(0.0))
     assert target_of(now, None) == Target(mount="/home")
-    assert judged(now).limit is Limit.NFS
+    assert judged(now).limit is Bottleneck.NFS
     now = saw({"sda": busy}, nfs={"/home": mount}, workload=wrote(0.0))
     assert target_of(now, None) == Target(("sda",))
 

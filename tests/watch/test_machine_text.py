@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.telemetry.seen import Foreign
+from iostudy.telemetry.summary import ForeignProcess
 from iostudy.watch.live import Busiest
 from iostudy.watch.machine_text import busiest, dirty, pressure, processors
 from tests.watch.of_devices import MACHINE
@@ -26,6 +26,6 @@ def test_writers_that_are_paused_are_told_of():
 
 
 def test_the_busiest_process_is_told_by_what_it_did_in_a_second():
-    first = Foreign(4711, "dd", cpu_seconds=1.0, read_kB=0.0, written_kB=4096.0)
+    first = ForeignProcess(4711, "dd", cpu_seconds=1.0, read_kB=0.0, written_kB=4096.0)
     told = "busiest dd (4711): 0 B/s read, 2.00 MiB/s written, 50% of a core"
     assert busiest(Busiest(first, seconds=2.0)) == told

@@ -41,7 +41,7 @@ def _workload(definition: WorkloadDefinition) -> Iterator[str]:
     yield f"## {definition.name}"
     facts = {
         "Models": definition.models,
-        "Leaves out": definition.leaves_out,
+        "Leaves out": definition.not_modelled,
         "Source": definition.source,
     }
     yield "\n".join(_wrapped(f"- {name}: {_escaped(text)}") for name, text in facts.items())

@@ -14,7 +14,7 @@ def test_a_definition_is_complete(name):
     definition = catalog.get(name)
     assert all(field.description for field in definition.options.model_fields.values())
     assert 20 < len(definition.summary) <= 90
-    assert definition.leaves_out
+    assert definition.not_modelled
     assert definition.source
 
 

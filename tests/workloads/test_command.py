@@ -12,9 +12,9 @@ from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB
-from iostudy.workloads import command
-from iostudy.workloads.command import CommandOptions
 from iostudy.workloads.definition import Place
+from iostudy.workloads.external import command
+from iostudy.workloads.external.command import CommandOptions
 
 RATE = {"unit": "MiB/s", "higher_is_better": True}
 
@@ -275,7 +275,7 @@ def test_any_argument_list_is_kept_or_refused(arguments):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_number_is_read_as_it_is_printed(number):
-    from iostudy.workloads.program import Ended, Output, Program
+    from iostudy.workloads.external.program import Ended, Output, Program
 
     extract = command.Extract.model_validate({"regex": r"x=(\S+)", **RATE})
     program = Program(("true",), Place(None, 0).directory, 1.0)

@@ -10,8 +10,9 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads import catalog, dfsio
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place
+from iostudy.workloads.native import dfsio
 
 MIB = 1 << 20
 

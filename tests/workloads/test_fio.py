@@ -10,8 +10,8 @@ import pytest
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB
-from iostudy.workloads import fio, fio_job, program
 from iostudy.workloads.definition import BYTES, Place
+from iostudy.workloads.external import fio, fio_job, program
 from tests.page_cache import resident_pages
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

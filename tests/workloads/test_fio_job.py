@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.workloads.fio_job import parse
+from iostudy.workloads.external.fio_job import parse
 
 TEXT = st.text(st.characters(codec="ascii", exclude_categories=["Cc"]), max_size=20)
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.units import MIB
-from iostudy.workloads.fio_report import NoReportError, parse
+from iostudy.workloads.external.fio_report import NoReportError, parse
 
 
 def direction(operations=0, size=0, runtime=0, bins=None):

@@ -18,8 +18,8 @@ from pydantic import ValidationError
 from iostudy.errors import TargetError, UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import descriptors
 from iostudy.workloads.definition import Place
-from iostudy.workloads.io import IO, Io
-from iostudy.workloads.io_options import IoOptions
+from iostudy.workloads.native.io import IO, Io
+from iostudy.workloads.native.io_options import IoOptions
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL = {"size": "1MiB", "record_size": "16KiB"}

@@ -15,8 +15,8 @@ from iostudy import units
 from iostudy._native import FileJob
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads.definition import BYTES, Place
-from iostudy.workloads.iozone import IOZONE, IozoneOptions
-from iostudy.workloads.iozone_matrix import Cell, Operation, cells, doubled, records_of
+from iostudy.workloads.native.iozone import IOZONE, IozoneOptions
+from iostudy.workloads.native.iozone_matrix import Cell, Operation, cells, doubled, records_of
 
 KIB, MIB = units.KIB, units.MIB
 
@@ -134,7 +134,7 @@ def test_progress_goes_on_from_cell_to_cell(tmp_path, monkeypatch):
             tick(1)
             return self.job.run(tick)
 
-    monkeypatch.setattr("iostudy.workloads.iozone._native.FileJob", Ticking)
+    monkeypatch.setattr("iostudy.workloads.native.iozone._native.FileJob", Ticking)
     told = []
     workload = iozone(max_file_size="64KiB", min_record_size="64KiB", operations="write, read")
     workload.run(Place(tmp_path, 1, tick=lambda done: told.append(done) or True))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.workloads.latency import (
+from iostudy.workloads.native.latency import (
     PERCENTILES,
     compact,
     latency_figures,

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads import catalog, dfsio, mix
+from iostudy.workloads import catalog, mix
 from iostudy.workloads.definition import (
     Figure,
     Measured,
@@ -21,6 +21,7 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     always,
 )
+from iostudy.workloads.native import dfsio
 from tests.cli.program import Program
 from tests.page_cache import resident_pages
 from tests.study.files import only_problem
@@ -79,7 +80,7 @@ def defined(name, **more):
     return WorkloadDefinition(
         name=name,
         models="sleep",
-        leaves_out="work",
+        not_modelled="work",
         source="none",
         options=StepOptions,
         figures=always(Figure("steps", "steps", "how many", True)),

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from iostudy.errors import WorkloadError, WorkloadStoppedError
-from iostudy.workloads import nnbench
 from iostudy.workloads.definition import Place
+from iostudy.workloads.native import nnbench
 from iostudy.workloads.written import as_written
 from tests.fixtures_loop import loop_disk
 

@@ -12,8 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads import nnthroughput
 from iostudy.workloads.definition import Place
+from iostudy.workloads.native import nnthroughput
 from iostudy.workloads.written import as_written
 from tests.fixtures_loop import loop_disk
 

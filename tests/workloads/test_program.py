@@ -13,8 +13,8 @@ import pytest
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB
-from iostudy.workloads import program as module
-from iostudy.workloads.program import Program, run
+from iostudy.workloads.external import program as module
+from iostudy.workloads.external.program import Program, run
 
 LONG = "3333"
 

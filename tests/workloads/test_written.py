@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, BeforeValidator, Field
 
-from iostudy.cli.bench_options import parse_options
+from iostudy.cli.bench.options import parse_options
 from iostudy.study.source import read as read_yaml
 from iostudy.units import parse_percent
 from iostudy.workloads import catalog

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import assert_never
 
-from iostudy.cli import nfs_beside
+from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import StudyName
 from iostudy.cli.check_search import effort, what
 from iostudy.cli.console import print_line, print_table
@@ -16,7 +16,7 @@ from iostudy.cli.expected_time import expected_time, span
 from iostudy.host.mounts import read_mounts
 from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import check_block_latency, check_target, with_expected_levels
-from iostudy.node.room import needed_bytes
+from iostudy.node.free_space import needed_bytes
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.values import AS_FOUND
@@ -48,7 +48,7 @@ def check(
     if root:
         check_block_latency(asked)
     print_line(asked.question)
-    for note in (*asked.notes, *nfs_beside.told(asked, read_mounts())):
+    for note in (*asked.notes, *nfs_suggestions.told(asked, read_mounts())):
         print_line(f"note: {note}")
     lacking = [] if root else [("needs root", f"to {need}") for need in needs_root(asked)]
     print_table(("", ""), [*_what(asked), *_changes(asked), *lacking, *_effort(asked)])

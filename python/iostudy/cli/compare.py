@@ -35,7 +35,7 @@ def compare(
 ) -> None:
     """Compare two studies, of two days or two hosts, without pairs; name all that differs."""
     # Here and not above: statistics take most of a second to load.
-    from iostudy.cli.tell import print_document, read_recorded
+    from iostudy.cli.report_output import print_document, read_recorded
     from iostudy.report import comparison, comparison_sections, json_, markdown
 
     if first.resolve() == second.resolve():

@@ -17,7 +17,7 @@ from iostudy.errors import (
     UsageError,
 )
 from iostudy.safe_path import open_directory, require_safe
-from iostudy.settings.state import make_directory, state_directory
+from iostudy.settings.transaction.state import make_directory, state_directory
 
 _OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 """Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""

@@ -12,7 +12,7 @@ import typer
 
 from iostudy.cli.arguments import Json, UnsafeFolders
 from iostudy.cli.console import print_command, print_json, print_line, print_table, say
-from iostudy.cli.leftovers import mend, tell
+from iostudy.cli.stale_changes import recover_stale_changes, tell
 from iostudy.errors import TRIAL_FAILED, UsageError
 from iostudy.folders import require_safe_folder
 from iostudy.hadoop.local.cluster import LocalCluster
@@ -20,7 +20,7 @@ from iostudy.hadoop.local.kept import stored_bytes
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER
 from iostudy.hadoop.spec import DEFAULT_VERSION, MAX_DATANODES, ClusterSpec
 from iostudy.settings.clusters import users
-from iostudy.settings.recovery import Recovery
+from iostudy.settings.transaction.recovery import Recovery
 from iostudy.study.names import known
 from iostudy.units import MIB
 
@@ -68,7 +68,7 @@ Assignments = Annotated[
 @app.callback(no_args_is_help=True)
 def before_each(context: typer.Context) -> None:
     """A Hadoop cluster on this machine, to work with by hand; a study starts its own."""
-    mend(f"hadoop {context.invoked_subcommand}")
+    recover_stale_changes(f"hadoop {context.invoked_subcommand}")
 
 
 @app.command("up")

@@ -11,9 +11,9 @@ import typer
 from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
-from iostudy.cli.leftovers import mend
 from iostudy.cli.requirements import require_room, require_utf8
 from iostudy.cli.signals import EndedBySignal, ignore, install
+from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.cli.streams import flush_streams, prepare_streams
 from iostudy.errors import IostudyError, RestoreError
 
@@ -24,7 +24,7 @@ EXIT_CODES = (
     "129, 130, 141 and 143 signals."
 )
 
-_TRANSACTION = "iostudy.settings.transaction"
+_TRANSACTION = "iostudy.settings.transaction.transaction"
 _MEND_THEMSELVES = ("restore", "hadoop")
 
 app = typer.Typer(
@@ -59,7 +59,7 @@ def before_every_command(
     command = context.invoked_subcommand
     require_room(command)
     if command is not None and command not in _MEND_THEMSELVES:
-        mend(command)
+        recover_stale_changes(command)
 
 
 def main() -> None:

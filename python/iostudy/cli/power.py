@@ -15,8 +15,8 @@ from iostudy.cli.run import output_folder, refuse_seed, told_if_stopped
 from iostudy.errors import UsageError
 from iostudy.node.expected import with_expected_levels
 from iostudy.study import library
+from iostudy.study.aa_study import same_again
 from iostudy.study.model import Study
-from iostudy.study.same_again import same_again
 from iostudy.study.schema import load, parse
 from iostudy.study.sections import MAX_BLOCKS, MIN_BLOCKS
 from iostudy.study.user import for_user
@@ -72,7 +72,7 @@ def power(
     text = same_again(asked, str(folder.absolute()), blocks)
     same = parse(text, where=f"the A/A of {asked.name}", name=name)
     # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.carry_out import reported
+    from iostudy.cli.study_runner import reported
 
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     command = ["iostudy", "power", study, "--blocks", str(blocks), *consent.repeated()]
@@ -95,10 +95,10 @@ def _with_levels(study: Study) -> Study:
 
 
 def _tell(asked: Study, same: Study, folder: Path, budget: float | None, *, json: bool) -> None:
-    from iostudy.conduct.session import opened
+    from iostudy.ledger.studies import open_ledger
     from iostudy.report.power import Same, power, table
 
-    with opened(folder) as ledger:
+    with open_ledger(folder) as ledger:
         told = power(asked, Same(same, ledger.rows(), str(folder)), budget)
     if json:
         print_json(told.model_dump(mode="json"))

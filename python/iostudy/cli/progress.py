@@ -15,14 +15,14 @@ from rich.text import Text
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.console import err, say
-from iostudy.conduct.listeners import Listener
-from iostudy.conduct.progress import Progress
-from iostudy.conduct.standing import Standing, choices
+from iostudy.execution.listeners import Listener
+from iostudy.execution.progress import Progress
 from iostudy.ledger.given_up import GivenUp
 from iostudy.ledger.rows import TrialRow
 from iostudy.node.clusters import needs_restarts
 from iostudy.report import wording
 from iostudy.report.finite import span
+from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.search import Search
@@ -87,9 +87,9 @@ class PlainProgress(_Told):
         if progress.search is not None:
             say(f"round {progress.block.index} {progress.block.workload}: {_search(progress)}")
             return
-        decided = sum(map(_is_decided, progress.standings))
+        decided = sum(map(_is_decided, progress.comparisons))
         block = f"block {progress.block.index}/{progress.blocks} {progress.block.workload}"
-        count = f"{decided} of {len(progress.standings)} comparisons decided"
+        count = f"{decided} of {len(progress.comparisons)} comparisons decided"
         say(f"{block}: {count}, {_left(progress)}")
         super().block_ended(progress)
 
@@ -121,7 +121,7 @@ class LiveProgress(_Told):
         if progress.search is not None:
             self._show(replace(self._view, left=_search(progress)))
             return
-        self._show(replace(self._view, left=_left(progress), standings=progress.standings))
+        self._show(replace(self._view, left=_left(progress), comparisons=progress.comparisons))
 
     def _show(self, view: View) -> None:
         self._view = view
@@ -137,10 +137,10 @@ class View:
 
     status: str
     left: str = ""
-    standings: Sequence[Standing] = ()
+    comparisons: Sequence[ComparisonResult] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        lines = [*filter(None, (self.status, self.left)), *_workload_lines(self.standings)]
+        lines = [*filter(None, (self.status, self.left)), *_workload_lines(self.comparisons)]
         room = console.height - 1
         if len(lines) > room:
             lines = [*lines[: room - 1], f"and {len(lines) - room + 1} workloads more"]
@@ -148,12 +148,12 @@ class View:
             yield Text(visible(line), no_wrap=True, overflow="ellipsis")
 
 
-def _workload_lines(current: Sequence[Standing]) -> Iterator[str]:
+def _workload_lines(current: Sequence[ComparisonResult]) -> Iterator[str]:
     for workload, group in groupby(current, key=lambda standing: standing.workload):
         yield f"{workload}: {_counts(own := list(group))}{_leader(own)}"
 
 
-def _counts(own: Sequence[Standing]) -> str:
+def _counts(own: Sequence[ComparisonResult]) -> str:
     """How many of a workload's comparisons are decided, and how: ``1 of 3 decided (1 better)``."""
     found = Counter(standing.comparison.verdict for standing in own if _is_decided(standing))
     verdicts = ", ".join(f"{found[verdict]} {verdict}" for verdict in Verdict if found[verdict])
@@ -161,9 +161,9 @@ def _counts(own: Sequence[Standing]) -> str:
     return f"{told} ({verdicts})" if verdicts else told
 
 
-def _leader(own: Sequence[Standing]) -> str:
+def _leader(own: Sequence[ComparisonResult]) -> str:
     """The best beside the baseline, with its change, as soon as that has an interval."""
-    known = [s for s in choices(own) if span(s.comparison.change_interval) is not None]
+    known = [s for s in exclude_bounds(own) if span(s.comparison.change_interval) is not None]
     if not known:
         return ""
     best = max(known, key=lambda standing: standing.comparison.estimate)
@@ -172,7 +172,7 @@ def _leader(own: Sequence[Standing]) -> str:
     return f"; best: {change} {interval} {best.configuration}"
 
 
-def _is_decided(standing: Standing) -> bool:
+def _is_decided(standing: ComparisonResult) -> bool:
     return standing.comparison.verdict is not Verdict.INCONCLUSIVE
 
 

@@ -81,7 +81,7 @@ def _tell_study(
     unsafe_folders: bool,
 ) -> None:
     # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.tell import print_terminal, read_report, write_figures
+    from iostudy.cli.report_output import print_terminal, read_report, write_figures
     from iostudy.report import html, json_, markdown
 
     told = read_report(folder, reference)
@@ -101,7 +101,7 @@ def _tell_study(
 
 
 def _tell_reference(name: str, form: Format) -> None:
-    from iostudy.cli.tell import print_document
+    from iostudy.cli.report_output import print_document
     from iostudy.report import json_, markdown, reference, reference_sections
     from iostudy.report.values.reference import PublicationTold
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.leftovers import tell
+from iostudy.cli.stale_changes import tell
 from iostudy.errors import UsageError
-from iostudy.settings.change import Foreign
-from iostudy.settings.recovery import Recovery, restore_all
+from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.transaction.recovery import Recovery, restore_all
 
 
 def restore(
@@ -34,7 +34,7 @@ def restore(
         say("nothing to restore")
 
 
-def _foreign(*, force: bool, accept: bool) -> Foreign:
+def _foreign(*, force: bool, accept: bool) -> ConflictPolicy:
     if force and accept:
         raise UsageError(
             "one way to treat what somebody else has changed",
@@ -43,5 +43,5 @@ def _foreign(*, force: bool, accept: bool) -> Foreign:
             remedy="--force writes back what was there before, --accept leaves it: give one",
         )
     if force:
-        return Foreign.OVERWRITE
-    return Foreign.ACCEPT if accept else Foreign.REPORT
+        return ConflictPolicy.OVERWRITE
+    return ConflictPolicy.ACCEPT if accept else ConflictPolicy.REPORT

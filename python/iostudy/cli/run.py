@@ -72,8 +72,8 @@ def _run(
     asked: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> set[str]:
     # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.carry_out import carry_out, tell_again, whole
-    from iostudy.conduct.session import assign
+    from iostudy.cli.study_runner import carry_out, tell_again, whole
+    from iostudy.execution.session import assign
     from iostudy.folders import require_safe_folder
 
     root = os.geteuid() == 0
@@ -88,7 +88,7 @@ def _run(
 
 def make_ready(study: Study, folder: Path, consent: Consent) -> Permission:
     """Ask before anything is destroyed, make the output folder, and say what there is to know."""
-    from iostudy.cli import nfs_beside
+    from iostudy.cli import nfs_suggestions
     from iostudy.cli.consent import ask_permission
     from iostudy.folders import make_output_folder, require_safe_folder
     from iostudy.host.mounts import read_mounts
@@ -97,7 +97,7 @@ def make_ready(study: Study, folder: Path, consent: Consent) -> Permission:
     require_safe_folder(folder, insist=consent.unsafe_folders)
     permission = ask_permission(study, consent)
     make_output_folder(folder, insist=consent.unsafe_folders)
-    for note in (*study.notes, *nfs_beside.told(study, read_mounts())):
+    for note in (*study.notes, *nfs_suggestions.told(study, read_mounts())):
         say(f"note: {note}")
     if isinstance(study.target, DiskTarget):
         say(f"making {study.describe_target()} in {folder}")

@@ -69,7 +69,7 @@ def _told(
     study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> SelftestTold:
     # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.carry_out import reported
+    from iostudy.cli.study_runner import reported
     from iostudy.report import selftest
 
     final = reported(study, folder, consent, resume=resume, seed=seed)

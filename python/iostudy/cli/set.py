@@ -11,9 +11,9 @@ from iostudy.cli.console import say
 from iostudy.cli.places import On, define, places_for, refused
 from iostudy.settings import kinds
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.journal import Mode
 from iostudy.settings.places import bind, locked, resolved
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.journal import Mode
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
 
 _REMEDIES = {

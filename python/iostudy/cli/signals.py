@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 
-from iostudy.settings.uninterrupted import when_possible
+from iostudy.settings.transaction.uninterrupted import when_possible
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -56,7 +56,7 @@ def _show(definition: WorkloadDefinition) -> None:
     print_line(definition.name, style="bold")
     explanation = [
         ("", "models", definition.models),
-        ("", "leaves out", definition.leaves_out),
+        ("", "leaves out", definition.not_modelled),
         ("", "source", definition.source),
     ]
     print_table(("", "", ""), explanation)
@@ -93,7 +93,7 @@ def _as_json(definition: WorkloadDefinition) -> dict[str, Any]:
     return {
         "name": definition.name,
         "models": definition.models,
-        "leaves_out": definition.leaves_out,
+        "leaves_out": definition.not_modelled,
         "source": definition.source,
         "options": definition.options.model_json_schema(),
         "verdict_figure": figures[0].name,

@@ -14,7 +14,7 @@ from pydantic_core import from_json
 from iostudy.ledger.errors import damaged
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.telemetry.block_requests import BlockRequests
-from iostudy.telemetry.seen import Foreign, Seen
+from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.workloads.definition import Histogram, Part
 
 Decoded = TypeVar("Decoded")
@@ -127,13 +127,13 @@ def _json(value: Mapping[str, Any] | None) -> str | None:
     return None if value is None else json.dumps(value)
 
 
-def _seen(values: Mapping[str, Any] | None) -> Seen | None:
+def _seen(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
     if values is None:
         return None
-    foreign = tuple(Foreign(**process) for process in values["foreign"])
+    foreign = tuple(ForeignProcess(**process) for process in values["foreign"])
     requests = values["requests"]
     told = None if requests is None else BlockRequests.from_values(requests)
-    return Seen(**{**values, "foreign": foreign, "requests": told})
+    return TelemetrySummary(**{**values, "foreign": foreign, "requests": told})
 
 
 def _latencies(values: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads.definition import Histogram, Part
 
 
@@ -59,7 +59,7 @@ class TrialRow:
     figures: Mapping[str, float] | None = None
     settings: Mapping[str, str] | None = None
     devices: tuple[str, ...] = ()
-    seen: Seen | None = None
+    seen: TelemetrySummary | None = None
     phases: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     telemetry: SamplesFile = NO_SAMPLES

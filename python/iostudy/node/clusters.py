@@ -34,7 +34,7 @@ class ClusterChange(Change, Protocol):
 
 
 @dataclass(frozen=True)
-class ClusterOrder:
+class ClusterRequest:
     """The cluster that a study needs. ``make`` gives it for the folder that the study works in.
 
     ``tell`` hears how it is started for the first time.

@@ -8,9 +8,9 @@ from typing import assert_never
 from iostudy.errors import IostudyError
 from iostudy.host import stack
 from iostudy.host.devices import BlockDevice
-from iostudy.node import below
+from iostudy.node import target_devices
+from iostudy.node.free_space import FreeSpace, require_room, room_in
 from iostudy.node.levels import Levels
-from iostudy.node.room import Room, require_room, room_in
 from iostudy.settings import catalog as settings
 from iostudy.settings import places
 from iostudy.settings.definition import Reach
@@ -19,7 +19,7 @@ from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import require_tools
 from iostudy.settings.scratch.rehearsal import require_makeable
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.cross_check import with_offered
@@ -76,7 +76,7 @@ def check_block_latency(study: Study) -> None:
     if isinstance(study.target, DiskTarget):
         usable_tracefs()
     else:
-        TraceInstance.prepare(below.queued(below.names(_place(study.target))))
+        TraceInstance.prepare(target_devices.queued(target_devices.names(_place(study.target))))
 
 
 def _check_setting(study: Study, factor: Factor) -> None:
@@ -122,7 +122,7 @@ def _require_makeable(study: Study, size_bytes: int | None) -> None:
         require_makeable(filesystem, size_bytes)
 
 
-def _room(study: Study, folder: Path) -> Room:
+def _room(study: Study, folder: Path) -> FreeSpace:
     """The room on the target, for a disk to be made: all of it. TargetError if it is unusable."""
     where = study.describe_target()
     match study.target:
@@ -130,17 +130,17 @@ def _room(study: Study, folder: Path) -> Room:
             LoopbackDisk.prepare_several(folder, size_bytes, 1 + len(beside))
             for each in (filesystem, *beside.values()):
                 require_tools(each)
-            return Room(where, size_bytes)
+            return FreeSpace(where, size_bytes)
         case ScratchTarget(device, filesystem):
             ScratchDevice.prepare(device, folder)
             require_tools(filesystem)
-            return Room(where, stack.devices_of(device)[0].size_bytes)
+            return FreeSpace(where, stack.devices_of(device)[0].size_bytes)
         case DirectoryTarget(path):
             WorkFolder.prepare(path or folder)
             return room_in(where, path or folder)
         case HdfsTarget():
             WorkFolder.prepare(folder)
-            return Room(where, None)
+            return FreeSpace(where, None)
         case unreachable:
             assert_never(unreachable)
 

@@ -19,7 +19,7 @@ from iostudy.study.model import WorkloadRequest
 from iostudy.telemetry.iostat import device_figures
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import BYTES
 
@@ -108,7 +108,7 @@ class FakeNode:
         moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
         known = catalog.get(request.name).figures(request.options)
         figures = {figure.name: value for figure in known} | {BYTES: _MOVED_KB * 1024}
-        seen = Seen(
+        seen = TelemetrySummary(
             seconds=1.0,
             devices={DEVICE: device_figures(_moved(moved_kb), 1.0)},
             machine=_machine(disturbance),

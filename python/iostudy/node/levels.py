@@ -11,7 +11,7 @@ from iostudy.errors import SettingError
 from iostudy.settings import catalog, kinds, places
 from iostudy.settings.change import Setting
 from iostudy.settings.definition import Reach
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 

@@ -16,24 +16,24 @@ from iostudy.errors import ClusterError, IostudyError, SettingError, TargetError
 from iostudy.folders import require_safe_folder
 from iostudy.host import stack, usage
 from iostudy.host.inventory import inventory
-from iostudy.node import below
+from iostudy.node import target_devices
 from iostudy.node.clusters import (
     ClusterLevels,
-    ClusterOrder,
+    ClusterRequest,
     needs_restarts,
     require_native_library,
 )
+from iostudy.node.free_space import FreeSpace, require_room, room_in
 from iostudy.node.levels import locked
 from iostudy.node.local_block import LocalBlock
 from iostudy.node.permission import Permission
-from iostudy.node.room import Room, require_room, room_in
 from iostudy.node.site import Ground, Site
 from iostudy.settings import places
-from iostudy.settings.locks import lock_directory
 from iostudy.settings.scratch.disk import LoopbackDisk, ScratchDevice
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.trace_instance import TraceInstance, usable_tracefs
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.locks import lock_directory
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration, Factor
 from iostudy.study.model import WorkloadRequest, describe_target
@@ -46,7 +46,7 @@ from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import format_seconds
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Tick, go_on
-from iostudy.workloads.latency import compact
+from iostudy.workloads.native.latency import compact
 
 LIBRARIES = ("numpy", "scipy", "polars", "pydantic")
 _NO_PERMISSION = Permission()
@@ -69,7 +69,7 @@ class LocalNode:
         target: Target,
         folder: Path,
         factors: Sequence[Factor] = (),
-        order: ClusterOrder | None = None,
+        order: ClusterRequest | None = None,
         tick: Tick = go_on,
         *,
         directories: Sequence[Path] = (),
@@ -109,7 +109,7 @@ class LocalNode:
             self._site = Site(transaction, parent, ground, self._order)
             held.callback(self._site.close)
             if self._block_latency:
-                self._trace = TraceInstance.prepare(below.queued(self._devices()))
+                self._trace = TraceInstance.prepare(target_devices.queued(self._devices()))
                 transaction.perform(self._trace)
             if self._order is not None:
                 self._begin_cluster(self._order)
@@ -133,7 +133,7 @@ class LocalNode:
         for place in dict.fromkeys(place for place in places if not place.is_block_device()):
             require_safe_folder(place, insist=self._permission.unsafe_folders, shared=True)
 
-    def _begin_cluster(self, order: ClusterOrder) -> None:
+    def _begin_cluster(self, order: ClusterRequest) -> None:
         began = time.monotonic()
         self._site.start_cluster(order.tell)
         order.tell(f"the cluster is ready after {format_seconds(time.monotonic() - began)}")
@@ -167,10 +167,10 @@ class LocalNode:
         if self._site.lacks_cluster:
             self._site.start_cluster()
 
-    def _room(self, where: str) -> Room:
+    def _room(self, where: str) -> FreeSpace:
         """On the disk that has the least: workloads tell what they want on one of several."""
         if self._is_far:
-            return Room(where, None)
+            return FreeSpace(where, None)
         places = (self._site.directory, *self._site.disks.values())
         return min((room_in(where, each) for each in places), key=lambda room: room.free_bytes or 0)
 
@@ -205,8 +205,8 @@ class LocalNode:
             "target": {
                 "description": describe_target(self._target, self._factors),
                 "devices": list(self._devices()),
-                "identity": [] if self._is_far else below.identity(self._place()),
-                "on": {place: below.identity(place) for place in self._elsewhere()},
+                "identity": [] if self._is_far else target_devices.identity(self._place()),
+                "on": {place: target_devices.identity(place) for place in self._elsewhere()},
                 "notes": list(self._notes),
             },
             **({"hadoop": dict(self._site.cluster.facts())} if self._site.cluster else {}),
@@ -234,7 +234,7 @@ class LocalNode:
         recorder = ProcRecorder(self._devices(), workload, self._hz)
         if self._trace is None:
             return recorder
-        names = {device.number: device.name for device in below.queued(self._devices())}
+        names = {device.number: device.name for device in target_devices.queued(self._devices())}
         return WithBlockEvents(recorder, BlockEvents(self._trace.path, names, compact))
 
     def _place(self) -> Path:
@@ -298,7 +298,7 @@ class LocalNode:
 
     def _devices(self) -> tuple[str, ...]:
         """The devices that files of the study lie on, from the top."""
-        return () if self._is_far else below.names(*self._bases(), *self._cluster_dirs())
+        return () if self._is_far else target_devices.names(*self._bases(), *self._cluster_dirs())
 
     def _under_test(self, request: WorkloadRequest) -> tuple[str, ...]:
         """The devices that files of the workload lie on, none of them below another."""
@@ -306,7 +306,7 @@ class LocalNode:
             return ()
         in_hdfs = self._order is not None and catalog.get(request.name).needs_hadoop
         apart = self._order.spec.data_dirs if self._order and in_hdfs else ()
-        return below.tops(*(apart or self._bases()))
+        return target_devices.tops(*(apart or self._bases()))
 
 
 def _refuse_device(place: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Self
 
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
-from iostudy.node import below, caches
+from iostudy.node import caches, target_devices
 from iostudy.node.clusters import ClusterLevels, shaping
 from iostudy.node.levels import read_back
 from iostudy.node.protocol import TrialResult
@@ -151,7 +151,7 @@ class LocalBlock:
         """Those that this trial's files lie on: not all that are under test need have some."""
         if self._cluster is not None:
             return self.devices
-        return below.tops(*workload.places(self.place))
+        return target_devices.tops(*workload.places(self.place))
 
     def _configure(self, configuration: Configuration, watch: Stopwatch) -> None:
         """Bring the cluster to its levels: now, so that daemons start under those of the host."""

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.protocol import Cluster
-from iostudy.node.clusters import ClusterOrder
+from iostudy.node.clusters import ClusterRequest
 from iostudy.node.levels import Levels
 from iostudy.settings.scratch.disk import ScratchDisk
 from iostudy.settings.scratch.filesystem import Filesystem
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration
 
@@ -52,7 +52,7 @@ class Site:
         transaction: Transaction,
         parent: Path,
         ground: Ground | None,
-        order: ClusterOrder | None = None,
+        order: ClusterRequest | None = None,
     ) -> None:
         self._transaction = transaction
         self._parent = parent

@@ -18,7 +18,7 @@ from iostudy.persist.dropins import below
 from iostudy.persist.rendered import MARK, Artifact, Expected, Rendered
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
-from iostudy.settings.locks import lock_devices, lock_host
+from iostudy.settings.transaction.locks import lock_devices, lock_host
 
 Run = Callable[..., str]
 

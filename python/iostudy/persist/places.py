@@ -13,7 +13,7 @@ from iostudy.host.inventory import describe_device
 from iostudy.persist.kept import Choice, Disk, Inventory, Kept
 from iostudy.settings import catalog, places
 from iostudy.settings.definition import Reach
-from iostudy.settings.held import Held, held
+from iostudy.settings.transaction.held_settings import HeldSetting, read_held_settings
 
 
 def recorded(
@@ -40,7 +40,7 @@ def what_set_holds(on: Sequence[str]) -> Choice:
     UsageError if that is nothing.
     """
     now = _inventory()
-    kept = [_of_held(one, now, named=bool(on)) for one in held()]
+    kept = [_of_held(one, now, named=bool(on)) for one in read_held_settings()]
     if on:
         kept = [setting for setting in kept if _is_on(setting, on)]
     if not kept:
@@ -68,7 +68,7 @@ def _kept(value: str, label: str, then: Inventory, now: Inventory, *, named: boo
             assert_never(unreachable)
 
 
-def _of_held(one: Held, now: Inventory, *, named: bool) -> Kept:
+def _of_held(one: HeldSetting, now: Inventory, *, named: bool) -> Kept:
     if one.device is None:
         return Kept(one.name, one.value, mount_point=one.mount_point)
     # It is the disk that it was: what is held of one that has gone is not held any more.

@@ -7,14 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from iostudy.analysis.ranking import Ranking
-from iostudy.conduct import winner as rule
-from iostudy.conduct.searched import deciding
-from iostudy.conduct.session import opened, study_in
-from iostudy.conduct.standing import Standing, choices, ranked, standings
 from iostudy.errors import UsageError
 from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.studies import deciding, open_ledger, read_study
 from iostudy.persist import places
 from iostudy.persist.kept import Choice
+from iostudy.results import recommendation as rule
+from iostudy.results.comparisons import (
+    ComparisonResult,
+    compare_configurations,
+    exclude_bounds,
+    rank_configurations,
+)
 from iostudy.settings.values import AS_FOUND
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
@@ -27,17 +31,17 @@ def chosen(folder: Path, label: str | None, on: Sequence[str]) -> Choice:
     confirmation. ``on`` are the places that its settings are to hold for, none the ones that were
     studied. UsageError where nothing can be kept.
     """
-    with opened(folder if label else deciding(folder)) as ledger:
-        row, trials, study = ledger.study(), ledger.rows(), study_in(ledger)
+    with open_ledger(folder if label else deciding(folder)) as ledger:
+        row, trials, study = ledger.study(), ledger.rows(), read_study(ledger)
     if label:
         if label in study.bounds:
             raise _is_bound(study, label)
         return _choice(study, named(study, label), row, trials, on)
     if study.design is not None:
         raise _screens(study)
-    configuration = winner(study, standings(study, trials))
+    configuration = winner(study, compare_configurations(study, trials))
     choice = _choice(study, configuration, row, trials, on)
-    rivals = _rivals(study, configuration, ranked(study, trials))
+    rivals = _rivals(study, configuration, rank_configurations(study, trials))
     return replace(choice, notes=(*rivals, *choice.notes))
 
 
@@ -54,11 +58,11 @@ def named(study: Study, label: str) -> Configuration:
     return configurations[label]
 
 
-def winner(study: Study, compared: Sequence[Standing]) -> Configuration:
+def winner(study: Study, compared: Sequence[ComparisonResult]) -> Configuration:
     """The winner of a finished study; UsageError if there is none, or another block may decide."""
-    if any(rule.is_open(study, standing) for standing in choices(compared)):
+    if any(rule.is_undecided(study, standing) for standing in exclude_bounds(compared)):
         raise _not_finished(study)
-    label = rule.winner(study, compared)
+    label = rule.recommend(study, compared)
     if label is None:
         raise _nothing_won(study)
     return named(study, label)

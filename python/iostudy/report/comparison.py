@@ -13,8 +13,6 @@ from iostudy.analysis import unpaired
 from iostudy.analysis.paired import Array
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Rule, Verdict
-from iostudy.conduct.standing import rule_of, standings, verdict_values
-from iostudy.conduct.winner import is_open
 from iostudy.report import circumstances, configurations, covariates, flags, measured, wording
 from iostudy.report.comparable import Recorded, comparable
 from iostudy.report.finite import finite, span
@@ -26,6 +24,8 @@ from iostudy.report.values.comparison import (
     MeanOfSide,
     SideTold,
 )
+from iostudy.results.comparisons import compare_configurations, rule_of, verdict_values
+from iostudy.results.recommendation import is_undecided
 from iostudy.study.model import WorkloadRequest
 from iostudy.units import format_percent
 
@@ -70,9 +70,9 @@ def _side(side: Recorded) -> SideTold:
 
 def _is_finished(side: Recorded) -> bool:
     """A single configuration has nothing to decide and runs all its blocks."""
-    found = standings(side.study, side.rows)
+    found = compare_configurations(side.study, side.rows)
     if found:
-        return not any(is_open(side.study, each) for each in found)
+        return not any(is_undecided(side.study, each) for each in found)
     values = verdict_values(side.study, side.rows)
     alone = (values.get((w.label, side.study.baseline.label), {}) for w in side.study.workloads)
     return all(len(own) >= side.study.decide.max_blocks for own in alone)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from iostudy.analysis.balance import Balance, measure_balance
 from iostudy.analysis.series import Shared
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.covariates import Covariate, covariates_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import finite
 from iostudy.report.values.covariates import CovariateReport, CovariateShare, Imbalance
 from iostudy.report.values.results import Result, WorkloadTold
 from iostudy.study.model import Study
+from iostudy.telemetry.covariates import Covariate, covariates_of
 
 Array = NDArray[np.float64]
 

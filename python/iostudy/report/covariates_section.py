@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from iostudy.conduct.covariates import Covariate
 from iostudy.report import wording
 from iostudy.report.answer import quoted
 from iostudy.report.columns import TextTable
 from iostudy.report.section import Section
 from iostudy.report.values.covariates import CovariateReport
 from iostudy.report.values.report import Report
+from iostudy.telemetry.covariates import Covariate
 from iostudy.units import format_percent
 
 _EXPLANATION = (

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from iostudy.analysis.paired import Interval, as_fraction
 from iostudy.analysis.ranking import Estimates
 from iostudy.analysis.scaling import Curve
-from iostudy.conduct.scaling import Scaled, scaled
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import crossings, published_curves
 from iostudy.report.finite import finite, span
@@ -21,15 +20,16 @@ from iostudy.report.values.curves import (
     LevelTold,
     PointTold,
 )
+from iostudy.results.scaling import ScalingResult, analyze_scaling
 from iostudy.study.model import Study
 
 
 def told(study: Study, rows: Sequence[TrialRow]) -> tuple[CurvesTold, ...]:
     """The curves of every workload that has a load."""
-    return tuple(_curves(study, each) for each in scaled(study, rows))
+    return tuple(_curves(study, each) for each in analyze_scaling(study, rows))
 
 
-def _curves(study: Study, found: Scaled) -> CurvesTold:
+def _curves(study: Study, found: ScalingResult) -> CurvesTold:
     first = found.requests[0]
     levels = tuple(
         LevelTold(load=own.load.level, text=own.load.text, workload=own.label)

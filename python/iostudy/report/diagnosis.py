@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from iostudy.diagnosis.bottleneck import Diagnosis, Evidence, Finding
 from iostudy.report.finite import finite
 from iostudy.report.values.diagnosis import DiagnosisTold, EvidenceTold, FindingTold
-from iostudy.telemetry.limits.diagnosis import Diagnosis, Evidence, Finding
 
 
 def diagnosis_told(diagnosis: Diagnosis) -> DiagnosisTold:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from iostudy.analysis.series import Flag, Shared, flag_figures, flag_pairs
-from iostudy.conduct.standing import Values, verdict_values
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.covariates import CovariateValues, count_tests
 from iostudy.report.values.covariates import CovariateReport
 from iostudy.report.values.results import Result, WorkloadTold
+from iostudy.results.comparisons import Values, verdict_values
 from iostudy.study.model import Study
 
 

@@ -10,15 +10,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint, SerialUsage, shown
 from iostudy.ledger.rows import TrialRow
 from iostudy.study.model import Study
 from iostudy.study.requests import configured
-from iostudy.telemetry.limits.ground import Ground, Point, Serial, shown
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import OneByOne, WorkloadDefinition
+from iostudy.workloads.definition import SerialResource, WorkloadDefinition
 
-Shown = Mapping[str, tuple[Point, ...]]
+Shown = Mapping[str, tuple[OperatingPoint, ...]]
 _NFS = ("nfs", "nfs4")
 
 
@@ -38,27 +38,27 @@ class Grounds:
         self._configurations = {own.label: own for own in study.configurations()}
         self._alike = cache(self._made)
 
-    def of(self, row: TrialRow) -> Ground:
+    def of(self, row: TrialRow) -> DiagnosisContext:
         """That of one trial."""
         ground, definition, options = self._alike(row.workload, row.configuration, row.devices)
         return _with_figures(ground, definition, options, row.figures or {})
 
     def _made(
         self, workload: str, configuration: str, devices: tuple[str, ...]
-    ) -> tuple[Ground, WorkloadDefinition, BaseModel]:
+    ) -> tuple[DiagnosisContext, WorkloadDefinition, BaseModel]:
         request = self._requests[workload]
         options = configured(request, self._configurations[configuration])
         ground = ground_of(self._circumstances, devices, request.name, options, self._shown, {})
         return ground, catalog.get(request.name), options
 
 
-def _telling(rows: Iterable[TrialRow]) -> Iterator[Seen]:
+def _telling(rows: Iterable[TrialRow]) -> Iterator[TelemetrySummary]:
     """Of each configuration on each workload what its slowest, middle and fastest trial saw.
 
     The requests a second of its devices order them. Each trial is held against all that devices
     have shown, so that the trials of a large study must not all be among it.
     """
-    alike: dict[tuple[str, str, tuple[str, ...]], list[Seen]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[TelemetrySummary]] = {}
     for row in rows:
         if row.seen is not None:
             alike.setdefault((row.workload, row.configuration, row.devices), []).append(row.seen)
@@ -68,7 +68,7 @@ def _telling(rows: Iterable[TrialRow]) -> Iterator[Seen]:
         yield from (ordered[place] for place in places)
 
 
-def _requests_per_second(seen: Seen, devices: Iterable[str]) -> float:
+def _requests_per_second(seen: TelemetrySummary, devices: Iterable[str]) -> float:
     known = (seen.devices[device] for device in devices if device in seen.devices)
     return sum(figures["r/s"] + figures["w/s"] for figures in known)
 
@@ -80,7 +80,7 @@ def ground_of(
     options: BaseModel,
     shown_before: Shown,
     figures: Mapping[str, float],
-) -> Ground:
+) -> DiagnosisContext:
     """The ground of a workload with these options on a machine under these circumstances.
 
     ``figures`` are the workload's own, which tell what its operations waited for within it, and
@@ -89,7 +89,7 @@ def ground_of(
     host = _mapping(circumstances.get("host"))
     definition = catalog.get(workload)
     named = [str(directory) for directory in definition.make(options).directories()]
-    ground = Ground(
+    ground = DiagnosisContext(
         devices=devices,
         members=members(circumstances) | _disks_of_partitions(circumstances),
         rotational=frozenset() if host.get("virtualisation") else _with_platters(circumstances),
@@ -102,8 +102,11 @@ def ground_of(
 
 
 def _with_figures(
-    ground: Ground, definition: WorkloadDefinition, options: BaseModel, figures: Mapping[str, float]
-) -> Ground:
+    ground: DiagnosisContext,
+    definition: WorkloadDefinition,
+    options: BaseModel,
+    figures: Mapping[str, float],
+) -> DiagnosisContext:
     return replace(
         ground,
         serial=_serial(definition.one_by_one(options), figures),
@@ -111,10 +114,12 @@ def _with_figures(
     )
 
 
-def _serial(one_by_one: Iterable[OneByOne], figures: Mapping[str, float]) -> tuple[Serial, ...]:
+def _serial(
+    one_by_one: Iterable[SerialResource], figures: Mapping[str, float]
+) -> tuple[SerialUsage, ...]:
     """Those of which a run tells all figures: an earlier version of the workload may not have."""
     return tuple(
-        Serial(
+        SerialUsage(
             own.name,
             waited=min(100.0, math.fsum(figures[name] for name in own.waited)),
             used=figures[own.used] if own.used else None,

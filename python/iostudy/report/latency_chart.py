@@ -13,7 +13,7 @@ from iostudy.report.drawing import Spec, by_configuration, make
 from iostudy.report.section import Drawn
 from iostudy.report.values.report import Report
 from iostudy.report.values.results import LatencyTold, WorkloadTold
-from iostudy.workloads.latency import PERCENTILES
+from iostudy.workloads.native.latency import PERCENTILES
 
 _SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 """One in so many is slower: where the axis has its marks (50 %, 90 %, 99 % and so on)."""

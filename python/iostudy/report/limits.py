@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis, Evidence
+from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import LedgerError
 from iostudy.ledger.rows import SamplesFile, TrialRow
 from iostudy.ledger.samples import ReadSamples
@@ -20,8 +22,6 @@ from iostudy.report.values.limits import (
     TimelineTold,
 )
 from iostudy.study.model import Study
-from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Confidence, Diagnosis, Evidence, Limit
 from iostudy.telemetry.samples import Samples
 
 MOST_TIMELINES = 40
@@ -30,9 +30,9 @@ MOST_TIMELINES = 40
 _MOST_SHARE = 0.75
 """A limit that fewer of the trials have is told with low confidence."""
 _FROM_OUTSIDE = {
-    Limit.FOREIGN: Disturbance.FOREIGN,
-    Limit.STEAL: Disturbance.STEAL,
-    Limit.HEAT: Disturbance.HEAT,
+    Bottleneck.FOREIGN: Disturbance.FOREIGN,
+    Bottleneck.STEAL: Disturbance.STEAL,
+    Bottleneck.HEAT: Disturbance.HEAT,
 }
 
 Counted = Mapping[tuple[str, str], list[tuple[int, TrialRow]]]
@@ -88,7 +88,7 @@ def _limited(
 ) -> LimitedTold:
     limits = Counter(found[row.id].limit for _, row in own)
     # What is told goes before what is unclear, where as many trials have both.
-    ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Limit.UNCLEAR))
+    ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
     number, typical = _typical(own, found, ranked[0], figure)
     diagnosis = found[typical.id]
     shared = limits[ranked[0]] >= _MOST_SHARE * len(own)
@@ -113,7 +113,7 @@ def _limited(
 
 
 def _typical(
-    own: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Limit, figure: str
+    own: Sequence[tuple[int, TrialRow]], found: Diagnoses, limit: Bottleneck, figure: str
 ) -> tuple[int, TrialRow]:
     """Of the trials with that limit, the one whose figure is nearest the median of all."""
     values = {row.id: (row.figures or {})[figure] for _, row in own}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.report import timeline, wording
 from iostudy.report.answer import quoted
 from iostudy.report.columns import TextTable
@@ -14,7 +15,6 @@ from iostudy.report.values.limits import LimitedTold
 from iostudy.report.values.report import Report
 from iostudy.report.values.results import WorkloadTold
 from iostudy.report.values.trials import TelemetryTold
-from iostudy.telemetry.limits.diagnosis import Limit
 from iostudy.telemetry.stack import Direction, Layer, flow
 
 LIMITS, BUSY = "limits", "busy"
@@ -121,8 +121,8 @@ def _evidence(own: LimitedTold) -> str:
     return f"{figures}. {own.no_help}." if own.no_help else figures
 
 
-def _named(limit: Limit, of: str = "") -> str:
-    return str(limit) if limit is Limit.UNCLEAR else limit.subject(of)
+def _named(limit: Bottleneck, of: str = "") -> str:
+    return str(limit) if limit is Bottleneck.UNCLEAR else limit.subject(of)
 
 
 def _telling(group: MeterGroup, device: str) -> Iterator[tuple[str, list[str]]]:

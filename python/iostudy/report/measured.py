@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import finite, span
 from iostudy.report.means import Values, paired
@@ -17,11 +16,12 @@ from iostudy.report.values.results import (
     PartsTold,
     PartTold,
 )
+from iostudy.results.comparisons import rule_of
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.requests import configured
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, Histogram
-from iostudy.workloads.latency import percentiles_us, pooled
+from iostudy.workloads.native.latency import percentiles_us, pooled
 
 Labels = tuple[tuple[str, str], ...]
 ByPart = Mapping[Labels, Values]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from iostudy import units
-from iostudy.conduct.course import rules_of
-from iostudy.conduct.covariates import Covariate
-from iostudy.conduct.finding import Searched
 from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.search_result import SearchResult
 from iostudy.report import wording
 from iostudy.report.answer import quoted
 from iostudy.report.values.report import Method
 from iostudy.report.values.trials import TrialTold
+from iostudy.results.search_state import rules_of
 from iostudy.study.model import Study
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
 from iostudy.study.search import SLOTS
+from iostudy.telemetry.covariates import Covariate
 
 
 def told(study: Study, seed: int, trials: Sequence[TrialTold]) -> Method:
@@ -39,7 +39,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialTold]) -> tuple[st
     return (*design, _decision(study), *verdicts, *ranking, _validity(study), _left_in(trials))
 
 
-def of_search(found: Searched) -> str:
+def of_search(found: SearchResult) -> str:
     """How a search came to its winner, and why that is no verdict."""
     search = found.study.search
     assert search is not None

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from iostudy.analysis.noise import Outlook
-from iostudy.conduct import outlook
-from iostudy.conduct.standing import Standing
 from iostudy.report import wording
 from iostudy.report.columns import TextTable
 from iostudy.report.finite import finite, span
@@ -14,6 +12,8 @@ from iostudy.report.section import Section
 from iostudy.report.values.base import Span
 from iostudy.report.values.noise import NoiseTold
 from iostudy.report.values.report import Report
+from iostudy.results import power
+from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
 from iostudy.units import format_percent
 
@@ -23,9 +23,11 @@ _KNOWN = (
 )
 
 
-def of_workload(study: Study, workload: str, current: Sequence[Standing]) -> NoiseTold | None:
+def of_workload(
+    study: Study, workload: str, current: Sequence[ComparisonResult]
+) -> NoiseTold | None:
     """What the comparisons of a workload tell of it; None where they are fewer than two blocks."""
-    known = outlook.outlook_of(study, workload, current)
+    known = power.estimate_power(study, workload, current)
     return None if known is None else noise_told(known)
 
 
@@ -41,7 +43,7 @@ def noise_told(known: Outlook, seconds: Callable[[int], float] | None = None) ->
         blocks=known.blocks,
         blocks_low=known.blocks_low,
         blocks_high=known.blocks_high,
-        told=outlook.told(known, seconds),
+        told=power.format_power(known, seconds),
     )
 
 

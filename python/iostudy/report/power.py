@@ -8,9 +8,6 @@ from dataclasses import dataclass, replace
 
 from iostudy.analysis.noise import Noise, outlook, pooled_noise, reachable_margin
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.cost import cost_of
-from iostudy.conduct.screening import share_of_pair
-from iostudy.conduct.standing import Standing, rule_of, standings
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import wording
 from iostudy.report.columns import TextTable
@@ -18,6 +15,9 @@ from iostudy.report.finite import finite, span
 from iostudy.report.measured import figure_told
 from iostudy.report.noise import cells, noise_told
 from iostudy.report.values.power import BudgetTold, PowerTold, SameTold, WorkloadPower
+from iostudy.results.block_time import estimate_block_time
+from iostudy.results.comparisons import ComparisonResult, compare_configurations, rule_of
+from iostudy.results.screening import share_of_pair
 from iostudy.study.confirmation import foreseen
 from iostudy.study.model import Study
 from iostudy.study.search import Search
@@ -42,7 +42,7 @@ def power(asked: Study, same: Same, budget_seconds: float | None = None) -> Powe
     that may take so long.
     """
     study = foreseen(asked)
-    found = standings(same.study, same.rows)
+    found = compare_configurations(same.study, same.rows)
     costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
     round_seconds = math.fsum(block for _, block in costs.values())
     budget = None if budget_seconds is None else _budget(study, round_seconds, budget_seconds)
@@ -89,7 +89,7 @@ def table(told: PowerTold) -> TextTable:
 
 def _cost(study: Study, workload: str, rows: Sequence[TrialRow]) -> tuple[float, float]:
     """Seconds of a trial, and of a block of the study."""
-    cost = cost_of(workload, rows)
+    cost = estimate_block_time(workload, rows)
     assert cost is not None, "the A/A is complete"
     return cost.trial_seconds, cost.block_seconds(study.configurations())
 
@@ -101,7 +101,7 @@ def _budget(study: Study, round_seconds: float, seconds: float) -> BudgetTold:
 
 def _workload(
     study: Study,
-    standing: Standing,
+    standing: ComparisonResult,
     trial_seconds: float,
     block_seconds: float,
     budget: BudgetTold | None,

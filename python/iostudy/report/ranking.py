@@ -9,7 +9,6 @@ import numpy as np
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.ranking import Crossing, Estimates, Order, Ranking
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import ranked
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import answer
 from iostudy.report.finite import span
@@ -22,12 +21,13 @@ from iostudy.report.values.ranking import (
     RanksTold,
     WorkloadRanksTold,
 )
+from iostudy.results.comparisons import rank_configurations
 from iostudy.study.model import Study
 
 
 def told(study: Study, rows: Sequence[TrialRow]) -> RankingTold | None:
     """The ranking of a study; None where verdicts tell all, or too few blocks are there for one."""
-    ranking = ranked(study, rows)
+    ranking = rank_configurations(study, rows)
     if ranking is None:
         return None
     weights = study.weights

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from iostudy.conduct.standing import rule_of
 from iostudy.ledger.rows import TrialRow
 from iostudy.report.finite import span
 from iostudy.report.means import paired
@@ -14,6 +13,7 @@ from iostudy.report.values.reference import (
     PublishedTold,
     ReferenceTold,
 )
+from iostudy.results.comparisons import rule_of
 from iostudy.study import reference
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.reference import Publication, PublishedFigure, PublishedOrder

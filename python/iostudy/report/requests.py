@@ -10,7 +10,7 @@ from iostudy.report.telemetry import as_tested, counted, device_under_test
 from iostudy.report.values.requests import PooledRequestsTold, TracedTold
 from iostudy.study.model import Study
 from iostudy.telemetry.block_requests import BlockRequests, Operation, Requests
-from iostudy.workloads.latency import percentiles_us, pooled
+from iostudy.workloads.native.latency import percentiles_us, pooled
 
 ByOperation = Mapping[Operation, Requests]
 

@@ -11,8 +11,6 @@ from iostudy.analysis.design import Term
 from iostudy.analysis.omnibus import omnibus
 from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.screening import Screened, interactions, label_of
-from iostudy.conduct.standing import log_figures, rule_of, screened
 from iostudy.ledger.rows import TrialRow
 from iostudy.report import wording
 from iostudy.report.finite import finite, span
@@ -23,6 +21,8 @@ from iostudy.report.values.screening import (
     PredictedTold,
     ScreeningTold,
 )
+from iostudy.results.comparisons import log_figures, rule_of, screen_factors
+from iostudy.results.screening import ScreeningResult, interactions, label_of
 from iostudy.study.combinations import Level
 from iostudy.study.design import Design, varied
 from iostudy.study.model import Study
@@ -36,7 +36,7 @@ def told(study: Study, rows: Sequence[TrialRow]) -> ScreeningTold | None:
     design = study.design
     if design is None:
         return None
-    effects = screened(study, rows)
+    effects = screen_factors(study, rows)
     together = interactions(study, tuple(log_figures(study, rows)), rule_of(study))
     return ScreeningTold(
         answer=_answer(study, effects),
@@ -84,7 +84,7 @@ def _omnibus(study: Study, design: Design, rows: Sequence[TrialRow]) -> Iterator
                 )
 
 
-def _effect(found: Screened) -> EffectTold:
+def _effect(found: ScreeningResult) -> EffectTold:
     comparison = found.effect.comparison
     return EffectTold(
         workload=found.workload.label,
@@ -99,7 +99,7 @@ def _effect(found: Screened) -> EffectTold:
     )
 
 
-def _answer(study: Study, effects: Sequence[Screened]) -> str:
+def _answer(study: Study, effects: Sequence[ScreeningResult]) -> str:
     """``Of 5 factors, 1 matters: mount.atime. ...``: on any workload, by any level."""
     factors = varied(study.factors)
     words: dict[int, set[Verdict]] = {}
@@ -120,7 +120,7 @@ def _answer(study: Study, effects: Sequence[Screened]) -> str:
     return counted + "; ".join([said, *rest]) + "."
 
 
-def _predicted(study: Study, effects: Sequence[Screened]) -> PredictedTold | None:
+def _predicted(study: Study, effects: Sequence[ScreeningResult]) -> PredictedTold | None:
     chosen = dict(_best_levels(study, effects))
     if not chosen:
         return None
@@ -140,7 +140,7 @@ def _predicted(study: Study, effects: Sequence[Screened]) -> PredictedTold | Non
     )
 
 
-def _best_levels(study: Study, effects: Sequence[Screened]) -> Iterator[tuple[int, int]]:
+def _best_levels(study: Study, effects: Sequence[ScreeningResult]) -> Iterator[tuple[int, int]]:
     """(factor, level): better on some workload and worse on none; of several the best on average.
 
     Workloads count with the study's weights.
@@ -159,7 +159,7 @@ def _best_levels(study: Study, effects: Sequence[Screened]) -> Iterator[tuple[in
             yield factor, max(totals, key=lambda level: totals[level])
 
 
-def _is_chosen(effect: Screened, chosen: Mapping[int, int]) -> bool:
+def _is_chosen(effect: ScreeningResult, chosen: Mapping[int, int]) -> bool:
     ((factor, level),) = effect.term.parts
     return chosen.get(factor) == level
 

@@ -6,8 +6,7 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.search.race import Entrant
 from iostudy.analysis.search.response import Curve, Importance, Response, response
 from iostudy.analysis.search.space import Range, Space
-from iostudy.conduct.course import Course
-from iostudy.conduct.finding import Searched
+from iostudy.ledger.search_result import SearchResult
 from iostudy.report.finite import finite
 from iostudy.report.values.base import Span
 from iostudy.report.values.search import (
@@ -17,12 +16,13 @@ from iostudy.report.values.search import (
     ImportanceTold,
     SearchTold,
 )
+from iostudy.results.search_state import SearchState
 from iostudy.study.search import Candidate
 
 
-def told(found: Searched) -> SearchTold:
+def told(found: SearchResult) -> SearchTold:
     """The candidates as the ledger leaves them, and what they say of the parameters."""
-    course = Course(found.study, found.row.seed, found.candidates, found.rows)
+    course = SearchState(found.study, found.row.seed, found.candidates, found.rows)
     ahead = course.incumbent
     space, workloads = course.search.space, found.study.workloads
     seen = response(space, course.seen, course.rules, found.row.seed)

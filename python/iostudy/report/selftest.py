@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from iostudy.analysis.verdict import Verdict
-from iostudy.conduct.standing import Standing
 from iostudy.report import wording
 from iostudy.report.columns import TextTable
 from iostudy.report.finite import span
 from iostudy.report.noise import of_workload
 from iostudy.report.values.noise import NoiseTold
 from iostudy.report.values.selftest import ExpectationTold, Outcome, SelftestTold
+from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
 from iostudy.units import format_percent, parse_percent
 
 OPTION = "slow_down"
 
 
-def selftest(study: Study, final: Sequence[Standing], folder: str) -> SelftestTold:
+def selftest(study: Study, final: Sequence[ComparisonResult], folder: str) -> SelftestTold:
     """What was to be found, and what was."""
     true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
     expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
@@ -57,7 +57,7 @@ def table(told: SelftestTold) -> TextTable:
     return TextTable("", heads, rows, names=1)
 
 
-def _expectation(standing: Standing, true_change: float) -> ExpectationTold:
+def _expectation(standing: ComparisonResult, true_change: float) -> ExpectationTold:
     comparison = standing.comparison
     low, high = comparison.change_interval
     holds = low <= true_change <= high

@@ -15,16 +15,16 @@ from typing import Protocol, Self, TypeVar
 
 from iostudy.errors import RestoreError, SettingError
 from iostudy.settings import catalog
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.put_back import PutBack
+from iostudy.settings.transaction.restored_value import RestoredValue
 
 READ_ONLY = "it cannot be written in this container: run on the host itself"
 """How to mend EROFS, wherever the kernel's texts are."""
 
 _CHANGED_MEANWHILE = "somebody else has changed it meanwhile, so it was left alone"
 
-Disturbs = Mapping[str, tuple[str, ...]]
+SideEffects = Mapping[str, tuple[str, ...]]
 """Attribute -> globs of the other attributes that the kernel changes when it is written."""
 
 
@@ -43,7 +43,7 @@ class Attributes(Protocol):
         """What a person calls the owner: ``loop0``, ``/data``, ``this host``."""
 
     @property
-    def disturbs(self) -> Disturbs:
+    def side_effects(self) -> SideEffects:
         """Which attributes change others when they are written."""
 
     def record(self) -> Record:
@@ -204,24 +204,26 @@ class AttributeChange:
             for attribute, value in self.after.items():
                 self._verify(attribute, value)
         except SettingError:
-            self.undo(Foreign.OVERWRITE)
+            self.undo(ConflictPolicy.OVERWRITE)
             raise
 
     def touches(self) -> tuple[str, ...]:
         """Those of the owner."""
         return self.owner.touches()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str | PutBack, ...]:
+    def undo(
+        self, foreign: ConflictPolicy = ConflictPolicy.REPORT
+    ) -> tuple[str | RestoredValue, ...]:
         """Put back every attribute that differs from what was there, in the owner's order."""
         loss = self.owner.loss()
         if loss:
             return (f"{self.owner.name}: {loss}, and what was changed on it with it",)
-        theirs = set() if foreign is Foreign.OVERWRITE else self._foreign()
+        theirs = set() if foreign is ConflictPolicy.OVERWRITE else self._foreign()
         ours = [name for name in self.owner.in_order(self.before) if name not in theirs]
-        done: tuple[str | PutBack, ...]
+        done: tuple[str | RestoredValue, ...]
         done, trouble = self._put_back(ours)
         asked_for = self.owner.in_order(theirs & self.after.keys())
-        if foreign is Foreign.ACCEPT:
+        if foreign is ConflictPolicy.ACCEPT:
             done += tuple(f"{self._of_owner(n)}: left at {self.owner.read(n)}" for n in asked_for)
         else:
             trouble |= dict.fromkeys(asked_for, _CHANGED_MEANWHILE)
@@ -255,7 +257,9 @@ class AttributeChange:
                 remedy="choose a value that this kernel keeps as it is here",
             )
 
-    def _put_back(self, attributes: Iterable[str]) -> tuple[tuple[PutBack, ...], dict[str, str]]:
+    def _put_back(
+        self, attributes: Iterable[str]
+    ) -> tuple[tuple[RestoredValue, ...], dict[str, str]]:
         """What was put back, and what was not with the reason.
 
         Only what differs is written: to write a default pins it in some attributes (wbt).
@@ -270,7 +274,7 @@ class AttributeChange:
             except OSError as error:
                 trouble[name] = f"the kernel refused to restore it ({error.strerror})"
             else:
-                done.append(PutBack(self._of_owner(name), found, original))
+                done.append(RestoredValue(self._of_owner(name), found, original))
         lost = [name for name in attributes if self.owner.read(name) != self.before[name]]
         return tuple(done), dict.fromkeys(lost, "the kernel did not keep it") | trouble
 
@@ -287,7 +291,7 @@ class AttributeChange:
         return theirs | self._disturbed_by(theirs)
 
     def _disturbed_by(self, attributes: Iterable[str]) -> set[str]:
-        globs = [glob for name in attributes for glob in self.owner.disturbs.get(name, ())]
+        globs = [glob for name in attributes for glob in self.owner.side_effects.get(name, ())]
         return {name for name in self.before if any(fnmatchcase(name, glob) for glob in globs)}
 
     def _not_restored(self, trouble: Mapping[str, str]) -> RestoreError:
@@ -308,7 +312,7 @@ class AttributeChange:
 
 def _saved(owner: Attributes, after: Mapping[str, str]) -> tuple[str, ...]:
     """What is asked for, as far as it can be written, and what that disturbs."""
-    disturbed = [glob for name in after for glob in owner.disturbs.get(name, ())]
+    disturbed = [glob for name in after for glob in owner.side_effects.get(name, ())]
     return tuple(dict.fromkeys(n for glob in (*after, *disturbed) for n in owner.matching(glob)))
 
 
@@ -330,7 +334,7 @@ def _comes_into_being(
         fnmatchcase(attribute, glob)
         for name, value in after.items()
         if before.get(name) != value
-        for glob in owner.disturbs.get(name, ())
+        for glob in owner.side_effects.get(name, ())
     )
 
 

@@ -8,7 +8,7 @@ from enum import Enum, auto
 from typing import Any, Generic, Protocol, TypeVar
 
 from iostudy.settings.definition import SettingDefinition
-from iostudy.settings.put_back import PutBack
+from iostudy.settings.transaction.restored_value import RestoredValue
 
 Record = Mapping[str, Any]
 """What the journal keeps of a change: plain JSON values."""
@@ -18,7 +18,7 @@ WHOLE_HOST = "the whole host"
 """What a change touches that concerns no single device."""
 
 
-class Foreign(Enum):
+class ConflictPolicy(Enum):
     """What becomes of a value that somebody else has set meanwhile.
 
     REPORT: it is left alone, and stays to be undone. OVERWRITE: what was there before comes back.
@@ -92,7 +92,9 @@ class Change(Protocol):
         A file system without a device is named by its number in mountinfo, such as ``0:45``.
         """
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str | PutBack, ...]:
+    def undo(
+        self, foreign: ConflictPolicy = ConflictPolicy.REPORT
+    ) -> tuple[str | RestoredValue, ...]:
         """Put back what was there, read it back, and say what was put back.
 
         RestoreError where that cannot be, or where somebody else has changed it meanwhile and

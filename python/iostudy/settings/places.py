@@ -12,8 +12,8 @@ from iostudy.host import stack
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.locks import lock_devices, lock_host
-from iostudy.settings.recovery import require_restored
+from iostudy.settings.transaction.locks import lock_devices, lock_host
+from iostudy.settings.transaction.recovery import require_restored
 
 MEMBERS_OF = "members of "
 _ANYWHERE = "."

@@ -22,7 +22,7 @@ from iostudy.host import tracefs
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import write_attribute
 from iostudy.host.tracefs import BLOCK_EVENTS
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.identity import boot_id
 
 PREFIX = "iostudy-trace-"
@@ -89,7 +89,7 @@ class TraceInstance:
                 "down traces nothing; or measure without the latencies of the block layer",
             ) from error
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove it with its buffers."""
         del foreign
         if self.boot != boot_id():

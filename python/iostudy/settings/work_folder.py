@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from iostudy import own_folder
 from iostudy.errors import TargetError
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.mounted_place import MountedPlace
 
 PREFIX = own_folder.WORK_PREFIX
@@ -71,7 +71,7 @@ class WorkFolder:
         """None: the folder is the study's own."""
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove it with its files; RestoreError where something is mounted in it.
 
         OutOfReachError where its file system is not mounted there.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from iostudy.analysis.search.space import Point
-from iostudy.study.combinations import Chosen, Factor, Level
+from iostudy.study.combinations import Factor, Level, NamedConfiguration
 from iostudy.study.factors import canonical
 from iostudy.study.labels import MAX_LENGTH, short_names
 from iostudy.study.model import Study
@@ -21,7 +21,9 @@ def with_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
     if study.search is None:
         return study
     values = [written(study, candidate.point) for candidate in candidates]
-    chosen = tuple(Chosen(c.label, own) for c, own in zip(candidates, values, strict=True))
+    chosen = tuple(
+        NamedConfiguration(c.label, own) for c, own in zip(candidates, values, strict=True)
+    )
     factors = tuple(_with_levels(f, [own.get(f.name) for own in values]) for f in study.factors)
     refused = {each.label: each.refused for each in candidates if each.refused}
     return replace(study, factors=factors, chosen=(*DEFAULT_ALONE, *chosen)).without(refused)

@@ -59,7 +59,7 @@ Combination = Mapping[str, Level]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class NamedConfiguration:
     """A combination that the study file names: the labels of its levels, by factor.
 
     A factor that is left out takes its first level.
@@ -109,7 +109,7 @@ def count_combinations(factors: Sequence[Factor]) -> int:
     )
 
 
-def combination(chosen: Chosen, factors: Sequence[Factor]) -> Combination:
+def combination(chosen: NamedConfiguration, factors: Sequence[Factor]) -> Combination:
     """The levels of a combination that the file names, without factors that are not active."""
     levels = {f.name: _level(f, chosen.levels.get(f.name)) for f in factors}
     return {f.name: levels[f.name] for f in factors if is_active(f, levels, factors)}

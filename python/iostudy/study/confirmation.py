@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
-from iostudy.study.combinations import Chosen
+from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.plan import SEED_BITS
 from iostudy.study.search import DEFAULT, DEFAULT_ALONE, NOT_BESIDE
@@ -42,7 +42,9 @@ def foreseen(study: Study) -> Study:
     """
     if study.search is None:
         return study
-    return replace(study, search=None, chosen=(*DEFAULT_ALONE, Chosen("the winner", {})))
+    return replace(
+        study, search=None, chosen=(*DEFAULT_ALONE, NamedConfiguration("the winner", {}))
+    )
 
 
 def _levels(study: Study, winner: str) -> dict[str, list[str]]:

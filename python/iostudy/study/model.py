@@ -15,11 +15,11 @@ from pydantic import BaseModel
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE
 from iostudy.study.combinations import (
-    Chosen,
     Combination,
     Configuration,
     Factor,
     Level,
+    NamedConfiguration,
     combination,
     combinations,
     configuration,
@@ -180,7 +180,7 @@ class Study:
     decide: Decision
     validity: Validity
     baseline_label: str | None = None
-    chosen: tuple[Chosen, ...] = ()
+    chosen: tuple[NamedConfiguration, ...] = ()
     bounds: tuple[str, ...] = ()
     design: Design | None = None
     seed: int | None = None

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
-from iostudy.study.chosen import parse_chosen
 from iostudy.study.collector import Collector, shown
 from iostudy.study.collector import Path as Way
-from iostudy.study.combinations import Chosen, Factor
+from iostudy.study.combinations import Factor, NamedConfiguration
 from iostudy.study.cross_check import cross_check, way_of_factors
 from iostudy.study.design import parse_design
 from iostudy.study.factors import parse_factor
@@ -21,6 +20,7 @@ from iostudy.study.keys import FALLBACK_KEYS, KEYS, MAX_QUESTION, MAX_SEED, REFU
 from iostudy.study.labels import as_text
 from iostudy.study.load import parse_load
 from iostudy.study.model import Fallback, Study, WorkloadRequest
+from iostudy.study.named_configurations import parse_chosen
 from iostudy.study.names import UnknownNameError
 from iostudy.study.reference import known_name
 from iostudy.study.requests import parse_requests
@@ -166,7 +166,7 @@ def _factors(
 
 def _chosen(
     collector: Collector, values: Mapping[str, Any], factors: tuple[Factor, ...]
-) -> tuple[Chosen, ...]:
+) -> tuple[NamedConfiguration, ...]:
     if "configurations" not in values:
         return ()
     section = values.get("factors")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from iostudy.analysis.search.space import Point, Space
-from iostudy.study.combinations import Chosen
+from iostudy.study.combinations import NamedConfiguration
 from iostudy.units import format_seconds
 
 DEFAULT = "default"
@@ -15,7 +15,7 @@ DEFAULT = "default"
 NOT_BESIDE = ("factors", "configurations", "design", "baseline", "bounds", "refused")
 """Keys of a study that compares what its file names, and so of none that searches."""
 
-DEFAULT_ALONE = (Chosen(DEFAULT, {}),)
+DEFAULT_ALONE = (NamedConfiguration(DEFAULT, {}),)
 """The configurations of a search before its first candidate."""
 
 SLOTS = 4

@@ -9,7 +9,7 @@ import numpy as np
 
 from iostudy.telemetry.devices import NUMBER
 from iostudy.telemetry.samples import Samples, Values, known, moved, rate, total
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 
 @dataclass(frozen=True)

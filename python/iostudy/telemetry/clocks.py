@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iostudy.telemetry.samples import Samples, moved, total
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 _MILLISECONDS = 3
 """Both clocks are read one after the other: that much apart tells nothing."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from iostudy.telemetry.iostat import COUNTERS, device_figures
 from iostudy.telemetry.samples import Samples, Values, moved
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 NUMBER = "number"
 """The column with a device's major and minor number: another one is another device."""

@@ -11,14 +11,14 @@ from iostudy.telemetry.network import figures_by_interface
 from iostudy.telemetry.nfs import figures_by_mount
 from iostudy.telemetry.processes import busiest_foreign, foreign_figures, workload_figures
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 
 
-def tell(samples: Samples, devices: Collection[str] | None = None) -> Seen:
+def tell(samples: Samples, devices: Collection[str] | None = None) -> TelemetrySummary:
     """The figures of a recording: of those ``devices``, None for all that were sampled."""
     figures, caps = figures_by_device(samples, devices), caps_by_device(samples)
     capped = {name: {**figures[name], **own} for name, own in caps.items() if name in figures}
-    return Seen(
+    return TelemetrySummary(
         seconds=float(samples.seconds[-1]),
         devices={**figures, **capped},
         network=figures_by_interface(samples),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 SECTOR_BYTES = 512
 _KB_PER_SECTOR = SECTOR_BYTES / 1024

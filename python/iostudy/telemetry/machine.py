@@ -6,12 +6,12 @@ from math import isfinite
 
 from iostudy.telemetry.cgroup import cgroup_figures
 from iostudy.telemetry.clocks import clock_figures
-from iostudy.telemetry.heat import heat_figures
 from iostudy.telemetry.memory import memory_figures
 from iostudy.telemetry.network import tcp_figures
 from iostudy.telemetry.processors import processor_figures
 from iostudy.telemetry.samples import Samples, rates_of_known
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
+from iostudy.telemetry.temperature import heat_figures
 
 _MICROSECONDS = 1e6
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from iostudy.telemetry.samples import Samples, Values, held, moved, rate, total
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 _RATES = {
     "pgscan_direct": "pgscan_direct/s",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from iostudy.telemetry.samples import Samples, Values, known, moved, rates_of_known, total
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 _RATES = {
     "rx_packets": "rxpck/s",

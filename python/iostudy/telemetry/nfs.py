@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 
 from iostudy.telemetry.samples import Samples, Values, known, moved, total
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 _KINDS = {"read": "r", "write": "w", "commit": "c", "other": "o"}
 """What is counted of operations, and how its figures begin. NFS version 2 has no COMMIT."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from iostudy.telemetry.samples import Process, Samples, Values, moved, total
-from iostudy.telemetry.seen import Figures, Foreign
+from iostudy.telemetry.summary import Figures, ForeignProcess
 from iostudy.units import KIB
 
 _MICROSECONDS = 1e6
@@ -58,7 +58,7 @@ def foreign_figures(samples: Samples) -> Figures:
     return {"foreign_%cpu": 100 * used / (float(samples.seconds[-1]) * _MICROSECONDS)}
 
 
-def busiest_foreign(processes: Sequence[Process]) -> tuple[Foreign, ...]:
+def busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, ...]:
     """Five processes at most that are not the workload's: who moved most, and who computed most.
 
     A process comes as early as in the one of the two orders in which it comes earlier.
@@ -69,7 +69,7 @@ def busiest_foreign(processes: Sequence[Process]) -> tuple[Foreign, ...]:
     places = {each: place for place, each in reversed(list(enumerate(computed)))}
     ranked = sorted(moved, key=lambda each: min(moved.index(each), places[each]))
     return tuple(
-        Foreign(
+        ForeignProcess(
             each.pid,
             each.name,
             each.cpu_seconds,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from iostudy.telemetry.samples import Samples, Values, held, total
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 _SHORTEST_WINDOW_SECONDS = 0.5
 """Clock ticks are 10 ms: in less than this a share of one processor is too coarse."""

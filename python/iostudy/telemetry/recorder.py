@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from iostudy import _native
 from iostudy.telemetry.rate import DEFAULT_HZ
-from iostudy.telemetry.seen import Seen
+from iostudy.telemetry.summary import TelemetrySummary
 
 if TYPE_CHECKING:
     from iostudy.telemetry.samples import Samples
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Telemetry:
     """One recording: its figures, and the samples that they were told from."""
 
-    seen: Seen
+    seen: TelemetrySummary
     samples: Samples = field(repr=False)
 
 

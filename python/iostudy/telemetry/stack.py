@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 
 _SPLIT_FROM = 1.05
 """Layers are not read at one instant: a few percent more below than above is no splitting."""

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import FrameType
 
+from iostudy.diagnosis.bottleneck import Diagnosis
+from iostudy.diagnosis.diagnose import diagnose
 from iostudy.errors import UsageError
-from iostudy.telemetry.limits.diagnose import diagnose
-from iostudy.telemetry.limits.diagnosis import Diagnosis
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process
 from iostudy.units import KIB

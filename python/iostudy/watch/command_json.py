@@ -8,7 +8,7 @@ from dataclasses import asdict
 from iostudy.report.diagnosis import diagnosis_told
 from iostudy.report.finite import finite_values
 from iostudy.report.values.watched import Figures, ProcessTold, WatchedTold
-from iostudy.telemetry.seen import Figures as Seen
+from iostudy.telemetry.summary import Figures as Seen
 from iostudy.watch.command import Told
 
 

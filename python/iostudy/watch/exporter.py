@@ -14,7 +14,7 @@ from typing import Any
 
 from iostudy.durable import show_whole
 from iostudy.errors import RecordError, UsageError
-from iostudy.settings.uninterrupted import uninterrupted
+from iostudy.settings.transaction.uninterrupted import uninterrupted
 from iostudy.watch.live import Live, next_due
 from iostudy.watch.openmetrics import Dialect, exposition
 

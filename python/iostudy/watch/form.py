@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from iostudy.settings.uninterrupted import uninterrupted
+from iostudy.settings.transaction.uninterrupted import uninterrupted
 from iostudy.watch.live import Reading
 
 

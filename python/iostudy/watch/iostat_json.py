@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from iostudy.telemetry.iostat import OLD, old_figures
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 from iostudy.watch.live import Host, Reading
 from iostudy.watch.plain import CPU
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from iostudy.diagnosis.attribution import data_kb, is_of_workload
+from iostudy.diagnosis.context import DiagnosisContext, shown
+from iostudy.diagnosis.diagnose import LITTLE
 from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.host.devices import read_device
 from iostudy.host.inventory import virtualisation
-from iostudy.telemetry.limits.diagnose import LITTLE
-from iostudy.telemetry.limits.ground import Ground, shown
-from iostudy.telemetry.limits.whose import data_kb, is_of_workload
-from iostudy.telemetry.seen import Figures, Seen
+from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.watch.live import Reading
 
 
@@ -39,9 +39,9 @@ def target_of(reading: Reading, asked_for: Sequence[str] | None) -> Target:
     return Target((device,) if device else ())
 
 
-def ground_of(reading: Reading, target: Target) -> Ground:
+def ground_of(reading: Reading, target: Target) -> DiagnosisContext:
     """What is known of the machine; nothing is of how many requests the command makes at once."""
-    return Ground(
+    return DiagnosisContext(
         devices=target.devices,
         members={name: own for name in reading.devices if (own := reading.members_of(name))},
         rotational=_with_platters(reading.devices),
@@ -85,7 +85,7 @@ def _lies_on(name: str) -> Iterator[str]:
     yield from (device.name.replace("!", "/") for device in below if device.name != name)
 
 
-def _busiest_mount(seen: Seen) -> str:
+def _busiest_mount(seen: TelemetrySummary) -> str:
     """By what was read and written, of those that may be the command's; "" if there is none."""
     own = {name: figures for name, figures in seen.nfs.items() if is_of_workload(seen, name)}
     return max(own, key=lambda name: (data_kb(own[name]), own[name]["ops/s"]), default="")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from iostudy.telemetry.seen import Foreign, Seen
+from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 from iostudy.watch.chosen import Named, chosen, named
 from iostudy.watch.reader import Reader, is_scanned
 
@@ -34,7 +34,7 @@ class Host:
 class Busiest:
     """The process that did most, of those that are not the workload's, over so many ``seconds``."""
 
-    process: Foreign
+    process: ForeignProcess
     seconds: float
 
 
@@ -48,7 +48,7 @@ class Reading:
 
     at: datetime
     host: Host
-    seen: Seen
+    seen: TelemetrySummary
     devices: Mapping[str, Named]
     busiest: Busiest | None = None
 
@@ -125,7 +125,7 @@ class Live:
         reading = self._watch.reading(samples)
         return replace(reading, busiest=self._last_busiest(samples, reading.seen))
 
-    def _last_busiest(self, samples: Samples, seen: Seen) -> Busiest | None:
+    def _last_busiest(self, samples: Samples, seen: TelemetrySummary) -> Busiest | None:
         """Processes are scanned as seldom as their number asks for: what the last scan told."""
         self._since_scan += seen.seconds
         if is_scanned(samples):

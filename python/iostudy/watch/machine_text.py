@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 from iostudy.units import format_rounded_size
 from iostudy.visible import visible
 from iostudy.watch.live import Busiest

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from iostudy.telemetry.iostat import EXTENDED, OLD, old_figures
-from iostudy.telemetry.seen import Figures
 from iostudy.telemetry.stack import Direction, flow
+from iostudy.telemetry.summary import Figures
 from iostudy.watch.live import Host, Reading
 
 CPU = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
-from iostudy.telemetry.seen import Figures
+from iostudy.telemetry.summary import Figures
 from iostudy.watch.chosen import Named
 from iostudy.watch.live import Reading
 

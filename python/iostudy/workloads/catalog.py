@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from iostudy.workloads import (
-    command,
-    dfsio,
-    events,
-    fio,
-    io,
-    iozone,
-    mix,
-    mrbench,
-    nnbench,
-    nnthroughput,
-    root_events,
-    terasort,
-    wordcount,
-)
+from iostudy.workloads import mix
 from iostudy.workloads.definition import WorkloadDefinition
+from iostudy.workloads.external import command, fio
 from iostudy.workloads.hadoop import dfsio as hadoop_dfsio
 from iostudy.workloads.hadoop import mrbench as hadoop_mrbench
 from iostudy.workloads.hadoop import nnbench as hadoop_nnbench
 from iostudy.workloads.hadoop import nnthroughput as hadoop_nnthroughput
 from iostudy.workloads.hadoop import terasort as hadoop_terasort
 from iostudy.workloads.hadoop import wordcount as hadoop_wordcount
+from iostudy.workloads.native import (
+    dfsio,
+    events,
+    io,
+    iozone,
+    mrbench,
+    nnbench,
+    nnthroughput,
+    terasort,
+    wordcount,
+)
+from iostudy.workloads.root import root_events
 
 _ALONE = {
     definition.name: definition

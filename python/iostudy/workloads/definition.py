@@ -172,7 +172,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class OneByOne:
+class SerialResource:
     """What a workload has that serves its operations one after the other: a lock, or its log.
 
     ``name`` is it in words: "the tree", or of a log how it is written: "synced batch by batch".
@@ -337,7 +337,7 @@ class WorkloadDefinition:
 
     name: str
     models: str
-    leaves_out: str
+    not_modelled: str
     source: str
     options: type[Options]
     figures: Callable[[Any], tuple[Figure, ...]]
@@ -346,7 +346,7 @@ class WorkloadDefinition:
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
     at_once: tuple[str, ...] = ()
     requests_at_once: Callable[[Any], int | None] = lambda _: None
-    one_by_one: Callable[[Any], tuple[OneByOne, ...]] = lambda _: ()
+    one_by_one: Callable[[Any], tuple[SerialResource, ...]] = lambda _: ()
     spins: Callable[[Any], bool] = lambda _: False
     measured_seconds: str = ""
     ticks_bytes: bool = False

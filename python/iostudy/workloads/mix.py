@@ -340,8 +340,8 @@ def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
         name=NAME,
         models="users of the same storage at the same time: what a neighbour does to the first. "
         "So it is on a shared /home; what the first does to the neighbour is told as well",
-        leaves_out="processes and hosts of their own: all members are threads of this process, so "
-        "that a member which computes in Python slows the others' Python down, though not their "
+        not_modelled="processes and hosts of their own: all members are threads of this process, "
+        "so that a member which computes in Python slows the others' Python down, though not their "
         "I/O loops; shares and limits of users, which a cgroup would set",
         source="report R3: jobs of a cluster that overloaded its shared /home",
         options=_options_model(known.values()),

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from iostudy.workloads import guard
+from iostudy.workloads.external import guard
 
 _KILLED_WITHIN_SECONDS = 10.0
 _LOOK_EVERY_SECONDS = 0.005

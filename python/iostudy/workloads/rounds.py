@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from iostudy.workloads.definition import Histogram, Measured, Part
-from iostudy.workloads.latency import pooled
+from iostudy.workloads.native.latency import pooled
 
 T = TypeVar("T")
 

@@ -4,8 +4,8 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import hypercube, propose
-from iostudy.analysis.search.seen import Rules, Seen
 from iostudy.analysis.search.space import Choices, Condition, Parameter, Point, Range, Space
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True, step=4))
@@ -13,12 +13,12 @@ REQUESTS = Parameter("nr_requests", Range(32, 512))
 SCHEDULER = Parameter("scheduler", Choices(("none", "bfq", "kyber")))
 IDLE = Parameter("slice_idle", Range(0, 100), Condition("scheduler", ("bfq",)))
 SPACE = Space((SCHEDULER, IDLE, READ_AHEAD, REQUESTS))
-RULES = Rules(first=12, slots=4)
+RULES = SearchPolicy(first=12, slots=4)
 
 
-def measured(point: Point, value: float, blocks: int = 8) -> Seen:
+def measured(point: Point, value: float, blocks: int = 8) -> CandidateResult:
     wobble = 0.01 * np.resize([1.0, -1.0, -1.0, 1.0], blocks)
-    return Seen(point, (value + wobble,))
+    return CandidateResult(point, (value + wobble,))
 
 
 def test_a_hypercube_is_spread_evenly_along_each_parameter_also_where_few_have_it():
@@ -35,7 +35,7 @@ def test_first_the_hypercube_also_in_parts():
     whole = propose(SPACE, [], 12, 3, RULES)
     assert len({SPACE.canonical(point) for point in whole}) == 12
     some = propose(SPACE, [], 5, 3, RULES)
-    rest = propose(SPACE, [Seen(point) for point in some], 7, 3, RULES)
+    rest = propose(SPACE, [CandidateResult(point) for point in some], 7, 3, RULES)
     assert (*some, *rest) == whole
     assert propose(SPACE, [], 12, 4, RULES) != whole
 
@@ -59,8 +59,8 @@ def test_every_point_lies_in_the_space():
 @pytest.mark.parametrize("step", [1, 25])
 def test_a_space_is_used_up_and_no_point_comes_twice(step: int):
     space = Space((SCHEDULER, Parameter("slice_idle", Range(0, 100, step=step), IDLE.condition)))
-    seen: list[Seen] = []
-    while points := propose(space, seen, 9, 1, Rules(first=4, slots=9)):
+    seen: list[CandidateResult] = []
+    while points := propose(space, seen, 9, 1, SearchPolicy(first=4, slots=9)):
         seen += [measured(point, 0.01) for point in points]
     assert len(seen) == space.size
     assert len({space.canonical(each.point) for each in seen}) == space.size
@@ -70,12 +70,12 @@ def test_chance_finds_what_is_left_of_a_space_too_large_to_list(monkeypatch: pyt
     monkeypatch.setattr("iostudy.analysis.search.propose.LISTED", 10)
     space = Space((Parameter("a", Range(1, 40)),))
     seen = [measured({"a": str(value)}, 0.1) for value in range(1, 37)]
-    left = propose(space, seen, 9, 1, Rules(first=2, slots=4))
+    left = propose(space, seen, 9, 1, SearchPolicy(first=2, slots=4))
     assert sorted(int(point["a"]) for point in left) == [37, 38, 39, 40]
 
 
 def test_proposals_gather_where_it_is_good():
-    seen: list[Seen] = []
+    seen: list[CandidateResult] = []
     best = READ_AHEAD.domain.share("8192")
     while len(seen) < 30:
         for point in propose(SPACE, seen, 4, 7, RULES):
@@ -92,21 +92,23 @@ def test_a_lucky_block_leads_less_than_a_steady_advantage():
     from iostudy.analysis.search.propose import _replayed
 
     points = hypercube(SPACE, 6, seed=5)
-    lucky = Seen(points[0], (np.array([0.3]),))
+    lucky = CandidateResult(points[0], (np.array([0.3]),))
     steady = measured(points[1], 0.3)
     rest = [measured(point, -0.1 * i) for i, point in enumerate(points[2:])]
-    noisy = Seen(points[5], (np.array([0.5, -0.5, 0.4, -0.4]),))
+    noisy = CandidateResult(points[5], (np.array([0.5, -0.5, 0.4, -0.4]),))
     told = [trial.value for trial in _replayed(SPACE, [lucky, steady, noisy, *rest], RULES)]
     assert told[0] < told[1] < 0.3
 
 
 def test_what_breaks_the_limit_of_a_workload_is_kept_away_from():
-    rules = Rules(first=12, slots=4, worst=-0.05)
-    seen: list[Seen] = []
+    rules = SearchPolicy(first=12, slots=4, worst=-0.05)
+    seen: list[CandidateResult] = []
     while len(seen) < 30:
         for point in propose(SPACE, seen, 4, 7, rules):
             high = READ_AHEAD.domain.share(point["read_ahead_kb"]) > 0.5
             harm = measured(point, -0.3 if high else 0.0).ratios
-            seen.append(Seen(point, (*measured(point, 0.4 if high else 0.1).ratios, *harm)))
+            seen.append(
+                CandidateResult(point, (*measured(point, 0.4 if high else 0.1).ratios, *harm))
+            )
     late = [READ_AHEAD.domain.share(each.point["read_ahead_kb"]) > 0.5 for each in seen[20:]]
     assert np.mean(late) < 0.4

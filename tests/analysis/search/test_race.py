@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.race import Race, Standing, race
-from iostudy.analysis.search.seen import Rules, Seen
 
-RULES = Rules(first=4, slots=4)
+RULES = SearchPolicy(first=4, slots=4)
 WOBBLE = 0.01 * np.array([1, -1, -1, 1, 1, -1, 1, -1, -1, 1, 1, -1])
 
 
-def seen(*workloads: list[float], refused: bool = False, name: str = "x") -> Seen:
-    return Seen({"name": name}, tuple(np.array(own, dtype=float) for own in workloads), refused)
+def seen(*workloads: list[float], refused: bool = False, name: str = "x") -> CandidateResult:
+    return CandidateResult(
+        {"name": name}, tuple(np.array(own, dtype=float) for own in workloads), refused
+    )
 
 
 def steady(effect: float, blocks: int, *, start: int = 0, shift: int = 0) -> list[float]:
@@ -60,7 +62,7 @@ def test_it_is_judged_at_its_rungs_only():
     third = [*steady(0.1, 2, shift=1), -5.0]
     assert standings(race([seen(veteran[:3]), seen(third)], RULES))[1] is Standing.RACING
     fourth = [*third, -5.0]
-    sharp = Rules(first=4, slots=4, level=0.3)
+    sharp = SearchPolicy(first=4, slots=4, level=0.3)
     assert standings(race([seen(veteran[:4]), seen(fourth)], sharp))[1] is Standing.WORSE
 
 
@@ -85,13 +87,13 @@ def test_where_nothing_is_better_the_default_stays():
 
 
 def test_all_the_way_is_the_last_rung():
-    rules = Rules(first=4, slots=4, rungs=(1, 3))
+    rules = SearchPolicy(first=4, slots=4, rungs=(1, 3))
     found = race([seen(steady(0.1, 3))], rules)
     assert standings(found) == [Standing.FINISHED]
 
 
 def test_a_workload_that_clearly_suffers_ends_it():
-    rules = Rules(first=4, slots=4, worst=-0.05)
+    rules = SearchPolicy(first=4, slots=4, worst=-0.05)
     found = race(
         [seen(steady(0.5, 2), steady(-0.4, 2)), seen(steady(0.1, 2), steady(0.1, 2))], rules
     )
@@ -100,7 +102,7 @@ def test_a_workload_that_clearly_suffers_ends_it():
 
 
 def test_a_workload_that_seems_to_suffer_keeps_it_from_winning():
-    rules = Rules(first=4, slots=4, worst=-0.05)
+    rules = SearchPolicy(first=4, slots=4, worst=-0.05)
     wild = list(-0.06 + 10 * WOBBLE[:8])
     found = race([seen(steady(0.5, 8), wild), seen(steady(0.1, 8), steady(0, 8))], rules)
     assert standings(found) == [Standing.FINISHED] * 2
@@ -110,10 +112,10 @@ def test_a_workload_that_seems_to_suffer_keeps_it_from_winning():
 
 def test_weights_decide_between_workloads():
     candidates = [seen(steady(0.2, 4), steady(-0.1, 4)), seen(steady(0.0, 4), steady(0.1, 4))]
-    assert race(candidates, Rules(first=4, slots=4, weights=(3, 1))).incumbent == 0
-    assert race(candidates, Rules(first=4, slots=4, weights=(1, 3))).incumbent == 1
+    assert race(candidates, SearchPolicy(first=4, slots=4, weights=(3, 1))).incumbent == 0
+    assert race(candidates, SearchPolicy(first=4, slots=4, weights=(1, 3))).incumbent == 1
     with pytest.raises(ValueError, match="3 weights for 2 workloads"):
-        race(candidates, Rules(first=4, slots=4, weights=(1, 3, 1)))
+        race(candidates, SearchPolicy(first=4, slots=4, weights=(1, 3, 1)))
 
 
 def test_what_the_host_refuses_takes_no_part():

@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import hypercube
 from iostudy.analysis.search.response import Curve, Response, response
-from iostudy.analysis.search.seen import Rules, Seen
 from iostudy.analysis.search.space import Choices, Condition, Parameter, Point, Range, Space
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True))
@@ -14,7 +14,7 @@ REQUESTS = Parameter("nr_requests", Range(32, 512))
 SCHEDULER = Parameter("scheduler", Choices(("none", "bfq", "kyber")))
 IDLE = Parameter("slice_idle", Range(0, 100), Condition("scheduler", ("bfq",)))
 SPACE = Space((SCHEDULER, IDLE, READ_AHEAD, REQUESTS))
-RULES = Rules(first=12, slots=4)
+RULES = SearchPolicy(first=12, slots=4)
 NOISE = 0.02
 
 
@@ -30,7 +30,9 @@ def peak(point: Point) -> float:
     return effect + 0.1 + 0.1 * (share(IDLE, point) - 0.5)
 
 
-def seen(surface: Callable[[Point], float], candidates: int, noise: float = NOISE) -> list[Seen]:
+def seen(
+    surface: Callable[[Point], float], candidates: int, noise: float = NOISE
+) -> list[CandidateResult]:
     draw = np.random.default_rng(1)
     blocks = 8
     default = noise * draw.normal(size=blocks)
@@ -38,7 +40,7 @@ def seen(surface: Callable[[Point], float], candidates: int, noise: float = NOIS
     for index, point in enumerate(hypercube(SPACE, candidates, seed=1)):
         own = surface(point) + noise * draw.normal(size=blocks) - default
         own[[2, 4, 8][index % 3] :] = np.nan
-        found.append(Seen(point, (own,)))
+        found.append(CandidateResult(point, (own,)))
     return found
 
 
@@ -131,7 +133,10 @@ def test_without_a_noise_nothing_is_told():
 
 def test_what_was_refused_is_no_candidate():
     many = seen(peak, 14)
-    refused = [Seen(each.point, (np.array([5.0]),), refused=True) for each in seen(peak, 20)[14:]]
+    refused = [
+        CandidateResult(each.point, (np.array([5.0]),), refused=True)
+        for each in seen(peak, 20)[14:]
+    ]
     told = response(SPACE, [*many, *refused], RULES, seed=1)
     assert told is not None
     assert told.candidates == 14

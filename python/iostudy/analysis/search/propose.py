@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, assert_never
 
 import numpy as np
 
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.race import Entrant, race
-from iostudy.analysis.search.seen import Rules, Seen
 from iostudy.analysis.search.space import Choices, Domain, Parameter, Point, Range, Space
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ LISTED = 10_000
 
 
 def propose(
-    space: Space, seen: Sequence[Seen], wanted: int, seed: int, rules: Rules
+    space: Space, seen: Sequence[CandidateResult], wanted: int, seed: int, rules: SearchPolicy
 ) -> tuple[Point, ...]:
     """So many new points; fewer only where the space has no more.
 
@@ -99,7 +99,9 @@ def _drawn(space: Space, draw: np.random.Generator) -> Point:
     return point
 
 
-def _estimated(space: Space, seen: Sequence[Seen], seed: int, rules: Rules) -> Iterator[Point]:
+def _estimated(
+    space: Space, seen: Sequence[CandidateResult], seed: int, rules: SearchPolicy
+) -> Iterator[Point]:
     """What the tree-structured Parzen estimator would try, one after the other, without end."""
     # Slow to import, and needed by searches only.
     import optuna
@@ -128,7 +130,9 @@ def _suggested(trial: Trial, parameter: Parameter) -> str:
     assert_never(parameter.domain)
 
 
-def _replayed(space: Space, seen: Sequence[Seen], rules: Rules) -> list[FrozenTrial]:
+def _replayed(
+    space: Space, seen: Sequence[CandidateResult], rules: SearchPolicy
+) -> list[FrozenTrial]:
     """All that was seen, as Optuna's trials.
 
     What has no block yet, or was refused, is told as running, which the estimator keeps away from.
@@ -169,7 +173,7 @@ def _distribution(domain: Domain) -> BaseDistribution:
     assert_never(domain)
 
 
-def _excess(entrant: Entrant, rules: Rules) -> dict[str, float]:
+def _excess(entrant: Entrant, rules: SearchPolicy) -> dict[str, float]:
     """By how much each workload falls below the worst that is allowed; above 0 where it does."""
     if rules.worst is None:
         return {}

@@ -1,7 +1,7 @@
 """Which candidates go on, which are dropped, and which of them is ahead.
 
-Every block runs the default and the candidates that race. After 1, 2, 4 and 8 blocks (`Rules`) a
-candidate is judged, and dropped if it is clearly worse than the incumbent: if the one-sided t
+Every block runs the default and the candidates that race. After 1, 2, 4 and 8 blocks
+(`SearchPolicy`) a candidate is judged, and dropped if it is clearly worse than the incumbent: if the one-sided t
 interval of their difference lies below 0 (racing: Maron & Moore 1994; Birattari et al. 2002). The
 incumbent is the best of those with the most blocks, so that no lucky first block takes its place
 (as in SMAC's intensification, Hutter, Hoos & Leyton-Brown 2011); the default has as many as any,
@@ -21,8 +21,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy, stacked
 from iostudy.analysis.search.estimates import Array, Estimates, estimate
-from iostudy.analysis.search.seen import Rules, Seen, stacked
 
 Counts = NDArray[np.int64]
 
@@ -74,7 +74,7 @@ class Race:
     free: int
 
 
-def race(seen: Sequence[Seen], rules: Rules) -> Race:
+def race(seen: Sequence[CandidateResult], rules: SearchPolicy) -> Race:
     """The race as the blocks leave it, judged again from the first block to the last.
 
     A function of its arguments alone: what was dropped stays dropped, as it is judged by the blocks
@@ -94,7 +94,7 @@ class _Judge:
 
     ratios: Array
     shares: Array
-    rules: Rules
+    rules: SearchPolicy
 
     def after(self, blocks: int, standings: list[Standing]) -> list[Standing]:
         """The standings after that many blocks, from those before the last of them."""

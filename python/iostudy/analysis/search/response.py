@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from iostudy.analysis.search import surrogate
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy, stacked
 from iostudy.analysis.search.estimates import estimate
 from iostudy.analysis.search.propose import hypercube
-from iostudy.analysis.search.seen import Rules, Seen, stacked
 from iostudy.analysis.search.space import Parameter, Point, Space
 
 Array = NDArray[np.float64]
@@ -83,7 +83,9 @@ class Response:
     importance: tuple[Importance, ...]
 
 
-def response(space: Space, seen: Sequence[Seen], rules: Rules, seed: int) -> Response | None:
+def response(
+    space: Space, seen: Sequence[CandidateResult], rules: SearchPolicy, seed: int
+) -> Response | None:
     """What the candidates say of each parameter; None where they are too few.
 
     They are too few below 8, or 3 for each parameter, or as long as their noise is not known.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import FiniteFloat
 
-from iostudy.conduct.covariates import Covariate
 from iostudy.report.values.base import Value
+from iostudy.telemetry.covariates import Covariate
 
 
 class CovariateShare(Value):

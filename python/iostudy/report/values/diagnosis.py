@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import FiniteFloat
 
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
 from iostudy.report.values.base import Value
-from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 
 
 class EvidenceTold(Value):
@@ -22,21 +22,21 @@ class EvidenceTold(Value):
 class FindingTold(Value):
     """One limit."""
 
-    limit: Limit
+    limit: Bottleneck
     of: str
     """The device, interface, mount or process that it is about; empty: the machine."""
     held: FiniteFloat | None
     """For how much of the time it held the work up, in percent; null where that is not known."""
     confidence: Confidence
     evidence: tuple[EvidenceTold, ...]
-    explains: tuple[Limit, ...]
+    explains: tuple[Bottleneck, ...]
     """Limits that are its consequences."""
 
 
 class DiagnosisTold(Value):
     """What limited one run, and what was looked at."""
 
-    limit: Limit
+    limit: Bottleneck
     """That of the first finding; unclear where there is none."""
     sentence: str
     no_help: str

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 from pydantic import FiniteFloat
 
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
 from iostudy.report.values.base import Value
 from iostudy.report.values.diagnosis import EvidenceTold
-from iostudy.telemetry.limits.diagnosis import Confidence, Limit
 
 
 class SeriesTold(Value):
@@ -35,9 +35,9 @@ class LimitedTold(Value):
     workload: str
     configuration: str
     trials: int
-    limits: dict[Limit, int]
+    limits: dict[Bottleneck, int]
     """In how many trials each limit was told, the most frequent first."""
-    limit: Limit
+    limit: Bottleneck
     """The one of the typical trial."""
     of: str
     """The device, interface, mount or process that it is about; empty: the machine."""

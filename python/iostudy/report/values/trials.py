@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import FiniteFloat
 
+from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.ledger.rows import TrialStatus
 from iostudy.report.values.base import Value
-from iostudy.telemetry.limits.diagnosis import Limit
 
 
 class TrialTold(Value):
@@ -39,7 +39,7 @@ class TrialTold(Value):
     devices: dict[str, dict[str, FiniteFloat | None]]
     machine: dict[str, FiniteFloat | None]
     phases: dict[str, FiniteFloat | None]
-    limit: Limit | None = None
+    limit: Bottleneck | None = None
     """What limited it; None of a trial that does not count."""
     notes: tuple[str, ...]
     telemetry: str

@@ -11,7 +11,7 @@ from iostudy.errors import ClusterError, RestoreError
 from iostudy.hadoop.existing import reach
 from iostudy.hadoop.existing.cluster import ExistingCluster
 from iostudy.hadoop.shell import Shell
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class HdfsFolder:
         """None on this host."""
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Kill the study's jobs and remove the folder.
 
         RestoreError where the cluster does not serve; with ACCEPT the folder is left there then.
@@ -105,7 +105,7 @@ class HdfsFolder:
         try:
             return self._removed()
         except ClusterError as error:
-            if foreign is Foreign.ACCEPT:
+            if foreign is ConflictPolicy.ACCEPT:
                 return (f"{self.describe()}: left there, as it cannot be removed: {error.found}",)
             raise RestoreError(
                 f"to remove the {self.describe()}",

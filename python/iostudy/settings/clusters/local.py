@@ -9,7 +9,7 @@ from iostudy.errors import ClusterError, RestoreError
 from iostudy.hadoop.command import Tell, nobody
 from iostudy.hadoop.local import kept
 from iostudy.hadoop.local.cluster import LocalCluster
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class StartedCluster:
         """None: processes and folders are the study's own."""
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """End its processes and remove its folders."""
         del foreign
         was_there = kept.exists(self.cluster.layout.home)

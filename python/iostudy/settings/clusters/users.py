@@ -15,12 +15,12 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.safe_path import require_safe
-from iostudy.settings import state
 from iostudy.settings.clusters.local import StartedCluster
-from iostudy.settings.journal import Mode
-from iostudy.settings.locks import lock_directory
-from iostudy.settings.recovery import Recovery, restore_kind
-from iostudy.settings.transaction import Transaction, Undoing
+from iostudy.settings.transaction import state
+from iostudy.settings.transaction.journal import Mode
+from iostudy.settings.transaction.locks import lock_directory
+from iostudy.settings.transaction.recovery import Recovery, restore_kind
+from iostudy.settings.transaction.transaction import Transaction, UndoResult
 
 WORK_FOLDER = "/tmp"
 """A folder that a study or a bench can be given as its target, as most clusters have one."""
@@ -77,7 +77,7 @@ def stop() -> Recovery:
     cluster = find()
     if cluster is not None and recovery == Recovery():
         # Its journal is lost; what it consists of is known all the same.
-        return Recovery(Undoing(StartedCluster(cluster).undo()))
+        return Recovery(UndoResult(StartedCluster(cluster).undo()))
     return recovery
 
 

@@ -24,7 +24,7 @@ from iostudy.errors import RestoreError, SettingError
 from iostudy.host import cgroups, stack
 from iostudy.host.cgroups import CONTROLLER, HANDED_DOWN, PROCESSES, Version
 from iostudy.host.files import read_attribute, write_attribute
-from iostudy.settings.change import Foreign, Record, SettingKind
+from iostudy.settings.change import ConflictPolicy, Record, SettingKind
 from iostudy.settings.definitions.cgroup import NO_LIMIT, CgroupSettingDefinition, Control
 from iostudy.settings.identity import boot_id
 
@@ -187,7 +187,7 @@ class TrialGroup:
         except OSError as error:
             raise self._refused(f"to move there: {error.strerror}") from error
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Move back what is in the group, remove it, and turn the controller off again."""
         del foreign
         if self.boot != boot_id():

@@ -14,7 +14,7 @@ from typing import ClassVar
 from iostudy.errors import TargetError
 from iostudy.host.files import ROOT
 from iostudy.settings import attributes
-from iostudy.settings.attributes import AttributeSetting, Disturbs
+from iostudy.settings.attributes import AttributeSetting, SideEffects
 from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.cpu import GOVERNOR, CpuDefinition
 from iostudy.settings.identity import boot_id
@@ -34,7 +34,7 @@ class CpuPolicies(HostFiles):
     kind: ClassVar[str] = "cpu-policies"
 
     @property
-    def disturbs(self) -> Disturbs:
+    def side_effects(self) -> SideEffects:
         """The tunables of governors, whether a policy has its own or all share them."""
         return {
             f"{policy}/{GOVERNOR.attribute}": (

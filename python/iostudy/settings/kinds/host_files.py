@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from iostudy.host.files import ROOT, read_attribute, write_attribute
-from iostudy.settings.attributes import READ_ONLY, Disturbs
+from iostudy.settings.attributes import READ_ONLY, SideEffects
 from iostudy.settings.change import WHOLE_HOST, Record
 from iostudy.settings.identity import boot_id
 
@@ -38,7 +38,7 @@ class HostFiles:
         return "this host"
 
     @property
-    def disturbs(self) -> Disturbs:
+    def side_effects(self) -> SideEffects:
         """Nothing, unless a kind says otherwise."""
         return {}
 
@@ -57,7 +57,7 @@ class HostFiles:
 
     def in_order(self, attributes: Iterable[str]) -> list[str]:
         """What others hang on first."""
-        return sorted(attributes, key=lambda name: (name not in self.disturbs, name))
+        return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
 
     def read(self, attribute: str) -> str | None:
         """The text."""

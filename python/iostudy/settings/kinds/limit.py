@@ -18,7 +18,7 @@ from typing import ClassVar
 from iostudy import units
 from iostudy.errors import SettingError
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.settings.attributes import AttributeChange, Disturbs
+from iostudy.settings.attributes import AttributeChange, SideEffects
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.limit import (
     DEFINITIONS,
@@ -52,7 +52,7 @@ class Limits:
     """The limits of a process: an attribute for each resource, ``SOFT HARD``."""
 
     kind: ClassVar[str] = "process-limits"
-    disturbs: ClassVar[Disturbs] = {}
+    side_effects: ClassVar[SideEffects] = {}
 
     process: ProcessIdentity
 

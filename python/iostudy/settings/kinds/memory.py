@@ -14,7 +14,7 @@ from typing import ClassVar
 from iostudy.errors import TargetError
 from iostudy.host.files import ROOT, parse_chosen
 from iostudy.settings import attributes
-from iostudy.settings.attributes import AttributeSetting, Disturbs
+from iostudy.settings.attributes import AttributeSetting, SideEffects
 from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.memory import ENABLED, HugePageDefinition
 from iostudy.settings.identity import boot_id
@@ -31,7 +31,7 @@ class HugePages(HostFiles):
     kind: ClassVar[str] = "huge-pages"
 
     @property
-    def disturbs(self) -> Disturbs:
+    def side_effects(self) -> SideEffects:
         """The memory that the kernel keeps free."""
         return {f"{folder}/{ENABLED.attribute}": (_MIN_FREE,) for folder in _FOLDERS}
 

@@ -24,7 +24,7 @@ from iostudy.host import stack
 from iostudy.host.devices import BlockDevice, parse_scheduler
 from iostudy.host.files import ROOT, read_attribute, write_attribute
 from iostudy.settings import attributes
-from iostudy.settings.attributes import READ_ONLY, AttributeChange, AttributeSetting, Disturbs
+from iostudy.settings.attributes import READ_ONLY, AttributeChange, AttributeSetting, SideEffects
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.queue import Layer, QueueSettingDefinition
 from iostudy.settings.identity import DeviceIdentity
@@ -53,7 +53,7 @@ class Queue:
     """The attribute files below ``/sys/block/DEVICE/queue``."""
 
     kind: ClassVar[str] = "block-queue"
-    disturbs: ClassVar[Disturbs] = {
+    side_effects: ClassVar[SideEffects] = {
         SCHEDULER: ("nr_requests", "async_depth", "wbt_lat_usec", "iosched/*"),
         "nr_requests": ("async_depth", "iosched/async_depth"),
         "iosched/strict_guarantees": _views("slice_idle"),

@@ -21,7 +21,7 @@ from typing import ClassVar
 from iostudy.errors import SettingError, TargetError
 from iostudy.host.files import ROOT
 from iostudy.settings.attributes import AttributeChange, Attributes, AttributeSetting
-from iostudy.settings.change import Foreign, SettingKind
+from iostudy.settings.change import ConflictPolicy, SettingKind
 from iostudy.settings.definitions.sysctl import SysctlDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
@@ -106,7 +106,7 @@ class ProvenChange(AttributeChange):
             self._set(attribute, value)
             self._verify(attribute, value)
         except SettingError as error:
-            self.undo(Foreign.OVERWRITE)
+            self.undo(ConflictPolicy.OVERWRITE)
             raise SettingError(
                 f"a way back for {attribute} of {self.owner.name} before it is changed",
                 found=f"written as it is, {value!r}: {error.found}",

@@ -11,7 +11,7 @@ from typing import ClassVar
 from iostudy.errors import OutOfReachError, SettingError
 from iostudy.host.mounts import Mount, mounts_of
 from iostudy.host.namespaces import MountNamespace, is_everything_visible, process_with_mount
-from iostudy.settings.attributes import Disturbs
+from iostudy.settings.attributes import SideEffects
 from iostudy.settings.change import Record
 from iostudy.settings.identity import boot_id
 from iostudy.settings.mounting import calls as mount_calls
@@ -34,7 +34,7 @@ class MountFlags:
     """The options of one mount. ``point`` is where it was found, for it can be moved."""
 
     kind: ClassVar[str] = "mount-flags"
-    disturbs: ClassVar[Disturbs] = {}
+    side_effects: ClassVar[SideEffects] = {}
 
     point: str
     id: int
@@ -162,7 +162,7 @@ class FileSystemOptions:
     """
 
     kind: ClassVar[str] = "file-system-options"
-    disturbs: ClassVar[Disturbs] = {
+    side_effects: ClassVar[SideEffects] = {
         # btrfs_parse_param() in fs/btrfs/super.c: what is compressed must be copied and summed.
         "compress": ("compress-force", "datacow", "datasum"),
         "datacow": ("compress", "compress-force", "datasum"),

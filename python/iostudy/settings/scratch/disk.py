@@ -18,7 +18,7 @@ from iostudy.host import devices
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.settings import commands
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.identity import ScratchIdentity
 from iostudy.settings.mounted_place import MountedPlace
 from iostudy.settings.scratch import steps
@@ -119,7 +119,7 @@ class LoopbackDisk:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Detach, and remove the folder with the image.
 
         OutOfReachError where the file system of the folder is not mounted there: detached it is.
@@ -209,7 +209,7 @@ class ScratchDevice:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove the folder. What is on the device stays there.
 
         OutOfReachError where the file system of the folder is not mounted there.

@@ -12,7 +12,7 @@ from iostudy.errors import SettingError
 from iostudy.host import mounts, stack
 from iostudy.host.mounts import Mount
 from iostudy.settings import commands
-from iostudy.settings.change import Foreign, Record
+from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.identity import ScratchIdentity
@@ -102,7 +102,7 @@ class NewFilesystem:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 
-    def undo(self, foreign: Foreign = Foreign.REPORT) -> tuple[str, ...]:
+    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Unmount it, and remove the mount point."""
         del foreign
         was_there = self.point.exists()

@@ -233,7 +233,7 @@ def _definition(
     return WorkloadDefinition(
         name=f"hadoop.dfsio-{name}",
         models=models,
-        leaves_out=". ".join(filter(None, (_LEAVES_OUT, differs))),
+        not_modelled=". ".join(filter(None, (_LEAVES_OUT, differs))),
         source="Apache Hadoop, org.apache.hadoop.fs.TestDFSIO "
         "(hadoop-mapreduce-client-jobclient, tests)",
         options=options,

@@ -21,9 +21,9 @@ from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import counters
 from iostudy.hadoop.tools.counters import Job, NoCountersError
 from iostudy.units import format_rounded_size, format_size
-from iostudy.workloads import program
 from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick, Workload
-from iostudy.workloads.program import Ended, Program
+from iostudy.workloads.external import program
+from iostudy.workloads.external.program import Ended, Program
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
 """How often a client asks whether its job has ended; that is the resolution of a job's time."""

@@ -23,7 +23,7 @@ from iostudy.workloads.definition import (
 )
 from iostudy.workloads.hadoop import counted, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
-from iostudy.workloads.mrbench import SPREAD, InputType, histogram, spread
+from iostudy.workloads.native.mrbench import SPREAD, InputType, histogram, spread
 
 _DISK_BLOCK_BYTES = 4096
 _FILES_OF_A_JOB = 16
@@ -120,8 +120,8 @@ HADOOP_MRBENCH = WorkloadDefinition(
     models="MRBench: tiny jobs one after another, where starting and committing is all. "
     "Each is submitted, scheduled, run and committed by Hadoop itself, on YARN or in its local "
     "runner",
-    leaves_out="bytes: the name-node's journal and the staging of jobs move more than the jobs do; "
-    "so foreign I/O is not noticed. A job's time ends when the client asks for it again: every "
+    not_modelled="bytes: the name-node's journal and the staging of jobs move more than the jobs "
+    "do; so foreign I/O is not noticed. A job's time ends when the client asks for it again: every "
     "tenth of a second here, every second where MRBench is run by hand "
     f"({job.POLL})",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.mapred.MRBench "

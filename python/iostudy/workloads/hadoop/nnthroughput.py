@@ -23,7 +23,6 @@ from iostudy.hadoop.tools import nnthroughput
 from iostudy.hadoop.tools.nnthroughput import ALONE_IN_LOG, NNThroughputResult, NNThroughputRun
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.units import MIB
-from iostudy.workloads import program
 from iostudy.workloads.definition import (
     Figure,
     Measured,
@@ -33,7 +32,13 @@ from iostudy.workloads.definition import (
     WorkloadDefinition,
     go_on,
 )
-from iostudy.workloads.edit_logs import (
+from iostudy.workloads.external import program
+from iostudy.workloads.external.program import Ended, Program
+from iostudy.workloads.folder import empty, remove
+from iostudy.workloads.hadoop import job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.edit_logs import (
     NO_LOG,
     EditLogs,
     NamespaceOptions,
@@ -41,11 +46,6 @@ from iostudy.workloads.edit_logs import (
     opens_per_create,
     rate_figures,
 )
-from iostudy.workloads.folder import empty, remove
-from iostudy.workloads.hadoop import job
-from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload
-from iostudy.workloads.native import told_as_workload
-from iostudy.workloads.program import Ended, Program
 
 _FOLDER = "hadoop-nnthroughput"
 _LOG = "namenode.log"
@@ -339,7 +339,7 @@ HADOOP_NNTHROUGHPUT = WorkloadDefinition(
     "fetches the jars where HADOOP_HOME names none. An error in the name-node's log is an error, "
     "also that of a log directory that a name-node would go on without; and so is a log that has "
     "fewer transactions than were asked for",
-    leaves_out="blockReport, and a name-node without a log, which there is none of; with "
+    not_modelled="blockReport, and a name-node without a log, which there is none of; with "
     f"{NO_LOG} see nnthroughput. How much a log is lengthened by is not to be chosen: 1 MiB each "
     "time. Files that are opened, renamed or deleted are made and closed before, unmeasured, into "
     "the same log. The benchmark's main thread waits by asking again and again, which takes one "

@@ -26,7 +26,7 @@ from iostudy.workloads.definition import (
 )
 from iostudy.workloads.hadoop import counted, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
-from iostudy.workloads.native import told_as_workload
+from iostudy.workloads.native.core_errors import told_as_workload
 
 _CHECKSUM = "hadoop-tera-checksum"
 _SPILLS = 2
@@ -255,7 +255,7 @@ def _definition(
     return WorkloadDefinition(
         name=f"hadoop.{name.lower()}",
         models=models,
-        leaves_out=_LEAVES_OUT,
+        not_modelled=_LEAVES_OUT,
         source=f"{_SOURCE}.{name}",
         options=options,
         figures=_FIGURES,

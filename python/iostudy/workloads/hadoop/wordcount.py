@@ -25,7 +25,7 @@ from iostudy.workloads.definition import (
 from iostudy.workloads.folder import remove
 from iostudy.workloads.hadoop import counted, job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
-from iostudy.workloads.native import told_as_workload
+from iostudy.workloads.native.core_errors import told_as_workload
 
 _TEXT, _WORDS = "hadoop-words-in", "hadoop-words-made"
 _THREADS = 2
@@ -146,7 +146,7 @@ WORDCOUNT = WorkloadDefinition(
     models="WordCount on HDFS: how often each word occurs in a text. The text is the one that "
     "wordcount makes, by Zipf's law from the block's seed; it is made on the target and moved into "
     "HDFS once per block. That as many words are counted as were written is checked",
-    leaves_out="a sync to disk, for which Hadoop does not ask. With the local runner, as many "
+    not_modelled="a sync to disk, for which Hadoop does not ask. With the local runner, as many "
     "tasks run at a time as mapreduce.local.map.tasks.maximum and "
     "mapreduce.local.reduce.tasks.maximum say",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",

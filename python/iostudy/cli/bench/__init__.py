@@ -1,0 +1,1 @@
+"""The bench command: one workload, run once, with telemetry."""

@@ -1,0 +1,61 @@
+"""Where ``bench`` runs its workload: in a directory, on a cluster that lies there, or in HDFS."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy.cli.console import say
+from iostudy.errors import UsageError
+from iostudy.hadoop.spec import ClusterSpec
+from iostudy.node.cluster_request import ordered
+from iostudy.node.clusters import ClusterRequest
+from iostudy.study.hadoop import hdfs_target
+from iostudy.study.targets import DirectoryTarget, Target
+from iostudy.workloads.definition import WorkloadDefinition
+
+_DEFAULT = ClusterSpec()
+
+
+@dataclass(frozen=True)
+class BenchPlace:
+    """A target, a directory of this machine to work in, and the cluster that is needed, if any."""
+
+    target: Target
+    folder: Path
+    order: ClusterRequest | None
+
+
+def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -> BenchPlace:
+    """What ``--target`` is to a workload; UsageError if it cannot work there.
+
+    ``spec`` is the cluster that is started where one is needed and the target is none.
+    """
+    in_hdfs = "://" in target
+    if spec != _DEFAULT and (in_hdfs or not definition.needs_hadoop):
+        found = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
+        raise _refused("a cluster to start", found, "leave --datanodes and --yarn out")
+    if not in_hdfs:
+        folder = Path(target)
+        own = DirectoryTarget(folder)
+        order = ordered(own, spec, tell=say) if definition.needs_hadoop else None
+        return BenchPlace(own, folder, order)
+    if not definition.needs_hadoop:
+        remedy = (
+            "name a directory, or one of Hadoop's own workloads; `iostudy workloads` lists them"
+        )
+        raise _refused(f"{definition.name} on {target}", "it works on files of this host", remedy)
+    far = _hdfs(target)
+    return BenchPlace(far, Path(tempfile.gettempdir()), ordered(far, spec, tell=say))
+
+
+def _hdfs(text: str) -> Target:
+    try:
+        return hdfs_target(text)
+    except ValueError as error:
+        raise _refused("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
+
+
+def _refused(wanted: str, found: str, remedy: str) -> UsageError:
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

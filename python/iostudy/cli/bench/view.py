@@ -1,0 +1,107 @@
+"""What ``bench`` prints of a run: figures, latencies, parts, telemetry, its limit and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pydantic import BaseModel
+
+from iostudy.cli.bars import bars
+from iostudy.cli.bench.requests import show_requests
+from iostudy.cli.console import print_line, print_numbers, print_table, say
+from iostudy.diagnosis.bottleneck import Diagnosis
+from iostudy.node.protocol import TrialResult
+from iostudy.report.columns import TextTable
+from iostudy.report.matrix import matrices
+from iostudy.units import format_reading, format_significant
+from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition
+from iostudy.workloads.native.latency import percentiles_us
+
+
+def show(
+    definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
+) -> None:
+    """All of it on stdout, and the notes on stderr."""
+    # Here and not above: what tells telemetry loads statistics, most of a second of them.
+    from iostudy.report.telemetry import shown_name, shown_value
+    from iostudy.report.wording import significant
+
+    figures = [
+        (figure.name, *_reading(value, figure.unit), figure.documentation)
+        for figure, value in _measured(definition.figures(options), result.figures)
+    ]
+    print_table(("figure", "value", "unit", "meaning"), figures)
+    _show_latencies(result.latencies)
+    for figure in definition.part_figures(options):
+        _show_parts(figure, result.parts)
+    for device in result.devices or ("no device",):
+        telemetry = result.telemetry.seen.devices.get(device, {})
+        readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
+        print_line()
+        print_table((device, ""), readings)
+    requests = result.telemetry.seen.requests
+    if requests is not None:
+        show_requests(requests)
+    print_line()
+    for sentence in limited.sentences:
+        print_line(f"{sentence}.")
+    for note in (*result.notes, *(requests.notes() if requests else ())):
+        say(f"note: {note}")
+    say("one run, which says nothing about differences; `iostudy run` compares")
+
+
+def _measured(
+    figures: Sequence[Figure], values: Mapping[str, float]
+) -> Iterator[tuple[Figure, float]]:
+    return ((figure, values[figure.name]) for figure in figures if figure.name in values)
+
+
+def _reading(value: float, unit: str) -> tuple[str, str]:
+    number, _, shown_unit = format_reading(value, unit).partition(" ")
+    return number, shown_unit
+
+
+def _show_latencies(latencies: Mapping[str, Histogram]) -> None:
+    known = {operation: own for operation, own in latencies.items() if own}
+    if not known:
+        return
+    told = {operation: percentiles_us(own) for operation, own in known.items()}
+    heads = ("latency, us", *next(iter(told.values())), "measured")
+    rows = [
+        (
+            operation,
+            *map(format_significant, own.values()),
+            str(sum(count for _, count in known[operation])),
+        )
+        for operation, own in told.items()
+    ]
+    print_line()
+    print_table(heads, rows)
+    for operation, own in known.items():
+        print_line()
+        print_table((f"{operation}, up to us", "share, %", ""), list(bars(own)))
+
+
+def _show_parts(figure: Figure, parts: Sequence[Part]) -> None:
+    """As a matrix of each operation where they are its cells; else a row for each."""
+    own = [
+        (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
+    ]
+    if not own:
+        return
+    print_line()
+    print_line(f"{figure.name} of each part, {figure.unit}: {figure.documentation}")
+    for matrix in matrices(own):
+        heads, rows = matrix.table(format_significant)
+        print_numbers(TextTable(matrix.operation, heads, rows, names=1))
+    if not matrices(own):
+        print_numbers(_list(own, figure.name))
+
+
+def _list(own: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
+    labels = tuple(dict.fromkeys(label for part, _ in own for label in part))
+    rows = [
+        (*(part.get(label, "") for label in labels), format_significant(value))
+        for part, value in own
+    ]
+    return TextTable("", (*labels, name), rows, names=len(labels))

@@ -1,1 +1,0 @@
-"""How a study is carried out: block by block, trial by trial, until the answers are known."""

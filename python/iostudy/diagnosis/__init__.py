@@ -1,0 +1,1 @@
+"""Diagnosis of the bottleneck of a run, from the figures of its recording (pure)."""

@@ -1,0 +1,1 @@
+"""Execution of a study: schedule, runner, trials, validity and listeners."""

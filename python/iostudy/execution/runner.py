@@ -1,0 +1,207 @@
+"""Conductor of a study: runs the blocks that an agenda names and repeats each until it counts."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from iostudy.errors import TrialError
+from iostudy.execution.listeners import Listener
+from iostudy.execution.schedule import Schedule
+from iostudy.execution.trial import run_trial
+from iostudy.execution.validity import is_disturbed
+from iostudy.ledger.given_up import GivenUp, GivenUpRecord
+from iostudy.ledger.rows import TrialRow, TrialStatus
+from iostudy.ledger.store import Ledger
+from iostudy.node.protocol import BlockSession, Node
+from iostudy.results.comparisons import ComparisonResult
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Study, Validity
+from iostudy.study.plan import Block
+
+INTERRUPTED = "iostudy ended before this trial did"
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0
+"""Waits for a quieter machine: the first one, and the longest. Each is twice the one before."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt at a block; ``reason`` says why it does not count, empty if it does."""
+
+    rows: Sequence[TrialRow]
+    reason: str = ""
+
+    def is_disturbed(self, limits: Validity) -> bool:
+        """Whether its last trial exceeded a limit, so that a pause may help."""
+        seen = self.rows[-1].seen if self.rows else None
+        return bool(self.reason) and seen is not None and is_disturbed(seen, limits)
+
+    @property
+    def failed_by_itself(self) -> str:
+        """The configuration that it ended with, if that gave no figures; empty otherwise."""
+        return self.rows[-1].configuration if self.rows and self.rows[-1].figures is None else ""
+
+
+class Runner:
+    """One study on one node, recorded in one ledger."""
+
+    def __init__(
+        self,
+        study: Study,
+        agenda: Schedule,
+        node: Node,
+        ledger: Ledger,
+        listeners: Sequence[Listener] = (),
+    ) -> None:
+        self._study = study
+        self._agenda = agenda
+        self._node = node
+        self._ledger = ledger
+        self._listeners = listeners
+        self._requests = {w.label: w for w in study.workloads}
+        self._given_up = GivenUpRecord(ledger)
+        self._rows: list[TrialRow] = []
+        self._seconds = 0.0
+        self._trials = 0
+
+    def run(self) -> tuple[ComparisonResult, ...]:
+        """Carry out what the ledger does not hold yet; where every comparison stands then.
+
+        A workload of which no attempt at a block counts is given up, and the others continue.
+        Raises TrialError at the end if a workload was given up because it failed, and not because
+        of a limit; RestoreError at once when something could not be restored. The ledger holds
+        what was finished before.
+        """
+        self._ledger.interrupt(INTERRUPTED)
+        self._rows = list(self._ledger.rows())
+        for listener in self._listeners:
+            listener.study_began(self._study, self._agenda.seed, len(self._rows))
+        while (block := self._agenda.next(self._rows, self._without())) is not None:
+            self._complete(block)
+        final = self._agenda.comparisons(self._rows)
+        for listener in self._listeners:
+            listener.study_ended(final)
+        if failed := [each for each in self._given_up.all() if not each.disturbed]:
+            raise _failed(failed, self._ledger)
+        return final
+
+    def _without(self) -> frozenset[str]:
+        return frozenset(each.workload for each in self._given_up.all())
+
+    def _complete(self, block: Block) -> None:
+        """Attempt the block until an attempt counts; give its workload up after the last one."""
+        allowed = self._study.validity.attempts
+        before = max((row.attempt for row in self._rows_of(block)), default=0)
+        failed = set[str]()
+        for number in range(1, allowed + 1):
+            found = self._attempt(block, before + number)
+            if not found.reason:
+                return self._count(block, before + number, found)
+            self._rows += found.rows
+            failed.add(found.failed_by_itself)
+            for listener in self._listeners:
+                listener.block_repeated(block, before + number, found.reason)
+            if number < allowed and found.is_disturbed(self._study.validity):
+                self._pause(number)
+        if len(failed) != 1 or not self._agenda.drop(failed.pop(), found.reason):
+            self._give_up(block, found)
+        return None
+
+    def _count(self, block: Block, attempt: int, found: Attempt) -> None:
+        self._ledger.complete(block.workload, block.index, attempt)
+        self._rows += [replace(row, counts=True) for row in found.rows]
+        self._tell(block)
+
+    def _pause(self, number: int) -> None:
+        """Wait for a quieter machine after an attempt, counted from 1."""
+        seconds = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (number - 1))
+        for listener in self._listeners:
+            listener.pause_began(seconds)
+        time.sleep(seconds)
+
+    def _give_up(self, block: Block, last: Attempt) -> None:
+        given_up = GivenUp(
+            workload=block.workload,
+            block=block.index,
+            attempts=self._study.validity.attempts,
+            reason=last.reason,
+            disturbed=last.is_disturbed(self._study.validity),
+        )
+        self._given_up.add(given_up)
+        for listener in self._listeners:
+            listener.workload_given_up(given_up)
+
+    def _attempt(self, block: Block, attempt: int) -> Attempt:
+        """Run the block once."""
+        began, rows, reason = time.monotonic(), list[TrialRow](), ""
+        seed = _data_seed(self._agenda.seed, block, attempt)
+        try:
+            with self._node.block(self._requests[block.workload], seed) as session:
+                for label in block.order:
+                    rows.append(self._trial(session, block, attempt, len(rows) + 1, label))
+                    if rows[-1].status is not TrialStatus.FINISHED:
+                        reason = f"{label}: {rows[-1].reason}"
+                        break
+        except TrialError as error:
+            reason = f"{error.wanted}, but {error.found}"
+        self._seconds += time.monotonic() - began
+        self._trials += len(rows)
+        return Attempt(rows, reason)
+
+    def _trial(
+        self, session: BlockSession, block: Block, attempt: int, position: int, label: str
+    ) -> TrialRow:
+        configuration = self._agenda.configuration(label)
+        row = _begun(block, attempt, position, configuration)
+        for listener in self._listeners:
+            listener.trial_began(row, len(block.order))
+        limits, figure = self._study.validity, self._requests[block.workload].figure
+        row = run_trial(self._ledger, session, limits, row, configuration, figure)
+        for listener in self._listeners:
+            listener.trial_ended(row)
+        return row
+
+    def _tell(self, block: Block) -> None:
+        progress = self._agenda.progress(block, self._rows, self._seconds / self._trials)
+        for listener in self._listeners:
+            listener.block_ended(progress)
+
+    def _rows_of(self, block: Block) -> list[TrialRow]:
+        wanted = (block.workload, block.index)
+        return [row for row in self._rows if (row.workload, row.block) == wanted]
+
+
+def _begun(block: Block, attempt: int, position: int, configuration: Configuration) -> TrialRow:
+    return TrialRow(
+        id=0,
+        block=block.index,
+        attempt=attempt,
+        position=position,
+        workload=block.workload,
+        configuration=configuration.label,
+        status=TrialStatus.STARTED,
+        started_at=time.time(),
+    )
+
+
+def _data_seed(seed: int, block: Block, attempt: int) -> int:
+    """Other data in every block, the same for the same study, seed, block and attempt."""
+    text = f"{seed} {block.workload} {block.index} {attempt}"
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+
+
+def _failed(given_up: Sequence[GivenUp], ledger: Ledger) -> TrialError:
+    first = given_up[0]
+    found = "; ".join(
+        f"{own.workload}: none of {own.attempts} attempts counts; the last: {own.reason}"
+        for own in given_up
+    )
+    return TrialError(
+        f"to complete block {first.block} of {first.workload}",
+        found=found,
+        where=str(ledger.folder),
+        remedy="correct the cause and resume with --resume; finished trials are kept, "
+        "and the report shows what they decide",
+    )

@@ -1,0 +1,1 @@
+"""Pure results of a study: comparisons, recommendation, scaling, screening and search."""

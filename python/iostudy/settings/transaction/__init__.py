@@ -1,0 +1,1 @@
+"""Reversible changes of the host: journal, transaction, recovery and locks."""

@@ -1,0 +1,204 @@
+"""Locks of one study at a time: on an output folder, on every device below a place, on the host.
+
+Only root's locks and the user's own count. Whoever may lock a file that root respects could keep
+root from its work for ever, so root locks in a folder of its own, and other users in theirs. Other
+users see what root has locked in /proc/locks, without a file that they could open and lock.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from iostudy import durable
+from iostudy.errors import BusyError, TargetError, UsageError
+from iostudy.host import stack
+from iostudy.host.devices import device_exists
+from iostudy.host.files import decode
+from iostudy.host.lock_holders import find_lock_holder, one_line
+from iostudy.safe_path import ROOT_UID, open_directory, open_regular, read_at_most
+from iostudy.settings.change import WHOLE_HOST
+from iostudy.settings.transaction import state
+from iostudy.settings.transaction.journal import command_line
+
+LOCK_DIR = "IOSTUDY_LOCK_DIR"
+OUTPUT_LOCK = "ledger.lock"
+ROOTS_FOLDER = Path("/run/iostudy")
+"""In /run only root can create it; /run/lock is writable by every user."""
+
+_MOST_BYTES = 4096
+"""Of a lock file, which holds one line about its holder."""
+
+
+@contextmanager
+def lock_directory(folder: Path) -> Iterator[None]:
+    """Nobody else holds this folder meanwhile; BusyError names who does."""
+    status = folder.stat()
+    with _lock(f"folder-{status.st_dev}:{status.st_ino}", str(folder)):
+        yield
+
+
+@contextmanager
+def lock_output_folder(folder: Path) -> Iterator[None]:
+    """Nobody else runs a study in this folder meanwhile; BusyError names who does.
+
+    The lock file lies in the folder, so that two lock folders (`LOCK_DIR`) cannot hide one process
+    from another. UsageError where it cannot be opened.
+    """
+    path = folder / OUTPUT_LOCK
+    try:
+        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UsageError(
+            "a lock on the output folder",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy="run it as the owner of the folder, or give another folder with --out",
+        ) from error
+    with _held(descriptor, path, str(folder)):
+        yield
+
+
+@contextmanager
+def lock_devices(*places: str | Path) -> Iterator[None]:
+    """Nobody else holds a device below these places meanwhile; BusyError names who does.
+
+    All devices down to the disk are locked, so that two partitions of one disk, or a volume and its
+    disk, are not studied at once. Of a place without a block device the whole file
+    system is locked: two folders of one tmpfs, overlay or NFS compete for one memory or wire.
+    """
+    identities: dict[str, str] = {}
+    for place in places:
+        identities |= _identities(place)
+    with ExitStack() as held:
+        for identity, name in identities.items():
+            held.enter_context(_lock(identity, name))
+        yield
+
+
+@contextmanager
+def lock_touched(touched: Iterable[str]) -> Iterator[None]:
+    """Nobody else works on what changes touch (see `Change.touches`), as far as it is there."""
+    touched = set(touched)
+    with ExitStack() as held:
+        held.enter_context(lock_devices(*filter(device_exists, touched)))
+        for number in filter(_is_deviceless, touched):
+            held.enter_context(_lock(_filesystem(number), f"the file system {number}"))
+        if WHOLE_HOST in touched:
+            held.enter_context(lock_host())
+        yield
+
+
+@contextmanager
+def lock_host() -> Iterator[None]:
+    """Nobody else varies or sets what the host has once meanwhile; BusyError names who does."""
+    with _lock("host", "the settings of the whole host"):
+        yield
+
+
+def _identities(place: str | Path) -> dict[str, str]:
+    """Name of the lock -> what a person calls it."""
+    try:
+        return {f"device-{d.number}": d.name for d in stack.whole_stack(place)}
+    except TargetError:
+        if not Path(place).exists():
+            raise
+        number = Path(place).stat().st_dev
+        name = f"{os.major(number)}:{os.minor(number)}"
+        return {_filesystem(name): f"the file system of {place}"}
+
+
+def _filesystem(number: str) -> str:
+    """The name of the lock on a file system without a block device."""
+    return f"filesystem-{number}"
+
+
+def _is_deviceless(touched: str) -> bool:
+    """Whether that is the number of a file system without a block device, such as ``0:45``.
+
+    Numbers of this major belong to none: Documentation/admin-guide/devices.txt, 0 Unnamed devices.
+    """
+    return touched.startswith("0:")
+
+
+@contextmanager
+def _lock(identity: str, name: str) -> Iterator[None]:
+    file = f"{identity}.lock"
+    _refuse_where_root_holds(ROOTS_FOLDER / file, name)
+    path = _folder() / file
+    with _held(_open(path), path, name):
+        yield
+
+
+@contextmanager
+def _held(descriptor: int, path: Path, name: str) -> Iterator[None]:
+    """The lock of an open file, which is closed at the end."""
+    try:
+        if not _is_free(descriptor):
+            holder = one_line(decode(read_at_most(descriptor, _MOST_BYTES)))
+            raise _busy(name, holder or "another iostudy", path)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, os.fsencode(f"process {os.getpid()} ({command_line()})"), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_where_root_holds(path: Path, name: str) -> None:
+    """BusyError for another user's command while root holds the lock, unless a folder is named."""
+    if os.geteuid() == ROOT_UID or os.environ.get(LOCK_DIR):
+        return
+    try:
+        status = path.lstat()
+    except (FileNotFoundError, PermissionError):
+        return  # never locked by root, or a folder that root has closed
+    holder = find_lock_holder(status)
+    if holder:
+        raise _busy(name, f"{holder} of root", path)
+
+
+def _busy(name: str, holder: str, path: Path) -> BusyError:
+    return BusyError(
+        f"{name} for this command alone",
+        found=f"{holder} is at work on it",
+        where=str(path),
+        remedy="wait until it has ended, or end it",
+    )
+
+
+def _is_free(descriptor: int) -> bool:
+    """Whether nobody had the lock; this process has it then."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _folder() -> Path:
+    """The folder in ``IOSTUDY_LOCK_DIR``; else root's, or one in the user's state directory."""
+    named = os.environ.get(LOCK_DIR)
+    if named:
+        return Path(named).absolute()
+    return ROOTS_FOLDER if os.geteuid() == ROOT_UID else state.state_directory() / "locks"
+
+
+def _open(path: Path) -> int:
+    """The lock file; UsageError if it cannot be opened, or another user could redirect it.
+
+    Other users may look root's files up in /proc/locks, and open none of them.
+    """
+    try:
+        durable.make_directory(path.parent, 0o755 if os.geteuid() == ROOT_UID else 0o700)
+        with open_directory(path.parent) as folder:
+            return open_regular(path.name, os.O_RDWR | os.O_CREAT, 0o600, dir_fd=folder)
+    except OSError as error:
+        raise UsageError(
+            "a lock that keeps other studies away",
+            found=error.strerror or str(error),
+            where=str(path),
+            remedy=f"remove what lies there, or name a folder of this user in {LOCK_DIR}",
+        ) from error

@@ -1,0 +1,93 @@
+"""The ``configurations`` section: the combinations of levels to run, where not every one is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from iostudy.study.collector import Collector, Path, shown
+from iostudy.study.combinations import Factor, NamedConfiguration, combination
+from iostudy.study.labels import as_text, parse_label, repeated
+from iostudy.study.names import UnknownNameError
+
+WAY: Path = ("configurations",)
+
+
+def parse_chosen(
+    collector: Collector, section: Any, factors: Sequence[Factor], named: Sequence[str]
+) -> tuple[NamedConfiguration, ...]:
+    """Every configuration of the section that is right; what is wrong with the others is noted.
+
+    ``named`` are the names of all factors, also of those in which something is wrong.
+    """
+    if not isinstance(section, Mapping) or not section:
+        message = "configurations are a mapping of at least one label to {factor: level, ...}"
+        collector.add(WAY, message, found=shown(section))
+        return ()
+    offered = [factor.name for factor in factors if factor.offered]
+    if offered:
+        message = "it can only name levels that stand in the file; list those of the factor"
+        collector.add(WAY, message, found=f"{', '.join(offered)}: offered")
+        return ()
+    by_name = {factor.name: factor for factor in factors}
+    found = [_chosen(collector, key, entry, by_name, named) for key, entry in section.items()]
+    chosen = tuple(each for each in found if each is not None)
+    _refuse_same(collector, chosen, factors)
+    return chosen
+
+
+def _chosen(
+    collector: Collector, key: Any, entry: Any, factors: Mapping[str, Factor], named: Sequence[str]
+) -> NamedConfiguration | None:
+    way = (*WAY, key)
+    label = collector.attempt(way, parse_label, key)
+    if not isinstance(entry, Mapping):
+        message = "a configuration is a mapping such as {factor: level}; {} has all first levels"
+        collector.add(way, message, found=shown(entry))
+        return None
+    levels: dict[str, str] = {}
+    for name, level in entry.items():
+        if name in factors:
+            found = collector.attempt((*way, name), partial(_level_of, factors[name]), level)
+            levels |= {} if found is None else {name: found}
+        elif name not in named:
+            collector.note((*way, name), UnknownNameError("factor", str(name), named), name)
+    if label is None or levels.keys() != entry.keys():
+        return None
+    chosen = NamedConfiguration(label, levels)
+    return None if _has_idle(collector, chosen, factors) else chosen
+
+
+def _level_of(factor: Factor, value: Any) -> str:
+    label, labels = as_text(value), [level.label for level in factor.levels]
+    if label not in labels:
+        raise UnknownNameError(f"level of {factor.name}", label, labels)
+    return label
+
+
+def _has_idle(
+    collector: Collector, chosen: NamedConfiguration, factors: Mapping[str, Factor]
+) -> bool:
+    """Note the levels that are not there beside the others; whether there are any."""
+    active = combination(chosen, tuple(factors.values()))
+    idle = [name for name in chosen.levels if name not in active]
+    for name in idle:
+        condition = factors[name].condition
+        message = f"it is only there while {condition}; give that level too, or leave this out"
+        collector.add((*WAY, chosen.label, name), message, found=chosen.levels[name])
+    return bool(idle)
+
+
+def _refuse_same(
+    collector: Collector, chosen: Sequence[NamedConfiguration], factors: Sequence[Factor]
+) -> None:
+    for label in repeated(each.label for each in chosen):
+        collector.add(WAY, "the label stands twice; give each configuration its own", found=label)
+    first: dict[frozenset[tuple[str, str]], str] = {}
+    for each in chosen:
+        levels = combination(each, factors)
+        same = first.setdefault(frozenset((n, v.label) for n, v in levels.items()), each.label)
+        if same != each.label:
+            message = f"the same levels as {same}; to compare a level with itself, label it twice"
+            collector.add((*WAY, each.label), message, found=each.label)

@@ -1,1 +1,0 @@
-"""What limited a run, told from the figures of its recording (pure)."""

@@ -1,0 +1,1 @@
+"""Workloads that run other programs: fio job files and any command."""

@@ -1,0 +1,269 @@
+"""Any program as a workload: its wall time, or figures out of what it prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field, model_validator
+
+from iostudy.errors import UsageError
+from iostudy.workloads.definition import (
+    BYTES,
+    Figure,
+    Measured,
+    Options,
+    Place,
+    Seconds,
+    Size,
+    Tick,
+    Workload,
+    WorkloadDefinition,
+    go_on,
+)
+from iostudy.workloads.external import program
+from iostudy.workloads.external.extract import Extract
+from iostudy.workloads.external.program import Ended, Program
+from iostudy.workloads.folder import empty
+
+_PLACEHOLDERS = {"{target}": "IOSTUDY_TARGET", "{seed}": "IOSTUDY_SEED"}
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+Arguments = str | tuple[str, ...]
+"""A program with its arguments, as a list or as a text."""
+
+
+class CommandOptions(Options):
+    """Options of command."""
+
+    run: Arguments = Field(
+        description="the program and its arguments: a list, or a text that is split at blanks, "
+        "with quotes but with nothing expanded. {target} stands for the trial's folder, {seed} for "
+        "a number that is the same in all trials of a block"
+    )
+    shell: bool = Field(
+        default=False,
+        description="hand run, setup, prepare and cleanup, as texts, to sh -c; there folder and "
+        'number are "$IOSTUDY_TARGET" and $IOSTUDY_SEED',
+    )
+    setup: Arguments | None = Field(
+        None, description="run once per block, unmeasured, before its trials"
+    )
+    prepare: Arguments | None = Field(None, description="run before every trial, unmeasured")
+    cleanup: Arguments | None = Field(
+        None, description="run after the trials of a block, also when one has failed"
+    )
+    figures: dict[str, Extract] = Field(
+        default={},
+        description="figures by name: {regex: ..., unit: MiB/s, higher_is_better: true}, or with "
+        "jmespath in place of regex; the first one decides. Without any, exec_time does",
+    )
+    environment: dict[str, str] = Field(
+        default={}, description="variables that are set beside those iostudy has"
+    )
+    directory: str = Field(
+        "{target}", description="the working directory; a relative one is below the trial's folder"
+    )
+    limit: Seconds = Field(
+        3600.0, description="after so long it is ended, and the trial has failed"
+    )
+    reads: bool = Field(
+        default=False,
+        description="drop the whole page cache before every trial; then the program itself is "
+        "read from its disk in the trial as well",
+    )
+    space: Size | None = Field(None, description="the room that its files take on the target")
+
+    @model_validator(mode="after")
+    def _can_be_run(self) -> CommandOptions:
+        for name in ("run", "setup", "prepare", "cleanup"):
+            _require_arguments(name, getattr(self, name), shell=self.shell)
+        return self
+
+    @model_validator(mode="after")
+    def _names_are_free(self) -> CommandOptions:
+        taken = {BYTES, *(figure.name for figure in _ALWAYS)}
+        for name in self.figures:
+            if not _NAME.fullmatch(name) or name in taken:
+                raise ValueError(
+                    f"{name} cannot be the name of a figure; write a letter, then letters, digits "
+                    f"and any of _.-, and none of {', '.join(sorted(taken))}"
+                )
+        for name, value in self.environment.items():
+            if not _VARIABLE.fullmatch(name) or "\0" in value:
+                raise ValueError(f"{name} cannot be set in an environment")
+        return self
+
+
+def _require_arguments(name: str, given: str | tuple[str, ...] | None, *, shell: bool) -> None:
+    if given is None:
+        return
+    if shell and not isinstance(given, str):
+        raise ValueError(f"with shell: true, {name} is a text and not a list")
+    if shell and any(each in given for each in _PLACEHOLDERS):
+        raise ValueError(
+            f"with shell: true, write "
+            f'"$IOSTUDY_TARGET" and $IOSTUDY_SEED in {name}, in place of {{target}} and {{seed}}'
+        )
+    try:
+        arguments = _split(given)
+    except ValueError as error:
+        raise ValueError(f"{name} cannot be split into arguments: {error}") from error
+    if not arguments or not arguments[0]:
+        raise ValueError(f"{name} names no program")
+    if any("\0" in argument for argument in arguments):
+        raise ValueError(f"{name} has a NUL character, which no argument can have")
+
+
+def _split(given: str | tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(shlex.split(given)) if isinstance(given, str) else given
+
+
+@dataclass(frozen=True)
+class Command(Workload):
+    """A user's program. Whatever it leaves in the trial's folder is removed."""
+
+    options: CommandOptions
+
+    def space_bytes(self) -> int:
+        """What the user says; 0 where that is nothing."""
+        return self.options.space or 0
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown."""
+        return None
+
+    def reads(self) -> bool:
+        """What the user says."""
+        return self.options.reads
+
+    def check(self) -> None:
+        """UsageError names a program or a working directory that is not there."""
+        directory = Path(self.options.directory)
+        if directory.is_absolute() and not directory.is_dir():
+            raise UsageError(
+                "the working directory of a command",
+                found="there is no such directory",
+                where=str(directory),
+                remedy="make it, or leave directory out to work on the target",
+            )
+        for given in (self.options.run, self.options.setup, self.options.prepare):
+            if given is not None and self._is_findable(_split(given)[0]):
+                # Of the target nothing is known yet, and nothing is needed.
+                made = self._program(given, Place(Path(), 0))
+                made.require_installed("install it, or give its whole path")
+
+    def _is_findable(self, name: str) -> bool:
+        """Not what stands on the target or below the working directory: it may be made there."""
+        made_there = any(each in name for each in _PLACEHOLDERS) or (
+            "/" in name and not name.startswith("/")
+        )
+        return not self.options.shell and not made_there
+
+    def preparation(self) -> str:
+        """What is set up alike is shared."""
+        return self.options.model_dump_json(include={"setup", "shell", "directory", "environment"})
+
+    def prepare(self, place: Place) -> None:
+        """Run setup, if there is one."""
+        self._unmeasured(self.options.setup, place, place.tick)
+
+    def reset(self, place: Place) -> None:
+        """Run prepare, if there is one; in an empty folder, where no setup has put anything."""
+        if self.options.setup is None:
+            empty(place.directory)
+        self._unmeasured(self.options.prepare, place, place.tick)
+
+    def run(self, place: Place) -> Measured:
+        """Run the program once. WorkloadError unless it ends with 0 and prints every figure."""
+        ended = program.run(self._program(self.options.run, place), place.tick)
+        ended.require_success()
+        declared = {n: each.reading(n, ended) for n, each in self.options.figures.items()}
+        return Measured({**declared, **_resources(ended)}, notes=_notes(ended))
+
+    def clean(self, place: Place) -> None:
+        """Run cleanup, if there is one, and empty the folder."""
+        try:
+            self._unmeasured(self.options.cleanup, place, go_on)
+        finally:
+            empty(place.directory)
+
+    def _unmeasured(self, given: str | tuple[str, ...] | None, place: Place, tick: Tick) -> None:
+        if given is not None:
+            program.run(self._program(given, place), tick).require_success()
+
+    def _program(self, given: str | tuple[str, ...], place: Place) -> Program:
+        values = {"{target}": str(place.directory), "{seed}": str(place.seed)}
+        if self.options.shell:
+            arguments: tuple[str, ...] = ("sh", "-c", str(given))
+        else:
+            arguments = tuple(_filled(argument, values) for argument in _split(given))
+        told = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
+        return Program(
+            arguments,
+            directory=place.directory / _filled(self.options.directory, values),
+            limit_seconds=self.options.limit,
+            environment={**self.options.environment, **told},
+        )
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    """In one pass, so that nothing in a value is taken for a placeholder."""
+    pattern = "|".join(map(re.escape, values))
+    return re.sub(pattern, lambda match: values[match[0]], text)
+
+
+def _resources(ended: Ended) -> dict[str, float]:
+    return {
+        "exec_time": ended.wall_seconds,
+        "user_time": ended.user_seconds,
+        "system_time": ended.system_seconds,
+        "peak_rss": float(ended.peak_rss_bytes),
+    }
+
+
+def _notes(ended: Ended) -> tuple[str, ...]:
+    if not ended.left_running:
+        return ()
+    return (f"{ended.left_running} processes were running when the program ended, and were killed",)
+
+
+_ALWAYS = (
+    Figure("exec_time", "s", "from its start to its end", False),
+    Figure("user_time", "s", "CPU time in the program and those it has waited for", False),
+    Figure("system_time", "s", "CPU time in the kernel for the same", False),
+    Figure("peak_rss", "B", "the most memory that one of them had resident", False),
+)
+
+
+def _figures(options: CommandOptions) -> tuple[Figure, ...]:
+    return (*(each.figure(name) for name, each in options.figures.items()), *_ALWAYS)
+
+
+COMMAND = WorkloadDefinition(
+    name="command",
+    models="any program that an argument list starts, measured as hyperfine does",
+    not_modelled="what the program does: iostudy neither verifies its data nor knows how many "
+    "bytes it moves, so that foreign I/O is not noticed",
+    source="wait4(2), getrusage(2); jmespath.org; hyperfine's setup, prepare and cleanup",
+    options=CommandOptions,
+    figures=_figures,
+    example={
+        "run": "dd if=/dev/zero of={target}/zeros bs=1M count=64 conv=fsync",
+        "environment": {"LC_ALL": "C"},
+        "figures": {
+            "copy_time": {
+                "regex": r"copied, ([0-9.e+-]+) s",
+                "stream": "stderr",
+                "unit": "s",
+                "higher_is_better": False,
+            }
+        },
+        "space": "64MiB",
+    },
+    make=Command,
+)

@@ -1,0 +1,164 @@
+"""fio as a workload: any job file, unmodified, on the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+
+from iostudy.errors import WorkloadError
+from iostudy.workloads.definition import (
+    BYTES,
+    Figure,
+    Measured,
+    Options,
+    Place,
+    Seconds,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.external import fio_job, fio_report, program
+from iostudy.workloads.external.fio_job import JobFile
+from iostudy.workloads.external.fio_report import NoReportError, Report
+from iostudy.workloads.external.program import Ended, Program
+from iostudy.workloads.folder import empty
+from iostudy.workloads.page_cache import forget
+
+_INSTALL = "apt-get install fio, or dnf install fio"
+
+
+class FioOptions(Options):
+    """Options of fio."""
+
+    job: str = Field(
+        min_length=1,
+        description="the path of a job file, from the folder in which iostudy is started; or the "
+        "name of one that comes with iostudy, such as random-read.fio",
+    )
+    limit: Seconds = Field(
+        3600.0, description="after so long fio is ended, and the trial has failed"
+    )
+
+
+@dataclass(frozen=True)
+class Fio(Workload):
+    """fio, started in the trial's folder: that is where files without a directory are."""
+
+    options: FioOptions
+
+    def space_bytes(self) -> int:
+        """0: sizes can depend on the file system (size=80%), so that nobody can tell before."""
+        return 0
+
+    def check(self) -> None:
+        """UsageError if fio is missing, or the job file is none that can be run."""
+        self._fio(Path("/")).require_installed(_INSTALL)
+        self._job()
+
+    def preparation(self) -> str:
+        """Trials with the same job file share its files."""
+        return self.options.job
+
+    def prepare(self, place: Place) -> None:
+        """Lay out the files of jobs that only read."""
+        if not self._job().changes_files:
+            self._lay_out(place)
+
+    def reset(self, place: Place) -> None:
+        """Lay out anew the files of jobs that change them; drop all files from the page cache.
+
+        These alone, and not the whole page cache: otherwise fio itself would be read in the trial.
+        """
+        if self._job().changes_files:
+            empty(place.directory)
+            self._lay_out(place)
+        forget(place.directory)
+
+    def run(self, place: Place) -> Measured:
+        """Run the jobs once. WorkloadError if any ends with an error."""
+        job = self._job()
+        ended = program.run(self._fio(place.directory, "--output-format=json+"), place.tick)
+        ended.require_success()
+        report = _report(ended)
+        _require_phases(job, report)
+        resources = {
+            "exec_time": ended.wall_seconds,
+            "cpu_time": ended.user_seconds + ended.system_seconds,
+        }
+        moved = {} if job.makes_files else {BYTES: float(report.moved_bytes())}
+        return Measured(
+            {**report.figures(job.phases()), **resources, **moved},
+            report.histograms(),
+            report.parts(),
+            notes=(f"{report.version}, as: {job.command_line}", *report.notes()),
+        )
+
+    def clean(self, place: Place) -> None:
+        """Remove all that fio has left in the trial's folder."""
+        empty(place.directory)
+
+    def _job(self) -> JobFile:
+        return fio_job.read(fio_job.find(self.options.job))
+
+    def _lay_out(self, place: Place) -> None:
+        program.run(self._fio(place.directory, "--create_only=1"), place.tick).require_success()
+
+    def _fio(self, directory: Path, *arguments: str) -> Program:
+        path = str(fio_job.find(self.options.job))
+        return Program(("fio", "--eta=never", *arguments, path), directory, self.options.limit)
+
+
+def _report(ended: Ended) -> Report:
+    try:
+        report = fio_report.parse(ended.stdout.text)
+    except NoReportError as error:
+        lost = f", but {ended.stdout.lost_bytes} bytes too many" if ended.stdout.lost_bytes else ""
+        raise WorkloadError(
+            "fio's report as JSON",
+            found=f"{error}{lost}; it ends with {ended.stdout.last_lines()!r}",
+            where=str(ended.program),
+            remedy="run it by hand; where there are many jobs, group_reporting makes it short",
+        ) from error
+    failures = report.failures()
+    if failures:
+        raise WorkloadError(
+            "every job to end without an error",
+            found="; ".join(failures),
+            where=str(ended.program),
+            remedy="run it by hand, and see what it lacks",
+        )
+    return report
+
+
+def _require_phases(job: JobFile, report: Report) -> None:
+    groups = 1 + max(entry["groupid"] for entry in report.jobs)
+    known = len(job.phases())
+    if groups != known:
+        raise WorkloadError(
+            "to know which jobs have run at the same time",
+            found=f"{known} groups of jobs in the job file, {groups} in fio's report",
+            where=str(job.path),
+            remedy="put all [global] sections before the first job",
+        )
+
+
+FIO = WorkloadDefinition(
+    name="fio",
+    models="whatever an fio job file describes",
+    not_modelled="job files that name a device or a path outside of the target, replay a log, "
+    "change the scheduler or run shell commands: these are refused. fio verifies what it reads "
+    "only where the job file says so",
+    source="fio(1); https://fio.readthedocs.io",
+    options=FioOptions,
+    figures=always(
+        *fio_report.FIGURES,
+        Figure("exec_time", "s", "from the start of fio to its end", False),
+        Figure("cpu_time", "s", "CPU time of fio, in its own code and in the kernel", False),
+        Figure(BYTES, "B", "bytes read and written", True),
+    ),
+    part_figures=always(*fio_report.PART_FIGURES),
+    example={"job": "random-read.fio"},
+    make=Fio,
+)

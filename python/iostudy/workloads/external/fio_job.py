@@ -1,0 +1,204 @@
+"""What a fio job file asks for, as fio itself understands it, and what of it is refused.
+
+Names and meanings of the parameters: fio(1), "JOB FILE PARAMETERS".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from iostudy.errors import UsageError
+from iostudy.workloads.external import program
+from iostudy.workloads.external.program import Ended, Program
+
+READY_MADE = Path(__file__).parent / "jobs"
+_PARSING_SECONDS = 60.0
+
+_PATH_LISTS = frozenset({"filename", "directory"})
+_PATHS = frozenset(
+    {
+        "name",  # a job whose name is that of a device works on it
+        "donorname",
+        "filename_format",
+        "merge_blktrace_file",
+        "opendir",
+        "replay_redirect",
+        "write_bw_log",
+        "write_hist_log",
+        "write_iolog",
+        "write_iops_log",
+        "write_lat_log",
+    }
+)
+_MEMORY = frozenset({"mem", "iomem"})
+_REFUSED = {
+    "ioscheduler": "changes a setting and does not put it back; make block.scheduler a factor",
+    "read_iolog": "works on the files that a log names; write the load as jobs",
+    "cgroup_nodelete": "leaves a control group behind; leave it out",
+    "exec_prerun": "runs a shell command, which may do anything; leave it out",
+    "exec_postrun": "runs a shell command, which may do anything; leave it out",
+}
+_ENGINES = frozenset(
+    (
+        *("sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio"),
+        *("mmap", "splice", "falloc", "ftruncate", "e4defrag", "cpuio", "null"),
+        *("filecreate", "filestat", "filedelete", "dircreate", "dirstat", "dirdelete"),
+    )
+)
+_KIND = ("rw", "readwrite")
+_READS_ONLY = frozenset({"read", "randread"})
+_MADE_IN_THE_RUN = frozenset({"create_on_open", "unlink", "unlink_each_loop"})
+_OFF = "0"
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """A job file in the form of a command line, with included files and variables filled in.
+
+    ``parameters`` are (name, value) in their order; a parameter ``name`` begins a job, and those
+    before the first one hold for all.
+    """
+
+    path: Path
+    command_line: str
+    parameters: tuple[tuple[str, str], ...]
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether a job writes, trims or removes, so that the next trial needs new files."""
+        kinds = {
+            value.partition(":")[0]
+            for name, value in self.parameters
+            if name in ("rw", "readwrite")
+        }
+        return not kinds <= _READS_ONLY or self.makes_files
+
+    @property
+    def makes_files(self) -> bool:
+        """Whether files are made while the jobs run, which is I/O that fio does not count."""
+        return any(n in _MADE_IN_THE_RUN and value != _OFF for n, value in self.parameters)
+
+    def phases(self) -> tuple[int, ...]:
+        """For each reporting group the phase it runs in; phases run one after another.
+
+        A job begins a group by new_group or stonewall, and a phase by stonewall.
+        """
+        everywhere, *jobs = self._sections()
+        found = [0]
+        for job in jobs[1:]:
+            flags = {name for name, value in (*everywhere, *job) if value != _OFF}
+            waits = bool(flags & {"stonewall", "wait_for_previous"})
+            if waits or "new_group" in flags:
+                found.append(found[-1] + waits)
+        return tuple(found)
+
+    def _sections(self) -> list[list[tuple[str, str]]]:
+        sections: list[list[tuple[str, str]]] = [[]]
+        for name, value in self.parameters:
+            if name == "name":
+                sections.append([])
+            sections[-1].append((name, value))
+        return sections
+
+    def refusals(self) -> Iterator[str]:
+        """Each parameter that the study cannot have, and why."""
+        for name, value in self.parameters:
+            if name in _REFUSED and value != _OFF:
+                yield f"{name} {_REFUSED[name]}"
+            if name == "ioengine" and value not in _ENGINES:
+                yield f"ioengine={value} does not work on files; take one of those that do"
+            for path in _paths(name, value):
+                if _leads_outside(path):
+                    yield f"{name}={value} is outside of the target; make it a relative path"
+
+
+def find(job: str) -> Path:
+    """The absolute path of a job file; one that comes with iostudy is found by its name alone."""
+    path = Path(job)
+    ready_made = READY_MADE / path.name
+    if path.name == job and not path.exists() and ready_made.exists():
+        return ready_made
+    return path.absolute()
+
+
+def read(path: Path) -> JobFile:
+    """What fio takes a job file for.
+
+    UsageError with fio's words if it takes it for none, or if the study cannot have what it asks.
+    """
+    _require_file(path)
+    asked = Program(("fio", "--showcmd", str(path)), Path("/"), _PARSING_SECONDS)
+    job = parse(path, _accepted(path, program.run(asked)).stdout.text)
+    if not any(name == "name" for name, _ in job.parameters):
+        raise _invalid(path, "it has no job", "add a section such as [job]")
+    refusals = list(dict.fromkeys(job.refusals()))
+    if refusals:
+        raise _invalid(path, "; ".join(refusals), "take those out of the job file")
+    return job
+
+
+def parse(path: Path, shown: str) -> JobFile:
+    """The parameters in what ``fio --showcmd`` prints.
+
+    It puts no quotes about blanks, so a value that contains `` --x=y`` counts as two parameters;
+    what is refused is refused in either reading.
+    """
+    command_line = " ".join(shown.split("\n")).strip()
+    words = re.split(r"\s--(?=[a-z])", " " + command_line.removeprefix("fio"))[1:]
+    pairs = (word.strip().partition("=") for word in words)
+    return JobFile(path, command_line, tuple((name, value) for name, _, value in pairs))
+
+
+def _paths(name: str, value: str) -> list[str]:
+    """The paths that a parameter names; in lists a backslash keeps a colon from separating."""
+    if name in _PATH_LISTS:
+        return [part.replace("\\:", ":") for part in re.split(r"(?<!\\):", value)]
+    if name in _MEMORY:
+        return [value.partition(":")[2]]
+    return [value] if name in _PATHS else []
+
+
+def _leads_outside(path: str) -> bool:
+    """Whether a path leads out of the folder that fio works in, before links: it begins empty."""
+    depth = 0
+    for part in PurePosixPath(path).parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            return True
+    return path.startswith("/")
+
+
+def _accepted(path: Path, ended: Ended) -> Ended:
+    # fio goes on without an included file that it cannot read, and ends with 0.
+    if ended.status or "parsing include file" in ended.stderr.text:
+        said = ended.stderr.last_lines() or ended.stdout.last_lines()
+        raise _invalid(path, f"fio says: {said}", "correct it; `fio --showcmd FILE` checks it")
+    return ended
+
+
+def _require_file(path: Path) -> None:
+    if found := _unreadable(path):
+        raise _invalid(
+            path,
+            found,
+            "give the path of a job file, from the folder in which iostudy is started, or one of "
+            + ", ".join(sorted(each.name for each in READY_MADE.glob("*.fio"))),
+        )
+
+
+def _unreadable(path: Path) -> str | None:
+    """Why it is no file to read. fio would read a device without end, or wait for a FIFO."""
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            return "that is no regular file"
+        with path.open("rb"):
+            return None
+    except OSError as error:
+        return str(error.strerror)
+
+
+def _invalid(path: Path, found: str, remedy: str) -> UsageError:
+    return UsageError("a fio job file to run", found=found, where=str(path), remedy=remedy)

@@ -1,0 +1,221 @@
+"""What fio measured: its json+ output as figures, parts and histograms.
+
+Fields as in fio(1), "JSON OUTPUT" and "JSON+ OUTPUT". Latencies are completion latencies, or total
+ones where the job file asks for percentiles of these only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iostudy.units import MIB
+from iostudy.workloads.definition import Figure, Histogram, Part
+from iostudy.workloads.native.latency import histogram_readings, latency_figures, pooled
+
+_READ, _WRITE = "read", "write"
+_APART = (_READ, _WRITE, "trim")
+_MIXED = "mixed"
+_SYNC = "sync"
+_NS_PER_US = 1000.0
+
+Entries = Sequence[tuple[int, Mapping[str, Any]]]
+"""What the jobs tell of a direction, each with the group of its job."""
+
+
+class NoReportError(ValueError):
+    """The output of fio has no report; the text says what it has instead."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """fio's report: an entry per job, or per group where the job file asks for that."""
+
+    version: str
+    jobs: Sequence[Mapping[str, Any]]
+
+    def failures(self) -> list[str]:
+        """The jobs that ended with an error."""
+        return [
+            f"job {j['jobname']} ended with error {j['error']}" for j in self.jobs if j["error"]
+        ]
+
+    def notes(self) -> list[str]:
+        """The jobs that met errors and went on, as their job file says."""
+        return [
+            f"job {job['jobname']} went on after {job['total_err']} errors"
+            for job in self.jobs
+            if job.get("total_err")
+        ]
+
+    def moved_bytes(self) -> int:
+        """What was read and written."""
+        return _sum(_together(self.jobs, (_READ, _WRITE)), "io_bytes")
+
+    def figures(self, phases: Sequence[int]) -> dict[str, float]:
+        """All jobs together; ``phases`` gives for each group when it ran.
+
+        A rate is over the time of the longest job of each phase, as fio's own summary of a group
+        has it. What did not happen has no figures.
+        """
+        found = self._rates(phases, _together(self.jobs, (_READ, _WRITE)), "")
+        found |= _latencies(_together(self.jobs, _APART), "latency")
+        for direction in _APART:
+            found |= self._rates(phases, _apart(self.jobs, direction), f"{direction}_")
+        for direction in (_READ, _WRITE):
+            found |= _latencies(_apart(self.jobs, direction), f"{direction}_latency")
+        return found
+
+    def _rates(self, phases: Sequence[int], entries: Entries, prefix: str) -> dict[str, float]:
+        longest: dict[int, int] = {}
+        for group, entry in entries:
+            phase = phases[group]
+            longest[phase] = max(longest.get(phase, 0), entry["runtime"])
+        seconds = sum(longest.values()) / 1000
+        if not seconds:
+            return {}
+        moved, operations = (_sum(entries, field) for field in ("io_bytes", "total_ios"))
+        return {f"{prefix}bandwidth": moved / MIB / seconds, f"{prefix}iops": operations / seconds}
+
+    def histograms(self) -> dict[str, Histogram]:
+        """By direction, and of fsync and its like."""
+        found = {
+            direction: pooled(_bins(entry) for _, entry in _apart(self.jobs, direction))
+            for direction in (*_APART, _MIXED, _SYNC)
+        }
+        return {direction: histogram for direction, histogram in found.items() if histogram}
+
+    def parts(self) -> tuple[Part, ...]:
+        """Each entry of the report; clones of a job are numbered from 1."""
+        seen: dict[tuple[str, int], int] = {}
+        found = []
+        for job in self.jobs:
+            key = (job["jobname"], job["groupid"])
+            seen[key] = seen.get(key, 0) + 1
+            labels = {"job": key[0], "group": str(key[1]), "clone": str(seen[key])}
+            found.append(Part(labels, _part(job)))
+        return tuple(found)
+
+
+def parse(text: str) -> Report:
+    """The report in what fio has printed, whatever stands before and after it.
+
+    NoReportError if there is none, or no whole one.
+    """
+    decoder = json.JSONDecoder()
+    start = text.find("{")
+    while start >= 0:
+        try:
+            document, _ = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            document = None
+        if isinstance(document, dict) and isinstance(document.get("jobs"), list):
+            return _valid(document)
+        start = text.find("{", start + 1)
+    raise NoReportError("no whole JSON document with jobs")
+
+
+def _valid(document: Mapping[str, Any]) -> Report:
+    report = Report(str(document.get("fio version", "fio of unknown version")), document["jobs"])
+    if not report.jobs:
+        raise NoReportError("a report without jobs")
+    try:
+        report.moved_bytes()
+        report.figures([0] * len(report.jobs))
+        report.histograms()
+        report.parts()
+        report.failures()
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise NoReportError(f"a report that lacks what fio's has: {error!r}") from error
+    return report
+
+
+def _apart(jobs: Sequence[Mapping[str, Any]], direction: str) -> Entries:
+    return [(job["groupid"], job[direction]) for job in jobs if direction in job]
+
+
+def _together(jobs: Sequence[Mapping[str, Any]], directions: Sequence[str]) -> Entries:
+    """What a job tells of all directions, which unified_rw_reporting=both tells beside each."""
+    return [
+        (job["groupid"], job[direction])
+        for job in jobs
+        for direction in ((_MIXED,) if _MIXED in job else directions)
+        if direction in job
+    ]
+
+
+def _sum(entries: Entries, field: str) -> int:
+    return sum(entry[field] for _, entry in entries)
+
+
+def _bins(entry: Mapping[str, Any]) -> Histogram:
+    """The histogram of a direction in microseconds, as finely as fio has it."""
+    for kind in ("clat_ns", "lat_ns"):
+        bins = entry.get(kind, {}).get("bins")
+        if bins:
+            counts = sorted((int(upper), int(count)) for upper, count in bins.items())
+            return tuple((upper / _NS_PER_US, count) for upper, count in counts if count)
+    return ()
+
+
+def _longest_us(entry: Mapping[str, Any]) -> float:
+    kind = "clat_ns" if entry["clat_ns"].get("bins") else "lat_ns"
+    return float(entry[kind]["max"]) / _NS_PER_US
+
+
+def _latencies(entries: Entries, prefix: str) -> dict[str, float]:
+    measured = [entry for _, entry in entries if _bins(entry)]
+    if not measured:
+        return {}
+    together: dict[float, int] = {}
+    for upper, count in (bucket for entry in measured for bucket in _bins(entry)):
+        together[upper] = together.get(upper, 0) + count
+    histogram = tuple(sorted(together.items()))
+    return histogram_readings(histogram, max(map(_longest_us, measured)), prefix)
+
+
+def _part(job: Mapping[str, Any]) -> dict[str, float]:
+    found = {"cpu_user": float(job["usr_cpu"]), "cpu_system": float(job["sys_cpu"])}
+    for direction in (*_APART, _MIXED):
+        entry = job.get(direction)
+        if entry and entry["total_ios"]:
+            found[f"{direction}_bandwidth"] = entry["bw_bytes"] / MIB
+            found[f"{direction}_iops"] = float(entry["iops"])
+            found[f"{direction}_latency_mean"] = entry["lat_ns"]["mean"] / _NS_PER_US
+            found |= _latencies([(0, entry)], f"{direction}_latency")
+    return found
+
+
+def _rate_figures(what: str, prefix: str) -> tuple[Figure, ...]:
+    return (
+        Figure(f"{prefix}bandwidth", "MiB/s", f"{what} over the time of the longest job", True),
+        Figure(f"{prefix}iops", "op/s", f"operations instead of bytes: {what}", True),
+    )
+
+
+FIGURES = (
+    *_rate_figures("all that was read and written", ""),
+    *_rate_figures("all that was read", "read_"),
+    *_rate_figures("all that was written", "write_"),
+    *_rate_figures("all that was trimmed", "trim_"),
+    *latency_figures("an operation of any kind"),
+    *latency_figures("a read", "read_latency"),
+    *latency_figures("a write", "write_latency"),
+)
+
+PART_FIGURES = (
+    *(
+        figure
+        for direction in (*_APART, _MIXED)
+        for figure in (
+            Figure(f"{direction}_bandwidth", "MiB/s", f"{direction}, by fio's own figure", True),
+            Figure(f"{direction}_iops", "op/s", f"{direction}, by fio's own figure", True),
+            Figure(f"{direction}_latency_mean", "us", "mean from submission to completion", False),
+            *latency_figures(f"an operation: {direction}", f"{direction}_latency"),
+        )
+    ),
+    Figure("cpu_user", "%", "share of the job's time in its own code", False),
+    Figure("cpu_system", "%", "share of the job's time in the kernel", False),
+)

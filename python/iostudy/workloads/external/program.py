@@ -1,0 +1,300 @@
+"""Running another program: bounded in time and memory, ended whole, never through a shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
+from iostudy.units import MIB, format_seconds
+from iostudy.workloads.definition import Tick, go_on
+from iostudy.workloads.external import guard
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.orphans import adopting, started
+
+KEPT_BYTES = 32 * MIB
+"""So much of the end of each output is kept, in memory: files could lie on the disk under test."""
+
+_ASK_EVERY_SECONDS = 0.1
+_KILLED_WITHIN_SECONDS = guard.GRACE_SECONDS + 10
+_LAST_LINES = 5
+_LAST_CHARACTERS = 600
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program with its arguments, where it works, and how long it may take.
+
+    ``environment`` is put over iostudy's own.
+    """
+
+    arguments: tuple[str, ...]
+    directory: Path
+    limit_seconds: float
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return shlex.join(self.arguments)
+
+    def require_installed(self, remedy: str) -> None:
+        """UsageError unless the program is there, as a path or by the PATH that it will have."""
+        name = self.arguments[0]
+        if shutil.which(name, path=self._environment().get("PATH")) is None:
+            raise UsageError(
+                f"the program {name}",
+                found="there is no such program" if "/" in name else "it is not in the PATH",
+                where="this host",
+                remedy=remedy,
+            )
+
+    def request(self) -> bytes:
+        """What the guard is asked for."""
+        asked = {
+            "arguments": self.arguments,
+            "directory": str(self.directory),
+            "environment": self._environment(),
+        }
+        return json.dumps(asked).encode() + b"\n"
+
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, **self.environment}
+
+
+@dataclass(frozen=True)
+class Output:
+    """The end of what a program printed; ``lost_bytes`` came before it and were not kept."""
+
+    text: str
+    lost_bytes: int = 0
+
+    def last_lines(self) -> str:
+        """A few, in one line, for an error."""
+        lines = [line.strip() for line in self.text.splitlines() if line.strip()]
+        return " / ".join(lines[-_LAST_LINES:])[-_LAST_CHARACTERS:]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a program ended, and what it took.
+
+    CPU times and peak memory are those of wait4(2): of the program and of those it has waited for,
+    memory of the largest one. ``left_running`` processes were still there, and were killed.
+    """
+
+    program: Program
+    status: int
+    stdout: Output
+    stderr: Output
+    wall_seconds: float
+    user_seconds: float
+    system_seconds: float
+    peak_rss_bytes: int
+    left_running: int
+
+    def require_success(self, why: str = "") -> None:
+        """WorkloadError with exit code or signal, and why or the last said, unless that is 0."""
+        if self.status == 0:
+            return
+        said = why or self.stderr.last_lines() or self.stdout.last_lines()
+        raise WorkloadError(
+            "the program to end with exit code 0",
+            found=_how(self.status) + (f"; it said: {said}" if said else "; it said nothing"),
+            where=str(self.program),
+            remedy="run it by hand, and see what it lacks",
+        )
+
+
+def _how(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"it was ended by {_signal(number)}"
+    return f"it ended with exit code {os.WEXITSTATUS(status)}"
+
+
+def _signal(number: int) -> str:
+    return f"signal {number} ({signal.strsignal(number)})"
+
+
+def run(program: Program, tick: Tick = go_on) -> Ended:
+    """Run a program to its end.
+
+    WorkloadError if it cannot be started or takes longer than it may, WorkloadStoppedError if
+    ``tick`` says so. In any case, a signal among them, nothing of it is running afterwards.
+    """
+    with adopting() as orphanage, _guard(program) as (guarding, control):
+        try:
+            return _Run(program, guarding, control).to_the_end(tick)
+        finally:
+            _end(guarding, control)
+            if guarding.returncode:
+                orphanage.kill()
+
+
+@contextmanager
+def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """The guard and the socket that it is controlled by; WorkloadError if it cannot be started."""
+    with ExitStack() as held:
+        with told_as_workload("to start the guard of a program", program.directory):
+            ours, theirs = socket.socketpair()
+            held.enter_context(ours)
+            with theirs:
+                arguments = [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())]
+                guarding = held.enter_context(
+                    started(
+                        arguments,
+                        pass_fds=(theirs.fileno(),),
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE,
+                    )
+                )
+        yield guarding, ours
+
+
+def _end(guarding: subprocess.Popen[bytes], control: socket.socket) -> None:
+    """The guard ends all when its socket is closed; what hangs in the kernel, nobody can end."""
+    control.close()
+    try:
+        guarding.wait(_KILLED_WITHIN_SECONDS)
+    except subprocess.TimeoutExpired:
+        guarding.kill()
+        guarding.wait()
+
+
+class _Tail:
+    """The last KEPT_BYTES of what is added."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+        self._lost_bytes = 0
+        self.at_end = False
+
+    def read(self, descriptor: int) -> None:
+        chunk = _read(descriptor)
+        self.at_end = not chunk
+        self._kept += chunk
+        # Cut seldom, as each time the rest is moved.
+        if len(self._kept) > 2 * KEPT_BYTES:
+            self._cut()
+
+    def output(self) -> Output:
+        self._cut()
+        return Output(self._kept.decode(errors="replace"), self._lost_bytes)
+
+    def _cut(self) -> None:
+        too_many = max(0, len(self._kept) - KEPT_BYTES)
+        del self._kept[:too_many]
+        self._lost_bytes += too_many
+
+
+def _read(descriptor: int) -> bytes:
+    """Some bytes; none at the end, which a socket reports as an error if its peer was killed."""
+    try:
+        return os.read(descriptor, 1 << 16)
+    except ConnectionError:
+        return b""
+
+
+class _Run:
+    """One run: what the guard and the program say, until the guard has ended."""
+
+    def __init__(
+        self, program: Program, guarding: subprocess.Popen[bytes], control: socket.socket
+    ) -> None:
+        assert guarding.stdout is not None and guarding.stderr is not None
+        self._program = program
+        self._guarding = guarding
+        self._control = control
+        self._report, self._stdout, self._stderr = _Tail(), _Tail(), _Tail()
+        self._tails = {
+            control.fileno(): self._report,
+            guarding.stdout.fileno(): self._stdout,
+            guarding.stderr.fileno(): self._stderr,
+        }
+
+    def to_the_end(self, tick: Tick) -> Ended:
+        with suppress(ConnectionError):  # a guard that was killed sends no report either
+            self._control.sendall(self._program.request())
+        deadline = time.monotonic() + self._program.limit_seconds
+        ask_at = 0.0
+        with selectors.DefaultSelector() as selector:
+            for descriptor, tail in self._tails.items():
+                selector.register(descriptor, selectors.EVENT_READ, tail)
+            while not self._report.at_end:
+                self._read_some(selector)
+                if time.monotonic() >= ask_at:
+                    self._ask(tick, deadline)
+                    ask_at = time.monotonic() + _ASK_EVERY_SECONDS
+            self._drain()
+        return self._ended()
+
+    def _read_some(self, selector: selectors.BaseSelector) -> None:
+        for key, _ in selector.select(_ASK_EVERY_SECONDS):
+            key.data.read(key.fd)
+            if key.data.at_end:
+                selector.unregister(key.fd)
+
+    def _ask(self, tick: Tick, deadline: float) -> None:
+        if not tick(0):
+            raise WorkloadStoppedError("to run a program to its end", where=str(self._program))
+        if time.monotonic() > deadline:
+            limit = format_seconds(self._program.limit_seconds)
+            said = self._stderr.output().last_lines() or self._stdout.output().last_lines()
+            raise WorkloadError(
+                f"a program that ends within {limit}",
+                found="it was still running, and was ended"
+                + (f"; it had said: {said}" if said else ""),
+                where=str(self._program),
+                remedy="give it a longer limit, or less to do",
+            )
+
+    def _drain(self) -> None:
+        """Read what is left in the pipes, without waiting for whoever may hold them open."""
+        for descriptor, tail in self._tails.items():
+            os.set_blocking(descriptor, False)
+            try:
+                while not tail.at_end:
+                    tail.read(descriptor)
+            except BlockingIOError:
+                continue
+
+    def _ended(self) -> Ended:
+        stdout, stderr = self._stdout.output(), self._stderr.output()
+        report = self._report.output().text
+        if not report.endswith("\n"):
+            raise self._guard_failed(stderr.last_lines())
+        facts: dict[str, Any] = json.loads(report)
+        if "errno" in facts:
+            raise self._not_started(f"{facts['strerror']} ({facts['filename']})")
+        return Ended(self._program, stdout=stdout, stderr=stderr, **facts)
+
+    def _guard_failed(self, said: str) -> WorkloadError:
+        code = self._guarding.wait(_KILLED_WITHIN_SECONDS)
+        how = f"was killed by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+        return WorkloadError(
+            "to run a program to its end",
+            found=f"its guard {how}" + (f"; it said: {said}" if said else ""),
+            where=str(self._program),
+            remedy="run it again; the kernel's log (dmesg) says whether memory had run out",
+        )
+
+    def _not_started(self, found: str) -> WorkloadError:
+        return WorkloadError(
+            "to start a program",
+            found=found,
+            where=str(self._program),
+            remedy="check that the program and its working directory are there, and may be used",
+        )

@@ -1,0 +1,1 @@
+"""Workloads that run on iostudy's own engine."""

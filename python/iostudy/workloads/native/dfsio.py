@@ -1,0 +1,324 @@
+"""TestDFSIO on a plain directory: N files by N threads, each moved by a thread of its own."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from iostudy._native import JobResult, Truncation
+from iostudy.job import JobSpec, Order
+from iostudy.workloads.definition import (
+    BYTES,
+    Figure,
+    Measured,
+    Place,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.folder import remove
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.dfsio_options import (
+    DfsioFiles,
+    DfsioOptions,
+    DfsioSkipOptions,
+    DfsioTruncateOptions,
+    DfsioWriteOptions,
+)
+from iostudy.workloads.native.job_files import (
+    carry_out,
+    cut_back,
+    require_present,
+    whole_files,
+    write_out,
+)
+from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native.rates import Direction, mib_per_second, tally
+
+SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
+
+
+@dataclass(frozen=True)
+class Dfsio(Workload):
+    """What all have in common: their files, made of the block's seed."""
+
+    options: DfsioFiles
+
+    def space_bytes(self) -> int:
+        """All files together."""
+        return self.options.files * self.options.size
+
+    def preparation(self) -> str:
+        """Trials with the same files share them, whatever their record size."""
+        return f"{self.options.files} x {self.options.size}, {self.compressible} compressible"
+
+    def clean(self, place: Place) -> None:
+        """Remove the files."""
+        for path in self.paths(place):
+            remove(path)
+
+    @property
+    def compressible(self) -> float:
+        """The share of the files' content that compresses to nothing."""
+        return self.options.compressible if isinstance(self.options, DfsioOptions) else 0.0
+
+    def paths(self, place: Place) -> list[Path]:
+        """Every file, in order."""
+        return [place.directory / f"part-{index:05d}" for index in range(self.options.files)]
+
+    def whole_files(self, place: Place) -> JobSpec:
+        """A job that writes all of every file."""
+        return whole_files(
+            tuple((str(path),) for path in self.paths(place)),
+            self.options.size,
+            place.seed,
+            self.compressible,
+        )
+
+
+@dataclass(frozen=True)
+class DfsioWrite(Dfsio):
+    """New files from start to end."""
+
+    options: DfsioWriteOptions
+
+    def reset(self, place: Place) -> None:
+        """Every write makes new files, as TestDFSIO's does; the file system allocates afresh."""
+        self.clean(place)
+
+    def run(self, place: Place) -> Measured:
+        """Write all files once."""
+        return _measured(_writing(self.whole_files(place), self.options), place, "write")
+
+
+@dataclass(frozen=True)
+class DfsioAppend(Dfsio):
+    """Files that are there grow to twice their size."""
+
+    options: DfsioWriteOptions
+
+    def space_bytes(self) -> int:
+        """What was there and what is appended."""
+        return 2 * super().space_bytes()
+
+    def prepare(self, place: Place) -> None:
+        """Write what is there before."""
+        write_out(self.whole_files(place), place)
+
+    def reset(self, place: Place) -> None:
+        """Cut off what the trial before has appended."""
+        cut_back(self.paths(place), self.options.size, place.directory)
+
+    def run(self, place: Place) -> Measured:
+        """Append to all files once."""
+        spec = replace(self.whole_files(place), create=False, begin_bytes=self.options.size)
+        return _measured(_writing(spec, self.options), place, "write")
+
+
+@dataclass(frozen=True)
+class DfsioRead(Dfsio):
+    """Files that prepare has written in the same block, in some order."""
+
+    options: DfsioOptions
+    order: Order
+
+    def reads(self) -> bool:
+        """A read finds nothing in the page cache."""
+        return True
+
+    def prepare(self, place: Place) -> None:
+        """Write the files that are to be read."""
+        write_out(self.whole_files(place), place)
+
+    def run(self, place: Place) -> Measured:
+        """Read all files once."""
+        options = self.options
+        spec = replace(
+            self.whole_files(place),
+            operation="read",
+            create=False,
+            record_bytes=options.record_size,
+            direct=options.direct,
+            order=self.order,
+            step=options.step if isinstance(options, DfsioSkipOptions) else 1,
+        )
+        return _measured(spec, place, "read")
+
+
+@dataclass(frozen=True)
+class DfsioTruncate(Dfsio):
+    """Files that are cut off."""
+
+    options: DfsioTruncateOptions
+
+    def reset(self, place: Place) -> None:
+        """Write whole new files: what is cut off lies the same way in every trial."""
+        self.clean(place)
+        write_out(self.whole_files(place), place)
+
+    def run(self, place: Place) -> Measured:
+        """Cut all files off once."""
+        options, paths = self.options, self.paths(place)
+        job = Truncation(
+            list(map(str, paths)), size=options.left, sync="fsync" if options.fsync else None
+        )
+        with told_as_workload("to truncate the files of the workload", place.directory):
+            result = job.run(place.tick)
+        require_present(paths, place.directory, options.left)
+        figures = {
+            "truncates": options.files / result.wall_seconds,
+            **_readings(options.size - options.left, result),
+            **latency_readings(result.write.latencies),
+        }
+        return Measured(figures, {"truncate": compact(result.write.latencies)})
+
+
+def _writing(spec: JobSpec, options: DfsioWriteOptions) -> JobSpec:
+    return replace(
+        spec,
+        record_bytes=options.record_size,
+        direct=options.direct,
+        sync="fsync" if options.fsync else None,
+    )
+
+
+def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measured:
+    """TestDFSIO's figures and the aggregate, of one pass over all files."""
+    result = carry_out(spec, place, f"to {direction} the files of the workload")
+    latencies = tally(result, direction).latencies
+    figures = {
+        "aggregate": mib_per_second(result.bytes, result.wall_seconds),
+        **_readings(result.bytes // len(spec.threads), result),
+        BYTES: float(result.bytes),
+        **latency_readings(latencies),
+    }
+    return Measured(figures, {direction: compact(latencies)})
+
+
+def _readings(file_bytes: int, result: JobResult) -> dict[str, float]:
+    """What TestDFSIO tells of files of which so many bytes each were processed."""
+    seconds = result.thread_seconds
+    rates = [mib_per_second(file_bytes, each) for each in seconds]
+    mean = statistics.fmean(rates)
+    return {
+        "throughput": mib_per_second(file_bytes * len(seconds), math.fsum(seconds)),
+        "average_io_rate": mean,
+        "io_rate_stddev": statistics.pstdev(rates, mean),
+        "exec_time": result.wall_seconds,
+    }
+
+
+def _figures(of: str) -> tuple[Figure, ...]:
+    """Those that TestDFSIO tells; ``of`` says of which bytes."""
+    return (
+        Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
+        Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
+        Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
+        Figure("exec_time", "s", "from first start to last end", False),
+    )
+
+
+_MOVING = always(
+    Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
+    *_figures("moved"),
+    Figure(BYTES, "B", "bytes moved", True),
+    *latency_figures("a record: its system call, with making its data or verifying it"),
+)
+_TRUNCATING = always(
+    Figure("truncates", "op/s", "files over the time from first start to last end", True),
+    *_figures("cut off"),
+    *latency_figures("a file: open, ftruncate(2), fsync if it is on, and close"),
+)
+
+_LEAVES_OUT = (
+    "HDFS with its replication, checksums, network and JVM, and the start of map tasks; "
+    "-compression, which takes processor time of the client (compressible gives data that "
+    "compress). Opening a file counts here, and does not in TestDFSIO"
+)
+
+
+def _definition(
+    name: str,
+    models: str,
+    options: type[DfsioFiles],
+    make: Callable[[Any], Dfsio],
+    *,
+    differs: str = "",
+    figures: Callable[[Any], tuple[Figure, ...]] = _MOVING,
+) -> WorkloadDefinition:
+    return WorkloadDefinition(
+        name=f"dfsio-{name}",
+        models=models,
+        not_modelled=". ".join(filter(None, (_LEAVES_OUT, differs))),
+        source=SOURCE,
+        options=options,
+        figures=figures,
+        example={"files": 2, "size": "64MiB"},
+        make=make,
+        at_once=("files",),
+        ticks_bytes=figures is _MOVING,
+    )
+
+
+def _reading(order: Order) -> Callable[[Any], Dfsio]:
+    return lambda options: DfsioRead(options, order)
+
+
+WRITE = _definition(
+    "write",
+    "TestDFSIO -write: every map task writes one file from start to end",
+    DfsioWriteOptions,
+    DfsioWrite,
+    differs="TestDFSIO asks for no fsync",
+)
+READ = _definition(
+    "read",
+    "TestDFSIO -read: every map task reads one file from start to end",
+    DfsioOptions,
+    _reading("sequential"),
+)
+APPEND = _definition(
+    "append",
+    "TestDFSIO -append: every map task appends to one file as much as is there already",
+    DfsioWriteOptions,
+    DfsioAppend,
+    differs="TestDFSIO asks for no fsync, and appends to whatever its last run has left",
+)
+RANDOM_READ = _definition(
+    "random-read",
+    "TestDFSIO -read -random: every map task reads the records of one file in random order",
+    DfsioOptions,
+    _reading("random"),
+    differs="TestDFSIO draws any byte as a record's start, so that records overlap, some bytes are "
+    "read twice and others never; here each record is read once, in shuffled order",
+)
+BACKWARD_READ = _definition(
+    "backward-read",
+    "TestDFSIO -read -backward: every map task reads one file from its end to its start",
+    DfsioOptions,
+    _reading("reverse"),
+    differs="Where size is no multiple of record_size, the short record is the file's last here; "
+    "TestDFSIO reads whole ones from the end, and some of the first bytes twice",
+)
+SKIP_READ = _definition(
+    "skip-read",
+    "TestDFSIO -read -skip: every map task reads one file with gaps. After each record the bytes "
+    "of skip_size are left out, and so on to the end",
+    DfsioSkipOptions,
+    _reading("skip"),
+    differs="TestDFSIO also takes a skipSize that is no multiple of its buffer",
+)
+TRUNCATE = _definition(
+    "truncate",
+    "TestDFSIO -truncate: every map task cuts one file off",
+    DfsioTruncateOptions,
+    DfsioTruncate,
+    differs="the recovery of a file's last block, which HDFS does after cutting within one",
+    figures=_TRUNCATING,
+)
+
+DEFINITIONS = (WRITE, READ, APPEND, RANDOM_READ, BACKWARD_READ, SKIP_READ, TRUNCATE)

@@ -1,0 +1,243 @@
+"""Batch jobs of high-energy physics: each reads an event, computes, and reads the next."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from iostudy import _native, units
+from iostudy.errors import WorkloadError
+from iostudy.job import JobSpec
+from iostudy.workloads import descriptors
+from iostudy.workloads.definition import (
+    BYTES,
+    Count,
+    Figure,
+    Measured,
+    Options,
+    Pause,
+    Place,
+    Seconds,
+    Size,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.folder import remove
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.job_files import DIRECT_ALIGNMENT, require_present
+from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+
+_MB = 10**6
+_TIME_UP = "the time was up before all events were read; those not ended by then do not count"
+_NOT_JUDGED = (
+    "foreign I/O is not judged: the kernel does not say what it read ahead (/proc/thread-self/io)"
+)
+
+
+class EventsOptions(Options):
+    """Options of events."""
+
+    jobs: Annotated[int, Field(ge=1, le=4096)] = Field(
+        20, description="number of jobs, each a thread (R5: 20, 40, 60 and 80)"
+    )
+    files: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None, description="number of files that the jobs share evenly; without it one for each job"
+    )
+    events: Count = Field(40, description="number of events there are for each job")
+    duration: Annotated[Seconds, Field(gt=0)] = Field(
+        30.0, description="when all jobs end, if their events have not run out before (R5: 40min)"
+    )
+    event_size: Size = Field(
+        1760 * units.KIB, description="bytes that a job reads of an event (R5: 1.7 to 1.9 MB)"
+    )
+    reads: Annotated[int, Field(ge=1, le=65536)] = Field(
+        16, description="number of reads of an event: the baskets of the columns that a job wants"
+    )
+    gap_percent: Annotated[int, Field(ge=0, le=99)] = Field(
+        20, description="share of a file in percent that lies between the reads and is left out"
+    )
+    compute: Pause = Field(0.3, description="time of computing after each event (R5: about 0.3s)")
+    compute_by: Literal["sleep", "burn"] = Field(
+        "sleep",
+        description="sleep leaves the processors alone, as if each job had one of its own; burn "
+        "uses that much processor time, which lasts longer where jobs share processors",
+    )
+    direct: bool = Field(
+        default=False, description="O_DIRECT, past the page cache, instead of buffered"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> EventsOptions:
+        if self.reads > self.event_size:
+            raise ValueError("more reads than the event has bytes; give fewer")
+        if self.files is not None and self.files > self.jobs:
+            raise ValueError("more files than jobs, so that nobody would read some; give fewer")
+        if self.direct and self.event_size % DIRECT_ALIGNMENT:
+            raise ValueError(
+                f"direct I/O needs an event_size that is a multiple of {DIRECT_ALIGNMENT}"
+            )
+        if self.direct and self.reads > self.event_size // DIRECT_ALIGNMENT:
+            raise ValueError(
+                f"direct I/O reads at least {DIRECT_ALIGNMENT} bytes; give fewer reads"
+            )
+        return self
+
+    @property
+    def gap_bytes(self) -> int:
+        """What is left out for each event, in multiples of what direct I/O is aligned to."""
+        share = self.gap_percent / (100 - self.gap_percent)
+        return round(self.event_size * share / DIRECT_ALIGNMENT) * DIRECT_ALIGNMENT
+
+    @property
+    def data_files(self) -> int:
+        """How many files there are."""
+        return self.files or self.jobs
+
+    @property
+    def file_bytes(self) -> int:
+        """The size of each: room for the events of all jobs that share it."""
+        sharers = math.ceil(self.jobs / self.data_files)
+        return sharers * self.events * (self.event_size + self.gap_bytes)
+
+
+@dataclass(frozen=True)
+class Events(Workload):
+    """Jobs that read the files that prepare has written in the same block."""
+
+    options: EventsOptions
+
+    def space_bytes(self) -> int:
+        """All files together."""
+        return self.options.data_files * self.options.file_bytes
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Reading and computing, one job beside the other, but not beyond the duration."""
+        reading = self.options.jobs * self.options.events * self.options.event_size
+        computing = self.options.events * self.options.compute
+        return min(self.options.duration, reading / bytes_per_second + computing)
+
+    def reads(self) -> bool:
+        """The jobs find nothing in the page cache."""
+        return True
+
+    def check(self) -> None:
+        """Each job has its file open."""
+        descriptors.refuse_hopeless(self.options.jobs, "jobs")
+
+    def preparation(self) -> str:
+        """Trials share files of the same number and size, however they read them."""
+        return f"{self.options.data_files} x {self.options.file_bytes}"
+
+    def prepare(self, place: Place) -> None:
+        """Write the data files, one after the other, as a site stores them."""
+        spec = JobSpec(
+            threads=(tuple(map(str, self._paths(place))),),
+            operation="write",
+            create=True,
+            file_bytes=self.options.file_bytes,
+            record_bytes=min(units.MIB, self.options.file_bytes),
+            sync="fsync",
+            seed=place.seed,
+        )
+        with told_as_workload("to write the data files of the jobs", place.directory):
+            _native.FileJob(spec).run(place.tick)
+
+    def run(self, place: Place) -> Measured:
+        """Let all jobs read and compute until time or events run out."""
+        options = self.options
+        descriptors.require(options.jobs, "jobs", place.directory)
+        jobs = _native.EventJobs(
+            [str(path) for path in self._paths(place)],
+            jobs=options.jobs,
+            events_per_job=options.events,
+            event_bytes=options.event_size,
+            gap_bytes=options.gap_bytes,
+            reads=options.reads,
+            compute=options.compute_by,
+            compute_seconds=options.compute,
+            seconds=options.duration,
+            direct=options.direct,
+            seed=place.seed,
+        )
+        with told_as_workload("to read the events of the jobs", place.directory):
+            result = jobs.run(place.tick)
+        require_present(self._paths(place), place.directory, options.file_bytes)
+        if not result.events:
+            raise _no_event(options, place)
+        figures = _figures(result, options)
+        return Measured(
+            figures, {"event": compact(result.read_latencies)}, notes=_notes(result, options)
+        )
+
+    def clean(self, place: Place) -> None:
+        """Remove the files."""
+        for path in self._paths(place):
+            remove(path)
+
+    def _paths(self, place: Place) -> list[Path]:
+        files = range(self.options.data_files)
+        return [place.directory / f"events-{index:04d}" for index in files]
+
+
+def _figures(result: _native.EventResult, options: EventsOptions) -> dict[str, float]:
+    read_bytes = result.events * options.event_size
+    figures = {
+        "event_rate": result.events / result.wall_seconds,
+        "events": float(result.events),
+        "read_rate": read_bytes / _MB / result.wall_seconds,
+        "cpu_efficiency": 100 * result.events * options.compute / math.fsum(result.job_seconds),
+        "exec_time": result.wall_seconds,
+        **latency_readings(result.read_latencies),
+    }
+    if result.fetched_bytes is not None:
+        figures[BYTES] = float(max(result.read_bytes, result.fetched_bytes))
+    return figures
+
+
+def _notes(result: _native.EventResult, options: EventsOptions) -> tuple[str, ...]:
+    is_short = result.events < options.jobs * options.events
+    time_up = (_TIME_UP,) if is_short else ()
+    return (*time_up, _NOT_JUDGED) if result.fetched_bytes is None else time_up
+
+
+def _no_event(options: EventsOptions, place: Place) -> WorkloadError:
+    time = units.format_exact_seconds(options.duration)
+    return WorkloadError(
+        "to read and compute events",
+        found=f"not one was ended in {time}",
+        where=str(place.directory),
+        remedy="give a longer duration, or less computing for an event",
+    )
+
+
+EVENTS = WorkloadDefinition(
+    name="events",
+    models="batch jobs of high-energy physics: each reads an event, computes, reads the next. So "
+    "did the CMS reconstruction of report R5: a job opens a data file and reads an event in "
+    "several reads with gaps between them, as a column-wise ROOT file has it, until time or "
+    "events run out",
+    not_modelled="processes (the jobs are threads of one), their start, output and calibration "
+    "data; decompression; TTreeCache, which gathers the reads of many events (fewer reads of a "
+    "larger event model it); network and file system servers. With more burning jobs than processors it "
+    "is the processors that are measured",
+    source="report R5, Hadoop on the HEPiX storage test bed at FZK; ROOT's reference of TTreeCache "
+    "(baskets, reads with gaps)",
+    options=EventsOptions,
+    figures=always(
+        Figure("event_rate", "events/s", "events over the time of all jobs", True),
+        Figure("events", "events", "events that were read and computed in time", True),
+        Figure("read_rate", "MB/s", "bytes of these events (10^6 B) over the time", True),
+        Figure("cpu_efficiency", "%", "computing time of these events over the jobs' time", True),
+        Figure("exec_time", "s", "from first start to last end, or to when the time was up", False),
+        *latency_figures("reading an event: all its reads, with verifying them"),
+        Figure(BYTES, "B", "bytes that jobs read, or the kernel for them if that is more", True),
+    ),
+    example={"jobs": 4, "events": 5, "compute": "100ms"},
+    make=Events,
+    at_once=("jobs",),
+)

@@ -1,0 +1,245 @@
+"""Records of files, moved in whatever way the native engine can: for who would write a fio job."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from iostudy._native import JobResult
+from iostudy.workloads import descriptors
+from iostudy.workloads.definition import (
+    BYTES,
+    Figure,
+    Measured,
+    Place,
+    Workload,
+    WorkloadDefinition,
+)
+from iostudy.workloads.directories import own_folders, refuse_unfit
+from iostudy.workloads.folder import remove
+from iostudy.workloads.native.core_errors import io_error
+from iostudy.workloads.native.io_options import IoOptions
+from iostudy.workloads.native.job_files import carry_out, whole_files, write_out
+from iostudy.workloads.native.latency import latency_figures, latency_readings
+from iostudy.workloads.native.rates import (
+    directions,
+    histograms,
+    operations,
+    rate_figures,
+    rate_readings,
+    require_counted,
+)
+
+_FOLDER = "iostudy-io-"
+_SCATTERED = ("random", "zipf")
+
+
+@dataclass(frozen=True)
+class Io(Workload):
+    """Jobs with files of their own, below the target or dealt out over several directories."""
+
+    options: IoOptions
+
+    def space_bytes(self) -> int:
+        """All files together; 0 where they are not in the target alone."""
+        options = self.options
+        return 0 if options.directories else options.jobs * options.files * options.size
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """The ramp and the duration, if one is given."""
+        if self.options.duration is None:
+            return super().expected_seconds(bytes_per_second)
+        return self.options.ramp + self.options.duration
+
+    def reads(self) -> bool:
+        """Files that were there before are not in the page cache when a trial begins."""
+        return self.options.prepared
+
+    def directories(self) -> tuple[Path, ...]:
+        """Those that its files are dealt out over."""
+        return self.options.directories
+
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """Those directories, or the target."""
+        return self.options.directories or (place.directory,)
+
+    def check(self) -> None:
+        """Refuse directories that cannot be written to, and more files than can be open."""
+        descriptors.refuse_hopeless(self.options.jobs * self.options.files, "files")
+        refuse_unfit(self.options.directories, "for the files of io")
+
+    def preparation(self) -> str:
+        """Trials with the same files share them, however they move the records."""
+        options = self.options
+        kind = "full" if options.prepared else "new"
+        where = " ".join(map(str, options.directories)) or "the target"
+        return (
+            f"{options.jobs} x {options.files} x {options.size}, {options.compressible} "
+            f"compressible, {kind}, in {where}"
+        )
+
+    def prepare(self, place: Place) -> None:
+        """Write the files, unless a trial makes them itself."""
+        if self.options.prepared:
+            self._make_folders(place)
+            options = self.options
+            files = whole_files(self.threads(place), options.size, place.seed, options.compressible)
+            with descriptors.all_allowed():
+                write_out(files, place)
+
+    def reset(self, place: Place) -> None:
+        """A trial that makes its files finds none."""
+        if not self.options.prepared:
+            self._make_folders(place)
+
+    def run(self, place: Place) -> Measured:
+        """Move the records once as the options say."""
+        options = self.options
+        descriptors.require(options.jobs * options.files, "files", place.directory)
+        spec = options.spec(self.threads(place), place.seed)
+        result = carry_out(spec, place, f"to {_VERBS[options.operation]} the files of the workload")
+        counted = operations(result, directions(options.operation), syncs=options.syncs)
+        require_counted(counted, place.directory)
+        figures = {
+            **_readings(options, result),
+            **{
+                name: value
+                for operation, latencies in counted.items()
+                for name, value in latency_readings(latencies, f"{operation}_latency").items()
+            },
+        }
+        return Measured(figures, histograms(counted), notes=_notes(result))
+
+    def clean(self, place: Place) -> None:
+        """Remove the folders with all files, also where another one's cannot be removed."""
+        with ExitStack() as cleaning:
+            for folder in self.folders(place):
+                cleaning.callback(remove, folder)
+
+    def folders(self, place: Place) -> list[Path]:
+        """A folder of our own in every directory, of a name that no other place has."""
+        parents = self.options.directories or (place.directory,)
+        return own_folders(parents, place.directory, _FOLDER)
+
+    def threads(self, place: Place) -> tuple[tuple[str, ...], ...]:
+        """The files of every job, dealt out over the folders in turn."""
+        folders, files = self.folders(place), self.options.files
+        return tuple(
+            tuple(
+                str(folders[number % len(folders)] / f"job-{job:04d}-file-{number % files:05d}")
+                for number in range(job * files, (job + 1) * files)
+            )
+            for job in range(self.options.jobs)
+        )
+
+    def _make_folders(self, place: Place) -> None:
+        """Empty ones. Nothing that somebody else has put there in the meantime is taken for one."""
+        self.clean(place)
+        for folder in self.folders(place):
+            try:
+                folder.mkdir()
+            except OSError as error:
+                raise io_error("to make a folder for the files", error, folder) from error
+
+
+def _spins(options: IoOptions) -> bool:
+    """With SQPOLL it is the kernel's thread that polls the device (io_uring_enter(2))."""
+    return options.iopoll and not options.sqpoll
+
+
+_VERBS = {"read": "read", "write": "write", "mix": "read and write"}
+
+
+def _readings(options: IoOptions, result: JobResult) -> dict[str, float]:
+    wanted = directions(options.operation)
+    figures = rate_readings(result, wanted)
+    if options.operation == "mix":
+        for direction in wanted:
+            figures |= rate_readings(result, [direction], f"{direction}_")
+    if not options.ramp:
+        records = figures["iops"] * result.wall_seconds
+        figures["cpu_per_io"] = result.cpu_seconds / records * 1e6
+    if options.arrival != "closed":
+        figures["overdue"] = float(result.unissued)
+    return figures | {"exec_time": result.wall_seconds, BYTES: float(result.moved_bytes)}
+
+
+def _notes(result: JobResult) -> tuple[str, ...]:
+    if not result.unissued:
+        return tuple(result.fallbacks)
+    waiting = f"about {result.unissued} records had arrived and were never begun"
+    slow = f"{waiting}: the storage is slower than the rate, and latencies grow with the run"
+    return (*result.fallbacks, slow)
+
+
+def _figures(options: IoOptions) -> tuple[Figure, ...]:
+    """All that a run with these options gives, the one that decides first."""
+    decides = _decisive(options)
+    return tuple(sorted(_known(options), key=lambda figure: figure.name != decides))
+
+
+def _decisive(options: IoOptions) -> str:
+    """A rate that is given is no result: then latency tells. Else it is what the order is for."""
+    if options.rate is not None:
+        return f"{directions(options.operation)[0]}_latency_p99"
+    return "iops" if options.order in _SCATTERED else "bandwidth"
+
+
+def _known(options: IoOptions) -> list[Figure]:
+    wanted = directions(options.operation)
+    figures = [*rate_figures("all records")]
+    if options.operation == "mix":
+        for each in wanted:
+            figures += rate_figures(f"records that were {_PAST[each]}", f"{each}_")
+    for each in wanted:
+        figures += latency_figures(_LATENCY_OF[each], f"{each}_latency")
+    if options.syncs:
+        figures += latency_figures(f"an {options.sync}", "sync_latency")
+    if not options.ramp:
+        figures.append(_CPU)
+    if options.arrival != "closed":
+        figures.append(_OVERDUE)
+    return [*figures, _EXEC_TIME, Figure(BYTES, "B", "bytes moved, those of the ramp too", True)]
+
+
+_PAST = {"read": "read", "write": "written"}
+_LATENCY_OF = {
+    "read": "a record that is read, with verifying it, from when it was due",
+    "write": "a record that is written, with making its data, from when it was due",
+}
+_CPU = Figure(
+    "cpu_per_io",
+    "us",
+    "processor time of all jobs over the number of records, without that of kernel threads; not "
+    "with a ramp",
+    False,
+)
+_OVERDUE = Figure(
+    "overdue", "op", "about how many records of an open loop arrived and were never begun", False
+)
+_EXEC_TIME = Figure("exec_time", "s", "from first start, or the ramp's end, to last end", False)
+
+IO = WorkloadDefinition(
+    name="io",
+    models="any application by its I/O: operation, order, record size, queue depth, syncs, pace. "
+    "Verdicts use latency where a rate is given, else iops for "
+    "random and zipf orders and bandwidth for the others",
+    not_modelled="what the application computes, unless think stands for it; several processes, "
+    "for all jobs are threads of one; several kinds of jobs at once, for which there is mix; fio's "
+    "own job files, for which there is fio",
+    source="open(2), pread(2), io_uring(7), posix_fadvise(2), fallocate(2), fsync(2)",
+    options=IoOptions,
+    figures=_figures,
+    example={
+        "operation": "mix",
+        "order": "random",
+        "record_size": "4KiB",
+        "size": "64MiB",
+        "duration": "1s",
+    },
+    make=Io,
+    at_once=("jobs", "depth"),
+    spins=_spins,
+    ticks_bytes=True,
+)

@@ -1,0 +1,93 @@
+"""The files of a native job: how they are made, moved, looked after and removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from iostudy import units
+from iostudy._native import FileJob, JobResult
+from iostudy.errors import WorkloadError
+from iostudy.job import JobSpec
+from iostudy.workloads.definition import Place
+from iostudy.workloads.native.core_errors import io_error, told_as_workload
+
+DIRECT_ALIGNMENT = 4096
+"""What direct I/O is given in multiples of, bytes: no common device has larger blocks."""
+
+_USUAL_RECORD_BYTES = units.MIB
+
+
+def refuse_misfit(size: int, record_size: int, *, direct: bool) -> None:
+    """ValueError for records that do not fit into files, or direct I/O that is not aligned."""
+    if record_size > size:
+        raise ValueError("record_size is larger than size; make it smaller")
+    if direct and (record_size % DIRECT_ALIGNMENT or size % DIRECT_ALIGNMENT):
+        raise ValueError(
+            f"direct I/O needs size and record_size to be multiples of {DIRECT_ALIGNMENT} bytes, "
+            "for it moves whole blocks of the device; round them, or turn direct off"
+        )
+
+
+def carry_out(spec: JobSpec, place: Place, doing: str) -> JobResult:
+    """Run a job and see that its files are still there; WorkloadError says what failed.
+
+    ``doing`` is such as "to read the files of the workload".
+    """
+    job = FileJob(spec)
+    with told_as_workload(doing, place.directory):
+        result = job.run(place.tick)
+    require_present((Path(path) for paths in spec.threads for path in paths), place.directory)
+    return result
+
+
+def whole_files(
+    threads: tuple[tuple[str, ...], ...], size: int, seed: int, compressible: float
+) -> JobSpec:
+    """A job that writes all of every file anew."""
+    return JobSpec(
+        threads=threads,
+        operation="write",
+        create=True,
+        file_bytes=size,
+        record_bytes=min(size, _USUAL_RECORD_BYTES),
+        seed=seed,
+        compressible=compressible,
+    )
+
+
+def write_out(spec: JobSpec, place: Place) -> None:
+    """Carry a job of `whole_files` out to the disk, unmeasured."""
+    doing = "to write the files that the workload needs"
+    carry_out(replace(spec, sync="fsync"), place, doing)
+
+
+def require_present(paths: Iterable[Path], where: Path, size: int | None = None) -> None:
+    """WorkloadError for a file that somebody has removed, or that has not the size it should have.
+
+    A file that is open can be written and read after it was removed, and nobody is told.
+    """
+    for path in paths:
+        try:
+            found = path.stat().st_size
+        except OSError as error:
+            raise io_error("to find the files of the workload", error, where) from error
+        if size is not None and found != size:
+            raise WorkloadError(
+                f"a file of {size} bytes",
+                found=f"{found} bytes ({path})",
+                where=str(where),
+                remedy="let nobody change the files while the workload runs",
+            )
+
+
+def cut_back(paths: Iterable[Path], size: int, where: Path) -> None:
+    """Cut files off at the size they had before something was appended."""
+    for path in paths:
+        try:
+            if path.stat().st_size > size:
+                os.truncate(path, size)
+        except OSError as error:
+            raise io_error("to cut off what was appended", error, where) from error

@@ -1,0 +1,224 @@
+"""Hadoop's MRBench: many tiny jobs one after another, where starting and committing is all."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, assert_never
+
+from pydantic import Field
+
+from iostudy.durable import show_whole
+from iostudy.errors import WorkloadStoppedError
+from iostudy.workloads.definition import (
+    Count,
+    Figure,
+    Histogram,
+    Measured,
+    Options,
+    Place,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.folder import empty, remove
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.latency import histogram_readings, latency_figures, merged
+from iostudy.workloads.native.mrbench_job import INPUT, Job, JobTimes, Shape
+from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
+
+_BLOCK_BYTES = 4096
+_FILES_BESIDE = 8
+_US_PER_SECOND = 1e6
+
+
+class InputType(StrEnum):
+    """The order of the numbers in the input (MRBench: Order)."""
+
+    ASCENDING = "ascending"
+    DESCENDING = "descending"
+    RANDOM = "random"
+
+
+class MrbenchOptions(Options):
+    """Options of mrbench."""
+
+    jobs: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        50, description="number of jobs, one after another (MRBench: -numRuns)"
+    )
+    maps: Annotated[int, Field(ge=1, le=256)] = Field(
+        2, description="map tasks of a job, all at the same time (MRBench: -maps)"
+    )
+    reduces: Annotated[int, Field(ge=1, le=256)] = Field(
+        1, description="reduce tasks of a job, after its maps (MRBench: -reduces)"
+    )
+    input_lines: Annotated[Count, Field(le=1_000_000)] = Field(
+        1, description="lines of the input, each a number (MRBench: -inputLines)"
+    )
+    input_type: InputType = Field(
+        InputType.ASCENDING, description="the order of these numbers (MRBench: -inputType)"
+    )
+    fsync: bool = Field(
+        default=True,
+        description="fsync each file, and after a rename its folder, as HDFS's name-node syncs its "
+        "log before it answers",
+    )
+
+
+@dataclass(frozen=True)
+class Mrbench(Workload):
+    """All jobs of a run, on an input that is written once per block."""
+
+    options: MrbenchOptions
+
+    def space_bytes(self) -> int:
+        """A block for each file, and the lines three times: read, between tasks, and as output.
+
+        Output stays to the end of a run, as in MRBench.
+        """
+        asked = self.options
+        files = 2 * asked.maps + 3 * asked.reduces + _FILES_BESIDE
+        return asked.jobs * (files * _BLOCK_BYTES + 3 * sum(map(len, _lines(asked, seed=0))))
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: starting and committing is no matter of bytes."""
+        return None
+
+    def preparation(self) -> str:
+        """Trials with the same input share it."""
+        return f"{self.options.input_lines} {self.options.input_type}"
+
+    def prepare(self, place: Place) -> None:
+        """Write the input."""
+        with _told(place):
+            path = place.directory / INPUT
+            path.parent.mkdir(parents=True)
+            show_whole(path, b"".join(_lines(self.options, place.seed)))
+
+    def reset(self, place: Place) -> None:
+        """Remove all but the input."""
+        kept = (place.directory / INPUT).parent
+        with _told(place):
+            for path in place.directory.iterdir():
+                if path != kept:
+                    remove(path)
+
+    def run(self, place: Place) -> Measured:
+        """Run all jobs; each has to give the sorted input."""
+        asked = self.options
+        lines = tuple(_lines(asked, place.seed))
+        shape = Shape(place.directory, asked.maps, asked.reduces, asked.fsync, lines)
+        with _told(place):
+            return _measured(
+                [Job(shape, n, _asking(place, done=n)).run() for n in range(asked.jobs)]
+            )
+
+    def clean(self, place: Place) -> None:
+        """Remove input, output and what a job that failed has left."""
+        empty(place.directory)
+
+
+def _lines(options: MrbenchOptions, seed: int) -> Iterator[bytes]:
+    """Numbers with leading zeros to the width of ``input_lines``, as MRBench makes them."""
+    count = options.input_lines
+    numbers: Sequence[int] | Iterator[int]
+    match options.input_type:
+        case InputType.ASCENDING:
+            numbers = range(count)
+        case InputType.DESCENDING:
+            numbers = range(count, 0, -1)
+        case InputType.RANDOM:
+            drawn = random.Random(seed)
+            numbers = (drawn.getrandbits(64) - (1 << 63) for _ in range(count))
+        case unreachable:
+            assert_never(unreachable)
+    width = len(str(count))
+    return (str(number).rjust(width, "0").encode() + b"\n" for number in numbers)
+
+
+def _asking(place: Place, done: int) -> Callable[[], None]:
+    def ask() -> None:
+        if not place.tick(done):
+            raise WorkloadStoppedError(
+                "to run all jobs",
+                found=f"it was asked to stop after {done} of them",
+                where=str(place.directory),
+            )
+
+    return ask
+
+
+def _told(place: Place) -> AbstractContextManager[None]:
+    return told_as_workload("to run the jobs", place.directory)
+
+
+def _measured(times: Sequence[JobTimes]) -> Measured:
+    walls = [each.wall_seconds for each in times]
+    starts = [seconds for each in times for seconds in each.starts_seconds]
+    operations = [operation for each in times for operation in each.operations]
+    busy = sum(each.busy_seconds for each in times)
+    histograms = {"job": histogram(walls)} | {
+        kind: histogram([seconds for name, seconds in operations if name == kind])
+        for kind in (CREATE, COMMIT, READ)
+    }
+    commits = [seconds for name, seconds in operations if name == COMMIT]
+    figures = {
+        "job_time": statistics.fmean(walls),
+        **spread(walls),
+        "task_start": statistics.fmean(starts),
+        "start_share": 100 * sum(starts) / busy,
+        "storage_share": 100 * sum(seconds for _, seconds in operations) / busy,
+        **histogram_readings(histograms[COMMIT], max(commits) * _US_PER_SECOND, "commit"),
+    }
+    return Measured(figures, histograms)
+
+
+def spread(all_seconds: Sequence[float]) -> dict[str, float]:
+    """Readings of SPREAD, of the seconds that each job took."""
+    return {
+        "job_time_median": statistics.median(all_seconds),
+        "job_time_min": min(all_seconds),
+        "job_time_max": max(all_seconds),
+    }
+
+
+def histogram(all_seconds: Sequence[float]) -> Histogram:
+    """Of times in seconds."""
+    return merged((seconds * _US_PER_SECOND, 1) for seconds in all_seconds)
+
+
+SPREAD = (
+    Figure("job_time_median", "s", "median time of a job", False),
+    Figure("job_time_min", "s", "time of the fastest job", False),
+    Figure("job_time_max", "s", "time of the slowest job", False),
+)
+"""Of the jobs of a trial, beside their mean."""
+
+MRBENCH = WorkloadDefinition(
+    name="mrbench",
+    models="MRBench: tiny jobs one after another, each with its processes and its commit. A job "
+    "has staging files, a process for every task, and output that is committed by rename "
+    "(FileOutputCommitter, version 1)",
+    not_modelled="HDFS and YARN with their replication, network, scheduling and heartbeats, job "
+    "jars, and the JVM: a task is a Python process, which starts in a fraction of the time. Bytes "
+    "are not told, as the file system's journal moves more than the jobs do; so foreign I/O is not "
+    "noticed",
+    source="Apache Hadoop, org.apache.hadoop.mapred.MRBench (hadoop-mapreduce-client-jobclient), "
+    "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter",
+    options=MrbenchOptions,
+    figures=always(
+        Figure("job_time", "s", "mean time of a job, as MRBench tells it", False),
+        *SPREAD,
+        Figure("task_start", "s", "mean time from starting a process to its first line", False),
+        Figure("start_share", "%", "share of the tasks' time in starting their processes", False),
+        Figure("storage_share", "%", "share of the tasks' time in files and renames", False),
+        *latency_figures("a commit: a rename, durable with fsync", "commit"),
+    ),
+    example={"jobs": 5},
+    make=Mrbench,
+    at_once=("maps",),
+)

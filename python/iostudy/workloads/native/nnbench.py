@@ -1,0 +1,238 @@
+"""NNBench's metadata operations on a plain directory, and what mdtest has beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+
+from iostudy import _native, units
+from iostudy.errors import WorkloadError
+from iostudy.workloads.definition import (
+    SIZE_FORM,
+    Count,
+    Figure,
+    Listed,
+    Measured,
+    Options,
+    Place,
+    Workload,
+    WorkloadDefinition,
+)
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+
+Operation = Literal[
+    "create_write", "open_read", "stat", "list", "rename", "delete", "mkdir", "rmdir"
+]
+_MEANINGS: dict[Operation, str] = {
+    "create_write": "files created, written and closed (NNBench counts two transactions for each, "
+    "so that its TPS is twice this; mdtest: File creation)",
+    "open_read": "files opened, read to their end, verified and closed (mdtest: File read)",
+    "stat": "files whose attributes were asked for (mdtest: File stat)",
+    "list": "directories read to their end, all names compared",
+    "rename": "files given another name in their directory",
+    "delete": "files unlinked (mdtest: File removal)",
+    "mkdir": "empty directories made (mdtest: Directory creation)",
+    "rmdir": "empty directories removed (mdtest: Directory removal)",
+}
+_READING: frozenset[Operation] = frozenset(("open_read", "stat", "list"))
+_BLOCK_BYTES = 4096
+_ENTRY_BYTES = 512
+"""What an inode and its name take at most, in the defaults of ext4 (256) and XFS (512)."""
+
+
+class NNBenchOptions(Options):
+    """Options of nnbench."""
+
+    operations: Listed[Operation] = Field(
+        ("create_write", "open_read", "rename", "delete"),
+        description="the phases in their order, each of them once and after the one before has "
+        f"ended (NNBench: -operation, one a run): {', '.join(get_args(Operation))}. Files that the "
+        "first operation needs are made before, unmeasured, and read from a dropped cache",
+    )
+    threads: Annotated[int, Field(ge=1, le=4096)] = Field(
+        4, description="threads that work at the same time (NNBench: -maps)"
+    )
+    files: Count = Field(
+        10_000, description="files of each thread, or directories (NNBench: -numberOfFiles)"
+    )
+    bytes_to_write: Annotated[
+        int,
+        BeforeValidator(units.parse_size),
+        Field(ge=0, le=units.GIB),
+        PlainSerializer(units.format_size, return_type=str, when_used="json"),
+        SIZE_FORM,
+    ] = Field(0, description="size of each file (NNBench: -bytesToWrite; mdtest: -w)")
+    files_per_directory: Count = Field(
+        10_000, description="the most files in one directory (mdtest: -I)"
+    )
+    depth: Annotated[int, Field(ge=1, le=1000)] = Field(
+        1, description="levels of directories down to the files (mdtest: -z and -L)"
+    )
+    shared: bool = Field(
+        default=True,
+        description="all threads work in the same directories; false: each in a tree of its own "
+        "(mdtest: -u)",
+    )
+    sync: Literal["none", "file", "directory", "phase"] = Field(
+        "phase",
+        description="what is made durable within the measured time: none; file: fsync of each file "
+        "that is created (mdtest: -y); directory: also fsync of the directory after every change; "
+        "phase: syncfs at the end of each phase that changes something",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> NNBenchOptions:
+        _job(self, Path("/"), self.operations, seed=0)
+        return self
+
+
+@dataclass(frozen=True)
+class NNBench(Workload):
+    """All phases are one run. What the first of them needs is there when it begins."""
+
+    options: NNBenchOptions
+
+    def space_bytes(self) -> int:
+        """Blocks of the files' data, inodes, and a block for every directory."""
+        options = self.options
+        items = options.files * options.threads
+        blocks = math.ceil(options.bytes_to_write / _BLOCK_BYTES)
+        leaves = items // min(options.files_per_directory, options.files) + options.threads
+        directories = items * ("mkdir" in options.operations) + leaves * options.depth
+        return items * (blocks * _BLOCK_BYTES + _ENTRY_BYTES) + directories * _BLOCK_BYTES
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: metadata are no matter of bytes."""
+        return None
+
+    def reads(self) -> bool:
+        """Where the first phase finds what was made before it, it finds it in no cache."""
+        return bool(self._needs)
+
+    def preparation(self) -> str:
+        """Trials that only read share their files."""
+        if not self._keeps:
+            return ""
+        return f"{self._needs} {self.options.model_dump_json(exclude={'operations', 'sync'})}"
+
+    def prepare(self, place: Place) -> None:
+        """Make what all trials of the block only read."""
+        if self._keeps:
+            self._make(place)
+
+    def reset(self, place: Place) -> None:
+        """Every trial that changes something begins with an empty folder, or with new files."""
+        if not self._keeps:
+            self.clean(place)
+            self._make(place)
+
+    def run(self, place: Place) -> Measured:
+        """Carry out all phases and give the rate and the latencies of each."""
+        phases = self._run(place, self.options.operations)
+        latencies = {phase.operation: compact(phase.latencies) for phase in phases}
+        return Measured(_readings(phases), latencies)
+
+    def clean(self, place: Place) -> None:
+        """Remove the tree, several directories at a time."""
+        with told_as_workload("to remove the files of the workload", place.directory):
+            _native.remove_tree(str(_tree(place)))
+
+    @property
+    def _needs(self) -> list[str]:
+        return _job(self.options, Path("/"), self.options.operations, seed=0).required_operations
+
+    @property
+    def _keeps(self) -> bool:
+        return _READING.issuperset(self.options.operations)
+
+    def _make(self, place: Place) -> None:
+        if needs := self._needs:
+            self._run(place, needs)
+
+    def _run(self, place: Place, operations: Sequence[str]) -> list[_native.Phase]:
+        try:
+            job = _job(self.options, _tree(place), operations, seed=place.seed)
+        except ValueError as error:
+            raise WorkloadError(
+                "a tree of directories of that depth",
+                found=str(error),
+                where=str(place.directory),
+                remedy="give less depth, or a target with a shorter path",
+            ) from error
+        with told_as_workload("to carry out the metadata operations", place.directory):
+            return job.run(place.tick)
+
+
+def _tree(place: Place) -> Path:
+    return place.directory / "nnbench"
+
+
+def _job(
+    options: NNBenchOptions, directory: Path, operations: Sequence[str], *, seed: int
+) -> _native.MetadataJob:
+    return _native.MetadataJob(
+        str(directory),
+        operations=operations,
+        threads=options.threads,
+        files=options.files,
+        files_per_directory=options.files_per_directory,
+        depth=options.depth,
+        shared=options.shared,
+        bytes_to_write=options.bytes_to_write,
+        sync=options.sync,
+        seed=seed,
+    )
+
+
+def _readings(phases: Sequence[_native.Phase]) -> dict[str, float]:
+    seconds = math.fsum(phase.wall_seconds for phase in phases)
+    readings = {"rate": sum(phase.latencies.count for phase in phases) / seconds}
+    for phase in phases:
+        readings[f"{phase.operation}_rate"] = phase.latencies.count / phase.wall_seconds
+    readings["exec_time"] = seconds
+    for phase in phases:
+        readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
+    return readings
+
+
+def _figures(options: NNBenchOptions) -> tuple[Figure, ...]:
+    """Without the bytes moved: nobody knows what journals, inodes and directories make of it."""
+    rates = [
+        Figure(f"{operation}_rate", "op/s", _MEANINGS[operation], True)
+        for operation in options.operations
+    ]
+    latencies = [
+        figure
+        for operation in options.operations
+        for figure in latency_figures(f"one {operation}", f"{operation}_latency")
+    ]
+    return (
+        Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
+        *rates,
+        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        *latencies,
+    )
+
+
+NNBENCH = WorkloadDefinition(
+    name="nnbench",
+    models="NNBench: many clients create, read, rename and delete small files at the same time. "
+    "Beside that mdtest's directory creation and removal, file stat, and reading of directories",
+    not_modelled="the name-node with its RPC, locks and edit log, and the start of map tasks; "
+    "operations that failed (NNBench counts exceptions and goes on; here the first one fails the "
+    "run). A phase after the first finds in memory what the one before has left there, as in both "
+    "models; mdtest's random order, neighbour's files, tree creation and tree removal",
+    source="Apache Hadoop, org.apache.hadoop.hdfs.NNBench (hadoop-mapreduce-client-jobclient); "
+    "mdtest of https://github.com/hpc/ior",
+    options=NNBenchOptions,
+    figures=_figures,
+    make=NNBench,
+    at_once=("threads",),
+    example={"threads": 2, "files": 2000},
+)

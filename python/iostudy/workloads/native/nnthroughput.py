@@ -1,0 +1,344 @@
+"""The write path of a name-node: a tree of files in memory, and an edit log on disks."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+
+from iostudy import _native, units
+from iostudy.workloads.definition import (
+    MAX_COUNT,
+    SIZE_FORM,
+    Figure,
+    Measured,
+    Place,
+    Seconds,
+    SerialResource,
+    Workload,
+    WorkloadDefinition,
+)
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.edit_logs import (
+    LOOKING,
+    NO_LOG,
+    EditLogs,
+    NamespaceOptions,
+    opens_per_create,
+    rate_figures,
+)
+from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+
+_FOLDER = "nnthroughput"
+_RECORD_BYTES = 64
+"""What a record takes with paths of this length, and more."""
+_HEAD_BYTES = 28
+"""What is written before the records that share a sync; a record may have one of its own."""
+_PAGE_BYTES = 4096
+
+
+class NNThroughputOptions(NamespaceOptions):
+    """Options of nnthroughput."""
+
+    workers: Annotated[int, Field(ge=1, le=4096)] | None = Field(
+        None,
+        description="threads of the system that carry the operations under way; by itself as many "
+        "as there are CPUs. As many as threads: each operation has a thread of its own that sleeps "
+        "until it is acknowledged, and switching between them is measured as well",
+    )
+    order: Literal["in-turn", "parallel"] = Field(
+        "in-turn",
+        description="how several logs are written to: one after another, as a name-node does, or "
+        "all at once",
+    )
+    sync: Literal["fdatasync", "dsync", "none"] = Field(
+        "fdatasync",
+        description="what makes a batch durable before it is acknowledged: fdatasync; dsync: the "
+        "log is opened with O_DSYNC; none: nothing, a crash of the machine loses what was "
+        "acknowledged",
+    )
+    preallocate: Annotated[
+        int,
+        BeforeValidator(units.parse_size),
+        Field(ge=0, le=units.GIB),
+        PlainSerializer(units.format_size, return_type=str, when_used="json"),
+        SIZE_FORM,
+    ] = Field(
+        units.MIB,
+        description="the log is filled with zeros in pieces of this size before it is written to, "
+        "so that a sync need not change the size of the file (HADOOP-2330); 0: not",
+    )
+    record_bytes: Annotated[int, Field(ge=0, le=16384)] = Field(
+        0,
+        description="the least size of a record of the log, in bytes; the rest is padding. 0: what "
+        "it needs, some 50 bytes",
+    )
+    batch_records: Annotated[int, Field(ge=0, le=1_000_000)] = Field(
+        0, description="the most mutations that share a sync; 0: any number"
+    )
+    batch_wait: Annotated[Seconds, Field(le=1)] = Field(
+        0.0, description="so long the first mutation of a batch waits for others"
+    )
+    checkpoint_every: Annotated[int, Field(ge=0, le=MAX_COUNT)] = Field(
+        0,
+        description="an image of the whole tree is written beside each log whenever so many "
+        "mutations have come (dfs.namenode.checkpoint.txns); 0: never",
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> NNThroughputOptions:
+        _job(self, [])
+        return self
+
+
+@dataclass(frozen=True)
+class NNThroughput(Workload):
+    """A new, empty namespace for every trial."""
+
+    options: NNThroughputOptions
+
+    def space_bytes(self) -> int:
+        """Records of all logs on a disk, images beside them, and what is filled beforehand."""
+        options = self.options
+        mutations = options.files * (1 + len(set(options.operations) - LOOKING))
+        record = max(_RECORD_BYTES, options.record_bytes) + _HEAD_BYTES
+        images = 2 * options.files * _RECORD_BYTES if options.checkpoint_every else 0
+        return self._logs.most_on_a_disk * (
+            mutations * record + images + options.preallocate + _PAGE_BYTES
+        )
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """Unknown: syncs are no matter of bytes."""
+        return None
+
+    def disks(self) -> frozenset[str]:
+        """Those that hold a log."""
+        return self._logs.disks
+
+    def directories(self) -> tuple[Path, ...]:
+        """Those that hold a log."""
+        return self._logs.directories
+
+    def places(self, place: Place) -> tuple[Path, ...]:
+        """The disks and mounts of the logs."""
+        return self._logs.places(place)
+
+    def check(self) -> None:
+        """Refuse directories that cannot be written to."""
+        self._logs.check()
+
+    def preparation(self) -> str:
+        """Nothing is made, but logs are to be removed before there are others."""
+        return self._logs.key
+
+    def reset(self, place: Place) -> None:
+        """Every trial begins without a log."""
+        self.clean(place)
+
+    def run(self, place: Place) -> Measured:
+        """Carry out all phases; what each log tells is compared with the served tree after it."""
+        with told_as_workload("to serve a namespace with its edit log", place.directory):
+            outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
+        phases = outcome.phases
+        return Measured(
+            _readings(phases, self.options),
+            {phase.operation: compact(phase.latencies) for phase in phases},
+            departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.failed_logs),
+            verify=partial(_verify, outcome, place),
+        )
+
+    def clean(self, place: Place) -> None:
+        """Remove the logs, and the folders that they are in."""
+        self._logs.remove(place)
+
+    @property
+    def _logs(self) -> EditLogs:
+        return EditLogs.of(self.options, _FOLDER)
+
+
+def _verify(outcome: _native.NamespaceOutcome, place: Place) -> None:
+    with told_as_workload("to replay an edit log", place.directory):
+        outcome.verify()
+
+
+def _workers(options: NNThroughputOptions) -> int:
+    return options.workers or min(options.threads, len(os.sched_getaffinity(0)))
+
+
+def _job(options: NNThroughputOptions, logs: Sequence[Path]) -> _native.NamespaceJob:
+    return _native.NamespaceJob(
+        [str(log) for log in logs],
+        order=options.order,
+        sync=options.sync,
+        preallocate=options.preallocate,
+        record_bytes=options.record_bytes,
+        batch_records=options.batch_records,
+        batch_wait_seconds=options.batch_wait,
+        operations=options.operations,
+        files=options.files,
+        files_per_directory=options.files_per_directory,
+        threads=options.threads,
+        workers=_workers(options),
+        checkpoint_every=options.checkpoint_every,
+    )
+
+
+def _readings(
+    phases: Sequence[_native.NamespacePhase], options: NNThroughputOptions
+) -> dict[str, float]:
+    seconds = math.fsum(phase.wall_seconds for phase in phases)
+    readings = {"rate": sum(phase.latencies.count for phase in phases) / seconds}
+    for phase in phases:
+        readings[f"{phase.operation}_rate"] = phase.latencies.count / phase.wall_seconds
+    readings |= opens_per_create(readings)
+    readings["exec_time"] = seconds
+    readings |= _shares(phases, "", options)
+    for phase in phases:
+        readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
+        if phase.operation not in LOOKING:
+            readings |= _of_log(phase, options)
+    return readings
+
+
+def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict[str, float]:
+    """What the log did in one phase."""
+    own, wall = f"{phase.operation}_", phase.wall_seconds
+    readings = _shares([phase], own, options)
+    if phase.batches:
+        readings[f"{own}bytes"] = phase.log_bytes / phase.mutations
+    if phase.batches and options.sync != "none":
+        readings |= {
+            f"{own}per_sync": phase.mutations / phase.batches,
+            f"{own}syncs": phase.batches / wall,
+        }
+    return readings
+
+
+def _shares(
+    phases: Sequence[_native.NamespacePhase], own: str, options: NNThroughputOptions
+) -> dict[str, float]:
+    """Of the workers' time in these phases, and where there is a log of the phases' own.
+
+    The names of the figures begin with ``own``.
+    """
+    seconds = math.fsum(phase.wall_seconds for phase in phases)
+    of_workers = 100 / (_workers(options) * seconds)
+    shares = {
+        f"{own}lock_share": of_workers * math.fsum(phase.lock_seconds for phase in phases),
+        f"{own}buffer_share": of_workers * math.fsum(phase.buffer_seconds for phase in phases),
+        f"{own}sync_share": of_workers * math.fsum(phase.sync_seconds for phase in phases),
+    }
+    if options.logs != (NO_LOG,):
+        writing = math.fsum(phase.writing_seconds for phase in phases)
+        shares[f"{own}writing_share"] = 100 * writing / seconds
+    return shares
+
+
+def _one_by_one(options: NNThroughputOptions) -> tuple[SerialResource, ...]:
+    """The tree's lock, and the log: its batches are written one after the other."""
+    tree = SerialResource("the tree", ("lock_share",))
+    if options.logs == (NO_LOG,):
+        return (tree, SerialResource("the count of transactions", ("buffer_share",)))
+    synced = "written" if options.sync == "none" else "synced"
+    several = len(options.logs)
+    if several == 1:
+        log = f"{synced} batch by batch"
+    elif options.order == "in-turn":
+        log = f"{several} copies, {synced} one after the other"
+    else:
+        log = f"{several} copies, {synced} together, batch by batch"
+    # A limit on a batch is room that the log has to make; without one it is only filled in turn.
+    if options.batch_records:
+        return (
+            tree,
+            SerialResource(log, ("buffer_share", "sync_share"), "writing_share", stores=True),
+        )
+    return (
+        tree,
+        SerialResource("the log's buffer", ("buffer_share",)),
+        SerialResource(log, ("sync_share",), "writing_share", stores=True),
+    )
+
+
+def _batches_at_once(options: NNThroughputOptions) -> int | None:
+    """However many operations wait for it, one batch is written: log by log, or to all at once."""
+    if options.logs == (NO_LOG,):
+        return None
+    return len(options.logs) if options.order == "parallel" else 1
+
+
+def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
+    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    of_each = [
+        figure
+        for operation in options.operations
+        for figure in (
+            *latency_figures(f"one {operation}, to its acknowledgement", f"{operation}_latency"),
+            *(() if operation in LOOKING else _log_figures(operation, options)),
+        )
+    ]
+    return (
+        *rate_figures(options.operations),
+        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        *_share_figures("", options),
+        *of_each,
+    )
+
+
+def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
+    shares = _share_figures(f"{operation}_", options)
+    if options.logs == (NO_LOG,):
+        return shares
+    syncs = (
+        Figure(f"{operation}_per_sync", "op", "mutations that shared a sync", True),
+        Figure(f"{operation}_syncs", "1/s", "syncs of each log", True),
+    )
+    return (
+        Figure(f"{operation}_bytes", "B", "bytes of the log for each mutation", False),
+        *(syncs if options.sync != "none" else ()),
+        *shares,
+    )
+
+
+def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
+    """Of a phase, or of all; ``own`` begins their names."""
+    time = "time" if own else "time in all phases"
+    waits = tuple(
+        Figure(f"{own}{name}_share", "%", f"of their {time}, workers waited {words}", False)
+        for name, words in {
+            "lock": "for the tree, which another one was changing",
+            "buffer": "for the log's buffer, or for room in it",
+            "sync": "for acknowledgements, with nothing else to begin",
+        }.items()
+    )
+    if options.logs == (NO_LOG,):
+        return waits
+    writing = f"of the {time}, the log was written and synced"
+    return (*waits, Figure(f"{own}writing_share", "%", writing, False))
+
+
+NNTHROUGHPUT = WorkloadDefinition(
+    name="nnthroughput",
+    models="NNThroughputBenchmark: operations a name-node serves and makes durable in its edit log"
+    ". Also for a JournalNode, ZooKeeper, etcd or Kafka, which acknowledge what their log has "
+    "synced",
+    not_modelled="RPC, permissions, quotas, snapshots, leases, blocks and their reports; a tree "
+    "that is larger than memory. As many operations are under way as asked for, but a thread for "
+    "each CPU carries them, as a name-node's asynchronous edit log relieves handlers of RPC of waiting; "
+    "NNThroughputBenchmark, without RPC, has a thread for each that waits (workers: as many)",
+    source="Apache Hadoop, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark; "
+    "HADOOP-3860; HADOOP-2330",
+    options=NNThroughputOptions,
+    figures=_figures,
+    make=NNThroughput,
+    requests_at_once=_batches_at_once,
+    one_by_one=_one_by_one,
+    measured_seconds="exec_time",
+    example={"files": 20000},
+)

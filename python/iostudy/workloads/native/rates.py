@@ -1,0 +1,85 @@
+"""Figures from what a native job measured: rates and latencies, by direction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, assert_never
+
+from iostudy import units
+from iostudy._native import IoStats, JobResult, Latencies
+from iostudy.errors import WorkloadError
+from iostudy.job import Operation
+from iostudy.workloads.definition import Figure, Histogram
+from iostudy.workloads.native.latency import compact
+
+Direction = Literal["read", "write"]
+
+
+def directions(operation: Operation) -> tuple[Direction, ...]:
+    """In which directions an operation moves records."""
+    match operation:
+        case "read":
+            return ("read",)
+        case "write":
+            return ("write",)
+        case "mix":
+            return ("read", "write")
+        case unreachable:
+            assert_never(unreachable)
+
+
+def tally(result: JobResult, direction: Direction) -> IoStats:
+    """What was done in that direction."""
+    return result.read if direction == "read" else result.write
+
+
+def mib_per_second(moved_bytes: int, seconds: float) -> float:
+    """A bandwidth in MiB/s."""
+    return moved_bytes / units.MIB / seconds
+
+
+def rate_figures(of: str, prefix: str = "") -> tuple[Figure, ...]:
+    """The figures that `rate_readings` gives; ``of`` says of what: "all records"."""
+    return (
+        Figure(f"{prefix}bandwidth", "MiB/s", f"bytes of {of} over the run's time", True),
+        Figure(f"{prefix}iops", "op/s", f"number of {of} over the run's time", True),
+    )
+
+
+def rate_readings(
+    result: JobResult, wanted: Sequence[Direction], prefix: str = ""
+) -> dict[str, float]:
+    """Bandwidth and records a second of these directions together."""
+    tallies = [tally(result, direction) for direction in wanted]
+    records = sum(each.latencies.count for each in tallies)
+    moved_bytes = sum(each.bytes for each in tallies)
+    return {
+        f"{prefix}bandwidth": mib_per_second(moved_bytes, result.wall_seconds),
+        f"{prefix}iops": records / result.wall_seconds,
+    }
+
+
+def operations(
+    result: JobResult, wanted: Sequence[Direction], *, syncs: bool
+) -> dict[str, Latencies]:
+    """The latencies of every operation of a run, by its name in figures and histograms."""
+    told: dict[str, Latencies] = {each: tally(result, each).latencies for each in wanted}
+    return told | {"sync": result.sync} if syncs else told
+
+
+def histograms(counted: dict[str, Latencies]) -> dict[str, Histogram]:
+    """The histogram of every operation."""
+    return {name: compact(latencies) for name, latencies in counted.items()}
+
+
+def require_counted(counted: dict[str, Latencies], where: Path) -> None:
+    """WorkloadError if one of the operations was never done in the time that counts."""
+    missing = [name for name, latencies in counted.items() if not latencies.count]
+    if missing:
+        raise WorkloadError(
+            "figures of a whole run",
+            found=f"no {' and no '.join(missing)} was done in the time that counts",
+            where=str(where),
+            remedy="give a shorter ramp, a longer duration or a larger total",
+        )

@@ -1,0 +1,386 @@
+"""TeraGen, TeraSort and TeraValidate on plain directories: rows of 100 bytes, keys of 10.
+
+The rows are those of Hadoop, byte by byte, so that either can sort and validate what the other has
+made. What row N holds is a function of N: the block's seed has no part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from iostudy import _native, units
+from iostudy.durable import show_whole
+from iostudy.errors import WorkloadError
+from iostudy.workloads import descriptors
+from iostudy.workloads.definition import (
+    BYTES,
+    Count,
+    Figure,
+    Histogram,
+    Measured,
+    Memory,
+    Options,
+    Place,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.directories import Directories, refuse_unfit
+from iostudy.workloads.folder import remove
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+
+ROW_BYTES = 100
+_SIZE_PER_MEMORY = 256
+"""Rows that are only prepared are sorted in runs of at least a 256th."""
+
+_RUNS, _FEWER_RUNS = "files of sorted runs", "more memory, which makes fewer runs"
+
+_INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
+
+
+class _TeraOptions(Options):
+    """What the three have in common."""
+
+    rows: Count = Field(
+        10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
+    )
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(
+        2, description="how many tasks work at a time, each a thread"
+    )
+    direct: bool = Field(
+        default=False, description="O_DIRECT, past the page cache, instead of buffered"
+    )
+
+
+class TeraGenOptions(_TeraOptions):
+    """Options of teragen."""
+
+    parts: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        2, description="files that share the rows (mapreduce.job.maps); so many threads at most"
+    )
+    fsync: bool = Field(
+        default=True, description="end each file with fsync, inside the measured time"
+    )
+
+
+class TeraSortOptions(_TeraOptions):
+    """Options of terasort."""
+
+    parts: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        2, description="files that the unsorted rows are in"
+    )
+    reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
+        2, description="files of the sorted rows, in the order of keys (mapreduce.job.reduces)"
+    )
+    memory: Memory = Field(
+        256 * units.MIB, description="what buffers and tables of all threads may take together"
+    )
+    spill: Directories = Field(
+        (),
+        description="folders for intermediate data, in turn (mapreduce.cluster.local.dir), "
+        "perhaps on several devices; none: where the rows are",
+    )
+    fsync: bool = Field(
+        default=True,
+        description="end each sorted file with fsync, inside the measured time; intermediate "
+        "data are never synced",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> TeraSortOptions:
+        _sorting(self, Path(), (Path(),))
+        return self
+
+
+class TeraValidateOptions(_TeraOptions):
+    """Options of teravalidate."""
+
+    reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
+        2, description="files that the sorted rows are in; so many threads at most"
+    )
+
+
+def _sorting(options: TeraSortOptions, folder: Path, spill: tuple[Path, ...]) -> _native.TeraSort:
+    """The job; ValueError if the memory is not enough."""
+    return _native.TeraSort(
+        str(folder / _INPUT),
+        str(folder / _OUTPUT),
+        rows=options.rows,
+        memory_bytes=options.memory,
+        spill=[str(path) for path in spill],
+        reducers=options.reducers,
+        threads=options.threads,
+        direct=options.direct,
+        fsync=options.fsync,
+    )
+
+
+class _Tera(Workload):
+    """What the three have in common."""
+
+    def clean(self, place: Place) -> None:
+        """Remove the rows."""
+        for name in (_INPUT, _OUTPUT, _CHECKSUM):
+            remove(place.directory / name)
+
+
+@dataclass(frozen=True)
+class TeraGen(_Tera):
+    """Make rows."""
+
+    options: TeraGenOptions
+
+    def space_bytes(self) -> int:
+        """All rows."""
+        return self.options.rows * ROW_BYTES
+
+    def reset(self, place: Place) -> None:
+        """Every trial makes new files; the file system allocates afresh."""
+        self.clean(place)
+
+    def run(self, place: Place) -> Measured:
+        """Make all rows once."""
+        options = self.options
+        result = _generate(
+            place, options, parts=options.parts, direct=options.direct, fsync=options.fsync
+        )
+        figures = _rates(result) | {BYTES: float(result.write.bytes)}
+        return _measured(result, figures, {"write": result.write})
+
+
+@dataclass(frozen=True)
+class TeraSort(_Tera):
+    """Sort rows that prepare has made in the same block."""
+
+    options: TeraSortOptions
+
+    def space_bytes(self) -> int:
+        """The rows as they were made and as they are sorted, and in between unless elsewhere."""
+        copies = 2 if self.options.spill else 3
+        return copies * self.options.rows * ROW_BYTES
+
+    def reads(self) -> bool:
+        """The rows are read from the device."""
+        return True
+
+    def check(self) -> None:
+        """Refuse spill folders that cannot be written to, and more runs than may be open."""
+        needed = _sorting(self.options, Path(), (Path(),)).descriptors
+        descriptors.refuse_hopeless(needed, _RUNS, instead=_FEWER_RUNS)
+        refuse_unfit(self.options.spill, "for intermediate data")
+
+    def preparation(self) -> str:
+        """Trials share the rows however they sort them."""
+        return f"unsorted {self.options.rows} in {self.options.parts}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the rows, and note the checksum that they keep through the sort."""
+        self.clean(place)  # a preparation that was killed may have left its rows
+        made = _generate(place, self.options, parts=self.options.parts)
+        with _told("to note the checksum of the rows", place):
+            show_whole(place.directory / _CHECKSUM, made.checksum.encode())
+
+    def reset(self, place: Place) -> None:
+        """Every trial makes new sorted files."""
+        remove(place.directory / _OUTPUT)
+
+    def run(self, place: Place) -> Measured:
+        """Sort all rows once, and compare the checksum of what was written."""
+        spill = self.options.spill or (place.directory,)
+        job = _sorting(self.options, place.directory, spill)
+        descriptors.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
+        with _told("to sort the rows", place):
+            sorted_ = job.run(place.tick)
+        result = sorted_.result
+        _compare(result, place)
+        figures = _rates(result) | {
+            BYTES: float(_bytes_on_target(sorted_, place.directory, spill)),
+            "spill_time": sorted_.spill_seconds,
+            "merge_time": sorted_.merge_seconds,
+            "spilled": sum(sorted_.spilled_bytes) / units.MIB,
+            "memory": sorted_.memory_bytes / units.MIB,
+        }
+        return _measured(result, figures, {"read": result.read, "write": result.write})
+
+
+@dataclass(frozen=True)
+class TeraValidate(_Tera):
+    """Check sorted rows that prepare has made in the same block."""
+
+    options: TeraValidateOptions
+
+    def space_bytes(self) -> int:
+        """While they are made, the rows three times."""
+        return 3 * self.options.rows * ROW_BYTES
+
+    def reads(self) -> bool:
+        """The rows are read from the device."""
+        return True
+
+    def preparation(self) -> str:
+        """Trials share the sorted rows."""
+        return f"sorted {self.options.rows} in {self.options.reducers}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the rows and sort them; what was made first is not needed any more."""
+        rows, reducers = self.options.rows, self.options.reducers
+        memory = max(256 * units.MIB, rows * ROW_BYTES // _SIZE_PER_MEMORY)
+        options = {"rows": rows, "reducers": reducers, "memory": memory}
+        sorting = TeraSort(TeraSortOptions.model_validate(options))
+        sorting.prepare(place)
+        with descriptors.all_allowed():
+            sorting.run(place)
+        remove(place.directory / _INPUT)
+
+    def run(self, place: Place) -> Measured:
+        """Read all rows once, and compare their order, number and checksum."""
+        options = self.options
+        job = _native.TeraValidate(
+            str(place.directory / _OUTPUT), threads=options.threads, direct=options.direct
+        )
+        with _told("to validate the sorted rows", place):
+            result = job.run(place.tick)
+        _compare(result, place)
+        if result.rows != options.rows:
+            raise _other_rows(f"{options.rows} rows", f"{result.rows} rows", place)
+        figures = _rates(result) | {BYTES: float(result.read.bytes)}
+        return _measured(result, figures, {"read": result.read})
+
+
+def _generate(
+    place: Place, options: _TeraOptions, *, parts: int, direct: bool = False, fsync: bool = True
+) -> _native.TeraResult:
+    job = _native.TeraGen(
+        str(place.directory / _INPUT),
+        rows=options.rows,
+        parts=parts,
+        threads=options.threads,
+        direct=direct,
+        fsync=fsync,
+    )
+    with _told("to make the rows", place):
+        return job.run(place.tick)
+
+
+def _told(doing: str, place: Place) -> AbstractContextManager[None]:
+    return told_as_workload(doing, place.directory)
+
+
+def _compare(result: _native.TeraResult, place: Place) -> None:
+    """Refuse rows that are not those that were made."""
+    with _told("to find the checksum of the rows", place):
+        made = (place.directory / _CHECKSUM).read_text()
+    if result.checksum != made:
+        raise _other_rows(f"rows with the checksum {made}", result.checksum, place)
+
+
+def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
+    return WorkloadError(
+        f"to find the rows that were made: {wanted}",
+        found=found,
+        where=str(place.directory / _OUTPUT),
+        remedy="check the device and its log (dmesg): data were changed or lost",
+    )
+
+
+def _bytes_on_target(sorted_: _native.TeraSortResult, target: Path, spill: tuple[Path, ...]) -> int:
+    """Rows read and written, and what was spilled to the target's own file system."""
+    device = target.stat().st_dev
+    by_folder = zip(spill, sorted_.spilled_bytes, strict=True)
+    elsewhere = sum(held for folder, held in by_folder if folder.stat().st_dev != device)
+    moved = sorted_.result.read.bytes + sorted_.result.write.bytes
+    return moved - 2 * elsewhere  # each spill is written and read once
+
+
+def _rates(result: _native.TeraResult) -> dict[str, float]:
+    rows_per_second = result.rows / result.wall_seconds
+    return {
+        "rate": rows_per_second * ROW_BYTES / units.MIB,
+        "rows_per_second": rows_per_second,
+        "exec_time": result.wall_seconds,
+    }
+
+
+def _measured(
+    result: _native.TeraResult,
+    figures: Mapping[str, float],
+    tallies: Mapping[str, _native.IoStats],
+) -> Measured:
+    latencies: dict[str, Histogram] = {}
+    readings: dict[str, float] = {}
+    for operation, tally in tallies.items():
+        latencies[operation] = compact(tally.latencies)
+        readings |= latency_readings(tally.latencies, f"{operation}_latency")
+    checksum = f"checksum of the rows, as TeraChecksum gives it: {result.checksum}"
+    return Measured({**figures, **readings}, latencies, notes=(checksum,))
+
+
+def _figures(*more: Figure, operations: tuple[str, ...]) -> Callable[[object], tuple[Figure, ...]]:
+    latencies = (latency_figures(f"a {o} call", f"{o}_latency") for o in operations)
+    return always(
+        Figure("rate", "MiB/s", "bytes of the rows, each once, over the time", True),
+        Figure("rows_per_second", "rows/s", "rows over the time", True),
+        Figure("exec_time", "s", "from the first look at a file to the last one in place", False),
+        Figure(BYTES, "B", "bytes read and written on the target", True),
+        *more,
+        *(figure for figures in latencies for figure in figures),
+    )
+
+
+_SOURCE = "Apache Hadoop, org.apache.hadoop.examples.terasort"
+_LEAVES_OUT = "HDFS with its replication and network, YARN, the JVM and the start of tasks"
+
+GEN = WorkloadDefinition(
+    name="teragen",
+    models="TeraGen: rows with random keys are made, the same bytes as Hadoop's. Map tasks write a "
+    "file each, and files get their names when all are complete",
+    not_modelled=_LEAVES_OUT,
+    source=f"{_SOURCE}.TeraGen",
+    options=TeraGenOptions,
+    figures=_figures(operations=("write",)),
+    example={"rows": "1M"},
+    make=TeraGen,
+    at_once=("threads",),
+    ticks_bytes=True,
+)
+SORT = WorkloadDefinition(
+    name="terasort",
+    models="TeraSort: rows are sorted within a memory limit. They are read and sorted in pieces, "
+    "spilled once, merged into files in order, and renamed when all are complete. Sampling the "
+    "keys is inside the measured time, as is the checksum of what is written, which must be that "
+    "of the rows that were made; that files hold it is for teravalidate to say",
+    not_modelled=f"{_LEAVES_OUT}, copying between hosts, and more than one merge of the same data",
+    source=f"{_SOURCE}.TeraSort",
+    options=TeraSortOptions,
+    figures=_figures(
+        Figure("spill_time", "s", "sampling, and reading, sorting and spilling", False),
+        Figure("merge_time", "s", "merging what was spilled into the sorted files", False),
+        Figure("spilled", "MiB", "intermediate data, written once and read once", False),
+        Figure("memory", "MiB", "the most that buffers and tables took at a time", False),
+        operations=("read", "write"),
+    ),
+    example={"rows": "1M", "memory": "64MiB"},
+    make=TeraSort,
+    at_once=("threads",),
+    ticks_bytes=True,
+)
+VALIDATE = WorkloadDefinition(
+    name="teravalidate",
+    models="TeraValidate: sorted rows are read, and their order and checksum verified. So are "
+    "their number and the order from file to file; the checksum is the sum of their CRC-32",
+    not_modelled=_LEAVES_OUT,
+    source=f"{_SOURCE}.TeraValidate",
+    options=TeraValidateOptions,
+    figures=_figures(operations=("read",)),
+    example={"rows": "1M"},
+    make=TeraValidate,
+    at_once=("threads",),
+    ticks_bytes=True,
+)

@@ -1,0 +1,283 @@
+"""WordCount on a plain directory: how often each word occurs in texts, sorted by reducer."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, model_validator
+
+from iostudy import _native, units
+from iostudy.durable import show_whole
+from iostudy.errors import UsageError, WorkloadError
+from iostudy.workloads.definition import (
+    BYTES,
+    Count,
+    Figure,
+    Listed,
+    Measured,
+    Memory,
+    Options,
+    Place,
+    Size,
+    Workload,
+    WorkloadDefinition,
+    at_most,
+)
+from iostudy.workloads.directories import Directories, absolute, refuse_unfit
+from iostudy.workloads.folder import remove
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+
+_TEXT, _OUTPUT, _MADE = "words-in", "words-out", "words-made.json"
+
+
+def _whole(pattern: str) -> str:
+    absolute(Path(pattern))
+    return pattern
+
+
+MAX_WORDS = 10**8
+"""Different words; all stand in memory while the text is made."""
+
+
+class WordcountOptions(Options):
+    """Options of wordcount."""
+
+    size: Size = Field(units.GIB, description="size of the text that is made, all files together")
+    files: Annotated[int, Field(ge=1, le=512)] = Field(4, description="files of the text")
+    input: Listed[Annotated[str, AfterValidator(_whole)]] = Field(
+        (),
+        description="texts of your own to count instead: whole paths or patterns such as "
+        "/data/logs/*.log (and ** for all folders below); they are only read. "
+        "size, files, vocabulary and exponent have no meaning then",
+    )
+    vocabulary: Annotated[Count, at_most(MAX_WORDS, units.format_count)] = Field(
+        1_000_000, description="different words that the text is drawn from"
+    )
+    exponent: Annotated[float, Field(ge=0, le=10)] = Field(
+        1.0,
+        description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
+        "1 is natural language, 0 draws all words alike",
+    )
+    memory: Memory = Field(
+        256 * units.MIB, description="what tables and buffers of all threads may take together"
+    )
+    threads: Annotated[int, Field(ge=1, le=256)] = Field(
+        2, description="how many tasks work at a time, each a thread"
+    )
+    reducers: Annotated[int, Field(ge=1, le=1000)] = Field(
+        2, description="files of the counted words (mapreduce.job.reduces)"
+    )
+    spill: Directories = Field(
+        (),
+        description="folders for intermediate data, in turn (mapreduce.cluster.local.dir), "
+        "perhaps on several devices; none: where the text is made",
+    )
+    fsync: bool = Field(
+        default=True,
+        description="end each file of the output with fsync, inside the measured time; "
+        "intermediate data are never synced",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> WordcountOptions:
+        _counting(self, Path(), ["-"], None)
+        return self
+
+
+def _counting(
+    options: WordcountOptions, folder: Path, texts: list[str], expected: tuple[int, int] | None
+) -> _native.WordCount:
+    """The job; ValueError if the memory is not enough."""
+    return _native.WordCount(
+        texts,
+        str(folder / _OUTPUT),
+        memory_bytes=options.memory,
+        spill=[str(path) for path in options.spill or (folder,)],
+        reducers=options.reducers,
+        threads=options.threads,
+        fsync=options.fsync,
+        expected=expected,
+    )
+
+
+@dataclass(frozen=True)
+class Wordcount(Workload):
+    """Count the words of texts that prepare has made, or of the user's own."""
+
+    options: WordcountOptions
+
+    def space_bytes(self) -> int:
+        """The text, what is spilled of it and what comes out: each at most as large as it is."""
+        made = 0 if self.options.input else self.options.size
+        text = made or sum(Path(path).stat().st_size for path in self._own_texts())
+        return made + text * (1 if self.options.spill else 2)
+
+    def reads(self) -> bool:
+        """The text is read from the device."""
+        return True
+
+    def check(self) -> None:
+        """Refuse texts that cannot be read, and spill folders that cannot be written to."""
+        refuse_unfit(self.options.spill, "for intermediate data")
+        self._own_texts()
+
+    def preparation(self) -> str:
+        """Trials share the text however they count its words."""
+        options = self.options
+        made = f"{options.size} in {options.files}: {options.vocabulary} ^ {options.exponent}"
+        return "" if options.input else made
+
+    def prepare(self, place: Place) -> None:
+        """Make the text, and note what words it has; the user's own are there already."""
+        options = self.options
+        if options.input:
+            return
+        text = _native.ZipfText(
+            str(place.directory / _TEXT),
+            text_bytes=options.size,
+            files=options.files,
+            vocabulary=options.vocabulary,
+            exponent=options.exponent,
+            seed=place.seed,
+            threads=options.threads,
+        )
+        with told_as_workload("to make the text", place.directory):
+            made = text.run(place.tick)
+            show_whole(place.directory / _MADE, json.dumps(made).encode())
+
+    def reset(self, place: Place) -> None:
+        """Every trial makes a new output."""
+        remove(place.directory / _OUTPUT)
+
+    def run(self, place: Place) -> Measured:
+        """Count all words once; the output is verified afterwards."""
+        texts, expected = self._own_texts(), None
+        with _told(place, own=bool(texts)):
+            if not texts:
+                texts = [str(path) for path in sorted((place.directory / _TEXT).glob("part-*"))]
+                words, checksum = json.loads((place.directory / _MADE).read_text())
+                expected = (words, checksum)
+            job = _counting(self.options, place.directory, texts, expected)
+            return _measured(job.run(place.tick), self.options)
+
+    def clean(self, place: Place) -> None:
+        """Remove text and output; the user's own texts are not touched."""
+        for name in (_TEXT, _OUTPUT, _MADE):
+            remove(place.directory / name)
+
+    def _own_texts(self) -> list[str]:
+        """The user's files, each once. Raises UsageError for what is not there or not readable."""
+        return list(dict.fromkeys(text for name in self.options.input for text in _texts(name)))
+
+
+def _texts(pattern: str) -> Iterator[str]:
+    found = [pattern] if Path(pattern).is_file() else sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - whole paths
+    files = [path for path in found if Path(path).is_file()]
+    if not files:
+        lacking = "that is no regular file" if Path(pattern).exists() else "no such file"
+        raise _unusable(lacking, pattern)
+    for path in files:
+        if not os.access(path, os.R_OK):
+            raise _unusable("it cannot be read", path)
+    yield from files
+
+
+def _unusable(found: str, where: str) -> UsageError:
+    return UsageError(
+        "a text to count",
+        found=found,
+        where=where,
+        remedy="name what is there and can be read, or leave the option out",
+    )
+
+
+@contextmanager
+def _told(place: Place, *, own: bool) -> Iterator[None]:
+    """What went wrong with the user's own texts is no fault of the device's."""
+    with told_as_workload("to count the words", place.directory):
+        try:
+            yield
+        except _native.VerificationError as error:
+            if not own:
+                raise
+            raise WorkloadError(
+                "to count the words of your texts",
+                found=str(error),
+                where=str(place.directory),
+                remedy="let nobody change them meanwhile; leave out files that are no text, or "
+                "give more memory",
+            ) from error
+
+
+def _measured(counts: _native.WordCountResult, options: WordcountOptions) -> Measured:
+    figures = {
+        "rate": counts.text_bytes / units.MIB / counts.wall_seconds,
+        "exec_time": counts.wall_seconds,
+        "words_per_second": counts.words / counts.wall_seconds,
+        "distinct": float(counts.distinct_words),
+        "count_time": counts.counting_seconds,
+        "merge_time": counts.wall_seconds - counts.counting_seconds,
+        "spilled": counts.spilled_bytes / units.MIB,
+        "memory": counts.memory_bytes / units.MIB,
+    }
+    if _moves_all_on_target(options):
+        figures[BYTES] = float(counts.read.bytes + counts.write.bytes)
+    readings = {
+        **latency_readings(counts.read.latencies, "read_latency"),
+        **latency_readings(counts.write.latencies, "write_latency"),
+    }
+    latencies = {
+        "read": compact(counts.read.latencies),
+        "write": compact(counts.write.latencies),
+    }
+    return Measured(figures | readings, latencies)
+
+
+def _moves_all_on_target(options: WordcountOptions) -> bool:
+    """Whether nothing is read or spilled elsewhere."""
+    return not (options.input or options.spill)
+
+
+def _figures(options: WordcountOptions) -> tuple[Figure, ...]:
+    moved = Figure(BYTES, "B", "bytes read and written, those of spills among them", True)
+    return (
+        Figure("rate", "MiB/s", "size of the text over the time", True),
+        Figure("exec_time", "s", "from the first look at the text to the output in place", False),
+        Figure("words_per_second", "words/s", "words over the time", True),
+        Figure("distinct", "words", "different words", True),
+        Figure("count_time", "s", "reading, counting in memory, and spilling", False),
+        Figure("merge_time", "s", "merging what was spilled into the output", False),
+        Figure("spilled", "MiB", "sorted words with their counts, written and read again", False),
+        Figure("memory", "MiB", "what tables and buffers took while counting", False),
+        *((moved,) if _moves_all_on_target(options) else ()),
+        *latency_figures("a read call", "read_latency"),
+        *latency_figures("a write call", "write_latency"),
+    )
+
+
+WORDCOUNT = WorkloadDefinition(
+    name="wordcount",
+    models="WordCount: how often each word occurs in a text, within a memory limit. Threads read "
+    "splits of 16 MiB, count their words in memory (the combiner), "
+    "spill them sorted when memory is full and at the end, and merge them into files in order. "
+    "Words are divided by white space and among reducers as Hadoop does, so that of the same "
+    "text in UTF-8 the same files come out. Timed is all up to the output's renaming; then it is "
+    "read back, and the sum of the hashes of all words must be that of the text as it was made",
+    not_modelled="HDFS with its replication and network, YARN, the JVM and the start of tasks; "
+    "words are bytes and are not decoded",
+    source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
+    options=WordcountOptions,
+    figures=_figures,
+    example={"size": "64MiB", "memory": "64MiB"},
+    make=Wordcount,
+    at_once=("threads",),
+    ticks_bytes=True,
+)

@@ -1,0 +1,272 @@
+"""Jobs that read the events of a real ROOT file through uproot and compute."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from iostudy import units
+from iostudy.errors import WorkloadError, WorkloadStoppedError
+from iostudy.workloads.definition import (
+    BYTES,
+    Count,
+    Figure,
+    Measured,
+    Options,
+    Pause,
+    Place,
+    Seconds,
+    Size,
+    Tick,
+    Workload,
+    WorkloadDefinition,
+    always,
+)
+from iostudy.workloads.folder import remove
+from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.latency import (
+    PERCENTILES,
+    latency_figures,
+    merged,
+    percentile_us,
+    pooled,
+)
+from iostudy.workloads.page_cache import forget_file
+from iostudy.workloads.root import file
+from iostudy.workloads.together import Player, play_together
+
+_MB = 10**6
+_ASK_SECONDS = 0.05
+_ALL = "*"
+_HEAD_BYTES = units.MIB
+"""More than the head of a file that is made here takes, with the list of its baskets."""
+
+
+class RootEventsOptions(Options):
+    """Options of root-events."""
+
+    jobs: Annotated[int, Field(ge=1, le=1024)] = Field(4, description="number of jobs")
+    file: Path | None = Field(
+        None, description="a ROOT file of your own, which is only read; without it one is made"
+    )
+    tree: str | None = Field(
+        None, description="the name of the TTree; without it the only one of the file"
+    )
+    branches: str = Field(_ALL, description="which branches are read, as a pattern: Muon_*")
+    step: Count = Field(
+        5, description="number of events read at once, and of those in a basket of a file made here"
+    )
+    events: Count = Field(80, description="number of events in a file made here")
+    event_size: Size = Field(
+        1760 * units.KIB, description="bytes of an event in a file made here (R5: 1.7 to 1.9 MB)"
+    )
+    columns: Annotated[int, Field(ge=1, le=9999)] = Field(
+        16, description="number of branches in a file made here"
+    )
+    compute: Pause = Field(
+        0.3, description="time slept after each event, in place of computing (R5: about 0.3s)"
+    )
+    duration: Annotated[Seconds, Field(gt=0)] = Field(
+        30.0, description="when all jobs end, if the events have not run out before (R5: 40min)"
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> RootEventsOptions:
+        if self.file is None and self.tree is not None:
+            raise ValueError("tree names one of a file of your own; give file as well")
+        return self
+
+
+@dataclass(frozen=True)
+class RootEvents(Workload):
+    """Jobs as threads of this process, each with its own share of the events."""
+
+    options: RootEventsOptions
+
+    def space_bytes(self) -> int:
+        """The file, if it is made here."""
+        made = self.options.events * self.options.event_size + _HEAD_BYTES
+        return made if self.options.file is None else 0
+
+    def expected_seconds(self, bytes_per_second: float) -> float | None:
+        """The duration at most; how much is in a file of the user's own is not looked up."""
+        return self.options.duration
+
+    def reads(self) -> bool:
+        """The jobs find nothing in the page cache."""
+        return True
+
+    def check(self) -> None:
+        """Refuse where uproot is missing, or the file is none; UsageError."""
+        file.require_uproot()
+        if self.options.file is not None:
+            file.require_tree(self.options.file, self.options.tree)
+
+    def preparation(self) -> str:
+        """What makes a file."""
+        made = self.options.model_dump_json(include={"file", "events", "event_size", "columns"})
+        return f"{made} {self.options.step}"
+
+    def prepare(self, place: Place) -> None:
+        """Make the file, unless there is one."""
+        if self.options.file is not None:
+            return
+
+        def go_on() -> None:
+            if not place.tick(0):
+                raise _stopped(place)
+
+        options = self.options
+        with told_as_workload("to make a ROOT file", place.directory):
+            file.make(self._path(place), self._content(place), options.events, options.step, go_on)
+
+    def reset(self, place: Place) -> None:
+        """A file of the user's own lies elsewhere: it is taken out of the page cache here."""
+        if self.options.file is not None:
+            forget_file(self.options.file)
+
+    def run(self, place: Place) -> Measured:
+        """Let all jobs read and compute until time or events run out."""
+        bases = {} if self.options.file else self._content(place).bases()
+        players = [
+            Player(partial(self._job, place, events, bases), lambda: None)
+            for events in self._shares(place)
+        ]
+        started = time.monotonic()
+        if not play_together(players[0], players[1:], place.tick, repeat_others=False):
+            raise _stopped(place)
+        wall_seconds = min(time.monotonic() - started, self.options.duration)
+        return self._measured([player.rounds[0].measured for player in players], wall_seconds)
+
+    def clean(self, place: Place) -> None:
+        """Remove the file that was made here."""
+        if self.options.file is None:
+            remove(self._path(place))
+
+    def _path(self, place: Place) -> Path:
+        return self.options.file or place.directory / "events.root"
+
+    def _content(self, place: Place) -> file.Content:
+        return file.Content.of(place.seed, self.options.columns, self.options.event_size)
+
+    def _shares(self, place: Place) -> list[range]:
+        """The events of each job, whole baskets of a file that is made here."""
+        with file.opened(self._path(place), self.options.tree) as tree:
+            entries = int(tree.num_entries)
+        steps, jobs = math.ceil(entries / self.options.step), self.options.jobs
+        cuts = [min(entries, steps * job // jobs * self.options.step) for job in range(jobs + 1)]
+        return [range(start, stop) for start, stop in pairwise(cuts)]
+
+    def _job(
+        self, place: Place, events: range, bases: Mapping[str, file.Values], tick: Tick
+    ) -> Measured:
+        """One job: what it ended in time, and how long it took to read each step of that."""
+        started, ended, read_bytes, reading = time.monotonic(), 0, 0, list[float]()
+        deadline = started + self.options.duration
+        with file.opened(self._path(place), self.options.tree) as tree:
+            for start in events[:: self.options.step]:
+                step = events[start - events.start :][: self.options.step]
+                seconds = file.read(tree, self.options.branches, step, bases)
+                if not self._compute(len(step), deadline, partial(self._ask, place, tick, ended)):
+                    break
+                ended += len(step)
+                read_bytes = file.requested_bytes(tree)
+                reading.append(seconds)
+            requested_bytes = file.requested_bytes(tree)
+        worked = min(time.monotonic(), deadline) - started
+        return Measured(
+            {
+                "events": ended,
+                "read": read_bytes,
+                "requested": requested_bytes,
+                "seconds": worked,
+            },
+            {"step": merged((seconds * 1e6, 1) for seconds in reading)},
+        )
+
+    def _ask(self, place: Place, tick: Tick, ended: int) -> None:
+        if not tick(ended):
+            raise _stopped(place)
+
+    def _compute(self, events: int, deadline: float, go_on: Callable[[], None]) -> bool:
+        """Sleep for so many events; whether that ended in time."""
+        until = time.monotonic() + events * self.options.compute
+        while True:
+            go_on()
+            now = time.monotonic()
+            if now > deadline:
+                return False
+            if now >= until:
+                return True
+            time.sleep(max(0.0, min(until - now, deadline - now + 0.001, _ASK_SECONDS)))
+
+    def _measured(self, jobs: Sequence[Measured], wall_seconds: float) -> Measured:
+        events = math.fsum(job.figures["events"] for job in jobs)
+        if not events:
+            raise _no_event(self.options)
+        read_bytes = math.fsum(job.figures["read"] for job in jobs)
+        worked = math.fsum(job.figures["seconds"] for job in jobs)
+        latencies = pooled(job.latencies["step"] for job in jobs)
+        figures = {
+            "event_rate": events / wall_seconds,
+            "events": events,
+            "read_rate": read_bytes / _MB / wall_seconds,
+            "cpu_efficiency": 100 * events * self.options.compute / worked,
+            "exec_time": wall_seconds,
+            **{f"latency_p{p:g}": percentile_us(latencies, p) for p in PERCENTILES},
+            "latency_max": latencies[-1][0],
+        }
+        if self.options.file is None and self.options.branches == _ALL:
+            figures[BYTES] = math.fsum(job.figures["requested"] for job in jobs)
+        return Measured(figures, {"step": latencies})
+
+
+def _stopped(place: Place) -> WorkloadStoppedError:
+    return WorkloadStoppedError("to read the events of a ROOT file", where=str(place.directory))
+
+
+def _no_event(options: RootEventsOptions) -> WorkloadError:
+    return WorkloadError(
+        "to read and compute events",
+        found=f"none was ended in {units.format_exact_seconds(options.duration)}",
+        where=str(options.file or "the file that was made"),
+        remedy="give a longer duration, less computing for an event, or a file that has events",
+    )
+
+
+ROOT_EVENTS = WorkloadDefinition(
+    name="root-events",
+    models="batch jobs of high-energy physics that read a real ROOT file with uproot. They read it "
+    "basket by basket, as report R5's jobs did with ROOT, and sleep for the time of computing",
+    not_modelled="processes of their own: the jobs are threads of one Python, which interprets one "
+    "at a time: beyond some jobs it is Python that is measured (`events` has no such limit); "
+    "compression and verifying - a file made here is not compressed and is verified, one of your "
+    "own may be compressed and is not verified; TTreeCache",
+    source="report R5; uproot (scikit-hep), an optional dependency: pip install 'iostudy[root]'",
+    options=RootEventsOptions,
+    figures=always(
+        Figure("event_rate", "events/s", "events over the time of all jobs", True),
+        Figure("events", "events", "events that were read and computed in time", True),
+        Figure(
+            "read_rate",
+            "MB/s",
+            "bytes that uproot read of these events (10^6 B) over the time",
+            True,
+        ),
+        Figure("cpu_efficiency", "%", "computing time of these events over the jobs' time", True),
+        Figure("exec_time", "s", "from first start to last end, or to when the time was up", False),
+        *latency_figures("reading a step of events into arrays, to 4.4 %"),
+        Figure(BYTES, "B", "bytes that uproot asked for, of a file made here", True),
+    ),
+    example={"jobs": 2, "events": 20, "step": 2, "compute": "50ms"},
+    make=RootEvents,
+    at_once=("jobs",),
+)

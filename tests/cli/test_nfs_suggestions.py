@@ -1,0 +1,73 @@
+"""An NFS mount that a study of edit logs could have is named, and never touched."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.cli import check, nfs_suggestions
+from iostudy.host.mounts import parse_mountinfo
+from iostudy.study import library
+from iostudy.study.schema import load, parse
+
+MOUNTS = b"""\
+36 25 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
+61 36 0:51 / /mnt/journal rw,relatime shared:9 - nfs4 filer:/journal rw,vers=4.2
+62 36 0:52 / /mnt/read rw,relatime - nfs filer:/read ro,vers=3
+63 36 0:53 / /mnt/only ro,relatime - nfs filer:/only rw,vers=3
+64 36 0:54 / /mnt/a,b rw,relatime - nfs filer:/ab rw,vers=3
+"""
+LEFT_OUT = (
+    "left out of R2: 1 NFS disk, 1 NFS filer, 3 local disks and 1 NFS, as no NFS is mounted here "
+    "for writing"
+)
+
+
+def told(name: str, mounts: bytes = MOUNTS) -> list[str]:
+    return list(nfs_suggestions.told(load(library.find(name)), parse_mountinfo(mounts)))
+
+
+def test_the_line_that_takes_it_is_told():
+    (line,) = told("edit-log")
+    assert line == (
+        "NFS at /mnt/journal is not used; for a log there add to workload.logs: "
+        '`1 NFS disk: "/mnt/journal"`'
+    )
+
+
+def test_with_that_line_the_study_has_it_and_others_are_told_for_the_next_of_the_report():
+    text = load(library.find("edit-log")).text
+    added = text.replace("    4 local disks:", '    1 NFS disk: "/mnt/journal"\n    4 local disks:')
+    asked = parse(added, where="edit-log.yaml", name="edit-log")
+    assert "1 NFS disk" in {own.label for own in asked.configurations()}
+    assert list(nfs_suggestions.told(asked, parse_mountinfo(MOUNTS))) == []
+    (line,) = nfs_suggestions.told(asked, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b")))
+    assert line.startswith("NFS at /mnt/b is not used;")
+    assert '`1 NFS filer: "/mnt/b"`' in line
+
+
+def test_a_study_that_names_its_configurations_needs_two_lines():
+    (line,) = told("edit-log-native")
+    assert line.endswith(
+        'add to workload.logs: `nfs: "/mnt/journal"`, and to configurations: '
+        "`1 NFS disk: {workload.logs: nfs}`"
+    )
+
+
+def test_without_one_that_can_be_written_to_it_says_what_is_left_out():
+    without = b"".join(line for line in MOUNTS.splitlines(True) if b"/mnt/journal" not in line)
+    assert told("edit-log", without) == [LEFT_OUT]
+
+
+@pytest.mark.parametrize("name", ["quickstart", "schedulers", "noatime-and-limits"])
+def test_of_other_studies_nothing_is_said(name):
+    assert told(name) == []
+
+
+def test_check_tells_it(program, monkeypatch):
+    monkeypatch.setattr(check, "read_mounts", lambda: parse_mountinfo(MOUNTS))
+    done = program("check", "edit-log")
+    assert done.returncode == 0, done.stderr
+    assert '`1 NFS disk: "/mnt/journal"`' in " ".join(done.stdout.split())
+    assert not Path("/mnt/journal").exists()

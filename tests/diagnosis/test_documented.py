@@ -1,0 +1,26 @@
+"""docs/telemetry.md has a row for each limit, with the steps that the rules have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.diagnosis.bottleneck import Bottleneck
+from tests.diagnosis.test_situations import RAMPS
+
+PAGE = Path(__file__).parents[3] / "docs/telemetry.md"
+
+
+def row(limit: Bottleneck) -> str:
+    return next(line for line in PAGE.read_text().splitlines() if line.startswith(f"| {limit} |"))
+
+
+@pytest.mark.parametrize("limit", Bottleneck)
+def test_every_limit_has_a_row(limit):
+    assert row(limit)
+
+
+@pytest.mark.parametrize(("limit", "steps"), [(limit, steps) for limit, steps, _ in RAMPS])
+def test_its_steps_are_those_of_the_rules(limit, steps):
+    assert f"{steps.low:g} / {steps.medium:g} / {steps.high:g}" in row(limit)

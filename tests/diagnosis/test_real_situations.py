@@ -1,0 +1,45 @@
+"""Situations built for real are told rightly, and as nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
+from tests.diagnosis.situations import (
+    SITUATIONS,
+    asks_for_little,
+    one_slow_disk,
+    quota,
+    rate_capped,
+)
+
+pytestmark = pytest.mark.root
+
+# The kernel, not the machine's spare time, makes these what they are: also a busy machine has them.
+STEADY = {rate_capped, one_slow_disk, quota, asks_for_little}
+
+
+@pytest.mark.usefixtures("state_dir")
+@pytest.mark.parametrize(
+    "build",
+    [pytest.param(each, marks=[] if each in STEADY else pytest.mark.slow) for each in SITUATIONS],
+    ids=lambda build: build.__name__,
+)
+def test_it_is_told(build):
+    """Before it only what others did meanwhile: processes here, and guests of the same host.
+
+    After it also what follows from it.
+    """
+    expected, diagnosis = SITUATIONS[build], build().diagnosis
+    told = [finding.limit for finding in diagnosis.findings] or [Bottleneck.UNCLEAR]
+    others = {Bottleneck.FOREIGN, Bottleneck.CPU, Bottleneck.STEAL} - {expected}
+    sentences = "\n".join((diagnosis.sentence, *diagnosis.also))
+    if expected is Bottleneck.UNCLEAR:
+        assert set(told) <= {expected, *others}, sentences
+    else:
+        assert expected in told, sentences
+        place = told.index(expected)
+        assert set(told[:place]) <= others, sentences
+        cause, *after = diagnosis.findings[place:]
+        sure = {each.limit for each in after if each.confidence is not Confidence.LOW}
+        assert sure <= {expected, *others, *cause.explains}, sentences

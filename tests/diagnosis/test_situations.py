@@ -1,0 +1,502 @@
+"""Each situation is told rightly, and none is mistaken for another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis
+from iostudy.diagnosis.context import SerialUsage
+from iostudy.diagnosis.diagnose import BRIEF, diagnose
+from iostudy.diagnosis.rules import (
+    cpu_quota,
+    device,
+    foreign,
+    memory,
+    network,
+    nfs_server,
+    processor,
+    rate_cap,
+    serial_resource,
+    slow_member,
+    steal,
+    thermal_throttling,
+    writeback,
+)
+from iostudy.diagnosis.thresholds import ConfidenceThresholds
+from iostudy.telemetry.summary import TelemetrySummary
+from tests.diagnosis.synthetic import (
+    DISK,
+    MACHINE,
+    PEER,
+    SECONDS,
+    SITUATIONS,
+    SLOW,
+    Situation,
+    asked,
+    confined,
+    cpu,
+    disk,
+    ground,
+    log,
+    spinning,
+    waiting,
+)
+
+NOISE = 0.05
+BY_NAME = {situation.name: situation for situation in SITUATIONS}
+CONSTANT = {"cores", "allowed_cores", "dirty_limit_kB", "cap_r/s", "cap_rkB/s"}
+
+
+def told(diagnosis: Diagnosis) -> set[Bottleneck]:
+    """What is said with more than low confidence."""
+    sure = (each for each in diagnosis.findings if each.confidence is not Confidence.LOW)
+    return {finding.limit for finding in sure}
+
+
+def check(situation: Situation, seen: TelemetrySummary) -> None:
+    diagnosis = diagnose(seen, situation.ground)
+    assert diagnosis.limit is situation.limit, diagnosis.sentence
+    assert told(diagnosis) - {situation.limit} <= situation.consequences, diagnosis.also
+
+
+def test_every_limit_has_a_situation():
+    assert {situation.limit for situation in SITUATIONS} == set(Bottleneck)
+    assert all(count == 1 for count in Counter(each.name for each in SITUATIONS).values())
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_it_is_told_and_nothing_else(name):
+    situation = BY_NAME[name]
+    check(situation, situation.seen)
+    expected = {situation.limit, *situation.consequences} - {Bottleneck.UNCLEAR}
+    assert told(diagnose(situation.seen, situation.ground)) == expected
+
+
+@st.composite
+def noisy(draw: st.DrawFn, situation: Situation) -> TelemetrySummary:
+    """The recording with every figure up to 5 % off, each for itself, and shares up to 100 %."""
+    seen, near = situation.seen, st.floats(1 - NOISE, 1 + NOISE)
+
+    def shaken(figures: Mapping[str, float]) -> dict[str, float]:
+        moved = {name: value * draw(near) for name, value in figures.items() if value}
+        shares = {n for n, v in figures.items() if n.startswith("%") and v <= 100}
+        moved = {n: min(100.0, v) if n in shares else v for n, v in moved.items()}
+        return {**figures, **moved, **{n: figures[n] for n in CONSTANT & figures.keys()}}
+
+    return replace(
+        seen,
+        devices={name: shaken(figures) for name, figures in seen.devices.items()},
+        machine=shaken(seen.machine),
+        network={name: shaken(figures) for name, figures in seen.network.items()},
+        nfs={name: shaken(figures) for name, figures in seen.nfs.items()},
+        workload=shaken(seen.workload),
+    )
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@settings(max_examples=20)
+@given(st.data())
+def test_noise_does_not_make_it_another(name, data):
+    check(BY_NAME[name], data.draw(noisy(BY_NAME[name])))
+
+
+def one_figure(limit: Bottleneck, figure: str, value: float) -> Situation:
+    """A quiet machine but for one of its figures."""
+    return Situation("", limit, machine={figure: value})
+
+
+def _computing(percent: float) -> Situation:
+    return Situation("", Bottleneck.CPU, machine=cpu(percent - 2), workload=spinning(4))
+
+
+def _computing_on_few(percent: float) -> Situation:
+    return Situation("", Bottleneck.CPU, **confined(4, used=4 * percent))
+
+
+def _paused(percent: float) -> Situation:
+    base = BY_NAME["a small dirty limit before a disk that could do more"]
+    return replace(base, machine={**base.machine, "%throttled": percent})
+
+
+def _slow_member(times: float) -> Situation:
+    base = BY_NAME["four members, one of them slow"]
+    slow = disk(writes=295, wait_ms=2 * times, util=99, kb=64)
+    return replace(base, devices={**base.devices, "sdc": slow})
+
+
+def _server(waits: float) -> Situation:
+    base = BY_NAME["an NFS server with a backlog"]
+    figures = {**base.nfs["/home"], "w_exe": waits / 0.9}
+    return replace(base, nfs={"/home": figures}, workload=waiting(100))
+
+
+def _reading_and_computing(percent: float) -> Situation:
+    return Situation(
+        "",
+        Bottleneck.CONCURRENCY,
+        {DISK: disk(reads=10 * percent, wait_ms=1, util=percent)},
+        workload=waiting(1, 1 - percent / 100),
+        ground=ground(concurrency=1),
+    )
+
+
+def _foreign_cpu(percent: float) -> Situation:
+    base = BY_NAME["another process that computes on all cores"]
+    return replace(base, machine={**base.machine, "foreign_%cpu": percent * MACHINE["cores"]})
+
+
+def _device(util: float) -> Situation:
+    base = BY_NAME["random reads, 32 at once, as fast as with 64"]
+    return replace(base, devices={DISK: disk(reads=10_000, wait_ms=3.2, util=util)})
+
+
+def _capped(percent: float) -> Situation:
+    slow = disk(reads=10 * percent, wait_ms=0.2, util=15, **{"cap_r/s": 1000.0})
+    return Situation("", Bottleneck.CAP, {DISK: slow}, workload=waiting(8, 0.1))
+
+
+def _capped_beside_others(percent: float) -> Situation:
+    capped = {"cap_r/s": 1000.0, "capped_r/s": 10 * percent}
+    shared = disk(reads=5000, wait_ms=0.2, util=60, **capped)
+    return Situation("", Bottleneck.CAP, {DISK: shared}, workload=waiting(8, 0.1))
+
+
+def _lost(percent: float) -> Situation:
+    base = BY_NAME["a network that loses segments"]
+    return replace(base, machine={**base.machine, "%retrans": percent})
+
+
+def _full(percent: float) -> Situation:
+    base = BY_NAME["a full network"]
+    return replace(base, network={"eth0": {"%ifutil": percent}})
+
+
+def _throttled_cpu(events: float) -> Situation:
+    base = BY_NAME["a CPU that is too hot"]
+    return replace(base, machine={**base.machine, "throttles": events * SECONDS})
+
+
+def _locked(percent: float) -> Situation:
+    return Situation(
+        "", Bottleneck.LOCK, ground=ground(serial=(SerialUsage("the tree", percent, 90.0),))
+    )
+
+
+def _logged(percent: float) -> Situation:
+    return Situation("", Bottleneck.LOG, ground=ground(serial=(log(percent, 90.0),)))
+
+
+RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation]], ...] = (
+    (Bottleneck.DEVICE, device.BUSY, _device),
+    (Bottleneck.CAP, rate_cap.NEAR, _capped),
+    (Bottleneck.CAP, rate_cap.NEAR, _capped_beside_others),
+    (Bottleneck.MEMBER, slow_member.SLOWER, _slow_member),
+    (Bottleneck.WRITEBACK, writeback.THROTTLED, _paused),
+    (
+        Bottleneck.CPU,
+        processor.BUSY,
+        _computing,
+    ),
+    (Bottleneck.CPU, processor.BUSY, _computing_on_few),
+    (
+        Bottleneck.CORE,
+        processor.BUSY,
+        lambda x: Situation("", Bottleneck.CORE, workload=spinning(1) | {"%thread": x}),
+    ),
+    (Bottleneck.QUOTA, cpu_quota.HELD_BACK, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
+    (
+        Bottleneck.RECLAIM,
+        memory.STALLED,
+        lambda x: one_figure(Bottleneck.RECLAIM, "group_memory_some", x),
+    ),
+    (Bottleneck.NETWORK, network.FULL, _full),
+    (Bottleneck.NETWORK, network.LOST, _lost),
+    (Bottleneck.NFS, nfs_server.OUTSTANDING, _server),
+    (Bottleneck.STEAL, steal.STOLEN, lambda x: one_figure(Bottleneck.STEAL, "%steal", x)),
+    (Bottleneck.HEAT, thermal_throttling.EVENTS, _throttled_cpu),
+    (Bottleneck.LOCK, serial_resource.WAITED, _locked),
+    (Bottleneck.LOG, serial_resource.WAITED, _logged),
+    (Bottleneck.FOREIGN, foreign.SHARE, _foreign_cpu),
+)
+
+
+@pytest.mark.parametrize(("limit", "steps", "ramp"), RAMPS, ids=lambda x: str(x)[:12])
+def test_the_nearer_to_a_threshold_the_lower_the_confidence(limit, steps, ramp):
+    def confidence(value):
+        situation = ramp(value)
+        findings = diagnose(situation.seen, situation.ground).findings
+        return next((each.confidence for each in findings if each.limit is limit), None)
+
+    just_below = 0.99
+    assert confidence(steps.low * just_below) is None
+    assert confidence(steps.low * 1.01) is Confidence.LOW
+    assert confidence(steps.medium * just_below) is Confidence.LOW
+    assert confidence(steps.medium * 1.01) is Confidence.MEDIUM
+    assert confidence(steps.high * just_below) is Confidence.MEDIUM
+    assert confidence(steps.high * 1.01) is Confidence.HIGH
+
+
+def test_concurrency_is_never_sure_without_a_run_that_had_more():
+    situation = _reading_and_computing(70)
+    (finding,) = diagnose(situation.seen, situation.ground).findings
+    assert finding.confidence is Confidence.MEDIUM
+    assert not diagnose(_reading_and_computing(30).seen, situation.ground).findings
+
+
+@pytest.mark.parametrize(
+    ("used", "confidence"),
+    [(90.0, Confidence.HIGH), (None, Confidence.MEDIUM), (45.0, Confidence.LOW)],
+)
+def test_what_is_waited_for_is_the_limit_as_far_as_it_was_at_work(used, confidence):
+    situation = Situation("", Bottleneck.LOG, ground=ground(serial=(log(80, used),)))
+    (finding,) = diagnose(situation.seen, situation.ground).findings
+    assert (finding.limit, finding.confidence) == (Bottleneck.LOG, confidence)
+    idle = diagnose(situation.seen, ground(serial=(log(80, 30),)))
+    assert not idle.findings
+
+
+@pytest.mark.parametrize(("util", "helps"), [(56.0, True), (85.0, False)])
+def test_that_bandwidth_does_not_help_is_said_where_the_disk_is_idle_between_syncs(util, helps):
+    base = BY_NAME["a log that syncs one batch after the other, on a disk that is idle in between"]
+    seen = replace(base.seen, devices={DISK: {**base.devices[DISK], "%util": util}})
+    said = diagnose(seen, base.ground).sentence
+    assert f"sda was busy {util:g} %" in said
+    assert ("sync sooner helps and more bandwidth does not" in said) is helps
+
+
+def test_a_log_that_tells_how_it_is_waited_for_is_no_lack_of_concurrency():
+    """Three quarters of its requests wait for the device, and hardly an operation for them."""
+    base = BY_NAME["one thread that computes and reads in turn"]
+    assert diagnose(base.seen, base.ground).limit is Bottleneck.CONCURRENCY
+    logged = replace(base.ground, serial=(log(20, 60),))
+    assert diagnose(base.seen, logged).limit is Bottleneck.UNCLEAR
+
+
+@pytest.mark.parametrize(("flushes", "percent"), [(0.0, 6.0), (300.0, 36.0), (3000.0, 100.0)])
+def test_a_device_is_busy_with_requests_and_with_flushes(flushes, percent):
+    flushing = {"f/s": flushes, "f_await": 1.0}
+    devices = {DISK: disk(reads=60, util=6, **flushing)}
+    busy = diagnose(TelemetrySummary(SECONDS, devices, MACHINE), ground()).busy
+    assert (busy.of, busy.value) == (DISK, pytest.approx(percent))
+
+
+def test_a_cause_goes_first_also_where_neither_is_sure():
+    base = BY_NAME["four members, one of them slow"]
+    hardly = {name: {**base.devices[name], "%util": 85.0} for name in (DISK, "sdc")}
+    seen = replace(base.seen, devices={**base.devices, **hardly})
+    findings = diagnose(seen, base.ground).findings
+    assert [each.limit for each in findings] == [Bottleneck.MEMBER, Bottleneck.DEVICE]
+    assert {each.confidence for each in findings} == {Confidence.LOW}
+
+
+def test_of_slow_members_the_lowest_is_told_which_is_the_disk():
+    """As of LVM's stripes over two mirrors, one of md's and one of its own with a leg a disk."""
+    base = BY_NAME["four members, one of them slow"]
+    slow, well = dict.fromkeys(("dm-1", "dm-3"), SLOW), dict.fromkeys(("md0", "dm-2"), PEER)
+    stacked = {
+        DISK: ("dm-1", "md0"),
+        "dm-1": ("dm-2", "dm-3"),
+        "dm-2": ("sdb",),
+        "dm-3": ("sdc",),
+        "md0": ("sdd", "sde"),
+    }
+    seen = replace(base.seen, devices={**base.devices, **slow, **well})
+    findings = diagnose(seen, replace(base.ground, members=stacked)).findings
+    assert [each.of for each in findings if each.limit is Bottleneck.MEMBER] == ["sdc"]
+
+
+@pytest.mark.parametrize(
+    ("with_platters", "told_of"),
+    [
+        ({"sdc"}, []),  # below a cache, or with a journal beside it
+        ({"sdb", "sdc"}, ["sdc"]),
+        ({"sdb", "sdd"}, ["sdc"]),
+    ],
+)
+def test_only_members_of_like_make_are_peers(with_platters, told_of):
+    base = BY_NAME["four members, one of them slow"]
+    known = replace(base.ground, rotational=frozenset(with_platters))
+    findings = diagnose(base.seen, known).findings
+    assert [each.of for each in findings if each.limit is Bottleneck.MEMBER] == told_of
+
+
+def test_an_array_of_disks_with_platters_is_of_their_make():
+    base = BY_NAME["four members, one of them slow"]
+    members = {DISK: ("sdb", "sdc"), "sdc": ("sdx", "sdy")}
+    known = replace(base.ground, members=members, rotational=frozenset({"sdx", "sdy"}))
+    limits = {each.limit for each in diagnose(base.seen, known).findings}
+    assert Bottleneck.MEMBER not in limits
+
+
+BESIDE = (
+    (Bottleneck.STEAL, {"%steal": 15.0}),
+    (Bottleneck.QUOTA, {"%quota": 15.0}),
+    (Bottleneck.RECLAIM, {"group_memory_some": 30.0}),
+)
+
+
+@pytest.mark.parametrize(("beside", "figures"), BESIDE, ids=[each[0] for each in BESIDE])
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
+def test_of_two_limits_both_are_told(situation, beside, figures):
+    mixed = replace(situation, machine={**situation.machine, **figures})
+    diagnosis = diagnose(mixed.seen, mixed.ground)
+    assert told(diagnosis) >= {situation.limit, beside} - {Bottleneck.UNCLEAR}
+    how_long_is_known = all(finding.held is not None for finding in diagnosis.findings)
+    if situation.limit is Bottleneck.UNCLEAR:
+        assert diagnosis.limit is beside
+    elif how_long_is_known and situation.limit is not beside:
+        assert diagnosis.limit is situation.limit
+
+
+def test_without_memory_pressure_swapping_is_told_but_not_for_how_long():
+    machine = {name: value for name, value in MACHINE.items() if name != "memory_some"}
+    seen = replace(BY_NAME["nothing is busy"].seen, machine=machine | {"pswpin/s": 5000.0})
+    (finding,) = diagnose(seen, ground()).findings
+    assert finding.limit is Bottleneck.RECLAIM
+    assert finding.held is None
+    assert "5000 pages a second from swap" in finding.sentence
+    assert finding.confidence is Confidence.LOW
+
+
+OWN = ("allocstall/s", "memory_high/s", "memory_max_hits/s")
+
+
+@pytest.mark.parametrize("figure", OWN)
+@pytest.mark.parametrize("known", [True, False], ids=["pressure", "no pressure"])
+def test_memory_is_never_sure_without_the_groups_own_pressure(figure, known):
+    machine = {name: value for name, value in MACHINE.items() if name != "memory_some"}
+    machine |= {"memory_some": 90.0} if known else {"pswpin/s": 5000.0}
+
+    def confidence(more):
+        seen = replace(BY_NAME["nothing is busy"].seen, machine=machine | more)
+        (finding,) = diagnose(seen, ground()).findings
+        assert finding.limit is Bottleneck.RECLAIM
+        return finding.confidence
+
+    assert confidence({}) is Confidence.LOW
+    assert confidence({figure: 9.0}) is Confidence.LOW
+    assert confidence({figure: 11.0}) is Confidence.MEDIUM
+
+
+def test_without_the_workloads_figures_nothing_is_said_of_its_own_doing():
+    for situation in SITUATIONS:
+        seen = replace(situation.seen, workload={}, foreign=())
+        limits = {finding.limit for finding in diagnose(seen, situation.ground).findings}
+        assert not limits & {Bottleneck.CONCURRENCY, Bottleneck.FOREIGN}
+        assert "the workload's processes" in diagnose(seen, situation.ground).missing
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [("one thread computing", Bottleneck.CORE), ("all cores computing", Bottleneck.CPU)],
+)
+def test_without_what_threads_did_less_is_told_of_the_cpu_and_the_gap_is_said(name, limit):
+    seen = BY_NAME[name].seen
+    states = ("%thread", "threads", "running", "waiting")
+    workload = {name: value for name, value in seen.workload.items() if name not in states}
+    diagnosis = diagnose(replace(seen, workload=workload), ground(concurrency=1))
+    assert (diagnosis.limit, diagnosis.findings[0].confidence) == (limit, Confidence.MEDIUM)
+    assert diagnosis.missing == ("the workload's threads",)
+
+
+def test_which_cores_were_too_few_is_said_and_nobody_is_accused():
+    few = BY_NAME["more threads computing than cores that they may use"]
+    assert "the 4 cores that it may use busy 99 % of the time" in (
+        diagnose(few.seen, few.ground).sentence
+    )
+    shared = BY_NAME["others that compute on the few cores that a workload may use"]
+    computing = BY_NAME["another process that computes on all cores"].foreign
+    findings = diagnose(replace(shared.seen, foreign=computing), shared.ground).findings
+    assert (findings[0].of, findings[0].confidence) == (foreign.UNKNOWN, Confidence.MEDIUM)
+
+
+def test_nothing_recorded_is_unclear_and_says_what_is_missing():
+    diagnosis = diagnose(TelemetrySummary(1.0, {}, {}), ground())
+    assert diagnosis.limit is Bottleneck.UNCLEAR
+    assert diagnosis.missing == (DISK, "the workload's processes", "memory pressure")
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
+def test_nothing_is_sure_of_a_moment(situation: Situation) -> None:
+    moment = replace(situation.seen, seconds=0.9 * BRIEF)
+    assert not told(diagnose(moment, situation.ground))
+
+
+@pytest.mark.parametrize(("seconds", "sure"), [(6.0, Confidence.HIGH), (2.0, Confidence.LOW)])
+def test_of_a_recording_of_which_little_was_measured_nothing_is_sure(seconds, sure):
+    computing = BY_NAME["all cores computing"]
+    known = replace(computing.ground, measured_seconds=seconds)
+    (finding,) = diagnose(computing.seen, known).findings
+    assert finding.confidence is sure
+    said = "20 % of the recording was measured (low confidence)"
+    assert finding.sentence.endswith(said) is (seconds == 2.0)
+
+
+@pytest.mark.parametrize(("mounts", "sure"), [((), Confidence.LOW), (("/home",), Confidence.HIGH)])
+def test_a_network_matters_to_a_run_with_files_on_nfs_beside_those_on_a_disk(mounts, sure):
+    full = BY_NAME["a full network"]
+    seen = replace(full.seen, devices={DISK: disk(writes=10, util=1)})
+    (finding,) = diagnose(seen, replace(ground(), nfs_mounts=mounts)).findings
+    assert (finding.limit, finding.confidence) == (Bottleneck.NETWORK, sure)
+
+
+@pytest.mark.parametrize(("at_once", "sure"), [(8, Confidence.LOW), (32, Confidence.MEDIUM)])
+def test_how_many_requests_a_flash_disk_serves_at_once_is_not_told(at_once, sure):
+    devices = {DISK: disk(reads=1000 * at_once, wait_ms=1, util=99)}
+    base = replace(BY_NAME["nothing is busy"], devices=devices, workload=waiting(at_once))
+    (found,) = diagnose(base.seen, ground(concurrency=at_once)).findings
+    assert (found.limit, found.confidence) == (Bottleneck.DEVICE, sure)
+
+
+def test_a_mirror_that_serves_no_reads_is_not_slow():
+    """Writes take the other side as long: its reads, from cache, make its mean wait short."""
+    base = BY_NAME["four members, one of them slow"]
+    reading = disk(reads=3000, writes=400, wait_ms=1, util=95) | {"r_await": 0.1, "w_await": 2.3}
+    devices = {DISK: disk(reads=3000, writes=400, wait_ms=1, util=99), "sdb": reading}
+    devices["sdc"] = disk(writes=400, wait_ms=2.3, util=92)
+    seen = replace(base.seen, devices=devices)
+    mirror = replace(base.ground, members={DISK: ("sdb", "sdc")})
+    assert Bottleneck.MEMBER not in {each.limit for each in diagnose(seen, mirror).findings}
+
+
+@pytest.mark.parametrize(
+    ("network", "queue_ms", "sure"),
+    [
+        ({"eth0": {"%ifutil": 30.0}}, 2.0, Confidence.HIGH),
+        ({"eth0": {"%ifutil": 30.0}}, 60.0, Confidence.MEDIUM),
+        ({"eth0": {"rxkB/s": 1e5}}, 2.0, Confidence.MEDIUM),
+        ({}, 2.0, Confidence.MEDIUM),
+    ],
+)
+def test_a_server_is_sure_only_where_it_is_not_the_network_or_the_clients_queue(
+    network, queue_ms, sure
+):
+    base = BY_NAME["an NFS server with a backlog"]
+    base = replace(base, network=network, nfs=asked(w=(900, 18, queue_ms)))
+    diagnosis = diagnose(base.seen, base.ground)
+    assert (diagnosis.findings[0].limit, diagnosis.findings[0].confidence) == (Bottleneck.NFS, sure)
+    assert ("the network's speed" in diagnosis.missing) is ("%ifutil" not in str(network))
+
+
+@pytest.mark.parametrize("used", [200.0, 330.0])
+def test_cores_that_are_half_busy_make_no_surer_than_busier_ones(used):
+    """16 threads that want 4 cores: that they wait for these is evidence enough by itself."""
+    base = Situation("", Bottleneck.CPU, **confined(16, used=used))
+    found = next(
+        own for own in processor.find(base.seen, base.ground) if own.limit is Bottleneck.CPU
+    )
+    assert found.confidence is Confidence.MEDIUM
+
+
+@pytest.mark.parametrize(("others", "sure"), [(10.0, Confidence.MEDIUM), (95.0, Confidence.LOW)])
+def test_a_busy_core_may_be_others_where_they_used_as_much(others, sure):
+    machine = {**MACHINE, "%core": 99.0, "foreign_%cpu": others}
+    seen = TelemetrySummary(SECONDS, {}, machine, workload={"%cpu": 90.0})
+    (found,) = processor.find(seen, ground())
+    assert (found.limit, found.confidence) == (Bottleneck.CORE, sure)

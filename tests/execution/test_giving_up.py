@@ -1,0 +1,117 @@
+"""A workload of which no attempt at a block counts: pauses, the other workloads, a resumption."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.errors import TrialError
+from iostudy.execution.listeners import Listener
+from iostudy.ledger.rows import TrialStatus
+from iostudy.ledger.studies import given_up_in
+from iostudy.node.fake import Disturbance, FakeNode
+from tests.execution.test_runner import LIMITED, TEXT, conduct, failed, rows
+
+PATIENT = TEXT + "validity: {steal: 5%, attempts: 7}\n"
+
+
+class Busy(FakeNode):
+    """Its machine is disturbed, or breaks, while one of the workloads runs."""
+
+    def __init__(self, disturbance, workload="dfsio-read", **options):
+        super().__init__(noise=0.005, **options)
+        self.disturbance, self.workload = disturbance, workload
+
+    def run(self, request, configuration):
+        if request.label == self.workload:
+            self.script = {self._trials: self.disturbance}
+        return super().run(request, configuration)
+
+
+class Heard(Listener):
+    def __init__(self):
+        self.pauses, self.given_up = [], []
+
+    def pause_began(self, seconds):
+        self.pauses.append(seconds)
+
+    def workload_given_up(self, given_up):
+        self.given_up.append(given_up)
+
+
+def verdicts(standings):
+    return {(s.workload, s.configuration): s.comparison.verdict for s in standings}
+
+
+def test_pauses_for_quiet_grow_up_to_a_minute(tmp_path, pauses):
+    heard = Heard()
+    conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=PATIENT, listeners=[heard])
+    assert pauses == heard.pauses == [5, 10, 20, 40, 60, 60]
+
+
+def test_a_limit_that_cannot_be_met_ends_one_workload_and_no_study(tmp_path, pauses):
+    heard = Heard()
+    final = conduct(tmp_path, Busy(Disturbance(steal=0.3)), text=LIMITED, listeners=[heard])
+    found = verdicts(final)
+    assert found["dfsio-write", "bfq"] is Verdict.EQUIVALENT
+    assert found["dfsio-read", "bfq"] is Verdict.INCONCLUSIVE
+    (own,) = given_up_in(tmp_path)
+    assert heard.given_up == [own]
+    assert (own.workload, own.block, own.attempts, own.disturbed) == ("dfsio-read", 1, 3, True)
+    assert "hypervisor took 30 %" in own.reason
+
+
+def test_a_study_whose_limits_are_never_met_ends_without_an_error(tmp_path, pauses):
+    script = {n: Disturbance(steal=0.3) for n in range(50)}
+    assert set(verdicts(conduct(tmp_path, FakeNode(script=script), text=LIMITED)).values()) == {
+        Verdict.INCONCLUSIVE
+    }
+    assert len(given_up_in(tmp_path)) == 2
+
+
+def test_a_workload_that_fails_is_an_error_after_the_others_are_decided(tmp_path, pauses):
+    with pytest.raises(TrialError, match=r"dfsio-read: none of 3 attempts counts") as caught:
+        conduct(tmp_path, Busy(Disturbance(error=failed())))
+    assert caught.value.exit_code == 3
+    assert pauses == []
+    (own,) = given_up_in(tmp_path)
+    assert not own.disturbed
+    kept = rows(tmp_path)
+    assert sum(r.counts for r in kept if r.workload == "dfsio-write") == 3 * 5
+    assert [r.status for r in kept if r.workload == "dfsio-read"] == [TrialStatus.INVALID] * 3
+
+
+def test_a_workload_that_cannot_be_prepared_is_given_up_with_the_reason(tmp_path):
+    class Full(FakeNode):
+        def block(self, request, seed):
+            if request.label == "dfsio-read":
+                raise failed()
+            return super().block(request, seed)
+
+    with pytest.raises(TrialError, match="no space left"):
+        conduct(tmp_path, Full(noise=0.005))
+    (own,) = given_up_in(tmp_path)
+    assert (own.workload, own.reason) == ("dfsio-read", "to write, but no space left")
+    assert sum(r.counts for r in rows(tmp_path)) == 3 * 5
+
+
+def test_a_resumed_study_tries_the_workload_again_and_decides_the_same(tmp_path, pauses):
+    whole = verdicts(conduct(tmp_path / "whole", FakeNode(noise=0.005), text=LIMITED))
+    busy = tmp_path / "busy"
+    conduct(busy, Busy(Disturbance(steal=0.3)), text=LIMITED)
+    assert given_up_in(busy)
+    resumed = conduct(busy, FakeNode(noise=0.005), text=LIMITED, resume=True, seed=None)
+    assert verdicts(resumed) == whole
+    assert given_up_in(busy) == ()
+    again = [row.attempt for row in rows(busy) if row.workload == "dfsio-read" and row.counts]
+    assert again[:3] == [4, 4, 4]
+
+
+def test_ten_studies_under_steal_count_every_trial(tmp_path):
+    """Without limits steal excludes nothing, however much of it there is."""
+    for number in range(10):
+        script = {n: Disturbance(steal=0.15 + 0.25 * (n * 7 % 10) / 10) for n in range(500)}
+        folder = tmp_path / str(number)
+        conduct(folder, FakeNode(script=script, seed=number), seed=number)
+        assert all(row.counts for row in rows(folder))
+        assert given_up_in(folder) == ()

@@ -1,0 +1,73 @@
+"""A trial whose figure cannot be compared ends as INVALID, and not in a logarithm."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from iostudy.errors import TrialError
+from iostudy.execution.validity import undecidable
+from iostudy.ledger.rows import TrialStatus
+from iostudy.node.fake import FakeNode
+from iostudy.node.protocol import TrialResult
+from iostudy.workloads.definition import Figure
+from tests.execution.test_runner import TEXT, conduct, rows
+
+RATE = Figure("rate", "MiB/s", "bytes over time", higher_is_better=True)
+
+
+class Forgetful(FakeNode):
+    """Its second trial does not give the figure that verdicts use."""
+
+    def run(self, request, configuration) -> TrialResult:
+        result = super().run(request, configuration)
+        if self._trials != 2:
+            return result
+        figures = {k: v for k, v in result.figures.items() if k != request.figure.name}
+        return replace(result, figures=figures)
+
+
+@pytest.mark.parametrize(
+    ("figures", "words"),
+    [
+        ({"rate": 0.0}, "rate is 0 MiB/s"),
+        ({"rate": -1.5}, "rate is -1.5 MiB/s"),
+        ({"rate": math.nan}, "rate is nan MiB/s"),
+        ({"rate": math.inf}, "rate is inf MiB/s"),
+        ({}, "gave no rate"),
+    ],
+)
+def test_what_has_no_ratio_is_told(figures, words):
+    assert words in undecidable(figures, RATE)
+
+
+def test_a_figure_above_0_is_decidable():
+    assert undecidable({"rate": 1e-9}, RATE) == ""
+
+
+@pytest.mark.parametrize("base", [0.0, -1000.0, math.nan])
+def test_a_study_of_such_figures_ends_with_the_reason(tmp_path, base):
+    with pytest.raises(TrialError, match=r"aggregate is .*verdicts need a figure above 0"):
+        conduct(tmp_path, FakeNode(base=base))
+    found = rows(tmp_path)
+    assert [row.status for row in found] == [TrialStatus.INVALID] * 6
+    assert all("MiB/s" in row.reason for row in found)
+    assert found[0].figures is not None
+
+
+def test_a_block_with_a_missing_figure_is_run_again(tmp_path):
+    conduct(tmp_path, Forgetful(noise=0.005))
+    found = rows(tmp_path)
+    assert found[1].status is TrialStatus.INVALID
+    assert "gave no aggregate" in found[1].reason
+    assert found[2].attempt == 2
+
+
+def test_the_figure_that_the_study_names_is_the_one_that_is_looked_at(tmp_path):
+    text = TEXT.replace(
+        "[dfsio-write, dfsio-read]", "[{dfsio-write: {figure: io_rate_stddev, files: 1}}]"
+    )
+    with pytest.raises(TrialError, match=r"io_rate_stddev is 0 MiB/s"):
+        conduct(tmp_path, FakeNode(base=0.0), text=text)

@@ -1,0 +1,28 @@
+"""Which devices the places of a study lie on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from iostudy.node import target_devices
+from tests.fixtures_loop import loop_disk
+
+pytestmark = pytest.mark.root
+
+
+def test_each_device_is_told_once_and_none_that_lies_on_another() -> None:
+    with loop_disk() as first, loop_disk() as second:
+        places = [Path("/dev") / name for name in (first, second, first)]
+        backing = Path("/tmp")
+        assert target_devices.tops(*places) == (first, second)
+        assert target_devices.names(*places)[0] == first
+        assert set(target_devices.names(*places)) >= {first, second, *target_devices.names(backing)}
+        if target_devices.names(backing):
+            assert target_devices.tops(places[0], backing) == target_devices.tops(backing)
+
+
+def test_a_place_in_memory_lies_on_none() -> None:
+    assert target_devices.names(Path("/proc")) == target_devices.tops(Path("/proc")) == ()
+    assert target_devices.identity("/proc") == []

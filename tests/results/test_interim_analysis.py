@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from iostudy.results import interim_analysis
+from iostudy.results.comparisons import compare_configurations
+from iostudy.results.interim_analysis import InterimAnalysis
+from tests.report.factory import disturbed, rows, study
+
+
+def test_every_look_is_what_all_rows_give() -> None:
+    asked, kept = study(), InterimAnalysis(study())
+    trials = disturbed(rows(asked))
+    for end in (0, 4, 8, 8, 40, len(trials)):
+        assert repr(kept.at(trials[:end])) == repr(compare_configurations(asked, trials[:end]))
+
+
+def test_rows_of_another_ledger_begin_anew() -> None:
+    asked, kept = study(), InterimAnalysis(study())
+    kept.at(rows(asked, noise=0.05))
+    for others in (rows(asked, blocks=3), rows(asked, noise=0.02)):
+        assert repr(kept.at(others)) == repr(compare_configurations(asked, others))
+
+
+def test_only_the_workload_of_a_block_is_judged_again() -> None:
+    asked, kept = study(), InterimAnalysis(study())
+    trials = rows(asked)
+    (workload,) = {row.workload for row in trials[-4:]}
+    kept.at(trials[:-4])
+    with patch.object(
+        interim_analysis, "compare_on_workload", wraps=interim_analysis.of_workload
+    ) as judged:
+        kept.at(trials)
+        kept.at(trials)
+    assert [call.args[1] for call in judged.call_args_list] == [workload]

@@ -1,0 +1,77 @@
+"""What the noise lets a study decide is told once for each workload, and whatever it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.execution.listeners import Listener
+from iostudy.ledger.rows import TrialRow, TrialStatus
+from iostudy.node.fake import FakeNode
+from iostudy.results.block_time import BlockTime, estimate_block_time
+from iostudy.study.combinations import Configuration
+from tests.execution.test_runner import conduct
+
+
+class Outlooks(Listener):
+    def __init__(self):
+        self.told = []
+
+    def block_ended(self, progress):
+        if progress.outlook:
+            self.told.append((progress.block.index, progress.outlook))
+
+
+def outlooks(folder, noise):
+    heard = Outlooks()
+    conduct(folder, FakeNode(noise=noise), listeners=[heard])
+    return heard.told
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        (0.005, "a difference of 3 % can probably be told in 5 blocks, about 15.0 s"),
+        (0.06, "a difference of 3 % will probably stay inconclusive in 12 blocks, about 36.0 s; "),
+        (0.8, "hardly anything can be decided"),
+    ],
+)
+def test_it_is_told_after_the_first_look_at_each_workload(tmp_path, noise, words):
+    told = outlooks(tmp_path, noise)
+    assert [block for block, _ in told] == [5, 5]
+    assert sorted(text.partition(": noise ")[0] for _, text in told) == [
+        "dfsio-read",
+        "dfsio-write",
+    ]
+    assert all(words in text for _, text in told)
+
+
+def row(block, phases, *, counts=True, workload="read"):
+    return TrialRow(
+        id=0,
+        block=block,
+        attempt=1,
+        position=1,
+        workload=workload,
+        configuration="a",
+        status=TrialStatus.FINISHED,
+        phases=phases,
+        counts=counts,
+    )
+
+
+def test_what_is_made_for_all_trials_of_a_block_is_reckoned_once():
+    rows = [
+        row(1, {"prepare": 6.0, "run": 2.0, "sync": 1.0}),
+        row(1, {"run": 3.0, "sync": 1.0}),
+        row(2, {"prepare": 4.0, "run": 2.0, "sync": 1.0}),
+        row(2, {"run": 1.0, "sync": 1.0}),
+        row(2, {"run": 100.0}, counts=False),
+        row(1, {"run": 100.0}, workload="write"),
+    ]
+    assert estimate_block_time("read", rows) == BlockTime(trial_seconds=3.0, plot_seconds=5.0)
+    assert estimate_block_time("other", rows) is None
+
+
+def test_every_file_system_of_a_block_costs():
+    plots = [Configuration(name, {}, {}, whole_plot=plot) for name, plot in ["ax", "bx", "cy"]]
+    assert BlockTime(trial_seconds=3.0, plot_seconds=5.0).block_seconds(plots) == 19.0

@@ -1,0 +1,155 @@
+"""A screening runs all of its design in every block, until every effect is decided."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.store import Ledger
+from iostudy.node.fake import FakeNode
+from iostudy.results.comparisons import (
+    compare_configurations,
+    log_figures,
+    rank_configurations,
+    rule_of,
+)
+from iostudy.results.screening import interactions, share_of_pair
+from iostudy.study.model import Study
+from iostudy.study.schema import parse
+from tests.execution.test_runner import conduct, rows
+
+TEXT = """
+question: Which matters?
+target: /tmp
+factors:
+  block.scheduler: [none, bfq]
+  workload.direct: [false, true]
+  mount.atime: [relatime, noatime]
+  block.nr_requests: [as-found, 64]
+workloads: [dfsio-write]
+decide: {margin: 3%, risk: 5%, blocks: [3, 12]}
+design: plackett-burman
+"""
+
+
+def study(text: str = TEXT) -> Study:
+    return parse(text, where="study.yaml", name="study")
+
+
+def effects(asked: Study, **by_level: float) -> dict[str, float]:
+    """What each run gains, as a fraction, where each of its levels multiplies the figure."""
+    gains = {}
+    for each in asked.configurations():
+        gain = 1.0
+        for level, fraction in by_level.items():
+            gain *= 1 + fraction if f"={level}" in each.label else 1
+        gains[each.label] = gain - 1
+    return gains
+
+
+def test_every_block_holds_the_whole_design_until_all_is_decided(tmp_path):
+    asked = study()
+    node = FakeNode(effects=effects(asked, bfq=-0.2, noatime=0.1), noise=0.01)
+    final = {s.configuration: s for s in conduct(tmp_path, node, text=TEXT)}
+    assert {label: s.comparison.verdict for label, s in final.items()} == {
+        "scheduler=bfq": Verdict.WORSE,
+        "direct=true": Verdict.EQUIVALENT,
+        "atime=noatime": Verdict.BETTER,
+        "nr_requests=64": Verdict.EQUIVALENT,
+    }
+    blocks = [row.block for row in rows(tmp_path)]
+    runs = len(asked.configurations())
+    assert {blocks.count(block) for block in blocks} == {runs} == {16}
+    assert final["scheduler=bfq"].comparison.blocks == max(blocks)
+
+
+def test_means_are_those_of_the_level_alone_and_of_all_first_levels(tmp_path):
+    node = FakeNode(effects=effects(study(), bfq=-0.2, noatime=0.1), noise=1e-4)
+    final = {s.configuration: s for s in conduct(tmp_path, node, text=TEXT)}
+    for label, value in (("scheduler=bfq", 800), ("atime=noatime", 1100), ("direct=true", 1000)):
+        assert final[label].mean == pytest.approx(value, rel=1e-3)
+        assert final[label].baseline_mean == pytest.approx(1000, rel=1e-3)
+        ratio = final[label].mean / final[label].baseline_mean - 1
+        assert final[label].comparison.change == pytest.approx(ratio)
+
+
+def test_where_less_is_better_signs_turn(tmp_path):
+    text = TEXT.replace("[dfsio-write]", "[{dfsio-write: {figure: latency_p99}}]")
+    node = FakeNode(effects=effects(study(text), bfq=0.2), noise=1e-3)
+    worse = next(s for s in conduct(tmp_path, node, text=text) if "bfq" in s.configuration)
+    assert worse.comparison.verdict is Verdict.WORSE
+    assert worse.comparison.change == pytest.approx(0.2, rel=0.02)
+    assert worse.mean == pytest.approx(1200, rel=0.01)
+
+
+def test_an_open_screening_goes_on_where_it_stopped_and_decides_the_same(tmp_path):
+    asked = study()
+    gains = effects(asked, bfq=0.02)
+    whole = conduct(tmp_path / "whole", FakeNode(effects=gains, noise=0.05), text=TEXT)
+    node = FakeNode(effects=gains, noise=0.05, script={})
+    assert conduct(tmp_path / "again", node, text=TEXT) == whole
+    assert max(row.block for row in rows(tmp_path / "whole")) == 12
+
+
+def test_a_run_of_which_a_trial_fails_counts_in_no_effect(tmp_path):
+    conduct(tmp_path, FakeNode(noise=0.001), text=TEXT)
+    with_ledger = rows(tmp_path)
+    asked = study()
+    part = [row for row in with_ledger if row.counts][: 2 * 16]
+    assert {s.comparison.blocks for s in compare_configurations(asked, part)} == {2}
+    assert {s.comparison.verdict for s in compare_configurations(asked, part)} == {
+        Verdict.INCONCLUSIVE
+    }
+
+
+def test_no_configurations_are_ranked(tmp_path):
+    conduct(tmp_path, FakeNode(noise=0.001), text=TEXT)
+    assert rank_configurations(study(), rows(tmp_path)) is None
+
+
+def test_interactions_are_found_where_the_design_tells_them(tmp_path):
+    asked = study()
+    both = {c.label: 0.3 if "=bfq, direct=true" in c.label else 0 for c in asked.configurations()}
+    conduct(tmp_path, FakeNode(effects=both, noise=0.005), text=TEXT)
+    figures = tuple(log_figures(asked, rows(tmp_path)))
+    found = {s.label: s for s in interactions(asked, figures, rule_of(asked))}
+    assert len(found) == 6
+    together = found["scheduler=bfq with direct=true"]
+    assert together.effect.comparison.verdict is Verdict.BETTER
+    assert together.effect.comparison.change == pytest.approx(0.3, abs=0.03)
+    others = {s.effect.comparison.verdict for s in found.values() if s is not together}
+    assert Verdict.BETTER not in others and Verdict.WORSE not in others
+
+
+def test_whole_plots_are_made_once_in_every_block(tmp_path):
+    text = TEXT.replace("target: /tmp", "target: {loopback: {size: 1GiB}}").replace(
+        "mount.atime: [relatime, noatime]", "filesystem.journal: [on, off]"
+    )
+    node = FakeNode(noise=0.001)
+    conduct(tmp_path, node, text=text)
+    formats = [line for line in node.log if line.startswith("format")]
+    blocks = Ledger.open(tmp_path)
+    try:
+        number = max(row.block for row in blocks.rows())
+    finally:
+        blocks.close()
+    assert len(formats) == 2 * number
+
+
+def test_an_effect_has_less_noise_than_a_pair_as_it_rests_on_all_runs(tmp_path):
+    text = TEXT.replace("[3, 12]", "[12, 12]")
+    assert share_of_pair(study(text)) == pytest.approx(math.sqrt(1 / 8))
+    final = conduct(tmp_path, FakeNode(noise=0.02), text=text)
+    found = math.sqrt(fmean(each.comparison.sd**2 for each in final))
+    assert found == pytest.approx(0.02 * math.sqrt(2 / 8), rel=0.3)
+
+
+def test_what_a_file_system_adds_is_in_an_effect_between_two_as_in_a_pair():
+    disk = TEXT.replace("/tmp", "{loopback: {size: 1GiB}}").replace(
+        "workload.direct: [false, true]", "filesystem.type: [ext4, xfs]"
+    )
+    assert share_of_pair(study(disk)) == pytest.approx(1.0)
+    assert share_of_pair(study(TEXT.replace("design: plackett-burman", ""))) == 1.0

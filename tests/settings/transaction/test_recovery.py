@@ -1,0 +1,303 @@
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from iostudy.cli import stale_changes
+from iostudy.errors import RestoreError
+from iostudy.host.lock_holders import Process, find_users
+from iostudy.settings import kinds, places
+from iostudy.settings.change import WHOLE_HOST, Change, ConflictPolicy
+from iostudy.settings.transaction.journal import Journal, Mode, journal_paths
+from iostudy.settings.transaction.locks import lock_devices, lock_host
+from iostudy.settings.transaction.recovery import Recovery, restore_all, restore_stale
+from iostudy.settings.transaction.transaction import UndoResult
+from tests.fixtures_loop import loop_disk, queue_state
+from tests.settings.note import Note
+
+
+@pytest.fixture(autouse=True)
+def _notes_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(kinds._CHANGES, Note.kind, Note.from_record)
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    path = tmp_path / "note"
+    path.write_text("original")
+    return path
+
+
+def leave(directory: Path, *changes: Change, mode: Mode = Mode.STUDY, commit: bool = False) -> Path:
+    """A journal as an owner leaves it who is killed after the changes."""
+    journal = Journal.create(directory, mode, "iostudy run old")
+    journal.announce(changes)
+    for change in changes:
+        change.apply()
+    if commit:
+        journal.commit()
+    journal.close()
+    return journal.path
+
+
+def test_nothing_to_do(state_dir: Path) -> None:
+    assert restore_stale() == restore_all() == Recovery()
+    assert not state_dir.exists()
+
+
+def test_what_a_killed_owner_left_is_put_back(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "new"))
+    recovery = restore_stale()
+    assert recovery.undoing.put_back == ("note: new -> original",)
+    assert note.read_text() == "original"
+    assert restore_stale() == Recovery()
+    assert journal_paths(state_dir) == ()
+
+
+def test_killed_before_the_change_nothing_is_put_back(note: Path, state_dir: Path) -> None:
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([Note.prepare(note, "new")])
+    journal.close()
+    assert restore_stale() == Recovery()
+    assert journal_paths(state_dir) == ()
+
+
+def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> None:
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run now")
+    change = Note.prepare(note, "new")
+    journal.announce([change])
+    change.apply()
+    for recovery in (restore_stale(), restore_all(foreign=ConflictPolicy.OVERWRITE)):
+        assert recovery.left_alone == (f"process {os.getpid()} (iostudy run now) is at work",)
+    assert note.read_text() == "new"
+    journal.remove()
+
+
+def test_what_is_held_waits_for_restore(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "one"), mode=Mode.SET, commit=True)
+    leave(state_dir, Note.prepare(note, "two"), mode=Mode.SET, commit=True)
+    assert restore_stale() == Recovery()
+    assert note.read_text() == "two"
+    assert restore_all().undoing.put_back == ("note: two -> one", "note: one -> original")
+    assert journal_paths(state_dir) == ()
+
+
+def test_a_set_that_was_killed_before_it_committed_is_stale(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "new"), mode=Mode.SET)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
+
+
+def test_a_foreign_change_is_reported_until_force_decides(note: Path, state_dir: Path) -> None:
+    leave(state_dir, Note.prepare(note, "new"))
+    note.write_text("theirs")
+    for _ in range(2):
+        (failure,) = restore_stale().undoing.failures
+        assert failure.found == "theirs"
+    assert restore_all(foreign=ConflictPolicy.OVERWRITE).undoing.put_back == (
+        "note: theirs -> original",
+    )
+    assert journal_paths(state_dir) == ()
+
+
+def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir: Path) -> None:
+    notes = [tmp_path / name for name in ("a", "b", "c")]
+    for note in notes:
+        note.write_text("original")
+    path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:3], lines[3].replace(b"original", b"0riginal"), lines[4]]))
+    recovery = restore_stale()
+    assert [note.read_text() for note in notes] == ["original", "new", "original"]
+    (failure,) = recovery.undoing.failures
+    assert "damaged lines (4)" in failure.found
+    assert Path(failure.where).read_bytes().count(b"0riginal") == 1
+    assert restore_stale() == Recovery()
+
+
+def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) -> None:
+    class Richer(Note):
+        def record(self) -> dict[str, Any]:
+            return {**super().record(), "news": 1}
+
+    leave(state_dir, Note.prepare(note, "new"))
+    leave(state_dir, Richer(str(note), "new", "newer"))
+    journal = Journal.create(state_dir, Mode.STUDY, "iostudy of tomorrow")
+    journal._append({"change": {"of": "another form"}}, sync=False)
+    journal.close()
+    note.write_text("new")
+    failures = restore_stale().undoing.failures
+    assert [type(failure.__cause__) for failure in failures] == [TypeError, TypeError]
+    assert note.read_text() == "original"
+    assert len(journal_paths(state_dir)) == 2
+    journal.remove()
+
+
+@pytest.mark.root
+def test_what_is_held_on_a_device_with_a_study_at_work_is_left_alone(
+    note: Path, state_dir: Path, loop: str
+) -> None:
+    class Held(Note):
+        def touches(self) -> tuple[str, ...]:
+            return (loop, "gone")
+
+    change = Held.prepare(note, "new")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(kinds._CHANGES, Note.kind, Held.from_record)
+        leave(state_dir, change, mode=Mode.SET, commit=True)
+        with lock_devices(loop):
+            recovery = restore_all(foreign=ConflictPolicy.OVERWRITE)
+        assert recovery.undoing == UndoResult()
+        (text,) = recovery.left_alone
+        assert text.startswith(f"{note}: original -> new: process {os.getpid()}")
+        assert note.read_text() == "new"
+        assert restore_all().undoing.put_back == ("note: new -> original",)
+
+
+@pytest.mark.root
+def test_two_devices_on_one_disk_do_not_keep_each_other_from_being_restored(
+    state_dir: Path, loop: str
+) -> None:
+    with loop_disk() as other:
+        before = [queue_state(name) for name in (loop, other)]
+        values = dict.fromkeys(places.bind("block.scheduler", [loop, other]), "bfq")
+        leave(state_dir, *kinds.changes(values))
+        assert len(restore_stale().undoing.put_back) == 2
+        assert [queue_state(name) for name in (loop, other)] == before
+
+
+def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class OfTheHost(Note):
+        def touches(self) -> tuple[str, ...]:
+            return (WHOLE_HOST,)
+
+    monkeypatch.setitem(kinds._CHANGES, Note.kind, OfTheHost.from_record)
+    leave(state_dir, OfTheHost.prepare(note, "new"), mode=Mode.SET, commit=True)
+    with lock_host():
+        recovery = restore_all()
+    assert recovery.undoing == UndoResult()
+    assert "is at work on it" in recovery.left_alone[0]
+    assert restore_all().undoing.put_back == ("note: new -> original",)
+
+
+def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
+    class Future(Note):
+        kind = "from-the-future"
+
+    leave(state_dir, Note.prepare(note, "new"), Future(str(note), "new", "newer"))
+    note.write_text("new")
+    (failure,) = restore_stale().undoing.failures
+    assert "from-the-future" in failure.wanted
+    assert note.read_text() == "original"
+    assert len(journal_paths(state_dir)) == 1
+
+
+@pytest.mark.root
+def test_what_came_between_is_undone_before_what_it_was_built_on(
+    state_dir: Path, loop: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A set that ends just after the journals were listed, of the value that is held already."""
+    (setting,) = kinds.bind("block.nomerges", loop)
+    before = setting.read()
+    leave(state_dir, *kinds.changes({setting: "1"}), mode=Mode.SET, commit=True)
+    older = journal_paths(state_dir)
+    leave(state_dir, *kinds.changes({setting: "1"}), mode=Mode.SET, commit=True)
+    listings = iter([older])
+    monkeypatch.setattr(
+        "iostudy.settings.transaction.recovery.journal_paths",
+        lambda directory: next(listings, journal_paths(directory)),
+    )
+    left = restore_all()
+    assert "changed again since" in left.left_alone[0]
+    assert setting.read() == "1"
+    assert restore_all().left_alone == ()
+    assert setting.read() == before
+    assert journal_paths(state_dir) == ()
+
+
+def test_lost_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir: Path) -> None:
+    notes = [tmp_path / name for name in ("a", "b", "c")]
+    for note in notes:
+        note.write_text("original")
+    path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:3]))
+    (failure,) = restore_stale().undoing.failures
+    assert "missing lines at the end (2)" in failure.found
+    assert [note.read_text() for note in notes] == ["original", "new", "new"]
+    assert restore_stale() == Recovery()
+
+
+def test_a_loss_is_named_also_where_a_change_cannot_be_undone(note: Path, state_dir: Path) -> None:
+    path = leave(state_dir, Note.prepare(note, "new"), Note.prepare(note, "newer"))
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
+    note.write_text("theirs")
+    found = [failure.found for failure in restore_stale().undoing.failures]
+    assert found[0] == "theirs"
+    assert "missing lines at the end (1)" in found[1]
+    assert journal_paths(state_dir) == (path,)
+    restore_all(foreign=ConflictPolicy.OVERWRITE)
+    assert note.read_text() == "original"
+    assert path.with_suffix(".damaged").exists()
+
+
+def test_a_journal_whose_owner_was_killed_at_its_first_line_goes(state_dir: Path) -> None:
+    state_dir.mkdir(mode=0o700)
+    for text in (b"", b"0000"):
+        (state_dir / "1-1.new").write_bytes(text)
+        assert restore_stale() == Recovery()
+        assert list(state_dir.iterdir()) == []
+
+
+def leave_owner_dead(state_dir: Path, change: Change, seconds: float) -> subprocess.Popen[bytes]:
+    """A command that outlives the owner of a journal, which names a process that is not there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.getpid", lambda: 1 << 30)
+        journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
+    journal.announce([change])
+    change.apply()
+    command = subprocess.Popen(["sleep", str(seconds)], close_fds=False)
+    journal.close()
+    return command
+
+
+def test_a_command_that_outlives_its_owner_is_waited_for(note: Path, state_dir: Path) -> None:
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 0.5)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
+    assert command.wait() == 0
+
+
+def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command ends after the lock was tried, and before its users are listed."""
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+
+    def ended(path: Path) -> tuple[Process, ...]:
+        command.kill()
+        command.wait()
+        return find_users(path)
+
+    monkeypatch.setattr("iostudy.settings.transaction.recovery.find_users", ended)
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
+
+
+def test_a_command_that_goes_on_is_named_and_nothing_begins_before_its_end(
+    note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iostudy.settings.transaction.recovery.PATIENCE_SECONDS", 0.2)
+    command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 60)
+    try:
+        for program in ("run", "set"):
+            with pytest.raises(RestoreError) as caught:
+                stale_changes.recover_stale_changes(program)
+            assert f"process {command.pid} (sleep 60)" in caught.value.found
+            assert f"process {1 << 30} (iostudy run old)" in caught.value.wanted
+        assert note.read_text() == "new"
+    finally:
+        command.kill()
+        command.wait()
+    assert restore_stale().undoing.put_back == ("note: new -> original",)
