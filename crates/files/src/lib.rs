@@ -51,14 +51,14 @@ pub fn open_at(
 /// The error of open(2): `ELOOP` for a symbolic link; `EMLINK` for a second name.
 pub fn open_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
     let file = open(path, flags | OFlags::NOFOLLOW)?;
-    let found = fstat(&file)?;
-    if FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && found.st_nlink > 1 {
+    if is_regular(&file)? && fstat(&file)?.st_nlink > 1 {
         return Err(Errno::MLINK);
     }
     Ok(file)
 }
 
-/// Create a file, or empty the existing one, with the checks of [`open_own`].
+/// Create a file, or empty the existing one, with the checks of [`open_own`]. As with `O_TRUNC`, a
+/// device is not emptied.
 ///
 /// # Errors
 ///
@@ -66,8 +66,14 @@ pub fn open_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> 
 pub fn create_own(path: impl Arg + Copy, flags: OFlags) -> Result<OwnedFd, Errno> {
     // Emptied only after it was checked, so not by O_TRUNC.
     let file = open_own(path, flags | OFlags::CREATE)?;
-    retry_on_intr(|| ftruncate(&file, 0))?;
+    if is_regular(&file)? {
+        retry_on_intr(|| ftruncate(&file, 0))?;
+    }
     Ok(file)
+}
+
+fn is_regular(file: &OwnedFd) -> Result<bool, Errno> {
+    Ok(FileType::from_raw_mode(fstat(file)?.st_mode) == FileType::RegularFile)
 }
 
 /// Fill `data` from `offset` of the file up to the end of the file. Return the number of bytes

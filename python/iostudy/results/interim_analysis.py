@@ -18,8 +18,8 @@ from iostudy.study.model import Study
 class InterimAnalysis:
     """The looks at one study whose rows only grow, as those of a ledger do.
 
-    Each look gives what `compare_configurations` gives for the same rows. In a study of thousands of
-    trials that takes a tenth of a second, and a block is of one workload of several.
+    Each look gives what `compare_configurations` gives for the same rows. In a study of thousands
+    of trials that takes a tenth of a second, and a block is of one workload of several.
     """
 
     def __init__(self, study: Study) -> None:

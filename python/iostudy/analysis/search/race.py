@@ -1,11 +1,11 @@
 """Which candidates go on, which are dropped, and which of them is ahead.
 
 Every block runs the default and the candidates that race. After 1, 2, 4 and 8 blocks
-(`SearchPolicy`) a candidate is judged, and dropped if it is clearly worse than the incumbent: if the one-sided t
-interval of their difference lies below 0 (racing: Maron & Moore 1994; Birattari et al. 2002). The
-incumbent is the best of those with the most blocks, so that no lucky first block takes its place
-(as in SMAC's intensification, Hutter, Hoos & Leyton-Brown 2011); the default has as many as any,
-and keeps its place until some candidate is above 0.
+(`SearchPolicy`) a candidate is judged, and dropped if it is clearly worse than the incumbent: if
+the one-sided t interval of their difference lies below 0 (racing: Maron & Moore 1994; Birattari et
+al. 2002). The incumbent is the best of those with the most blocks, so that no lucky first block
+takes its place (as in SMAC's intensification, Hutter, Hoos & Leyton-Brown 2011); the default has as
+many as any, and keeps its place until some candidate is above 0.
 
 The race only saves trials. The winner's estimate is that of the luckiest, too; what it is worth is
 told by its confirmation in fresh blocks.

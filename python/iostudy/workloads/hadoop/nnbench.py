@@ -342,7 +342,8 @@ HADOOP_NNBENCH = WorkloadDefinition(
     "work at the same time is an error, although NNBench may say so in its figures only",
     not_modelled="several reduce tasks (-reduces is 1): NNBench reads the output of the first "
     "alone and would lose the figures of the others. Bytes are not told, as name-node and "
-    "DataNodes write what nobody has counted; so foreign I/O is not noticed. On YARN a single late map "
+    "DataNodes write what nobody has counted; so foreign I/O is not noticed. On YARN a single late "
+    "map "
     f"among many is not noticed, only an overlap below {_LEAST_OVERLAP:.0%}: Hadoop 3 does not "
     "count late maps. Up to Hadoop 2.7 maps of the same host work on the same files, and up to 2.x "
     "files that were not there count as renamed and deleted",

@@ -223,8 +223,8 @@ EVENTS = WorkloadDefinition(
     "events run out",
     not_modelled="processes (the jobs are threads of one), their start, output and calibration "
     "data; decompression; TTreeCache, which gathers the reads of many events (fewer reads of a "
-    "larger event model it); network and file system servers. With more burning jobs than processors it "
-    "is the processors that are measured",
+    "larger event model it); network and file system servers. With more burning jobs than "
+    "processors it is the processors that are measured",
     source="report R5, Hadoop on the HEPiX storage test bed at FZK; ROOT's reference of TTreeCache "
     "(baskets, reads with gaps)",
     options=EventsOptions,

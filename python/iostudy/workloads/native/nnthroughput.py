@@ -330,8 +330,9 @@ NNTHROUGHPUT = WorkloadDefinition(
     "synced",
     not_modelled="RPC, permissions, quotas, snapshots, leases, blocks and their reports; a tree "
     "that is larger than memory. As many operations are under way as asked for, but a thread for "
-    "each CPU carries them, as a name-node's asynchronous edit log relieves handlers of RPC of waiting; "
-    "NNThroughputBenchmark, without RPC, has a thread for each that waits (workers: as many)",
+    "each CPU carries them, as a name-node's asynchronous edit log relieves handlers of RPC of "
+    "waiting; NNThroughputBenchmark, without RPC, has a thread for each that waits (workers: as "
+    "many)",
     source="Apache Hadoop, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark; "
     "HADOOP-3860; HADOOP-2330",
     options=NNThroughputOptions,
