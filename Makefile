@@ -15,7 +15,7 @@ TO_BROWSE := chromium:chromium
 TO_EMULATE := qemu-system-x86_64:qemu-system-x86 busybox:busybox-static modprobe:kmod \
 	udevadm:udev lvm:lvm2 mdadm:mdadm multipath:multipath-tools exportfs:nfs-kernel-server
 
-.PHONY: quickstart test check bench calibrate crash attack diagnose hadoop vm wheel format lock clean help
+.PHONY: quickstart test unit check docs bench calibrate crash attack diagnose hadoop vm wheel format lock clean help
 
 quickstart: $(VENV)/.built ## set up, and run the first study
 	$(BIN)/iostudy run studies/quickstart.yaml
@@ -24,6 +24,9 @@ test: $(VENV)/.dev $(VENV)/.built ## set up, and pass the tests
 	cargo test --workspace --exclude iostudy-bindings --locked --quiet
 	$(BIN)/pytest -m "not slow and not vm"
 
+unit: $(VENV)/.dev $(VENV)/.built ## the tests that need no root, JVM, browser or child process, in parallel
+	$(BIN)/pytest -m unit -n 2
+
 check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
@@ -31,8 +34,13 @@ check: $(VENV)/.dev $(VENV)/.built ## all linters and type checks
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.docs --check
+	$(BIN)/python -m tools.words
 
-bench: $(VENV)/.dev $(VENV)/.built ## the program beside its peers, as ratios of one run
+docs: $(VENV)/.dev $(VENV)/.built ## write the generated pages and JSON schemas
+	$(BIN)/python -m tools.docs
+
+bench: $(VENV)/.dev $(VENV)/.built ## compare with fio, GNU sort, TestDFSIO and others, as ratios of one run
 	$(BIN)/python -m benches.engine
 	$(BIN)/python -m benches.iops
 	$(BIN)/python -m benches.terasort
@@ -59,10 +67,10 @@ crash: $(VENV)/.dev $(VENV)/.built ## the long crash tests, as root
 	cargo test -p iostudy-namespace --release --locked --quiet -- --ignored
 	$(BIN)/pytest -m slow tests/crash
 
-attack: $(VENV)/.dev $(VENV)/.built ## campaigns of hostile users and damaged files, counted, as root
+attack: $(VENV)/.dev $(VENV)/.built ## campaigns of hostile users and damaged files, with counts, as root
 	$(BIN)/python -m tests.attack
 
-diagnose: $(VENV)/.dev $(VENV)/.built ## situations built for real, what limits each, and docs/telemetry.md's table, as root
+diagnose: $(VENV)/.dev $(VENV)/.built ## real bottlenecks, their diagnosis, and docs/telemetry.md's table, as root
 	$(BIN)/python -m tests.diagnosis.situations
 	$(BIN)/pytest -m slow tests/diagnosis/test_real_situations.py
 

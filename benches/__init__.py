@@ -1,1 +1,1 @@
-"""The program beside its peers, as ratios of one run."""
+"""Benchmarks of the program against its peers, as ratios within one run."""

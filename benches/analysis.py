@@ -1,4 +1,4 @@
-"""What it costs to analyse and tell a study of 10,000 trials, and to look at it after a block.
+"""Cost of analysis and report of a study of 10,000 trials, and of each interim analysis.
 
     python -m benches.analysis
 
@@ -28,7 +28,7 @@ from tests.report import large
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.store import FILE_NAME
-from iostudy.results.comparisons import verdict_values
+from iostudy.results.comparisons import collect_figures
 from iostudy.results.interim_analysis import InterimAnalysis
 from iostudy.study.model import Study
 
@@ -42,7 +42,7 @@ BOUNDARIES = ((5, 30, 0.05), (5, 250, 0.05 / 35), (10, 1000, 0.05 / 100), (5, 10
 _REPORT = """
 import resource, sys
 from pathlib import Path
-from iostudy.cli.tell import print_terminal, write_report
+from iostudy.cli.report_output import print_terminal, write_report
 
 print_terminal(write_report(Path(sys.argv[1])))
 used = resource.getrusage(resource.RUSAGE_SELF)
@@ -55,7 +55,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _report(Path(folder) / "large", BLOCKS)
         _report(Path(folder) / "small", SMALL_BLOCKS)
-    _look()
+    _interim_analysis()
     for boundary in BOUNDARIES:
         _boundary(*boundary)
 
@@ -64,7 +64,7 @@ def _report(folder: Path, blocks: int) -> None:
     folder.mkdir()
     asked = large.study(blocks)
     large.write(folder, asked)
-    found = [(_in_child(folder), _seconds(lambda: _by_hand(folder))) for _ in range(ROUNDS)]
+    found = [(_in_child(folder), _seconds(lambda: _decode_ledger(folder))) for _ in range(ROUNDS)]
     seconds = statistics.median(own for (own, _), _ in found)
     mib = max(own for (_, own), _ in found)
     ratio = statistics.median(own / peer for (own, _), peer in found)
@@ -86,7 +86,7 @@ def _in_child(folder: Path) -> tuple[float, float]:
     return float(seconds), float(mib)
 
 
-def _by_hand(folder: Path) -> int:
+def _decode_ledger(folder: Path) -> int:
     """Read and decode every row of the ledger."""
     with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
         rows = connection.execute(
@@ -95,23 +95,23 @@ def _by_hand(folder: Path) -> int:
         return sum(len([json.loads(text) for text in row if text]) for row in rows)
 
 
-def _look() -> None:
+def _interim_analysis() -> None:
     """Where all comparisons stand, after one more block of a large study."""
     asked = large.study(LOOK_BLOCKS)
     rows = list(large.rows(asked))
-    values = [list(own.values()) for own in verdict_values(asked, rows).values()]
-    ours = statistics.median(_look_after_a_block(asked, rows) for _ in range(ROUNDS))
+    values = [list(own.values()) for own in collect_figures(asked, rows).values()]
+    ours = statistics.median(_time_interim_analysis(asked, rows) for _ in range(ROUNDS))
     peer = _median(lambda: _t_tests(asked, values))
     print(f"a look at {asked.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
     print(f"{len(rows)} trials: {_ms(ours)}; goal: under {_ms(GOAL_LOOK_SECONDS)}")
     print(f"  {ours / peer:.1f} times as many paired t tests by scipy", flush=True)
 
 
-def _look_after_a_block(asked: Study, rows: Sequence[TrialRow]) -> float:
+def _time_interim_analysis(asked: Study, rows: Sequence[TrialRow]) -> float:
     """Seconds of CPU that a look takes when one more block has come to those looked at before."""
     looks = InterimAnalysis(asked)
-    looks.at(rows[: -len(asked.configurations())])
-    return _seconds(lambda: looks.at(rows))
+    looks.compare(rows[: -len(asked.configurations())])
+    return _seconds(lambda: looks.compare(rows))
 
 
 def _t_tests(asked: Study, values: Sequence[Sequence[float]]) -> None:

@@ -1,4 +1,4 @@
-"""What it costs to trace block requests, and how far the trace agrees with the kernel's counters.
+"""Cost of tracing block requests, and agreement with the kernel's counters.
 
     python -m benches.block_events
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benches.programs import Case, run_engine
-from benches.ratio import told
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
 from iostudy.host import stack
@@ -34,11 +34,11 @@ from iostudy.job import JobSpec
 from iostudy.node import caches
 from iostudy.settings.trace_instance import TraceInstance
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.telemetry.block_events import BlockEvents, WithBlockEvents
+from iostudy.telemetry.block_events import BlockEvents, CombinedRecorder
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.recorder import ProcRecorder, Recorder
 from iostudy.units import MIB
-from iostudy.workloads.native.latency import compact
+from iostudy.workloads.native.latency import compact_histogram
 
 ROUNDS = 120
 RUN_SECONDS = 0.1
@@ -75,7 +75,7 @@ def main() -> None:
         for threads, depth in SHAPES:
             plain, traced = measure(folder, device, threads, depth)
             name = f"{threads} thread{'s' * (threads > 1)}, depth {depth}"
-            _tell(name, plain, traced)
+            _print_result(name, plain, traced)
 
 
 def measure(
@@ -84,7 +84,7 @@ def measure(
     """The runs without and with tracing, round by round."""
     paths = [folder / f"part-{index}" for index in range(threads)]
     run_engine(Case("write", True, threads, FILE_BYTES), paths)
-    caches.write_out()
+    caches.write_dirty_pages()
     spec = JobSpec(
         threads=tuple((str(path),) for path in paths),
         operation="read",
@@ -101,14 +101,14 @@ def measure(
     draw = random.Random(f"{threads} {depth}")
     plain, names = ProcRecorder([device.name]), {device.number: device.name}
     instance = TraceInstance.prepare([device])
-    with Transaction() as made, made.applied(instance):
+    with Transaction() as made, made.apply_temporarily(instance):
         for _ in range(ROUNDS):
             for traced in draw.sample((False, True), 2):
                 for name in BLOCK_EVENTS:
                     enable = instance.path / "events/block" / name / "enable"
                     write_attribute(enable, "1" if traced else "0")
-                events = BlockEvents(instance.path, names, compact)
-                own = WithBlockEvents(plain, events) if traced else plain
+                events = BlockEvents(instance.path, names, compact_histogram)
+                own = CombinedRecorder(plain, events) if traced else plain
                 runs[traced].append(run(spec, own, device))
     for path in paths:
         path.unlink()
@@ -125,12 +125,12 @@ def run(spec: JobSpec, own: Recorder, device: BlockDevice) -> Run:
     count = done.read.latencies.count
     reads, read_ms = (late - early for early, late in zip(before, after, strict=True))
     busy_ns = busy_seconds * 1e9 / count
-    return Run(count / done.wall_seconds, busy_ns, telemetry.seen.requests, reads, read_ms)
+    return Run(count / done.wall_seconds, busy_ns, telemetry.summary.requests, reads, read_ms)
 
 
-def _tell(name: str, plain: list[Run], traced: list[Run]) -> None:
+def _print_result(name: str, plain: list[Run], traced: list[Run]) -> None:
     rates = [[each.rate for each in runs] for runs in (plain, traced)]
-    ratio = told("without", *rates, GOAL)
+    ratio = format_ratio("without", *rates, GOAL)
     busy = [statistics.median(each.busy_ns for each in runs) for runs in (plain, traced)]
     requests = [each.requests for each in traced if each.requests is not None]
     events = sum(each.events for each in requests)
@@ -138,16 +138,16 @@ def _tell(name: str, plain: list[Run], traced: list[Run]) -> None:
     reader_ns = sum(each.reader_cpu_seconds for each in requests) * 1e9 / events
     print(f"{name}: {statistics.median(rates[0]):,.0f} requests a second; traced: {ratio}")
     per_busy = [[1e9 / each.busy_ns for each in runs] for runs in (plain, traced)]
-    print(f"  requests a second of processor time: {told('without', *per_busy, GOAL)}")
+    print(f"  requests a second of processor time: {format_ratio('without', *per_busy, GOAL)}")
     print(
         f"  processor time of an event: {(busy[1] - busy[0]) / EVENTS_A_REQUEST:,.0f} ns in all, "
         f"{reader_ns:,.0f} ns of it to read and match; {lost} of {events + lost} events lost"
     )
-    counted, awaited = _beside_counters(traced)
+    counted, awaited = _compare_with_counters(traced)
     print(f"  requests seen / counted by the kernel {counted:.6f}, mean / r_await {awaited:.3f}")
 
 
-def _beside_counters(traced: list[Run]) -> tuple[float, float]:
+def _compare_with_counters(traced: list[Run]) -> tuple[float, float]:
     """Requests, and the sum of their latencies, over what /sys/block/*/stat tells of the runs."""
     reads = [
         own

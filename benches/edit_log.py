@@ -1,4 +1,4 @@
-"""A namespace with an edit log beside one without, and beside what its disk can sync.
+"""A namespace with an edit log, compared with one without, and with its disk's syncs.
 
     python -m benches.edit_log [ROUNDS]
 
@@ -23,8 +23,8 @@ from functools import partial
 from pathlib import Path
 
 from benches.memory import resident_mib
-from benches.namespace import fdatasync_rate, served
-from benches.ratio import told
+from benches.namespace import fdatasync_rate, run_namespace
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder, settle
 from iostudy.units import MIB
 
@@ -48,7 +48,7 @@ Rounds = Sequence[Mapping[str, Mapping[str, float]]]
 def main() -> None:
     """Measure and print a line for every disk and number of operations under way."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    _tell_memory()
+    _print_memory()
     for name, parent in (("this disk", None), ("memory", _MEMORY)):
         with scratch_folder(DISK_BYTES, parent) as folder:
             where = "loop-back ext4" if os.geteuid() == 0 else "a folder"
@@ -67,7 +67,7 @@ def _measure(folder: Path, carried: tuple[int, int | None], rounds: int) -> Roun
     """By so many workers; the first round is for warming up."""
     threads, workers = carried
     draw = random.Random(threads)
-    create = partial(served, folder, operations="create", threads=threads, workers=workers)
+    create = partial(run_namespace, folder, operations="create", threads=threads, workers=workers)
     programs = {
         "none": lambda: create(logs="none", files=FILES),
         "log": lambda: create(logs="log", files=FILES_PER_THREAD * threads),
@@ -93,15 +93,15 @@ def _line(threads: int, workers: int | None, rounds: Rounds) -> str:
         f"{threads:7}{workers or 'CPUs':>9}"
         f"{statistics.median(none):9.0f}{statistics.median(log):9.0f}"
         f"{median('log', 'create_per_sync'):8.0f}{syncs:8.0f}{100 * syncs / possible:12.0f} %"
-        f"{threads * possible:9.0f}   {told('none', none, log, GOAL)}"
+        f"{threads * possible:9.0f}   {format_ratio('none', none, log, GOAL)}"
     )
 
 
-def _tell_memory() -> None:
+def _print_memory() -> None:
     """By how much this process grows at most when it serves so many files."""
     before = resident_mib("VmRSS")
     with scratch_folder(64 * MIB) as folder:
-        served(folder, operations="create", threads=256, logs="none", files=MANY_FILES)
+        run_namespace(folder, operations="create", threads=256, logs="none", files=MANY_FILES)
     grown = resident_mib("VmHWM") - before
     print(f"{MANY_FILES} files take {grown:.0f} MiB of memory, goal at most 2048 MiB", flush=True)
 

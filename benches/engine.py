@@ -1,4 +1,4 @@
-"""The native engine beside fio and dd: sequential write and read, 1 MiB records.
+"""The native engine compared with fio and dd: sequential write and read, 1 MiB records.
 
     python -m benches.engine
 
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal
 
 from benches.programs import PROGRAMS, Case, run_engine
-from benches.ratio import told
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder, settle
 from iostudy.units import MIB
 
@@ -76,7 +76,7 @@ def _remove(paths: list[Path]) -> None:
 def _line(case: Case, rates: Mapping[str, list[float]]) -> str:
     better = max(("fio", "dd"), key=lambda name: statistics.geometric_mean(rates[name]))
     medians = "".join(f"{statistics.median(rates[name]):9.0f}" for name in PROGRAMS)
-    return f"{case!s:32}{medians}   {told(better, rates[better], rates['iostudy'], GOAL)}"
+    return f"{case!s:32}{medians}   {format_ratio(better, rates[better], rates['iostudy'], GOAL)}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How time and memory of a job grow with its data: every run in a process of its own."""
+"""Growth of a job's time and memory with its data; each run is a process."""
 
 from __future__ import annotations
 

@@ -44,11 +44,11 @@ class Examples:
         shutil.rmtree(between, ignore_errors=True)  # not every class makes it
 
 
-def find() -> Examples | None:
+def find_examples() -> Examples | None:
     """Fetched if need be; None where they cannot be had, and it is told why."""
     try:
         found = artifacts.distribution(tell=print)
-        return Examples(java.find(found.version), found.classpath)
+        return Examples(java.find_java(found.version), found.classpath)
     except UsageError as missing:
         print(f"Hadoop was not measured: {missing.found}; {missing.remedy}")
         return None

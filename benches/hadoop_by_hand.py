@@ -1,4 +1,4 @@
-"""Hadoop's TestDFSIO by hand beside ``iostudy bench hadoop.dfsio-write``: the same figures?
+"""Hadoop's TestDFSIO by hand, compared with ``iostudy bench hadoop.dfsio-write``.
 
 Both write the same files into the same cluster with the same site files, in rounds of random order.
 Needs Java and Hadoop's jars (through Maven or HADOOP_HOME). How many rounds may be given.
@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from benches.ratio import told
+from benches.ratio import format_ratio
 from iostudy.hadoop.client import Client
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.shell import Shell
@@ -46,7 +46,7 @@ def main() -> None:
             cluster.stop()
     for name, power in (("throughput", 1), ("exec_time", -1)):
         by_hand, ours = ([each[way][name] ** power for each in measured] for way in _WAYS)
-        print(f"{name:<12} {told('TestDFSIO by hand', by_hand, ours, 1.0)}")
+        print(f"{name:<12} {format_ratio('TestDFSIO by hand', by_hand, ours, 1.0)}")
 
 
 def _prepared(folder: Path) -> LocalCluster:
@@ -56,7 +56,7 @@ def _prepared(folder: Path) -> LocalCluster:
         ClusterSpec(),
         home=folder / "home",
         storage=folder / "storage",
-        java=java.find(distribution.version),
+        java=java.find_java(distribution.version),
         distribution=distribution,
     )
 

@@ -1,4 +1,4 @@
-"""The native engine beside fio: 4 KiB records read at random, from a disk and from the page cache.
+"""The native engine compared with fio: random 4 KiB reads from a disk and the page cache.
 
     python -m benches.iops
 
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.programs import Case, fio, run_engine
-from benches.ratio import told
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder
 from iostudy._native import FileJob
 from iostudy.job import JobSpec, Method
@@ -158,7 +158,7 @@ def measure(shape: Shape, folder: Path) -> Speeds:
     """What every program reached in every round."""
     paths = [folder / f"part-{index}" for index in range(shape.threads)]
     run_engine(Case("write", True, shape.threads, FILE_BYTES), paths)
-    caches.write_out()
+    caches.write_dirty_pages()
     speeds: dict[str, list[Speed]] = {name: [] for name in PROGRAMS}
     draw = random.Random(str(shape))
     for _ in range(ROUNDS):
@@ -176,7 +176,7 @@ def measure(shape: Shape, folder: Path) -> Speeds:
 def _line(name: str, rates: Mapping[str, list[float]], goal: float) -> str:
     better = max(("fio", "fio best"), key=lambda name: statistics.geometric_mean(rates[name]))
     medians = "".join(f"{statistics.median(rates[name]):10.2f}" for name in PROGRAMS)
-    return f"{name:40}{medians}   {told(better, rates[better], rates['iostudy'], goal)}"
+    return f"{name:40}{medians}   {format_ratio(better, rates[better], rates['iostudy'], goal)}"
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Every figure beside that of a concurrent ``iostat -dxk 1``, over a mixed load, as root.
+"""Every figure compared with a concurrent ``iostat -dxk 1``, over a mixed load, as root.
 
 Both read the same counters of the kernel, but at different moments; under load each would tell of
 another second, and to allow for that would hide mistakes of some percent. So the load stands still
@@ -31,8 +31,8 @@ from typing import Self
 import numpy as np
 
 from iostudy._native import Reader
-from iostudy.telemetry.devices import figures_by_device
-from iostudy.telemetry.iostat import EXTENDED
+from iostudy.telemetry.devices import compute_device_figures
+from iostudy.telemetry.iostat import EXTENDED_FIGURES
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import Figures
 
@@ -56,7 +56,7 @@ _LOAD = {
 
 
 @dataclass(frozen=True)
-class Compared:
+class Comparison:
     """A device's figures in one report of iostat: over its ``seconds``, and by our clock."""
 
     iostat: Figures
@@ -79,40 +79,40 @@ def main() -> None:
         f"{'figure':9} {'not 0':>6} {'within rounding':>16} {'largest':>12} "
         f"{'largest deviation':>18} {'by our own clock':>17}"
     )
-    for figure in EXTENDED:
+    for figure in EXTENDED_FIGURES:
         print(_row(figure, compared))
 
 
-def compare(reports: int) -> Iterator[Compared]:
+def compare(reports: int) -> Iterator[Comparison]:
     """Each device in each report of iostat that can be compared."""
     with ExitStack() as stack:
         devices = [stack.enter_context(_loop_device()) for _ in range(2)]
         load = stack.enter_context(_load(devices))
-        _held(load, devices)
+        _stop_load(load, devices)
         iostat = stack.enter_context(_Iostat(devices, reports + 1))
         reader = Reader(devices, [])
         iostat.report()  # the average since boot
         reader.sample()
         ended_at_rest = True
         for _ in range(reports):
-            _loaded(load, devices)
+            _run_load(load, devices)
             reader.sample()
             in_time = iostat.sleeps()
             told = iostat.report()
             reader.sample()
-            samples = Samples.of(reader.take())
+            samples = Samples.from_native(reader.take())
             began_at_rest, ended_at_rest = ended_at_rest, in_time and _stood_still(samples)
             if began_at_rest and ended_at_rest:
-                yield from (_compared(device, told[device], samples) for device in devices)
+                yield from (_compare_device(device, told[device], samples) for device in devices)
 
 
-def _compared(device: str, told: Figures, samples: Samples) -> Compared:
+def _compare_device(device: str, told: Figures, samples: Samples) -> Comparison:
     clock = float(samples.seconds[-1])
-    by_clock = figures_by_device(_ends(samples, clock))[device]
+    by_clock = compute_device_figures(_ends(samples, clock))[device]
     rate = max(_RATES, key=lambda rate: told[rate])
     hundredths = round(100 * by_clock[rate] * clock / told[rate]) if told[rate] else 100 * clock
-    ours = figures_by_device(_ends(samples, hundredths / 100))[device]
-    return Compared(told, ours, by_clock, hundredths / 100, clock)
+    ours = compute_device_figures(_ends(samples, hundredths / 100))[device]
+    return Comparison(told, ours, by_clock, hundredths / 100, clock)
 
 
 def _ends(samples: Samples, seconds: float) -> Samples:
@@ -127,7 +127,7 @@ def _stood_still(samples: Samples) -> bool:
     return all(values[-1] == values[-2] for values in disks)
 
 
-def _row(figure: str, compared: list[Compared]) -> str:
+def _row(figure: str, compared: list[Comparison]) -> str:
     pairs = [(each.iostat[figure], each.ours[figure], each.by_clock[figure]) for each in compared]
     within = sum(abs(theirs - ours) <= HALF_A_DIGIT for theirs, ours, _ in pairs)
     deviation = max(abs(theirs - ours) for theirs, ours, _ in pairs)
@@ -139,14 +139,14 @@ def _row(figure: str, compared: list[Compared]) -> str:
     )
 
 
-def _loaded(load: subprocess.Popen[bytes], devices: list[str]) -> None:
+def _run_load(load: subprocess.Popen[bytes], devices: list[str]) -> None:
     """Load for a part of a second, then none."""
     load.send_signal(signal.SIGCONT)
     time.sleep(LOADED_SECONDS)
-    _held(load, devices)
+    _stop_load(load, devices)
 
 
-def _held(load: subprocess.Popen[bytes], devices: list[str]) -> None:
+def _stop_load(load: subprocess.Popen[bytes], devices: list[str]) -> None:
     """Stop the load, and wait until its last requests have been served."""
     load.send_signal(signal.SIGSTOP)
     _wait(lambda: _is_stopped(load))
@@ -232,7 +232,7 @@ class _Iostat:
         report, _, self._text = self._text.partition(_END)
         lines = (line.strip().rstrip(",") for line in report.splitlines())
         values = [json.loads(line) for line in lines if line.startswith('{"disk_device"')]
-        return {own["disk_device"]: _by_our_names(own) for own in values}
+        return {own["disk_device"]: _rename_figures(own) for own in values}
 
     def _read(self) -> bool:
         read = os.read(self._pipe, 1 << 16).decode()
@@ -240,9 +240,9 @@ class _Iostat:
         return bool(read)
 
 
-def _by_our_names(values: Mapping[str, float]) -> Figures:
+def _rename_figures(values: Mapping[str, float]) -> Figures:
     """JSON has the figures that are percentages without their sign."""
-    return {name: values[name.removeprefix("%")] for name in EXTENDED}
+    return {name: values[name.removeprefix("%")] for name in EXTENDED_FIGURES}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Metadata operations beside a minimal C loop of the same system calls: rates and their ratio.
+"""Metadata operations compared with a minimal C loop of the same system calls.
 
     python -m benches.metadata
 
@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benches.ratio import told
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder, settle
 from iostudy._native import MetadataJob, remove_tree
 from iostudy.units import MIB
@@ -42,7 +42,7 @@ def main() -> None:
     with scratch_folder(DISK_BYTES) as folder, tempfile.TemporaryDirectory() as built:
         programs: dict[str, Program] = {
             "iostudy": run_engine,
-            "C": partial(_run_peer, _compiled(Path(built))),
+            "C": partial(_run_peer, _compile_peer(Path(built))),
         }
         where = "loop-back ext4" if os.geteuid() == 0 else f"folder {folder}"
         print(f"{where}; {ROUNDS} rounds; {FILES} empty files a thread; medians in 1000 op/s")
@@ -73,7 +73,7 @@ def run_engine(folder: Path, threads: int) -> Rates:
     }
 
 
-def _compiled(folder: Path) -> Path:
+def _compile_peer(folder: Path) -> Path:
     source = Path(__file__).with_name("metadata_peer.c")
     program = folder / "metadata_peer"
     subprocess.run(["cc", "-O2", "-pthread", "-o", program, source], check=True)
@@ -105,7 +105,7 @@ def _line(operation: str, threads: int, rounds: list[dict[str, Rates]]) -> str:
     rates = {name: [one[name][operation] for one in rounds] for name in rounds[0]}
     medians = "".join(f"{statistics.median(rates[name]) / 1000:9.1f}" for name in ("iostudy", "C"))
     case = f"{operation}, {threads} thread{'s' * (threads > 1)}"
-    return f"{case:24}{medians}   {told('C', rates['C'], rates['iostudy'], GOAL)}"
+    return f"{case:24}{medians}   {format_ratio('C', rates['C'], rates['iostudy'], GOAL)}"
 
 
 if __name__ == "__main__":

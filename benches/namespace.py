@@ -1,4 +1,4 @@
-"""The namespace by itself, and what its disk can sync: what the benches of name-nodes share."""
+"""The namespace and its disk's sync rate, for the benchmarks of name-nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FILE_BYTES = 16 * MIB
 _NATIVE = catalog.get("nnthroughput")
 
 
-def served(folder: Path, **asked: object) -> Mapping[str, float]:
+def run_namespace(folder: Path, **asked: object) -> Mapping[str, float]:
     """The figures of a run of nnthroughput with these options."""
     workload, place = _NATIVE.make(_NATIVE.options.model_validate(asked)), Place(folder, seed=0)
     workload.reset(place)

@@ -1,4 +1,4 @@
-"""The namespace beside Hadoop's own NNThroughputBenchmark: the same logs, threads and files.
+"""The namespace compared with Hadoop's NNThroughputBenchmark: same logs, threads, files.
 
     python -m benches.nnthroughput [ROUNDS [FILES]]
 
@@ -24,8 +24,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from benches.namespace import fdatasync_rate, served
-from benches.ratio import told
+from benches.namespace import fdatasync_rate, run_namespace
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder, settle
 from iostudy.errors import UsageError
 from iostudy.units import MIB
@@ -68,10 +68,10 @@ def main() -> None:
 def _measure(rounds: int, files: int) -> Rounds:
     draw, measured = random.Random(THREADS), []
     asked = {"operations": ", ".join(GOALS), "files": files, "threads": THREADS}
-    with scratch_folder(DISK_BYTES) as folder, _real(folder, asked) as (real, place):
+    with scratch_folder(DISK_BYTES) as folder, _prepare_hadoop(folder, asked) as (real, place):
         programs = {
             **{
-                name: partial(served, folder, workers=workers, **asked)
+                name: partial(run_namespace, folder, workers=workers, **asked)
                 for name, workers in _WORKERS.items()
             },
             "Hadoop": lambda: real.run(place).figures,
@@ -87,7 +87,7 @@ def _measure(rounds: int, files: int) -> Rounds:
 
 
 @contextmanager
-def _real(folder: Path, asked: Mapping[str, object]) -> Iterator[tuple[Workload, Place]]:
+def _prepare_hadoop(folder: Path, asked: Mapping[str, object]) -> Iterator[tuple[Workload, Place]]:
     """The real name-node, formatted, with its place; UsageError where Java or Hadoop is missing."""
     workload = _HADOOP.make(_HADOOP.options.model_validate(asked))
     workload.check()
@@ -105,7 +105,7 @@ def _line(operation: str, workers: str, rounds: Rounds, most: float) -> str:
     bound = "" if operation == _NEEDS_NO_LOG else f"{most / statistics.median(real):.1f} x"
     return (
         f"{operation:11}{workers:8}{statistics.median(ours):10.0f}{statistics.median(real):9.0f}{bound:>10}"
-        f"   {told('Hadoop', real, ours, GOALS[operation])}"
+        f"   {format_ratio('Hadoop', real, ours, GOALS[operation])}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The native engine, fio and dd, each asked to move the same files in the same way."""
+"""Commands of the native engine, fio and dd for the same files and access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a ratio of one run is told: with its interval, and whether the goal is met."""
+"""Ratios of one run with their intervals, compared with a goal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iostudy.analysis.paired import log_ratios, mean_interval
 _RISK = 0.05
 
 
-def told(peer: str, peers: Sequence[float], ours: Sequence[float], goal: float) -> str:
+def format_ratio(peer: str, peers: Sequence[float], ours: Sequence[float], goal: float) -> str:
     """Rates of ``ours`` over those of the ``peer``, taken within each round.
 
     The ratio of the geometric means, its interval at a risk of 5 %, and what it says of the goal,

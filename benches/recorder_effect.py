@@ -1,4 +1,4 @@
-"""What recording does to the figures of a workload, by the project's own verdict.
+"""Effect of the recorder on a workload's figures, by the project's own verdict.
 
     python -m benches.recorder_effect
 
@@ -71,7 +71,7 @@ def main() -> None:
 
 def _rate(spec: JobSpec, *, recorded: bool) -> float:
     """Records a second; a job that writes starts without anything dirty."""
-    caches.write_out()
+    caches.write_dirty_pages()
     with _recorder(recorded=recorded):
         done = FileJob(spec).run()
     counted = done.write if spec.operation == "write" else done.read

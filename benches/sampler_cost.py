@@ -1,4 +1,4 @@
-"""What recording costs: CPU and memory of the sampler, beside iostat and dool at the same time.
+"""CPU time and memory of the sampler, compared with concurrent iostat and dool.
 
 As root, with 40 loop devices on sparse files, each written to between any two samples. The recorder
 samples all devices at 10 Hz, as in a trial; ``iostat -x 1`` and dool once a second: as it comes it
@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from benches.ratio import told
+from benches.ratio import format_ratio
 from iostudy.telemetry.recorder import DEFAULT_HZ, ProcRecorder
 
 DEVICES = 40
@@ -48,7 +48,7 @@ def main() -> None:
         sys.exit(f"sampler_cost needs {', '.join(missing)} (apt-get install sysstat; make test)")
     with _disks(DEVICES) as disks:
         ours, theirs, added_mib = _measure(disks, peers)
-        bare = 100 * DEFAULT_HZ * _bare_seconds(disks)
+        bare = 100 * DEFAULT_HZ * _read_only_seconds(disks)
     share = 100 * DEFAULT_HZ / statistics.geometric_mean(ours)
     print(f"{DEVICES} devices at {DEFAULT_HZ:g} Hz for {ROUNDS * ROUND_SECONDS} s:")
     print(f"  {share:.3f} % of one core (goal: under {CORE_GOAL} %)")
@@ -56,7 +56,7 @@ def main() -> None:
     print(f"  {added_mib:.1f} MiB of memory (goal: under {MEMORY_GOAL_MIB} MiB)")
     print("samples per second of CPU:")
     for name, goal in GOALS.items():
-        print(f"  {told(name, theirs[name], ours, goal)}")
+        print(f"  {format_ratio(name, theirs[name], ours, goal)}")
 
 
 def _measure(
@@ -65,7 +65,7 @@ def _measure(
     """Samples per second of CPU in each round, ours and those of each peer; and MiB added."""
     with ExitStack() as running:
         threads = {name: _main_thread(_run(running, command)) for name, command in peers.items()}
-        _stir(disks, until=time.monotonic() + STARTING_SECONDS)
+        _write_to_disks(disks, until=time.monotonic() + STARTING_SECONDS)
         before, others = _memory_mib(), _threads()
         recorder = ProcRecorder(None, [os.getpid()])
         recorder.start()
@@ -82,18 +82,18 @@ def _round(disks: Sequence[int], threads: Mapping[str, Path]) -> dict[str, float
     """CPU seconds that each thread took in a second."""
     before = {name: _cpu_seconds(thread) for name, thread in threads.items()}
     began = time.monotonic()
-    _stir(disks, until=began + ROUND_SECONDS)
+    _write_to_disks(disks, until=began + ROUND_SECONDS)
     seconds = time.monotonic() - began
     return {n: (_cpu_seconds(thread) - before[n]) / seconds for n, thread in threads.items()}
 
 
-def _bare_seconds(disks: Sequence[int]) -> float:
+def _read_only_seconds(disks: Sequence[int]) -> float:
     """CPU seconds to read the files of a sample once, in the rhythm of the recorder."""
     with ExitStack() as opened:
         files = [opened.enter_context(Path(path).open("rb")) for path in EACH_SAMPLE]
         taken = 0
         for _ in range(_BARE_SAMPLES):
-            _stir(disks, until=time.monotonic() + 1 / DEFAULT_HZ)
+            _write_to_disks(disks, until=time.monotonic() + 1 / DEFAULT_HZ)
             before = time.thread_time_ns()
             for file in files:
                 os.pread(file.fileno(), _MOST_BYTES, 0)
@@ -129,7 +129,7 @@ def _memory_mib() -> float:
     return math.nan
 
 
-def _stir(disks: Sequence[int], until: float) -> None:
+def _write_to_disks(disks: Sequence[int], until: float) -> None:
     """Write a block to each disk between any two samples, so that all counters move."""
     with mmap.mmap(-1, _BLOCK) as block:
         while (left := until - time.monotonic()) > 0:

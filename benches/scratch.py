@@ -1,4 +1,4 @@
-"""A place to measure in: a disk of its own for root, a folder for everybody else."""
+"""Place to measure in: a separate disk for root, a folder for other users."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def scratch_folder(size_bytes: int, parent: Path | None = None) -> Iterator[Path
             yield Path(name)
             return
         disk = LoopbackDisk.prepare(Path(name), size_bytes)
-        made.perform(disk)
-        made.perform(NewFilesystem.prepare(disk, Filesystem("ext4")))
+        made.apply(disk)
+        made.apply(NewFilesystem.prepare(disk, Filesystem("ext4")))
         yield disk.mount_point
 
 
 def settle(folder: Path) -> None:
     """Write out what is dirty, and let the page cache forget what is read next."""
-    caches.write_out()
-    caches.drop([folder])
+    caches.write_dirty_pages()
+    caches.drop_caches([folder])

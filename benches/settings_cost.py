@@ -1,4 +1,4 @@
-"""What it costs to apply, verify and restore ten settings, as each trial does; as root.
+"""Cost of applying, verifying and restoring ten settings, as in each trial; as root.
 
     python -m benches.settings_cost
 
@@ -54,35 +54,35 @@ def main() -> None:
         print("settings: needs root and loop devices; not measured")
         return
     with scratch_folder(DISK_BYTES) as folder, Transaction() as transaction:
-        ten = _bound(TEN, folder)
+        ten = _bind_settings(TEN, folder)
         print(f"{ROUNDS} rounds of apply, verify and restore; goal: under {_ms(GOAL_SECONDS)}")
         print(f"{'':38}{'through a transaction':>42}{'without the journal':>24}")
         print(_line("ten settings", ten, transaction))
         for setting, value in ten.items():
             print(_line(setting.definition.name, {setting: value}, transaction))
-        for setting, value in _bound(APART, folder).items():
+        for setting, value in _bind_settings(APART, folder).items():
             print(_line(f"{setting.definition.name} (apart)", {setting: value}, transaction))
 
 
-def _bound(values: Mapping[str, str], place: Path) -> Wanted:
+def _bind_settings(values: Mapping[str, str], place: Path) -> Wanted:
     return {setting: value for name, value in values.items() for setting in kinds.bind(name, place)}
 
 
 def _line(name: str, wanted: Wanted, transaction: Transaction) -> str:
-    whole = _seconds(lambda: _through(transaction, wanted))
-    kernel = _seconds(lambda: _directly(wanted))
+    whole = _seconds(lambda: _apply_in_transaction(transaction, wanted))
+    kernel = _seconds(lambda: _apply_directly(wanted))
     lowest, highest = (statistics.quantiles(whole, n=20)[end] for end in (0, -1))
     within = f"{_ms(statistics.median(whole))} (9 in 10: {_ms(lowest)} to {_ms(highest)})"
     return f"{name:38}{within:>42}{_ms(statistics.median(kernel)):>24}"
 
 
-def _through(transaction: Transaction, wanted: Wanted) -> None:
-    with transaction.applied(*kinds.changes(wanted)):
+def _apply_in_transaction(transaction: Transaction, wanted: Wanted) -> None:
+    with transaction.apply_temporarily(*kinds.prepare_changes(wanted)):
         pass
 
 
-def _directly(wanted: Wanted) -> None:
-    changes = kinds.changes(wanted)
+def _apply_directly(wanted: Wanted) -> None:
+    changes = kinds.prepare_changes(wanted)
     for change in changes:
         change.apply()
     for change in reversed(changes):

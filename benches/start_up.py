@@ -1,4 +1,4 @@
-"""Wall time from the start of a command to its end, warm: medians of many runs."""
+"""Wall time of commands from start to end, warm: medians of many runs."""
 
 from __future__ import annotations
 

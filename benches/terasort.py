@@ -1,4 +1,4 @@
-"""The terasort workload beside GNU sort, copying twice, and Hadoop: 1 GB with 256 MiB of memory.
+"""The terasort workload compared with GNU sort, two copies, and Hadoop: 1 GB, 256 MiB memory.
 
     python -m benches.terasort             # one of 10 M rows after the other, in rounds
     python -m benches.terasort --growth    # 0.1, 1 and 4 GB: time per GB and peak memory; minutes
@@ -34,7 +34,7 @@ from pathlib import Path
 
 from benches import hadoop
 from benches.growth import Growing
-from benches.ratio import told
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder, settle
 from iostudy import _native, units
 
@@ -76,7 +76,7 @@ def compare(folder: Path) -> None:
     rates = measure(folder, {OWN: own_sort, **peers}, ROUNDS)
     for name in peers:
         print(_line(name, rates), flush=True)
-    if examples := hadoop.find():
+    if examples := hadoop.find_examples():
         sorters = {OWN: own_sort, "Hadoop": partial(hadoop_sort, examples)}
         print(_line("Hadoop", measure(folder, sorters, HADOOP_ROUNDS)))
 
@@ -167,7 +167,9 @@ def make_rows(folder: Path, size_bytes: int) -> None:
 
 def _line(peer: str, rates: Mapping[str, list[float]]) -> str:
     medians = f"{statistics.median(rates[OWN]):8.0f}{statistics.median(rates[peer]):8.0f}"
-    return f"{OWN} : {peer:14}{medians}   {told(peer, rates[peer], rates[OWN], GOALS[peer])}"
+    return (
+        f"{OWN} : {peer:14}{medians}   {format_ratio(peer, rates[peer], rates[OWN], GOALS[peer])}"
+    )
 
 
 def _same_rows(folder: Path, names: Mapping[str, Sorter]) -> None:

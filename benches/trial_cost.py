@@ -1,4 +1,4 @@
-"""What a trial costs beyond its workload, from the ledger of a real study.
+"""Cost of a trial beyond its workload, from the ledger of a real study.
 
 A study of tiny writes and reads runs on a loop-back disk (as root; in a folder otherwise). The cost
 of a trial is the time from its begin to the begin of the next one in its block, without the phases

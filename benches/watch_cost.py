@@ -1,4 +1,4 @@
-"""What `iostudy watch` takes of a core, beside iostat and top on the same terminal, in one run.
+"""CPU use of `iostudy watch`, compared with iostat and top on the same terminal.
 
 As root: 40 loop devices, two of which are read from all the time. Each program draws once a second
 in a pseudo-terminal of its own; its CPU time counts from when the history of watch is full: until
@@ -40,7 +40,7 @@ def main() -> None:
             subprocess.run(_reading(disk, 1), check=True)
         readers = [subprocess.Popen(_reading(disk, 1 << 40)) for disk in disks[:BUSY]]
         try:
-            shares = measured()
+            shares = measure()
         finally:
             for reader in readers:
                 reader.kill()
@@ -51,9 +51,9 @@ def main() -> None:
         print(f"iostudy watch / {peer}: {shares['iostudy watch'] / shares[peer]:.1f}")
 
 
-def measured() -> dict[str, float]:
+def measure() -> dict[str, float]:
     """CPU seconds per second of each program, all at the same time."""
-    running = {name: _in_a_terminal(command) for name, command in _PROGRAMS.items()}
+    running = {name: _run_in_terminal(command) for name, command in _PROGRAMS.items()}
     try:
         time.sleep(SETTLED_SECONDS)
         before = {name: _cpu_seconds(pid) for name, pid in running.items()}
@@ -65,7 +65,7 @@ def measured() -> dict[str, float]:
             os.waitpid(pid, 0)
 
 
-def _in_a_terminal(command: list[str]) -> int:
+def _run_in_terminal(command: list[str]) -> int:
     pid, master = pty.fork()
     if pid == 0:
         os.execvpe(command[0], command, {**os.environ, "TERM": "xterm-256color"})

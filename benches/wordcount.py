@@ -1,4 +1,4 @@
-"""The wordcount workload beside a pipeline of coreutils and Hadoop.
+"""The wordcount workload compared with a coreutils pipeline and Hadoop.
 
     python -m benches.wordcount            # in rounds; Hadoop counts 1 GB, coreutils a part of it
     python -m benches.wordcount --growth   # 0.1, 1 and 4 GB: time per GB and peak memory; minutes
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from benches import hadoop
 from benches.growth import Growing
-from benches.ratio import told
+from benches.ratio import format_ratio
 from benches.scratch import scratch_folder, settle
 from iostudy import _native, units
 
@@ -62,7 +62,7 @@ def compare(folder: Path) -> None:
     print("medians in MiB/s of text")
     peer: dict[str, Counter] = {PIPELINE: count_with_coreutils}
     _compare(folder, peer, PIPELINE_BYTES, PIPELINE_ROUNDS, PIPELINE_GOAL)
-    if examples := hadoop.find():
+    if examples := hadoop.find_examples():
         peer = {HADOOP: partial(count_with_hadoop, examples)}
         _compare(folder, peer, HADOOP_BYTES, HADOOP_ROUNDS, HADOOP_GOAL)
 
@@ -75,7 +75,7 @@ def _compare(
     shutil.rmtree(folder / "text")
     (name,) = peer
     medians = "".join(f"{statistics.median(rates[each]):9.1f}" for each in (OWN, name))
-    ratio = told(name, rates[name], rates[OWN], goal)
+    ratio = format_ratio(name, rates[name], rates[OWN], goal)
     print(f"{text_bytes / 1e9:g} GB, {rounds} rounds: {medians}   {ratio}", flush=True)
 
 

@@ -27,7 +27,7 @@ def distribution():
 @pytest.fixture(scope="session")
 def java(distribution):
     try:
-        return java_programs.find(distribution.version)
+        return java_programs.find_java(distribution.version)
     except UsageError as error:
         pytest.skip(f"needs Java for Hadoop: {error.found}")
 

@@ -15,13 +15,13 @@ from iostudy.host.files import ROOT
 @pytest.fixture(scope="session")
 def tracing() -> Iterator[Path]:
     """Where it is mounted; if need be for these tests only, which run as root."""
-    found = tracefs.find()
+    found = tracefs.find_tracefs()
     if found is not None:
         yield found
         return
-    place = ROOT / tracefs.USUAL
+    place = ROOT / tracefs.DEFAULT_PATH
     mounted = subprocess.run(["mount", "-t", "tracefs", "nodev", place], check=False)
-    if mounted.returncode or tracefs.lacks_block_events(place):
+    if mounted.returncode or tracefs.find_missing_events(place):
         pytest.skip("this kernel does not trace block requests")
     yield place
     subprocess.run(["umount", place], check=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.durable import make_directory, show_whole, write_whole
+from iostudy.durable import make_directory, replace_whole, write_whole
 from iostudy.errors import UnsafePathError
 
 
@@ -24,7 +24,7 @@ def umask(request):
 
 
 @pytest.mark.usefixtures("umask")
-@pytest.mark.parametrize("write", [write_whole, show_whole])
+@pytest.mark.parametrize("write", [write_whole, replace_whole])
 def test_a_file_is_replaced_for_everyone_to_read(tmp_path, write):
     path = tmp_path / "file"
     path.write_bytes(b"old")
@@ -45,13 +45,13 @@ def test_a_file_is_like_another_if_that_is_asked_for(tmp_path):
 def test_only_what_is_to_last_is_brought_to_disk(tmp_path, monkeypatch):
     synced: list[int] = []
     monkeypatch.setattr("iostudy.durable.os.fsync", synced.append)
-    show_whole(tmp_path / "file", b"new")
+    replace_whole(tmp_path / "file", b"new")
     assert not synced
     write_whole(tmp_path / "file", b"new")
     assert len(synced) == 2
 
 
-@pytest.mark.parametrize("write", [write_whole, show_whole])
+@pytest.mark.parametrize("write", [write_whole, replace_whole])
 def test_what_fails_leaves_the_old_one_and_nothing_else(tmp_path, monkeypatch, write):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 
 from iostudy.errors import UnsafePathError, UsageError
-from iostudy.folders import INSIST, make_output_folder, require_safe_folder
+from iostudy.folders import UNSAFE_FOLDERS_OPTION, make_output_folder, require_safe_folder
 
 
 @pytest.fixture(name="weak")
@@ -24,7 +25,7 @@ def test_a_folder_that_others_can_redirect_is_refused_and_named(weak: Path, belo
     with pytest.raises(UnsafePathError) as caught:
         make_output_folder(weak / below, insist=False)
     assert caught.value.found.startswith(f"{weak} is writable by every user")
-    assert INSIST in caught.value.remedy
+    assert UNSAFE_FOLDERS_OPTION in caught.value.remedy
     assert list(weak.iterdir()) == []
 
 
@@ -48,11 +49,12 @@ def test_one_that_somebody_else_has_made_in_the_meantime_is_refused(
 ) -> None:
     weak.chmod(0o1777)
 
-    def theirs(path: Path) -> None:
-        path.mkdir()
+    def create_first(path: Path, mode: int) -> None:
+        os.mkdir(path, mode)  # noqa: PTH102 - Path.mkdir is replaced
         path.chmod(0o777)
+        raise FileExistsError
 
-    monkeypatch.setattr("iostudy.folders._make", theirs)
+    monkeypatch.setattr(Path, "mkdir", create_first)
     with pytest.raises(UnsafePathError):
         make_output_folder(weak / "out", insist=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,21 @@ def test_a_folder_that_a_shared_group_may_write_to_is_refused(folder: Path) -> N
     assert "writable by group" in find_weakness(folder)
 
 
+def _grant(path: Path, permissions: int) -> None:
+    """Give the stranger permissions by an ACL, in the form of linux/posix_acl_xattr.h."""
+    entries = [(1, 7, -1), (2, permissions, STRANGER), (4, 5, -1), (16, 7, -1), (32, 5, -1)]
+    packed = b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    os.setxattr(path, "system.posix_acl_access", struct.pack("<I", 2) + packed)
+
+
+def test_an_access_control_list_that_lets_another_user_write_is_a_weakness(folder: Path) -> None:
+    try:
+        _grant(folder, 7)
+    except OSError as error:
+        pytest.skip(f"no ACLs here: {error.strerror}")
+    assert "writable by its access control list" in find_weakness(folder)
+
+
 def test_links_are_followed_and_what_they_lead_through_is_judged(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -113,7 +129,7 @@ def test_a_regular_file_is_opened_in_its_directory(folder: Path) -> None:
         os.close(descriptor)
 
 
-@pytest.mark.parametrize("kind", ["link", "fifo", "directory", "writable"])
+@pytest.mark.parametrize("kind", ["link", "fifo", "directory", "writable", "second name"])
 def test_what_is_no_file_of_ones_own_is_not_opened(folder: Path, kind: str) -> None:
     path = folder / kind
     match kind:
@@ -126,6 +142,9 @@ def test_what_is_no_file_of_ones_own_is_not_opened(folder: Path, kind: str) -> N
         case "writable":
             path.touch()
             path.chmod(0o666)
+        case "second name":
+            path.touch()
+            os.link(path, folder / "first name")
     with pytest.raises(OSError):
         open_regular(path, os.O_RDONLY)
 

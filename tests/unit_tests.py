@@ -1,25 +1,33 @@
 """Selection of unit tests: those that need no root, JVM, browser or child process.
 
-Marks every other test by what it uses. Under ``-m unit`` a test that starts a child process fails.
+A test is a unit test unless its markers or fixtures say otherwise. Under ``-m unit`` a test that
+starts a child process fails, and its message names the marker that it lacks.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
 import pytest
 
-ELSEWHERE = ("root", "browser", "process", "child", "slow", "vm")
+OTHER_MARKERS = ("root", "browser", "process", "child", "slow", "vm")
 """Markers of tests that are no unit tests."""
 
-FIXTURES = frozenset({"distribution", "java", "loop", "tracing"})
+OTHER_FIXTURES = frozenset({"distribution", "java", "loop", "tracing"})
 """Fixtures that start programs or need devices."""
 
-_STARTS = ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system")
-"""Audit events of a process that starts another (Python's audit events table)."""
+_CHILD_EVENTS = (
+    "os.fork",
+    "os.forkpty",
+    "os.posix_spawn",
+    "os.system",
+    "pty.spawn",
+    "subprocess.Popen",
+)
+"""Audit events of a process that starts another (Python's table of audit events)."""
 
-_active: list[str] = []
 _started: list[str] = []
 
 
@@ -27,31 +35,39 @@ _started: list[str] = []
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark with ``unit`` what needs nothing but this process."""
     for item in items:
-        used = frozenset(getattr(item, "fixturenames", ()))
-        if not used & FIXTURES and not any(map(item.get_closest_marker, ELSEWHERE)):
+        fixtures = frozenset(getattr(item, "fixturenames", ()))
+        if not fixtures & OTHER_FIXTURES and not any(map(item.get_closest_marker, OTHER_MARKERS)):
             item.add_marker(pytest.mark.unit)
 
 
-@pytest.fixture(autouse=True)
-def _no_child_process(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a unit test that starts a child process; only where unit tests alone are run."""
-    if request.config.option.markexpr != "unit":
-        yield
-        return
+def pytest_configure(config: pytest.Config) -> None:
+    """Record child processes where only unit tests run; Python cannot remove an audit hook."""
+    if config.option.markexpr == "unit":
+        sys.addaudithook(_record)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Fail a unit test whose fixtures start a child process."""
+    with _no_child_process(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Fail a unit test that starts a child process."""
+    with _no_child_process(item):
+        return (yield)
+
+
+@contextmanager
+def _no_child_process(item: pytest.Item) -> Iterator[None]:
     _started.clear()
-    _active.append(request.node.nodeid)
     yield
-    _active.clear()
-    if _started:
+    if _started and item.get_closest_marker("unit"):
         pytest.fail(f"a unit test started a child process ({_started[0]}): mark it `child`")
 
 
-def _note(event: str, _: object) -> None:
-    if _active and event in _STARTS:
+def _record(event: str, _: object) -> None:
+    if event in _CHILD_EVENTS:
         _started.append(event)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Watch for child processes where unit tests alone are run: a hook cannot be removed."""
-    if config.option.markexpr == "unit":
-        sys.addaudithook(_note)

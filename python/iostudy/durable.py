@@ -1,4 +1,4 @@
-"""Files that are whole, and on disk where that is asked for, or not there."""
+"""Atomic file replacement, durable where requested."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import BinaryIO
 
 from iostudy.safe_path import require_safe
 
-_FOR_EVERYONE = 0o644
-_FOR_THE_OWNER = 0o600
+_WORLD_READABLE = 0o644
+_OWNER_ONLY = 0o600
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _RANDOM_BYTES = 8
 
 
 def fsync_directory(directory: Path) -> None:
     """Make the names in it durable: those that were created, renamed and removed."""
-    with _opened(directory, follow=True) as descriptor:
+    with _open_directory(directory, follow=True) as descriptor:
         os.fsync(descriptor)
 
 
@@ -49,16 +49,16 @@ def make_directory(directory: Path, mode: int) -> None:
 def write_whole(
     path: Path, content: bytes, like: Path | None = None, *, follow_parent: bool = True
 ) -> None:
-    """Write into a file beside it that then takes its name: a reader sees old or new, never half.
+    """Replace a file atomically and durably: a reader sees the old or the new content.
 
-    It gets mode and owner of the file ``like``, else it is for everyone to read. Without
+    The file gets mode and owner of the file ``like``, else it is readable by everyone. Without
     ``follow_parent`` its directory must not be a link. OSError as it comes; then ``path`` is as it
     was.
     """
     model = like.stat() if like else None
-    with _replacing(path, follow_parent=follow_parent) as file:
+    with _open_replacement(path, follow_parent=follow_parent) as file:
         file.write(content)
-        os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _FOR_EVERYONE)
+        os.fchmod(file.fileno(), stat.S_IMODE(model.st_mode) if model else _WORLD_READABLE)
         if model:
             os.fchown(file.fileno(), model.st_uid, model.st_gid)
         file.flush()
@@ -66,26 +66,26 @@ def write_whole(
     fsync_directory(path.parent)
 
 
-def show_whole(path: Path, content: bytes) -> None:
-    """The same for everyone to read now, who will have another one soon: it is not brought to disk.
+def replace_whole(path: Path, content: bytes) -> None:
+    """Replace a file atomically but without fsync, for content that is soon replaced again.
 
-    Whoever measures a disk would otherwise make it write and flush its cache each time.
+    An fsync would make a measured disk write and flush its cache each time.
     """
-    with _replacing(path) as file:
+    with _open_replacement(path) as file:
         file.write(content)
-        os.fchmod(file.fileno(), _FOR_EVERYONE)
+        os.fchmod(file.fileno(), _WORLD_READABLE)
 
 
 @contextmanager
-def _replacing(path: Path, *, follow_parent: bool = True) -> Iterator[BinaryIO]:
-    """A new file that takes the name at the end, or is gone.
+def _open_replacement(path: Path, *, follow_parent: bool = True) -> Iterator[BinaryIO]:
+    """Open a temporary file that takes the name at the end, or is removed on failure.
 
     The folder may be another user's, who must not make root write elsewhere: no file and no link
     that exists is opened, and both names are of the one directory that was opened.
     """
-    with _opened(path.parent, follow=follow_parent) as directory:
+    with _open_directory(path.parent, follow=follow_parent) as directory:
         temporary = f".{path.name}.{secrets.token_hex(_RANDOM_BYTES)}"
-        descriptor = os.open(temporary, _NEW, _FOR_THE_OWNER, dir_fd=directory)
+        descriptor = os.open(temporary, _NEW, _OWNER_ONLY, dir_fd=directory)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 yield file
@@ -97,7 +97,7 @@ def _replacing(path: Path, *, follow_parent: bool = True) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _opened(directory: Path, *, follow: bool) -> Iterator[int]:
+def _open_directory(directory: Path, *, follow: bool) -> Iterator[int]:
     flags = os.O_RDONLY | os.O_DIRECTORY | (0 if follow else os.O_NOFOLLOW)
     descriptor = os.open(directory, flags)
     try:

@@ -1,4 +1,4 @@
-"""Everything that iostudy can refuse or fail at.
+"""Exceptions of iostudy, with their exit codes.
 
 The tree::
 
@@ -16,7 +16,7 @@ The tree::
     │   └── WorkloadError        3    the workload failed, or read back wrong data
     │       └── WorkloadStoppedError 3  somebody asked it to stop before its end
     ├── RecordError              3    a result could not be written down
-    ├── RestoreError             4    something could not be put back
+    ├── RestoreError             4    a change could not be restored
     │   └── OutOfReachError      4    its mount or file system is not here now
     └── InternalError           70    a defect of iostudy itself (EX_SOFTWARE of sysexits.h)
 

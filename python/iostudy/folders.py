@@ -1,13 +1,14 @@
-"""Checks of the folders that a command writes into, which the user can waive."""
+"""Safety checks of output folders, which the user can waive."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from iostudy import durable
 from iostudy.errors import UnsafePathError, UsageError
 from iostudy.safe_path import find_weakness
 
-INSIST = "--unsafe-folders"
+UNSAFE_FOLDERS_OPTION = "--unsafe-folders"
 """The option that waives the checks."""
 
 _MODE = 0o755
@@ -21,8 +22,8 @@ def require_safe_folder(path: Path, *, insist: bool, shared: bool = False) -> No
     """
     if insist:
         return
-    existing = _nearest(path)
     try:
+        existing = _nearest(path)
         weakness = find_weakness(existing, shared=shared or existing != path)
     except OSError as error:
         raise _unusable(path, error) from error
@@ -31,8 +32,8 @@ def require_safe_folder(path: Path, *, insist: bool, shared: bool = False) -> No
             "a folder that only root and this user can change",
             found=f"{weakness}: another user could put a link in the place of a file",
             where=str(path),
-            remedy=f"name another directory, or change its owner or mode (chmod go-w); {INSIST} "
-            "writes there all the same",
+            remedy="name another directory, or change its owner or mode (chmod go-w); "
+            f"{UNSAFE_FOLDERS_OPTION} waives this check",
         )
 
 
@@ -43,18 +44,12 @@ def make_output_folder(path: Path, *, insist: bool) -> None:
     """
     require_safe_folder(path, insist=insist)
     try:
-        _make(path)
+        if insist:
+            path.mkdir(_MODE, parents=True, exist_ok=True)
+        else:
+            durable.make_directory(path, _MODE)
     except OSError as error:
         raise _unusable(path, error) from error
-    # Again: another user may have made it first, in a shared directory such as /tmp.
-    require_safe_folder(path, insist=insist)
-
-
-def _make(path: Path) -> None:
-    if path.is_dir():
-        return
-    _make(path.parent)
-    path.mkdir(mode=_MODE)
 
 
 def _nearest(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What the native engine is asked: the files of a job, and how their records are moved."""
+"""Job specification of the native I/O engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of iostudy's own, told by their names.
+"""Folders that iostudy creates, recognised by their names.
 
 Whoever undoes a change removes a folder because a journal says so. A journal can be wrong, so only
 a name that iostudy gives, and nobody else, is believed, and no other file system is entered.
@@ -23,20 +23,20 @@ _RANDOM = re.compile(rf"[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
 
 
 def new_identity() -> str:
-    """What nobody else has, for the end of a name."""
+    """Return a random suffix for a name."""
     return secrets.token_hex(_RANDOM_BYTES)
 
 
-def new(parent: Path, prefix: str, identity: str | None = None) -> Path:
-    """The path of a folder below ``parent`` that nobody else has; it is not made.
+def new_path(parent: Path, prefix: str, identity: str | None = None) -> Path:
+    """Return a unique path below ``parent``, without creating it.
 
     With an ``identity``, from `new_identity`, the folders of several parents have one name.
     """
     return parent.resolve() / f"{prefix}{new_identity() if identity is None else identity}"
 
 
-def recorded(text: str, prefix: str) -> Path:
-    """What `new` gave and a journal has kept; ValueError if that cannot be."""
+def parse_recorded(text: str, prefix: str) -> Path:
+    """What `new_path` gave and a journal has kept; ValueError if that cannot be."""
     path = Path(text)
     random = path.name.removeprefix(prefix)
     named = path.name.startswith(prefix) and _RANDOM.fullmatch(random)
@@ -45,8 +45,8 @@ def recorded(text: str, prefix: str) -> Path:
     return path
 
 
-def remove(folder: Path) -> bool:
-    """Remove it with its files, and follow no link; whether it was there.
+def remove_folder(folder: Path) -> bool:
+    """Remove a folder with its files, without following links; return whether it existed.
 
     RestoreError where something is mounted in it, for the files of another file system are not the
     study's, or where it cannot be removed.
@@ -69,8 +69,8 @@ def _require_nothing_mounted(folder: Path) -> None:
 
 def _not_removed(found: str, where: Path) -> RestoreError:
     return RestoreError(
-        "to remove a folder that iostudy has made",
+        "to remove a folder that iostudy has created",
         found=found,
         where=str(where),
-        remedy="see what keeps it, then `iostudy restore`",
+        remedy="remove the cause, then run `iostudy restore`",
     )

@@ -19,10 +19,11 @@ from pathlib import Path
 from iostudy.errors import UnsafePathError
 
 ROOT_UID = 0
-MOST_LINKS = 40
+MAX_LINKS = 40
 """Symbolic links that the kernel follows in one path (path_resolution(7))."""
 
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_ACL = "system.posix_acl_access"
+"""The extended attribute with the POSIX ACL of a file (acl(5))."""
 
 
 def find_weakness(path: Path, *, shared: bool = False) -> str:
@@ -41,7 +42,7 @@ def find_weakness(path: Path, *, shared: bool = False) -> str:
         status = entry.lstat()
         if stat.S_ISLNK(status.st_mode):
             links += 1
-            if links > MOST_LINKS:
+            if links > MAX_LINKS:
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
             weakness = _owner_weakness(entry, status)
             target = entry.readlink()
@@ -89,14 +90,12 @@ def open_regular(
 ) -> int:
     """A descriptor of a regular file of root or this user, without waiting for a FIFO's peer.
 
-    OSError if it is a link, another kind of file, another user's, or writable by other users.
+    OSError if it is a link, another kind of file, another user's, writable by other users, or has
+    a second name (hard link).
     """
     safe = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
     descriptor = os.open(path, flags | safe, mode, dir_fd=dir_fd)
-    status = os.fstat(descriptor)
-    weakness = _owner_weakness(Path(path), status) or _mode_weakness(Path(path), status)
-    if not stat.S_ISREG(status.st_mode):
-        weakness = f"{path} is not a regular file"
+    weakness = _weakness_of_file(Path(path), descriptor)
     if weakness:
         os.close(descriptor)
         raise OSError(errno.EPERM, weakness, str(path))
@@ -108,11 +107,39 @@ def read_at_most(descriptor: int, limit_bytes: int) -> bytes:
     return os.pread(descriptor, limit_bytes, 0)
 
 
+def read_regular(path: Path, limit_bytes: int) -> bytes:
+    """The content of a regular file, whoever owns it.
+
+    OSError if it is a link, another kind of file, or larger than the limit.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EPERM, f"{path} is not a regular file", str(path))
+        if status.st_size > limit_bytes:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+        return read_at_most(descriptor, status.st_size)
+    finally:
+        os.close(descriptor)
+
+
+def _weakness_of_file(path: Path, descriptor: int) -> str:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        return f"{path} is not a regular file"
+    if status.st_nlink > 1:
+        return f"{path} has several names"
+    return _owner_weakness(path, status) or _mode_weakness(path, status, descriptor)
+
+
 def _weakness_of(entry: Path, status: os.stat_result, *, sticky_allowed: bool) -> str:
     if not stat.S_ISDIR(status.st_mode):
         return f"{entry} is not a directory"
     sticky = sticky_allowed and bool(status.st_mode & stat.S_ISVTX)
-    return _owner_weakness(entry, status) or ("" if sticky else _mode_weakness(entry, status))
+    return _owner_weakness(entry, status) or (
+        "" if sticky else _mode_weakness(entry, status, entry)
+    )
 
 
 def _owner_weakness(entry: Path, status: os.stat_result) -> str:
@@ -121,22 +148,46 @@ def _owner_weakness(entry: Path, status: os.stat_result) -> str:
     return f"{entry} belongs to user {_user_name(status.st_uid)}"
 
 
-def _mode_weakness(entry: Path, status: os.stat_result) -> str:
+def _mode_weakness(entry: Path, status: os.stat_result, opened: Path | int) -> str:
+    """The weakness by mode; with an ACL, the group bits are its mask (acl(5))."""
     mode = stat.filemode(status.st_mode)
     if status.st_mode & stat.S_IWOTH:
         return f"{entry} is writable by every user ({mode})"
-    if status.st_mode & _OTHERS_WRITE and not _is_private_group(status.st_gid, status.st_uid):
+    if not status.st_mode & stat.S_IWGRP:
+        return ""
+    if _has_acl(opened):
+        return f"{entry} is writable by its access control list ({mode})"
+    if not _is_private_group(status.st_gid, status.st_uid):
         return f"{entry} is writable by group {_group_name(status.st_gid)} ({mode})"
     return ""
 
 
-def _is_private_group(gid: int, uid: int) -> bool:
-    """Whether the owner is the group's only member, as where umask 002 is the default."""
+def _has_acl(opened: Path | int) -> bool:
     try:
-        owner, members = pwd.getpwuid(uid).pw_name, set(grp.getgrgid(gid).gr_mem)
+        if isinstance(opened, int):
+            os.getxattr(opened, _ACL)
+        else:
+            os.getxattr(opened, _ACL, follow_symlinks=False)
+    except OSError as error:
+        if error.errno in (errno.ENODATA, errno.EOPNOTSUPP):
+            return False
+        raise
+    return True
+
+
+def _is_private_group(gid: int, uid: int) -> bool:
+    """Whether the group is the owner's own, as where umask 002 is the default.
+
+    It has the owner's name (pam_umask(8), usergroups) and no other known member. Directory services
+    need not list all their users, so the name is required as well.
+    """
+    try:
+        owner, group = pwd.getpwuid(uid).pw_name, grp.getgrgid(gid)
     except KeyError:
         return False
-    return members | {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid} == {owner}
+    if group.gr_name != owner or not set(group.gr_mem) <= {owner}:
+        return False
+    return {user.pw_name for user in pwd.getpwall() if user.pw_gid == gid} <= {owner}
 
 
 def _user_name(uid: int) -> str:

@@ -1,4 +1,4 @@
-"""Sizes, counts, percentages and times: read from text, written for people.
+"""Parsing and formatting of sizes, counts, percentages and times.
 
 Binary units (KiB, MiB, GiB, TiB) are powers of 1024, decimal ones (kB, MB, GB, TB) powers of 1000;
 the two are never mixed up, and a bare number is bytes.
@@ -36,7 +36,7 @@ _SECOND_UNITS = {
     "min": Fraction(60),
     "h": Fraction(3600),
 }
-_MOST = (1 << 63) - 1
+_MAX_VALUE = (1 << 63) - 1
 """What off_t holds (<sys/types.h>): no file is larger; and in nanoseconds 292 years."""
 SIZE_FORM = "a number and B, KiB, MiB, GiB, TiB, kB, MB, GB or TB, such as 256MiB"
 COUNT_FORM = "a whole number, or one with k, M or G, such as 10M"
@@ -66,8 +66,8 @@ def parse_size(text: str | int) -> int:
     size = Fraction(match[1]) * _SIZE_UNITS[match[2]]
     if size.denominator != 1:
         raise ValueError("not a whole number of bytes")
-    if size > _MOST:
-        raise ValueError(f"more than any file can have; write at most {_MOST}")
+    if size > _MAX_VALUE:
+        raise ValueError(f"more than any file can have; write at most {_MAX_VALUE}")
     return int(size)
 
 
@@ -79,8 +79,8 @@ def parse_count(text: str | int) -> int:
     count = Fraction(match[1]) * _COUNT_UNITS[match[2]]
     if count.denominator != 1:
         raise ValueError("not a whole number")
-    if count > _MOST:
-        raise ValueError(f"too large; write at most {_MOST}")
+    if count > _MAX_VALUE:
+        raise ValueError(f"too large; write at most {_MAX_VALUE}")
     return int(count)
 
 
@@ -100,8 +100,8 @@ def parse_seconds(text: str | float) -> float:
     if match is None or match[2] not in _SECOND_UNITS:
         raise ValueError(f"not a time; write {SECONDS_FORM}")
     seconds = Fraction(match[1]) * _SECOND_UNITS[match[2]]
-    if seconds * 10**9 > _MOST:
-        raise ValueError(f"too long; write at most {_MOST // 10**9}s, which are 292 years")
+    if seconds * 10**9 > _MAX_VALUE:
+        raise ValueError(f"too long; write at most {_MAX_VALUE // 10**9}s, which are 292 years")
     return float(seconds)
 
 

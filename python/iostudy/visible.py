@@ -1,4 +1,4 @@
-"""Text of others as it is shown: nothing in it acts on a terminal or turns a line around."""
+"""Escaping of control and bidirectional characters in text from outside."""
 
 from __future__ import annotations
 

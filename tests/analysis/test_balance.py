@@ -36,16 +36,16 @@ def test_the_configuration_that_deviates_is_named_with_its_share_and_the_others(
     shares = np.tile([0.1, 0.4, 0.2, 0.1], (8, 1)) + np.random.default_rng(1).random((8, 4)) / 50
     found = measure_balance(shares, LEVEL)
     assert found.p < LEVEL
-    assert found.place == 1
-    assert found.share == pytest.approx(shares[:, 1].mean())
-    assert found.others == pytest.approx(shares[:, [0, 2, 3]].mean())
+    assert found.configuration == 1
+    assert found.mean == pytest.approx(shares[:, 1].mean())
+    assert found.mean_of_others == pytest.approx(shares[:, [0, 2, 3]].mean())
 
 
 def test_few_blocks_of_two_configurations_cannot_show_an_imbalance():
     shares = np.tile([0.0, 0.9], (5, 1))
     found = measure_balance(shares, LEVEL)
     assert found.p > LEVEL
-    assert found.least_p == pytest.approx(2 / 2**5)
+    assert found.minimum_p == pytest.approx(2 / 2**5)
 
 
 def test_blocks_without_a_configuration_that_was_decided_count_for_the_others():
@@ -53,7 +53,7 @@ def test_blocks_without_a_configuration_that_was_decided_count_for_the_others():
     shares[5:, 1] = NOTHING
     found = measure_balance(shares, LEVEL)
     assert found.p < LEVEL
-    assert found.place in (0, 2)
+    assert found.configuration in (0, 2)
 
 
 @pytest.mark.parametrize(

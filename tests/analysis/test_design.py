@@ -1,4 +1,4 @@
-"""Designs keep what their constructions promise: balance, resolution, and what they alias."""
+"""Balance, resolution and aliases of designs."""
 
 from itertools import combinations
 from math import comb, prod
@@ -12,13 +12,13 @@ from iostudy.analysis.design import (
     Alias,
     Runs,
     Term,
-    aliases,
-    fractional,
-    full,
+    find_aliases,
+    fractional_factorial,
+    full_factorial,
+    generalized_subset,
     interactions,
     main_effects,
     plackett_burman,
-    subset,
 )
 
 factors = st.integers(3, 40)
@@ -59,8 +59,8 @@ def test_plackett_burman_takes_as_many_runs_as_its_tables(number: int, runs: int
 @given(number=st.integers(3, 14))
 def test_fold_over_frees_main_effects_of_two_factor_interactions(number: int):
     alone, folded = (plackett_burman(number, fold_over=fold_over) for fold_over in (False, True))
-    assert aliases(alone, [2] * number)
-    assert not aliases(folded, [2] * number)
+    assert find_aliases(alone, [2] * number)
+    assert not find_aliases(folded, [2] * number)
     mirrored = {tuple(1 - run) for run in folded}
     assert mirrored == {tuple(run) for run in folded}
 
@@ -81,28 +81,28 @@ def shortest_word(runs: Runs) -> int:
 @settings(max_examples=30)
 @given(number=st.integers(3, 9), resolution=st.integers(3, 5))
 def test_a_fraction_has_the_resolution_that_was_asked_for(number: int, resolution: int):
-    runs = fractional(number, resolution)
+    runs = fractional_factorial(number, resolution)
     assert shortest_word(runs) >= resolution
     assert is_orthogonal(runs)
     assert starts_plain_and_never_repeats(runs)
-    free = not aliases(runs, [2] * number)
+    free = not find_aliases(runs, [2] * number)
     assert free == (shortest_word(runs) >= 4)
     told = len(interactions(runs, [2] * number).terms)
     assert told == (comb(number, 2) if shortest_word(runs) >= 5 else 0)
 
 
 def test_the_smallest_fraction_is_taken():
-    assert [len(fractional(5, resolution)) for resolution in (3, 4, 5)] == [8, 16, 16]
-    assert len(fractional(7, 4)) == 16
+    assert [len(fractional_factorial(5, resolution)) for resolution in (3, 4, 5)] == [8, 16, 16]
+    assert len(fractional_factorial(7, 4)) == 16
 
 
 @settings(max_examples=30)
 @given(levels=st.lists(st.integers(2, 4), min_size=2, max_size=4))
 def test_a_full_design_holds_every_combination_and_aliases_nothing(levels: list[int]):
-    runs = full(levels)
+    runs = full_factorial(levels)
     assert len({tuple(run) for run in runs}) == prod(levels) == len(runs)
     assert not runs[0].any()
-    assert not aliases(runs, levels)
+    assert not find_aliases(runs, levels)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_a_full_design_holds_every_combination_and_aliases_nothing(levels: list[
 def test_a_subset_is_smaller_has_every_level_and_tells_all_effects_apart(
     levels: list[int], reduction: int
 ):
-    runs = subset(levels, reduction)
+    runs = generalized_subset(levels, reduction)
     assert len(runs) == pytest.approx(prod(levels) / reduction, rel=0.35)
     assert starts_plain_and_never_repeats(runs)
     assert [set(column) for column in runs.T] == [set(range(number)) for number in levels]
@@ -120,20 +120,20 @@ def test_a_subset_is_smaller_has_every_level_and_tells_all_effects_apart(
 
 
 def test_a_subset_too_small_for_its_effects_is_refused():
-    with pytest.raises(ValueError, match="2 runs do not tell 2 effects apart"):
-        main_effects(subset([2, 2], 2), [2, 2])
+    with pytest.raises(ValueError, match="2 runs cannot separate 2 effects"):
+        main_effects(generalized_subset([2, 2], 2), [2, 2])
 
 
 def test_the_textbook_alias_structure_of_the_half_fraction_in_four_runs():
     runs = plackett_burman(3, fold_over=False)
-    found = aliases(runs, [2, 2, 2])
+    found = find_aliases(runs, [2, 2, 2])
     expected = {(0, (1, 2)), (1, (0, 2)), (2, (0, 1))}
     assert {_by_factors(alias) for alias in found} == expected
     assert {round(alias.share, 9) for alias in found} == {0.5}
 
 
 def test_twelve_runs_alias_each_effect_with_a_third_of_every_interaction_of_two_others():
-    found = aliases(plackett_burman(11, fold_over=False), [2] * 11)
+    found = find_aliases(plackett_burman(11, fold_over=False), [2] * 11)
     assert len(found) == 11 * comb(10, 2)
     assert {round(alias.share, 9) for alias in found} == {round(0.5 / 3, 9)}
     assert all(alias.effect.parts[0][0] not in _by_factors(alias)[1] for alias in found)
@@ -151,7 +151,7 @@ def _by_factors(alias: Alias) -> tuple[int, tuple[int, ...]]:
 def test_contrasts_give_back_the_effects_that_made_the_figures(
     levels: list[int], effects: list[float]
 ):
-    runs = full(levels)
+    runs = full_factorial(levels)
     true = {(f, v): effects[4 * f + v] for f, n in enumerate(levels) for v in range(1, n)}
     figures = np.array([7 + sum(true.get((f, int(v)), 0) for f, v in enumerate(r)) for r in runs])
     contrasts = main_effects(runs, levels)
@@ -161,7 +161,7 @@ def test_contrasts_give_back_the_effects_that_made_the_figures(
 
 
 def test_an_interaction_is_what_both_give_beyond_each_alone():
-    runs = full([2, 2, 2])
+    runs = full_factorial([2, 2, 2])
     both = (runs[:, 0] & runs[:, 2]).astype(float)
     contrasts = interactions(runs, [2, 2, 2])
     told = dict(zip(contrasts.terms, contrasts.weights @ (0.3 * both + runs[:, 1]), strict=True))
@@ -171,7 +171,7 @@ def test_an_interaction_is_what_both_give_beyond_each_alone():
 
 def test_a_share_is_what_the_estimate_takes_of_the_interaction():
     runs = plackett_burman(5, fold_over=False)
-    (alias, *_) = aliases(runs, [2] * 5)
+    (alias, *_) = find_aliases(runs, [2] * 5)
     (effect, level), (j, k) = alias.effect.parts[0], _by_factors(alias)[1]
     assert level == 1
     centred = (runs[:, j] - 0.5) * (runs[:, k] - 0.5)
@@ -182,4 +182,4 @@ def test_a_share_is_what_the_estimate_takes_of_the_interaction():
 
 def test_a_subset_that_nobody_would_wait_for_is_refused():
     with pytest.raises(ValueError, match="8 factors reduced by 8 take too long"):
-        subset([2] * 8, 8)
+        generalized_subset([2] * 8, 8)

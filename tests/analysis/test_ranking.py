@@ -1,4 +1,4 @@
-"""Who may be the best: against formulae done by hand or by scipy, and what must not matter."""
+"""Rankings compared with manual formulae and scipy, and invariances."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from iostudy.analysis.paired import Interval, mean_interval
-from iostudy.analysis.ranking import Order, Ranking, RankSet, is_rankable, rank
+from iostudy.analysis.ranking import PairwiseOrder, Ranking, RankSet, is_rankable, rank
 from iostudy.analysis.verdict import Rule, compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
@@ -49,7 +49,7 @@ def level(comparisons: int) -> float:
     return replace(RULE, comparisons=comparisons).repeated_alpha
 
 
-def interval(order: Order, first: int, second: int) -> Interval:
+def interval(order: PairwiseOrder, first: int, second: int) -> Interval:
     return Interval(float(order.pairs.low[first, second]), float(order.pairs.high[first, second]))
 
 
@@ -57,13 +57,13 @@ def equal(found: Interval, wanted: Interval) -> bool:
     return (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
 
 
-def told(order: Order) -> list[tuple[int, int]]:
+def told(order: PairwiseOrder) -> list[tuple[int, int]]:
     return [(ranks.best, ranks.worst) for ranks in order.ranks]
 
 
 def test_the_baselines_pairs_on_a_workload_are_told_by_its_verdicts():
     figures = drawn(9, [0.0, 0.0, 0.05], noise=0.02)
-    order = ranked(figures, figures).alone[0]
+    order = ranked(figures, figures).by_workload[0]
     for other in (1, 2):
         verdict = compare(
             np.exp(figures[:, 0]).tolist(),
@@ -79,7 +79,7 @@ def test_the_baselines_pairs_on_a_workload_are_told_by_its_verdicts():
 
 def test_the_other_pairs_on_a_workload_share_the_risk():
     figures = drawn(9, [0.0, 0.02, 0.05, 0.1])
-    order = ranked(figures, figures).alone[0]
+    order = ranked(figures, figures).by_workload[0]
     # Three pairs are without the baseline, on each of two workloads.
     assert equal(interval(order, 2, 1), mean_interval(figures[:, 2] - figures[:, 1], level(6)))
 
@@ -98,10 +98,10 @@ def test_the_difference_from_the_mean_is_that_within_whole_blocks():
     figures = drawn(8, [0.0, 0.02, 0.05])
     order = ranked(figures).combined
     apart = figures[:, 2] - figures.mean(axis=1)
-    assert order.from_mean.value[2] == pytest.approx(apart.mean())
-    found = Interval(order.from_mean.low[2], order.from_mean.high[2])
+    assert order.vs_mean.value[2] == pytest.approx(apart.mean())
+    found = Interval(order.vs_mean.low[2], order.vs_mean.high[2])
     assert equal(found, mean_interval(apart, level(3)))
-    assert order.from_mean.value.sum() == pytest.approx(0)
+    assert order.vs_mean.value.sum() == pytest.approx(0)
 
 
 def test_a_pair_has_the_blocks_that_both_have_run():
@@ -116,8 +116,8 @@ def test_the_error_against_the_mean_where_blocks_are_missing_is_at_least_the_tru
     errors, values = [], []
     for seed in range(400):
         order = ranked(without(drawn(15, [0.0] * 3, seed), 2, after=5)).combined
-        values.append(order.from_mean.value[0])
-        half = order.from_mean.high[0] - order.from_mean.value[0]
+        values.append(order.vs_mean.value[0])
+        half = order.vs_mean.high[0] - order.vs_mean.value[0]
         errors.append(half / stats.t.isf(level(3) / 2, 4))
     assert np.var(values) < np.mean(np.square(errors)) < 2 * np.var(values)
 
@@ -167,27 +167,27 @@ def crossed(*effects: list[float], margin: float = 0.03) -> Ranking:
 
 def test_a_pair_that_changes_places_leaves_no_single_order():
     ranking = crossed([0.0, 0.10, -0.3], [0.0, -0.08, -0.3])
-    (crossing,) = ranking.crossings
+    (crossing,) = ranking.interactions
     assert (crossing.first, crossing.second) == (0, 1)
     assert (crossing.better, crossing.worse) == ((1,), (0,))
     assert not ranking.has_single_order
-    assert [order.best for order in ranking.alone] == [(1,), (0,)]
+    assert [order.best for order in ranking.by_workload] == [(1,), (0,)]
 
 
 def test_losers_may_change_places():
     ranking = crossed([0.5, 0.10, 0.0], [0.5, -0.08, 0.0])
-    assert [(c.first, c.second) for c in ranking.crossings] == [(1, 2)]
+    assert [(c.first, c.second) for c in ranking.interactions] == [(1, 2)]
     assert ranking.has_single_order
     assert ranking.combined.best == (0,)
 
 
 def test_a_difference_within_the_margin_is_no_change_of_places():
-    assert not crossed([0.0, 0.02], [0.0, -0.02], margin=0.05).crossings
-    assert crossed([0.0, 0.02], [0.0, -0.02], margin=0.001).crossings
+    assert not crossed([0.0, 0.02], [0.0, -0.02], margin=0.05).interactions
+    assert crossed([0.0, 0.02], [0.0, -0.02], margin=0.001).interactions
 
 
 def test_effects_of_different_size_are_no_change_of_places():
-    assert not crossed([0.0, 0.5, 0.1], [0.0, 0.05, 0.04]).crossings
+    assert not crossed([0.0, 0.5, 0.1], [0.0, 0.05, 0.04]).interactions
 
 
 def test_what_can_be_ranked():
@@ -210,7 +210,7 @@ def test_the_order_of_configurations_does_not_matter(own, random):
     order = ranked(*workloads).combined
     shuffled = ranked(*(figures[:, places] for figures in workloads)).combined
     assert shuffled.ranks == tuple(order.ranks[place] for place in places)
-    np.testing.assert_allclose(shuffled.from_mean.value, order.from_mean.value[places], atol=1e-9)
+    np.testing.assert_allclose(shuffled.vs_mean.value, order.vs_mean.value[places], atol=1e-9)
 
 
 @given(effects)
@@ -232,6 +232,6 @@ def test_where_lower_is_better_the_ranks_are_mirrored(own):
 @given(effects)
 def test_a_rank_set_holds_the_rank_of_the_estimates(own):
     order = ranked(*[drawn(6, own, seed, noise=0.05) for seed in (1, 2)]).combined
-    places = stats.rankdata(-order.from_mean.value, method="ordinal")
+    places = stats.rankdata(-order.vs_mean.value, method="ordinal")
     for place, ranks in zip(places, order.ranks, strict=True):
         assert ranks.best <= place <= ranks.worst

@@ -1,4 +1,4 @@
-"""Curves, knees and crossings: against what was put in, and against formulae done by hand."""
+"""Curves, knees and crossings compared with simulated truth and manual formulae."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from iostudy.analysis.paired import mean_interval
 from iostudy.analysis.ranking import rank
 from iostudy.analysis.scaling import (
-    Crossing,
-    Curve,
-    crossings,
-    curves,
-    estimated_crossings,
+    CrossingEstimate,
+    CurveEstimate,
+    estimate_curves,
+    find_crossings,
+    find_estimated_crossings,
 )
 from iostudy.analysis.verdict import Rule
 
@@ -37,20 +37,20 @@ def drawn(*truth: Sequence[float], rounds: int = 10, noise: float = 0.002, seed:
     return np.asarray(levels[:, None, :] + own)
 
 
-def only(*truth: float, **options: float) -> Curve:
-    (curve,) = curves(drawn(truth, **options), RULE)  # type: ignore[arg-type]
+def only(*truth: float, **options: float) -> CurveEstimate:
+    (curve,) = estimate_curves(drawn(truth, **options), RULE)  # type: ignore[arg-type]
     return curve
 
 
-def crossed(figures: Array, margin: float = 0.03) -> tuple[Crossing, ...]:
+def crossed(figures: Array, margin: float = 0.03) -> tuple[CrossingEstimate, ...]:
     levels, _, configurations = figures.shape
     rule = replace(RULE, margin=margin, comparisons=(configurations - 1) * levels)
-    return crossings(LOADS, rank(list(figures), [1.0] * levels, rule).alone)
+    return find_crossings(LOADS, rank(list(figures), [1.0] * levels, rule).by_workload)
 
 
 def test_values_and_gains_have_t_intervals_that_share_the_risk():
     figures = drawn((0.0, 0.5, 0.6), (0.0, 0.4, 0.8))
-    first, second = curves(figures, RULE, count=2)
+    first, second = estimate_curves(figures, RULE, count=2)
     own = figures[2, :, 1]
     level = replace(RULE, comparisons=3 * 2 * 2).repeated_alpha
     found = mean_interval(own, level)
@@ -73,7 +73,7 @@ def test_what_a_round_has_in_common_cancels_in_gains():
 def test_two_levels_pair_in_the_rounds_that_both_have():
     figures = drawn((0.0, 0.5))
     figures[0, 7:] = np.nan
-    (curve,) = curves(figures, RULE)
+    (curve,) = estimate_curves(figures, RULE)
     both = figures[1, :7, 0] - figures[0, :7, 0]
     assert curve.gains.value[0, 1] == pytest.approx(both.mean())
     assert curve.values.value[1] == pytest.approx(figures[1, :, 0].mean())
@@ -84,16 +84,16 @@ def test_before_the_first_look_nothing_is_known():
     assert curve.gains.value[0, 1] == pytest.approx(0.5, abs=0.01)
     assert (curve.values.low == -math.inf).all()
     assert (curve.gains.high == math.inf).all()
-    assert curve.pays_up_to == curve.holds_up_to == curve.peak == (0, 1)
+    assert curve.saturates_at == curve.stable_up_to == curve.peak == (0, 1)
     assert not curve.rises
 
 
 def test_a_level_without_any_trial_is_unknown():
     figures = drawn((0.0, 0.5))
     figures[1] = np.nan
-    (curve,) = curves(figures, RULE)
+    (curve,) = estimate_curves(figures, RULE)
     assert math.isnan(curve.values.value[1])
-    assert curve.pays_up_to == (0, 1)
+    assert curve.saturates_at == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_level_without_any_trial_is_unknown():
 )
 def test_knees_are_where_curves_turn(truth, pays, holds, peak):
     curve = only(*truth, rounds=30, noise=0.001)
-    assert (curve.pays_up_to, curve.holds_up_to, curve.peak) == (pays, holds, peak)
+    assert (curve.saturates_at, curve.stable_up_to, curve.peak) == (pays, holds, peak)
 
 
 def test_the_knee_of_a_curve_that_rises_is_where_it_stops_to_pay():
@@ -123,21 +123,21 @@ def test_the_knee_of_a_curve_that_rises_is_where_it_stops_to_pay():
 
 def test_a_knee_that_is_not_decided_is_a_set():
     curve = only(0.0, 0.5, 0.9, 0.93, noise=0.02)
-    assert curve.pays_up_to == (2, 3)
+    assert curve.saturates_at == (2, 3)
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=5), st.integers(0, 99))
 def test_a_curve_read_backwards_holds_where_it_paid(truth, seed):
     figures = drawn(truth, seed=seed, noise=0.01)
-    (forwards,), (backwards,) = curves(figures, RULE), curves(figures[::-1], RULE)
+    (forwards,), (backwards,) = estimate_curves(figures, RULE), estimate_curves(figures[::-1], RULE)
     last = len(truth) - 1
-    assert forwards.holds_up_to == tuple(last - level for level in backwards.pays_up_to)[::-1]
+    assert forwards.stable_up_to == tuple(last - level for level in backwards.saturates_at)[::-1]
 
 
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=5), st.integers(0, 99))
 def test_knees_are_never_empty_and_in_order(truth, seed):
-    (curve,) = curves(drawn(truth, seed=seed, noise=0.01), RULE)
-    for found in (curve.pays_up_to, curve.holds_up_to, curve.peak):
+    (curve,) = estimate_curves(drawn(truth, seed=seed, noise=0.01), RULE)
+    for found in (curve.saturates_at, curve.stable_up_to, curve.peak):
         assert found
         assert list(found) == sorted(found)
 
@@ -172,7 +172,7 @@ def test_a_level_within_the_margin_widens_the_gap_in_which_curves_cross():
 def test_curves_that_touch_or_stay_apart_do_not_cross():
     assert crossed(drawn((0.0, 0.0, 0.0, 0.0), (0.2, 0.0, 0.0, 0.2))) == ()
     assert crossed(drawn((0.0, 0.0, 0.0, 0.0), (0.2, 0.1, 0.3, 0.2))) == ()
-    assert crossings(LOADS, ()) == ()
+    assert find_crossings(LOADS, ()) == ()
 
 
 def test_curves_that_cross_twice_are_told_twice():
@@ -197,7 +197,7 @@ def test_estimates_alone_are_no_crossing():
 
 def test_published_figures_cross_where_their_lines_do():
     hdfs, lustre = (161103, 298243, 412836, 481841), (174865, 308427, 423087, 470939)
-    (found,) = estimated_crossings((20, 40, 60, 80), np.log([hdfs, lustre]).T)
+    (found,) = find_estimated_crossings((20, 40, 60, 80), np.log([hdfs, lustre]).T)
     assert (found.overtaking, found.overtaken) == (0, 1)
     assert (found.below, found.above) == (2, 3)
     assert found.interval is None
@@ -207,6 +207,6 @@ def test_published_figures_cross_where_their_lines_do():
 
 
 def test_lines_that_meet_in_a_point_cross_there():
-    (found,) = estimated_crossings((1, 2, 4), [(0.0, 1.0), (1.0, 1.0), (2.0, 1.5)])
+    (found,) = find_estimated_crossings((1, 2, 4), [(0.0, 1.0), (1.0, 1.0), (2.0, 1.5)])
     assert found.load == pytest.approx(2)
     assert (found.below, found.above) == (0, 2)

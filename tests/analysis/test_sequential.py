@@ -6,7 +6,7 @@ from scipy import special
 from scipy.interpolate import CubicSpline
 
 from iostudy.analysis import sequential
-from iostudy.analysis.sequential import ever_outside, repeated_alpha
+from iostudy.analysis.sequential import crossing_probability, repeated_alpha
 
 SEED = 20240611
 
@@ -55,7 +55,7 @@ def test_the_values_known_from_simulation(max_blocks: int, alpha: float):
 
 def test_one_look_takes_the_whole_risk():
     assert repeated_alpha(10, 10, 0.05) == 0.05
-    assert ever_outside(10, 10, 0.05) == pytest.approx(0.05, rel=1e-9)
+    assert crossing_probability(10, 10, 0.05) == pytest.approx(0.05, rel=1e-9)
 
 
 def test_two_looks_at_two_and_three_blocks_by_plain_integration():
@@ -69,7 +69,7 @@ def test_two_looks_at_two_and_three_blocks_by_plain_integration():
     inside_3 = np.abs(t_3) <= -special.stdtrit(2, alpha / 2)
     staying = (inside_3 * np.cos(phi)).sum(axis=1) / np.cos(phi).sum()
     wanted = 1 - (staying * (np.abs(t_2) <= -special.stdtrit(1, alpha / 2))).mean()
-    assert ever_outside(2, 3, alpha) == pytest.approx(wanted, rel=1e-3)
+    assert crossing_probability(2, 3, alpha) == pytest.approx(wanted, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,9 @@ def test_a_finer_grid_changes_the_risk_by_less_than_half_a_percent(
     min_blocks: int, max_blocks: int, risk: float
 ):
     alpha = repeated_alpha(min_blocks, max_blocks, risk)
-    finer = ever_outside(min_blocks, max_blocks, alpha, grid_points=257, quadrature_points=64)
+    finer = crossing_probability(
+        min_blocks, max_blocks, alpha, grid_points=257, quadrature_points=64
+    )
     assert finer == pytest.approx(risk, rel=0.005)
 
 
@@ -91,7 +93,7 @@ def test_the_level_is_where_the_risk_is_what_was_asked_for(
     min_blocks: int, max_blocks: int, risk: float
 ):
     alpha = repeated_alpha(min_blocks, max_blocks, risk)
-    assert ever_outside(min_blocks, max_blocks, alpha) == pytest.approx(risk, rel=1e-5)
+    assert crossing_probability(min_blocks, max_blocks, alpha) == pytest.approx(risk, rel=1e-5)
 
 
 def test_more_looks_need_a_smaller_level():

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from iostudy.analysis import series
-from iostudy.analysis.series import LEVEL, Flag, Shared, flag_figures, flag_pairs
+from iostudy.analysis.series import LEVEL, FamilyOfTests, Flag, flag_figures, flag_pairs
 
-ALONE = Shared(series=1, pairs=1)
+ALONE = FamilyOfTests(series=1, pairs=1)
 draw = np.random.default_rng(1)
 QUIET = draw.standard_normal(40)
 
 
-class At(Shared):
+class At(FamilyOfTests):
     """A level of its own."""
 
     def __init__(self, level: float) -> None:
@@ -24,9 +24,9 @@ class At(Shared):
 
 
 def test_the_level_is_shared_by_all_tests():
-    assert Shared(1, 0).level == LEVEL / 2
-    assert Shared(2, 3).level == LEVEL / (2 * 2 + 3 * 4)
-    assert Shared(0, 0).level == LEVEL
+    assert FamilyOfTests(1, 0).level == LEVEL / 2
+    assert FamilyOfTests(2, 3).level == LEVEL / (2 * 2 + 3 * 4)
+    assert FamilyOfTests(0, 0).level == LEVEL
 
 
 def test_a_trend_is_drift_whatever_the_configurations_differ_by():
@@ -50,8 +50,10 @@ def test_the_trend_beside_groups_is_that_of_a_regression():
 
 def test_neighbours_that_are_alike():
     wave = np.sin(np.arange(40) / 3)
-    assert flag_figures(wave, np.zeros(40), ALONE) == (Flag.LIKENESS,)
-    assert flag_pairs(np.zeros(40), wave + 0.01 * QUIET, ALONE)[:1] == (Flag.ALIKE_DIFFERENCES,)
+    assert flag_figures(wave, np.zeros(40), ALONE) == (Flag.AUTOCORRELATION,)
+    assert flag_pairs(np.zeros(40), wave + 0.01 * QUIET, ALONE)[:1] == (
+        Flag.AUTOCORRELATED_DIFFERENCES,
+    )
 
 
 def test_a_difference_that_grows():
@@ -63,15 +65,15 @@ def test_skewed_differences():
     common = 3 * draw.standard_normal(40)
     other = common + 0.1 * QUIET
     other[[3, 17]] -= 3
-    assert Flag.SKEW in flag_pairs(common, other, ALONE)
+    assert Flag.SKEWED_DIFFERENCES in flag_pairs(common, other, ALONE)
 
 
 @pytest.mark.parametrize("count", [8, 9, 40])
 def test_the_test_of_skew_is_scipys(count: int):
     ratios = QUIET[:count] ** 3 + QUIET[:count]
     p = float(stats.skewtest(ratios).pvalue)
-    assert Flag.SKEW not in flag_pairs(np.zeros(count), ratios, At(p * (1 - 1e-9)))
-    assert Flag.SKEW in flag_pairs(np.zeros(count), ratios, At(p * (1 + 1e-9)))
+    assert Flag.SKEWED_DIFFERENCES not in flag_pairs(np.zeros(count), ratios, At(p * (1 - 1e-9)))
+    assert Flag.SKEWED_DIFFERENCES in flag_pairs(np.zeros(count), ratios, At(p * (1 + 1e-9)))
 
 
 def test_ranks_are_scipys_where_some_are_equal_too():
@@ -82,7 +84,7 @@ def test_ranks_are_scipys_where_some_are_equal_too():
 
 def test_one_side_with_more_noise():
     steady = 0.1 * QUIET
-    assert flag_pairs(steady, draw.standard_normal(40), ALONE) == (Flag.LOPSIDED,)
+    assert flag_pairs(steady, draw.standard_normal(40), ALONE) == (Flag.UNEQUAL_VARIANCES,)
 
 
 @given(st.integers(0, 4))
@@ -102,7 +104,8 @@ def test_equal_values_have_no_flag(count: int):
 def test_the_ratio_of_ranks_is_that_of_bartels():
     # Under the null its p values are uniform: the beta distribution is the right one.
     p = [
-        Flag.LIKENESS in flag_figures(np.random.default_rng(n).random(20), np.zeros(20), ALONE)
+        Flag.AUTOCORRELATION
+        in flag_figures(np.random.default_rng(n).random(20), np.zeros(20), ALONE)
         for n in range(2000)
     ]
     assert np.mean(p) <= ALONE.level + 3 * np.sqrt(ALONE.level / 2000)

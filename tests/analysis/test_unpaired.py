@@ -69,21 +69,21 @@ def test_a_figure_of_nothing_is_named():
 
 def test_of_two_rules_the_stricter():
     other = Rule(margin=0.01, risk=0.10, min_blocks=3, max_blocks=20, comparisons=9)
-    both = unpaired.stricter(RULE, other, comparisons=4)
+    both = unpaired.combine_rules(RULE, other, comparisons=4)
     assert both == Rule(margin=0.01, risk=0.05, min_blocks=3, max_blocks=30, comparisons=4)
     assert both.repeated_alpha < RULE.repeated_alpha
 
 
 def test_what_pairs_cancel_is_what_their_lack_costs():
     common, own = 0.3 * draw.standard_normal(2000), 0.1 * draw.standard_normal((2, 2000))
-    times = unpaired.times_as_wide([(common + own[0], common + own[1])])
+    times = unpaired.interval_width_ratio([(common + own[0], common + own[1])])
     # Var x + Var y = 2 (0.09 + 0.01), Var (y - x) = 2 x 0.01.
     assert times == pytest.approx(math.sqrt(10), rel=0.05)
-    assert unpaired.times_as_wide([(own[0], own[1])]) == pytest.approx(1, rel=0.05)
+    assert unpaired.interval_width_ratio([(own[0], own[1])]) == pytest.approx(1, rel=0.05)
 
 
 def test_pairs_that_say_nothing_of_it():
     flat = np.zeros(5)
-    assert unpaired.times_as_wide([]) is None
-    assert unpaired.times_as_wide([(flat[:1], flat[:1])]) is None
-    assert unpaired.times_as_wide([(flat, flat)]) is None
+    assert unpaired.interval_width_ratio([]) is None
+    assert unpaired.interval_width_ratio([(flat[:1], flat[:1])]) is None
+    assert unpaired.interval_width_ratio([(flat, flat)]) is None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from iostudy.analysis.paired import UNKNOWN
 from iostudy.analysis.sequential import repeated_alpha
-from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare, decide
+from iostudy.analysis.verdict import Comparison, Rule, Verdict, classify_intervals, compare
 
 RULE = Rule(margin=0.03, risk=0.05, min_blocks=5, max_blocks=30)
 SWAPPED = {
@@ -47,18 +47,18 @@ def of_ratios(ratios: list[float], rule: Rule = RULE) -> Comparison:
     ],
 )
 def test_the_reading_order(low: float, high: float, verdict: Verdict):
-    assert decide(low, high, 5, RULE) == verdict
-    assert decide(low, high, 4, RULE) == Verdict.INCONCLUSIVE
+    assert classify_intervals(low, high, 5, RULE) == verdict
+    assert classify_intervals(low, high, 4, RULE) == Verdict.INCONCLUSIVE
 
 
 def test_many_intervals_are_read_at_once():
-    words = decide([-0.01, 0.01, 0.01], [0.01, 0.05, 0.05], [9, 9, 4], RULE)
+    words = classify_intervals([-0.01, 0.01, 0.01], [0.01, 0.05, 0.05], [9, 9, 4], RULE)
     assert list(words) == ["equivalent", "better", "inconclusive"]
 
 
 def test_the_margin_itself_is_not_equivalent():
-    assert decide(-RULE.delta, 0.0, 5, RULE) == Verdict.INCONCLUSIVE
-    assert decide(0.0, RULE.delta, 5, RULE) == Verdict.INCONCLUSIVE
+    assert classify_intervals(-RULE.delta, 0.0, 5, RULE) == Verdict.INCONCLUSIVE
+    assert classify_intervals(0.0, RULE.delta, 5, RULE) == Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("blocks", [0, 1])

@@ -18,8 +18,8 @@ import pytest
 
 from iostudy.settings import kinds
 from iostudy.settings.change import ConflictPolicy
-from iostudy.settings.transaction.held_settings import read_held_settings
-from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.committed_settings import read_committed_settings
+from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all, restore_kind, restore_stale
 from tests.attack.campaign import Count, attempts
 from tests.settings.note import Note
@@ -49,9 +49,9 @@ class Ground:
         self.state = folder / "state"
         self.notes = [folder / f"note{number}" for number in range(NOTES)]
         self.set_notes("before")
-        journal = Journal.create(self.state, Mode.STUDY, "iostudy run old")
+        journal = Journal.create(self.state, JournalMode.STUDY, "iostudy run old")
         for note in self.notes:
-            journal.announce([Note.prepare(note, "after")])
+            journal.log_changes([Note.prepare(note, "after")])
         journal.close()
         self.journal = journal.path.read_bytes()
         journal.path.unlink()
@@ -67,7 +67,7 @@ class Ground:
         path.write_bytes(journal)
         path.chmod(0o600)
         try:
-            undoing = restore_stale(self.state).undoing
+            undoing = restore_stale(self.state).undo_result
         except Exception as error:  # noqa: BLE001 - counted
             return f"{type(error).__name__}: {error}"
         for file in self.state.iterdir():
@@ -114,7 +114,7 @@ def kill(seconds: float, most: int, draw: random.Random) -> Count:
             place.set_notes("before")
             kill_owner(place, draw.uniform(0, 0.02))
             # A note that is killed half-way holds neither text; the kernel's attributes cannot.
-            undoing = restore_all(place.state, ConflictPolicy.OVERWRITE).undoing
+            undoing = restore_all(place.state, ConflictPolicy.OVERWRITE).undo_result
             problem = "".join(str(failure) for failure in undoing.failures)
             changed = sum(note.read_text() != "before" for note in place.notes)
             files = [path.name for path in place.state.iterdir()]
@@ -125,14 +125,14 @@ def kill(seconds: float, most: int, draw: random.Random) -> Count:
 def kill_owner(place: Ground, seconds: float) -> None:
     child = os.fork()
     if child == 0:
-        journal = Journal.create(place.state, Mode.STUDY, "iostudy run killed")
+        journal = Journal.create(place.state, JournalMode.STUDY, "iostudy run killed")
         while True:
             for note in place.notes:
                 change = Note.prepare(note, f"after {time.monotonic_ns()}")
-                (number,) = journal.announce([change])
+                (number,) = journal.log_changes([change])
                 change.apply()
                 change.undo()
-                journal.undone(number)
+                journal.log_undo(number)
     time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -243,7 +243,7 @@ def folder(path: Path, journal: bytes) -> None:
 
 
 def read_held(state: Path) -> str:
-    return f"held: {read_held_settings(state)}"
+    return f"held: {read_committed_settings(state)}"
 
 
 def restore_left(state: Path) -> str:

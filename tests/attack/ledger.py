@@ -23,12 +23,13 @@ import numpy as np
 from iostudy.cli.report_output import read_recorded, read_report
 from iostudy.errors import IostudyError
 from iostudy.execution.schedule import PlannedSchedule
-from iostudy.execution.session import assign
+from iostudy.execution.session import prepare_session
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.node.fake import FakeNode
-from iostudy.persist.winner import chosen
-from iostudy.report import comparison, json_, markdown
+from iostudy.persist.winner import select_settings
+from iostudy.report.documents.comparison.build import build_comparison
+from iostudy.report.render import json_, markdown
 from iostudy.study.plan import make_plan
 from iostudy.study.schema import parse
 from iostudy.telemetry.samples import Samples
@@ -92,7 +93,7 @@ def make_ended(folder: Path) -> Path:
     """The output folder of a study that ended."""
     folder.mkdir()
     study = parse(_TEXT, where="study.yaml", name="study")
-    assign(study, folder, root=True, resume=False).carry_out(
+    prepare_session(study, folder, root=True, resume=False).execute(
         NoisyNode(), root=True, seed=1, listeners=()
     )
     return folder
@@ -187,11 +188,11 @@ def _report(folder: Path, _: Path) -> str:
 
 
 def _comparison(folder: Path, other: Path) -> str:
-    return json_.render(comparison.build(read_recorded(folder), read_recorded(other), ()))
+    return json_.render(build_comparison(read_recorded(folder), read_recorded(other), ()))
 
 
 def _winner(folder: Path, _: Path) -> str:
-    return str(chosen(folder, None, ()))
+    return str(select_settings(folder, None, ()))
 
 
 def _resumption(folder: Path, _: Path) -> str:

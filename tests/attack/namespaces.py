@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from iostudy.host.devices import BlockDevice, disks, loops_of, read_device
+from iostudy.host.devices import BlockDevice, find_loop_devices, read_device, read_disks
 from iostudy.settings import kinds
 from iostudy.settings.change import Setting
 from iostudy.settings.scratch.disk import LoopbackDisk
@@ -64,11 +64,11 @@ class Host:
         wanted: dict[Setting, str] = {}
         for name in names:
             wanted |= dict.fromkeys(kinds.bind(name, self.point), values[name])
-        Transaction().perform(*kinds.changes(wanted))
+        Transaction().apply(*kinds.prepare_changes(wanted))
 
     def make_folder(self) -> None:
         folder = WorkFolder.prepare(self.point)
-        Transaction().perform(folder)
+        Transaction().apply(folder)
         (folder.path / "file").write_bytes(bytes(MIB))
 
     def left(self) -> list[str]:
@@ -101,7 +101,7 @@ def namespace_ends(host: Host) -> str:
     recovery = restore_stale()
     if host.shown() != before:
         return f"{before} became {host.shown()}"
-    return f"failures: {recovery.undoing.failures}" if journals() else ""
+    return f"failures: {recovery.undo_result.failures}" if journals() else ""
 
 
 def namespace_lives(host: Host) -> str:
@@ -151,7 +151,7 @@ def bind_mount(host: Host) -> str:
 
     def act() -> None:
         subprocess.run(bind, check=True)
-        Transaction().perform(WorkFolder.prepare(host.point / "bound"))
+        Transaction().apply(WorkFolder.prepare(host.point / "bound"))
 
     in_namespace.killed(act)
     restore_stale()
@@ -220,7 +220,7 @@ def begin_study(host: Host) -> tuple[subprocess.Popen[bytes], str, dict[str, str
     deadline, found = time.monotonic() + _GUARD_SECONDS, {}
     while time.monotonic() < deadline and process.poll() is None:
         for image in out.glob("scratch-*/image"):
-            for device in loops_of(image):
+            for device in find_loop_devices(image):
                 found = found or queue_state(device.name)
                 if mount_points(str(device.path)):
                     return process, device.name, found
@@ -232,11 +232,11 @@ def use_disk(parent: Path) -> None:
     """A loop-back disk with a file system and a scheduler of its own."""
     transaction = Transaction()
     disk = LoopbackDisk.prepare(parent, 16 * MIB)
-    transaction.perform(disk)
-    transaction.perform(NewFilesystem.prepare(disk, Filesystem("ext4")))
-    transaction.perform(WorkFolder.prepare(disk.mount_point, disposable=True))
+    transaction.apply(disk)
+    transaction.apply(NewFilesystem.prepare(disk, Filesystem("ext4")))
+    transaction.apply(WorkFolder.prepare(disk.mount_point, disposable=True))
     values = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
-    transaction.perform(*kinds.changes(values))
+    transaction.apply(*kinds.prepare_changes(values))
 
 
 def mount_points(source: str) -> list[str]:
@@ -245,7 +245,7 @@ def mount_points(source: str) -> list[str]:
 
 
 def all_loops() -> list[BlockDevice]:
-    return [device for device in disks() if device.name.startswith("loop")]
+    return [device for device in read_disks() if device.name.startswith("loop")]
 
 
 def journals() -> tuple[Path, ...]:

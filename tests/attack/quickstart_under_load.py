@@ -50,7 +50,7 @@ def run(seconds: float, seed: int) -> list[Count]:
 def _quickstart(folder: Path, seed: int) -> str:
     """What is wrong with a run; empty if nothing is."""
     out = folder / "out"
-    command = (sys.executable, "-m", "iostudy", "run", str(library.find("quickstart")))
+    command = (sys.executable, "-m", "iostudy", "run", str(library.find_study("quickstart")))
     environment = {**os.environ, "IOSTUDY_STATE_DIR": str(folder / "state")}
     ended = subprocess.run(
         [*command, "--out", str(out), "--seed", str(seed)],

@@ -24,7 +24,7 @@ _MOST = 1000
 _RUN_SECONDS = 30.0
 _SIZE = 32 * MIB
 _CONFIRMED = re.compile(r"All data on (loop\d+):")
-_PROMPT = "to go on"
+_PROMPT = "to continue"
 _STUDY = """\
 question: Does the record size matter?
 target: {{scratch: {{device: {device}}}}}

@@ -19,6 +19,7 @@ def test_a_cut_loses_nothing_in_silence() -> None:
     assert journals.cut(7).failures == []
 
 
+@pytest.mark.child
 def test_a_killed_owner_is_no_damage() -> None:
     assert journals.kill(2, 40, DRAW).failures == []
 

@@ -13,6 +13,7 @@ TEXT = (library.FOLDER / "noatime-and-limits.yaml").read_text()
 OTHER = (library.FOLDER / "hep-scaling.yaml").read_text()
 
 
+@pytest.mark.child
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_a_mutant_is_a_study_or_an_error(name):
     chance = random.Random(name)

@@ -15,11 +15,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from iostudy.report.build import build
-from iostudy.report.values.report import Report
-from iostudy.report.write import write_all
+from iostudy.report.build import build_report
+from iostudy.report.render.write import write_report_files
+from iostudy.report.values import Report
 from iostudy.telemetry import summary
-from iostudy.telemetry.iostat import device_figures
+from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.visible import visible
 from tests.report.factory import (
     disturbed,
@@ -79,25 +79,27 @@ def browser() -> Iterator[Browser]:
 
 def full_report() -> Report:
     asked = study()
-    return build(asked, study_row(asked), disturbed(outlying(rows(asked))))
+    return build_report(asked, study_row(asked), disturbed(outlying(rows(asked))))
 
 
 def hostile_report() -> Report:
     """Hostile strings wherever a string of others can come in."""
     asked = study(factor("block.scheduler", "none", HOSTILE), question=HOSTILE, text=HOSTILE)
     circumstances = {HOSTILE: {HOSTILE: [HOSTILE], "host_name": HOSTILE}}
-    figures = device_figures(Counter(reads=1, io_ms=500), 1.0)
+    figures = compute_iostat_figures(Counter(reads=1, io_ms=500), 1.0)
     hostile = summary.TelemetrySummary(1.0, {HOSTILE: figures}, {})
-    trials = [replace(row, reason=HOSTILE, notes=(HOSTILE,), seen=hostile) for row in rows(asked)]
+    trials = [
+        replace(row, reason=HOSTILE, notes=(HOSTILE,), summary=hostile) for row in rows(asked)
+    ]
     trials[0] = replace(trials[0], counts=False)
-    return build(asked, study_row(asked, circumstances), trials)
+    return build_report(asked, study_row(asked, circumstances), trials)
 
 
 def opened(
     browser: Browser, told: Report, folder: Path, width: int = 1280, **options: Any
 ) -> tuple[Page, Seen]:
     """The page of a report; ``options`` as of a browser's page."""
-    write_all(told, folder)
+    write_report_files(told, folder)
     page = browser.new_page(viewport={"width": width, "height": 900}, **options)
     seen = Seen()
     page.on("console", lambda message: seen.errors.append(message.text))
@@ -175,7 +177,7 @@ def test_a_long_command_and_a_long_line_of_the_study_are_folded(
 
 
 def fragile(told: Report) -> Report:
-    """The same report with the longest verdict there is, and intervals by ranks."""
+    """The same report with the longest verdict there is, and Hodges-Lehmann intervals."""
     first, *others = told.workloads
     ranks = {"fragile": True, "robust_interval": span(-0.25, -0.15)}
     baseline, *compared = first.results
@@ -200,7 +202,7 @@ def test_verdicts_on_long_labels_fit_the_page(long_labels: Page) -> None:
     ranking = long_labels.locator("section[aria-labelledby=ranking] .scroll").first
     verdicts = long_labels.locator(".scroll:has(.verdicts):has(th:text-is('verdict'))").all()
     assert len(verdicts) == 2
-    assert "from the mean" in (ranking.text_content() or "")
+    assert "vs geometric mean" in (ranking.text_content() or "")
     for place in (ranking, *verdicts):
         assert place.evaluate("(place) => place.scrollWidth <= place.clientWidth")
     for place in verdicts:
@@ -287,7 +289,7 @@ def test_no_text_in_the_csv_is_a_formula(browser: Browser, tmp_path: Path, text:
     asked = study()
     trials = [replace(row, reason=text, counts=False) for row in rows(asked, blocks=2)]
     trials[0] = replace(trials[0], settings={text: "x"}, figures={"aggregate": -5.0})
-    first, *_ = trials_csv(browser, build(asked, study_row(asked), trials), tmp_path)
+    first, *_ = trials_csv(browser, build_report(asked, study_row(asked), trials), tmp_path)
     assert first["reason"] == f"'{text}"
     assert first["value"] == "-5"
 
@@ -317,7 +319,7 @@ def test_the_first_key_leads_to_the_answer(full: tuple[Page, Seen]) -> None:
 
 def test_what_is_folded_is_printed_unless_it_is_long(browser: Browser, tmp_path: Path) -> None:
     asked = study()
-    told = build(asked, study_row(asked), rows(asked, blocks=20) * 4)
+    told = build_report(asked, study_row(asked), rows(asked, blocks=20) * 4)
     page, _ = opened(browser, told, tmp_path, color_scheme="dark")
     folded = page.locator("details:not([open])").count()
     page.emulate_media(media="print")

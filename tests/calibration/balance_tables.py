@@ -1,17 +1,17 @@
-"""Imbalances of a covariate: how often they are flagged for nothing, and how often found."""
+"""Tables of docs/method.md on covariate imbalances: false flags and power."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from iostudy.analysis.balance import measure_balance
-from iostudy.analysis.series import Shared
+from iostudy.analysis.series import FamilyOfTests
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import SEED, Array, Shape, noise
 
 STUDIES, IMBALANCED = 1000, 200
 CONFIGURATIONS = 4
-SHARED = Shared(series=1, pairs=CONFIGURATIONS - 1, covariates=3)
+SHARED = FamilyOfTests(series=1, pairs=CONFIGURATIONS - 1, covariates=3)
 """Of a study of one workload with steal, foreign CPU and foreign I/O."""
 MEAN, SPREAD, MORE = 0.2, 0.05, 0.05
 

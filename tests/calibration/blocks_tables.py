@@ -1,4 +1,4 @@
-"""Blocks to a verdict, beside a design of 30 blocks that is read once: tables of docs/method.md."""
+"""Tables of docs/method.md on blocks to a verdict, compared with a fixed sample of 30 blocks."""
 
 from __future__ import annotations
 

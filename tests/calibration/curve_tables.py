@@ -1,4 +1,4 @@
-"""Levels of load: the tables of docs/method.md on scaling curves."""
+"""Tables of docs/method.md on scaling curves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def curve_rates() -> list[Row]:
     return rows
 
 
-def knees_told() -> list[Row]:
+def knees_found() -> list[Row]:
     """How often a knee is told as a single level, by the noise and the fewest blocks."""
     rows: list[Row] = [("noise of a trial", "blocks [5, 30]", "blocks [15, 30]")]
     for noise in (0.005, 0.01, 0.02, 0.04):
@@ -39,4 +39,4 @@ def knees_told() -> list[Row]:
     return rows
 
 
-TABLES = (curve_rates, knees_told)
+TABLES = (curve_rates, knees_found)

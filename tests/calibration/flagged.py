@@ -1,4 +1,4 @@
-"""Which series are flagged, after studies that stopped at their verdicts."""
+"""Flags of simulated studies that stopped at their verdicts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.series import Flag, Shared, flag_figures, flag_pairs
+from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pairs
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
 
 RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
-ALONE = Shared(series=1, pairs=1)
+ALONE = FamilyOfTests(series=1, pairs=1)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Marks:
     others_marked: float
 
 
-def marks_of_lopsided(shape: Shape, quiet: float, studies: int, most: int) -> Marks:
+def unequal_variance_marks(shape: Shape, quiet: float, studies: int, most: int) -> Marks:
     """Configurations of equal mean, the one noisy, the other with ``quiet`` times a normal noise.
 
     Of the winners and of the others at most ``most`` each are looked at.
@@ -84,4 +84,4 @@ def _first(chosen: NDArray[np.bool_], most: int) -> NDArray[np.int64]:
 
 def _marked(calm: Array, noisy: Array, blocks: int) -> bool:
     found = flag_pairs(calm[:blocks], noisy[:blocks], ALONE)
-    return Flag.LOPSIDED in found or Flag.SKEW in found
+    return Flag.UNEQUAL_VARIANCES in found or Flag.SKEWED_DIFFERENCES in found

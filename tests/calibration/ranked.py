@@ -28,7 +28,7 @@ class Design:
     rule: Rule
 
     @classmethod
-    def alike(cls, effects: Sequence[float], workloads: int, rule: Rule) -> Design:
+    def uniform(cls, effects: Sequence[float], workloads: int, rule: Rule) -> Design:
         """The same effects on every workload."""
         return cls(np.tile(effects, (workloads, 1)), rule)
 
@@ -90,7 +90,7 @@ def _judged(ranking: Ranking, truth: Array) -> tuple[bool, bool, bool, bool]:
     true = truth[:, None] - truth[None, :]
     wrong = ((ranking.combined.verdicts == str(Verdict.BETTER)) & (true <= 0)).any()
     missed = ((pairs.low > true) | (pairs.high < true)).any()
-    return bool(wrong), _uncovered(ranking, true), bool(missed), bool(ranking.crossings)
+    return bool(wrong), _uncovered(ranking, true), bool(missed), bool(ranking.interactions)
 
 
 def _uncovered(ranking: Ranking, true: NDArray[np.float64]) -> bool:

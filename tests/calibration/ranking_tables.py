@@ -1,4 +1,4 @@
-"""Several configurations and workloads: the tables of docs/method.md on rankings."""
+"""Tables of docs/method.md on rankings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ranking_rates() -> list[Row]:
     for shape in Shape:
         for workloads in (1, 2, 9):
             equal, stairs = (
-                simulate(shape, Design.alike(effects, workloads, OPEN_ENDED), STUDIES)
+                simulate(shape, Design.uniform(effects, workloads, OPEN_ENDED), STUDIES)
                 for effects in ((0.0,) * 4, STAIRCASE)
             )
             achieved = (equal.wrong, stairs.wrong, stairs.uncovered, stairs.missed)
@@ -32,7 +32,7 @@ def ranking_sizes() -> list[Row]:
     rows: list[Row] = [("workloads", "interval missed, 30 blocks", "interval missed, 60 blocks")]
     for workloads in (2, 9, 20):
         designs = (
-            Design.alike((0.0, 0.06), workloads, replace(OPEN_ENDED, max_blocks=most))
+            Design.uniform((0.0, 0.06), workloads, replace(OPEN_ENDED, max_blocks=most))
             for most in (30, 60)
         )
         missed = (simulate(Shape.NORMAL, design, STUDIES // 2).missed for design in designs)

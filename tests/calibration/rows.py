@@ -1,4 +1,4 @@
-"""Rows of the tables of docs/method.md, and the form that they take there."""
+"""Rows of the tables of docs/method.md and their Markdown."""
 
 from __future__ import annotations
 

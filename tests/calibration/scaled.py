@@ -11,8 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from iostudy.analysis.ranking import Estimates, rank
-from iostudy.analysis.scaling import Crossing, Curve, crossings, curves
+from iostudy.analysis.ranking import IntervalEstimates, rank
+from iostudy.analysis.scaling import (
+    CrossingEstimate,
+    CurveEstimate,
+    estimate_curves,
+    find_crossings,
+)
 from iostudy.analysis.verdict import Rule
 from tests.calibration.ranked import stopped
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, noise
@@ -97,9 +102,11 @@ def _figures(shape: Shape, scene: Scene, studies: int) -> Array:
 
 
 def _judged(figures: Array, scene: Scene, rule: Rule) -> tuple[bool, ...]:
-    found, truth = curves(figures, rule), scene.truth
+    found, truth = estimate_curves(figures, rule), scene.truth
     ranking = rank(list(figures), [1.0] * len(figures), rule)
-    shown = [each for each in crossings(LOADS, ranking.alone) if each.interval is not None]
+    shown = [
+        each for each in find_crossings(LOADS, ranking.by_workload) if each.interval is not None
+    ]
     there = [each for each in shown if not _is_made_up(each, truth)]
     true_gains = truth[None, :, :] - truth[:, None, :]
     return (
@@ -113,22 +120,22 @@ def _judged(figures: Array, scene: Scene, rule: Rule) -> tuple[bool, ...]:
     )
 
 
-def _misses(estimates: Estimates, true: Array) -> bool:
+def _misses(estimates: IntervalEstimates, true: Array) -> bool:
     return bool(((estimates.low > true) | (estimates.high < true)).any())
 
 
-def _has_lost_its_knee(curve: Curve) -> bool:
+def _has_lost_its_knee(curve: CurveEstimate) -> bool:
     """Where the last level gains the margin, all curves pay, and hold, up to it."""
     last = len(LOADS) - 1
-    return last not in curve.pays_up_to or last not in curve.holds_up_to
+    return last not in curve.saturates_at or last not in curve.stable_up_to
 
 
-def _is_made_up(crossing: Crossing, truth: Array) -> bool:
+def _is_made_up(crossing: CrossingEstimate, truth: Array) -> bool:
     ahead = truth[:, crossing.overtaking] - truth[:, crossing.overtaken]
     return not ahead[crossing.below] < -1e-9 < 1e-9 < ahead[crossing.above]
 
 
-def _holds(crossing: Crossing) -> bool:
+def _holds(crossing: CrossingEstimate) -> bool:
     assert crossing.interval is not None
     low, high = crossing.interval
     return low <= MEETING <= high

@@ -16,7 +16,7 @@ from scipy import special, stats
 
 from iostudy.analysis.design import Runs, main_effects, plackett_burman
 from iostudy.analysis.paired import t_bounds
-from iostudy.analysis.verdict import Rule, Verdict, decide
+from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, noise
 
 FACTORS = 7
@@ -88,7 +88,7 @@ def carry_out(series: Array, rule: Rule) -> Outcome:
     squares = (series**2).cumsum(axis=1)[:, counts - 1]
     sd = np.sqrt(np.maximum(1e-30, squares - n * mean**2) / (n - 1))
     low, high = t_bounds(mean, sd, n, rule.repeated_alpha)
-    by_interval = decide(low, high, np.broadcast_to(n, mean.shape), rule)
+    by_interval = classify_intervals(low, high, np.broadcast_to(n, mean.shape), rule)
     p = 2 * special.stdtr(n - 1, -np.abs(mean) / (sd / np.sqrt(n)))
     words = np.where(
         _holm(p, rule) & (by_interval == WORDS[Verdict.INCONCLUSIVE]),

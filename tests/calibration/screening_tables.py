@@ -1,4 +1,4 @@
-"""Screenings of seven factors: tables of docs/method.md."""
+"""Tables of docs/method.md on screenings of seven factors."""
 
 from __future__ import annotations
 

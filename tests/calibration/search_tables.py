@@ -1,4 +1,4 @@
-"""The tables of searches in docs/method.md."""
+"""Tables of docs/method.md on searches."""
 
 from __future__ import annotations
 

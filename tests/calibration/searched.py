@@ -14,8 +14,8 @@ import numpy as np
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import propose
-from iostudy.analysis.search.race import race
-from iostudy.analysis.search.response import VALUES, response
+from iostudy.analysis.search.race import run_race
+from iostudy.analysis.search.response import CURVE_POINTS, estimate_response
 from iostudy.analysis.search.space import Parameter, Point, Range, Space
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
@@ -119,7 +119,7 @@ def search(
     """The search of this number, until ``CANDIDATES`` have raced, with its confirmation."""
     machine = _machine(shape, surface, number)
     seen = explored(machine, rules, number)
-    found = race(seen, rules)
+    found = run_race(seen, rules)
     trials = sum(entrant.blocks for entrant in found.entrants)
     if found.incumbent is None:
         return Searched(0.0, 0.0, 0.0, None, trials)
@@ -141,7 +141,7 @@ def explored(machine: Machine, rules: SearchPolicy, seed: int) -> list[Candidate
     rows: list[Array] = []
     while True:
         seen = _seen(points, rows)
-        found = race(seen, rules)
+        found = run_race(seen, rules)
         free = min(found.free, CANDIDATES - len(points))
         new = propose(SPACE, seen, free, seed, rules) if free else ()
         runs = [*found.runs, *range(len(points), len(points) + len(new))]
@@ -162,7 +162,7 @@ def response_rates(surface: Surface, searches: int) -> tuple[float, float]:
     missed, told = [], []
     for number in range(searches):
         seen = explored(_machine(Shape.NORMAL, surface, number), RULES, number)
-        found = response(SPACE, seen, RULES, number)
+        found = estimate_response(SPACE, seen, RULES, number)
         assert found is not None
         told.append(bool(found.importance))
         for curve, truth in zip(found.curves, true_curves(surface), strict=True):
@@ -172,7 +172,7 @@ def response_rates(surface: Surface, searches: int) -> tuple[float, float]:
 
 def true_curves(surface: Surface) -> list[Array]:
     """The mean of a surface at each value of each parameter, over those of the other."""
-    first, second = (parameter.domain.spread(VALUES) for parameter in SPACE.parameters)
+    first, second = (parameter.domain.spread(CURVE_POINTS) for parameter in SPACE.parameters)
     names = [parameter.name for parameter in SPACE.parameters]
     table = np.array(
         [[surface(dict(zip(names, (a, b), strict=True))) for b in second] for a in first]

@@ -1,9 +1,9 @@
-"""Flags: how often they are raised for nothing, and how often they find what they look for."""
+"""Tables of docs/method.md on flags: false flags and power."""
 
 from __future__ import annotations
 
 from iostudy.analysis.series import Flag
-from tests.calibration.flagged import flagged, marks_of_lopsided
+from tests.calibration.flagged import flagged, unequal_variance_marks
 from tests.calibration.rows import Row, percent
 from tests.calibration.simulation import Shape
 
@@ -24,16 +24,16 @@ def flags_raised() -> list[Row]:
     return rows
 
 
-def lopsided_marks() -> list[Row]:
+def unequal_variance_flags() -> list[Row]:
     """False winners where one side is noisier, and how many of them are marked."""
     heads = ("noise of one side", "of the other", "false winner")
     rows: list[Row] = [(*heads, "of these marked", "of all others marked")]
     for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
         for quiet, name in ((0.0, "none"), (0.25, "a quarter"), (0.5, "half")):
-            found = marks_of_lopsided(shape, quiet, 10 * STUDIES, MARKED)
+            found = unequal_variance_marks(shape, quiet, 10 * STUDIES, MARKED)
             told = (found.wrong, found.wrong_marked, found.others_marked)
             rows.append((shape, name, *map(percent, told)))
     return rows
 
 
-TABLES = (flags_raised, lopsided_marks)
+TABLES = (flags_raised, unequal_variance_flags)

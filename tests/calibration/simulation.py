@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import signal
 
 from iostudy.analysis.paired import t_bounds
-from iostudy.analysis.verdict import Rule, Verdict, decide
+from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
 
 SEED = 20240611
 NOISE = 0.06
@@ -102,7 +102,7 @@ def carry_out(ratios: Array, rule: Rule) -> Outcomes:
     squares = (ratios**2).cumsum(axis=1)[:, 1:]
     sd = np.sqrt(np.maximum(0.0, squares - counts * mean**2) / (counts - 1))
     low, high = t_bounds(mean, sd, counts, rule.repeated_alpha)
-    words = decide(low, high, counts, rule)
+    words = classify_intervals(low, high, counts, rule)
     decided = words != str(Verdict.INCONCLUSIVE)
     last = np.where(decided.any(axis=1), decided.argmax(axis=1), len(counts) - 1)
     each = np.arange(len(ratios))
@@ -116,7 +116,7 @@ def pairs(shape: Shape, rule: Rule, studies: int, *, difference: float = 0.0) ->
     return figures[:, :, 1] - figures[:, :, 0] + difference
 
 
-def lopsided(shape: Shape, rule: Rule, studies: int) -> Array:
+def unequal_variances(shape: Shape, rule: Rule, studies: int) -> Array:
     """Ratios with a true mean of zero, where only the other configuration has any noise.
 
     Unlike those of equal configurations, which are symmetric whatever the noise, these are as

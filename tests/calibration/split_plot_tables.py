@@ -1,4 +1,4 @@
-"""Where file systems vary: the tables of docs/method.md on split plots."""
+"""Tables of docs/method.md on split plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Are covariates called imbalanced for nothing no more often than they may be?"""
+"""Covariate imbalance: the rate of false flags."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How soon does a study know, and how often is it right?"""
+"""Blocks to a verdict and the rate of right verdicts."""
 
 import math
 

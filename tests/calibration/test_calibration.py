@@ -1,4 +1,4 @@
-"""Is a verdict as trustworthy as it says? The fast size runs always, the long one by its marker."""
+"""Error rates and power of verdicts. The fast size always runs, the long one by its marker."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iostudy.analysis.noise import pooled_noise, reachable_margin
+from iostudy.analysis.noise import minimum_detectable_effect, pool_noise
 from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare
 from tests.calibration.simulation import (
     NOISE,
@@ -15,9 +15,9 @@ from tests.calibration.simulation import (
     carry_out,
     families,
     log_figures,
-    lopsided,
     pairs,
     standard_error,
+    unequal_variances,
 )
 
 RISK = 0.05
@@ -86,7 +86,7 @@ def test_power_of_a_single_look_is_that_of_the_noncentral_t(blocks: int, studies
 @pytest.mark.parametrize("max_blocks", [10, 30, 60])
 def test_the_reachable_margin_is_found_with_the_power_it_promises(max_blocks: int, studies: int):
     rule = Rule(margin=1e-9, risk=RISK, min_blocks=5, max_blocks=max_blocks)
-    difference = math.log1p(reachable_margin(NOISE * math.sqrt(2), rule))
+    difference = math.log1p(minimum_detectable_effect(NOISE * math.sqrt(2), rule))
     ratios = pairs(Shape.NORMAL, rule, studies, difference=difference)
     found = carry_out(ratios, rule).share(Verdict.BETTER)
     assert 0.8 - 3 * standard_error(0.8, studies) <= found <= 0.88
@@ -140,8 +140,8 @@ def last_look(baseline: np.ndarray, other: np.ndarray, rule: Rule) -> Comparison
 @pytest.mark.slow
 @pytest.mark.parametrize(("shape", "rate"), [(Shape.SPIKES, 0.13), (Shape.LOG_NORMAL, 0.26)])
 def test_lopsided_noise_exceeds_the_risk_as_documented(shape: Shape, rate: float):
-    """A limit of the method, kept in view: see "What is not claimed" in docs/method.md."""
-    outcomes = carry_out(lopsided(shape, OPEN_ENDED, 40_000), OPEN_ENDED)
+    """A limit of the method, kept in view: see "Limitations" in docs/method.md."""
+    outcomes = carry_out(unequal_variances(shape, OPEN_ENDED, 40_000), OPEN_ENDED)
     assert outcomes.wrong == pytest.approx(rate, abs=0.01)
 
 
@@ -153,7 +153,7 @@ def test_after_a_stop_the_noise_is_known_as_well_as_documented(shape: Shape, rat
     ratios = pairs(shape, REACHABLE, 4000)
     true = float(ratios.std())
     ended = zip(ratios, carry_out(ratios, REACHABLE).blocks, strict=True)
-    told = [pooled_noise([(float(own[:n].std(ddof=1)), int(n))]) for own, n in ended]
+    told = [pool_noise([(float(own[:n].std(ddof=1)), int(n))]) for own, n in ended]
     held = np.mean([each.low <= true <= each.high for each in told if each])
     assert held == pytest.approx(rate, abs=0.02)
 

@@ -1,4 +1,4 @@
-"""Is a ranking as trustworthy as it says, after studies that stopped at their verdicts?"""
+"""Error rates of rankings after studies that stopped at their verdicts."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ each_number = pytest.mark.parametrize("workloads", [1, 2, pytest.param(9, marks=
 @each_shape
 @each_number
 def test_equal_configurations_are_hardly_ever_ranked(shape: Shape, workloads: int, studies: int):
-    rates = simulate(shape, Design.alike([0.0] * 4, workloads, RULE), studies)
+    rates = simulate(shape, Design.uniform([0.0] * 4, workloads, RULE), studies)
     assert rates.wrong <= allowed(RISK, studies)
     assert rates.uncovered <= allowed(RISK, studies)
     assert rates.split <= allowed(RISK, studies)
@@ -29,7 +29,7 @@ def test_equal_configurations_are_hardly_ever_ranked(shape: Shape, workloads: in
 @each_shape
 @each_number
 def test_rank_sets_cover_a_staircase_with_ties(shape: Shape, workloads: int, studies: int):
-    rates = simulate(shape, Design.alike(STAIRCASE, workloads, RULE), studies)
+    rates = simulate(shape, Design.uniform(STAIRCASE, workloads, RULE), studies)
     assert rates.uncovered <= allowed(RISK, studies)
     assert rates.wrong <= allowed(RISK, studies)
     assert rates.missed <= allowed(RISK, studies)
@@ -39,9 +39,9 @@ def test_rank_sets_cover_a_staircase_with_ties(shape: Shape, workloads: int, stu
 @pytest.mark.parametrize("step", [0.06, 0.08])
 def test_many_workloads_that_all_stop_early(step: float, studies: int):
     # Each stops where chance helps, all in the same direction: the hardest case for the size of
-    # the combined difference. See "What is not claimed" in docs/method.md.
+    # the combined difference. See "Limitations" in docs/method.md.
     workloads = 9 if studies < 1000 else 20
-    rates = simulate(Shape.NORMAL, Design.alike([0.0, step], workloads, RULE), studies)
+    rates = simulate(Shape.NORMAL, Design.uniform([0.0, step], workloads, RULE), studies)
     assert rates.missed <= allowed(RISK, studies)
     assert rates.wrong == 0
 

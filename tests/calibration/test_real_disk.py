@@ -1,4 +1,4 @@
-"""The whole program on a real disk: what is the same is not called different, what is slower is."""
+"""The whole program on a real disk: equal configurations and known slow-downs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from scipy import stats
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.cli.selftest import study_on
-from iostudy.execution.session import assign
+from iostudy.execution.session import prepare_session
 from iostudy.node.local import LocalNode
-from iostudy.report.selftest import selftest
-from iostudy.report.values.selftest import Outcome
+from iostudy.report.documents.selftest.build import build_selftest
+from iostudy.report.documents.selftest.values import Outcome
 from iostudy.study.schema import parse
 
 STUDIES, RISK = 20, 0.05
@@ -28,9 +28,9 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 10]}
 def verdict(folder: Path, seed: int) -> Verdict:
     folder.mkdir()
     study = parse(TEXT, where="study.yaml", name="study")
-    assignment = assign(study, folder, root=True, resume=False)
+    assignment = prepare_session(study, folder, root=True, resume=False)
     with LocalNode(study.target, folder) as node:
-        (standing,) = assignment.carry_out(node, root=True, seed=seed, listeners=[])
+        (standing,) = assignment.execute(node, root=True, seed=seed, listeners=[])
     return standing.comparison.verdict
 
 
@@ -49,10 +49,10 @@ def test_twenty_studies_of_one_scheduler_under_two_labels(tmp_path, monkeypatch,
 def outcome(folder: Path) -> Outcome:
     folder.mkdir()
     study = study_on(folder)
-    assignment = assign(study, folder, root=False, resume=False)
+    assignment = prepare_session(study, folder, root=False, resume=False)
     with LocalNode(study.target, folder, study.factors) as node:
-        final = assignment.carry_out(node, root=False, seed=None, listeners=[])
-    return selftest(study, final, str(folder)).outcome
+        final = assignment.execute(node, root=False, seed=None, listeners=[])
+    return build_selftest(study, final, str(folder)).outcome
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Do scaling curves, knees and crossings keep their risk, after studies that stopped early?"""
+"""Error rates of scaling curves, knees and crossings after studies that stopped early."""
 
 from dataclasses import replace
 

@@ -1,11 +1,11 @@
-"""Is a screening as trustworthy as it says? The fast size runs always, the long by its marker."""
+"""Error rates of screenings. The fast size always runs, the long one by its marker."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from iostudy.analysis.screening import Series, screen
+from iostudy.analysis.screening import EffectSeries, screen_effects
 from iostudy.analysis.verdict import Verdict
 from tests.calibration import screened
 from tests.calibration.screened import ALONE, FACTORS, FOLDED, RULE, carry_out, estimates
@@ -79,6 +79,6 @@ def test_the_simulation_decides_as_the_code_does():
     outcome = carry_out(drawn, RULE)
     assert len(set(outcome.words.ravel())) > 1
     for index, blocks in enumerate(outcome.blocks):
-        told = screen([Series(own[:blocks], True) for own in drawn[index].T], RULE)
+        told = screen_effects([EffectSeries(own[:blocks], True) for own in drawn[index].T], RULE)
         assert [str(effect.comparison.verdict) for effect in told] == list(outcome.words[index])
         assert told[0].comparison.interval.low == pytest.approx(outcome.low[index, 0])

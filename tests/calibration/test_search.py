@@ -1,4 +1,4 @@
-"""Does a search with its confirmation claim what is not there, and find what is?"""
+"""False claims and power of searches with their confirmation."""
 
 import pytest
 

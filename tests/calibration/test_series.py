@@ -1,9 +1,9 @@
-"""Are flags raised for nothing no more often than they say, and do they find what they look for?"""
+"""Flags: the rate of false flags and the power."""
 
 import pytest
 
 from iostudy.analysis.series import LEVEL, Flag
-from tests.calibration.flagged import flagged, marks_of_lopsided
+from tests.calibration.flagged import flagged, unequal_variance_marks
 from tests.calibration.simulation import Shape
 from tests.calibration.test_calibration import allowed
 
@@ -18,7 +18,7 @@ def test_clean_noise_is_flagged_no_more_often_than_the_level(studies: int):
 @each_size
 @pytest.mark.parametrize(
     ("shape", "flag", "share"),
-    [(Shape.AR1, Flag.LIKENESS, 0.95), (Shape.DRIFT, Flag.DRIFT, 0.88)],
+    [(Shape.AR1, Flag.AUTOCORRELATION, 0.95), (Shape.DRIFT, Flag.DRIFT, 0.88)],
 )
 def test_what_is_there_is_found(shape: Shape, flag: Flag, share: float, studies: int):
     assert flagged(shape, studies).share(flag) >= share
@@ -28,12 +28,12 @@ def test_what_is_there_is_found(shape: Shape, flag: Flag, share: float, studies:
 def test_slow_noise_of_the_machine_is_none_of_the_differences(studies: int):
     for shape in (Shape.AR1, Shape.DRIFT):
         found = flagged(shape, studies)
-        own = found.share(Flag.DRIFTING_DIFFERENCE) + found.share(Flag.ALIKE_DIFFERENCES)
+        own = found.share(Flag.DRIFTING_DIFFERENCE) + found.share(Flag.AUTOCORRELATED_DIFFERENCES)
         assert own <= allowed(LEVEL / 3, studies)
 
 
 @pytest.mark.parametrize("shape", [Shape.SPIKES, Shape.LOG_NORMAL])
 def test_a_silent_side_is_always_marked(shape: Shape):
-    found = marks_of_lopsided(shape, 0.0, 2000, 50)
+    found = unequal_variance_marks(shape, 0.0, 2000, 50)
     assert found.wrong > 0.1
     assert found.wrong_marked == 1

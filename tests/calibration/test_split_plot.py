@@ -1,4 +1,4 @@
-"""Where file systems vary: is every comparison judged by the error that it really has?"""
+"""Error rates of comparisons within and across varying file systems."""
 
 import numpy as np
 import pytest

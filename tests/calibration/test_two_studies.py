@@ -1,4 +1,4 @@
-"""Are two studies that differ in nothing told apart no more often than the risk?"""
+"""Error rate of the comparison of two equal studies."""
 
 import pytest
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.series import Shared, flag_figures
-from iostudy.analysis.unpaired import compare, stricter
+from iostudy.analysis.series import FamilyOfTests, flag_figures
+from iostudy.analysis.unpaired import combine_rules, compare
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.simulation import NOISE, SEED, Array, Shape, carry_out, noise
 
 RULE = Rule(margin=0.005, risk=0.05, min_blocks=5, max_blocks=30)
-TOGETHER = stricter(RULE, RULE, comparisons=2)
+TOGETHER = combine_rules(RULE, RULE, comparisons=2)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,9 @@ def _studies(
 
 def _flags(figures: Array, groups: NDArray[np.int64]) -> bool:
     in_run_order = np.take_along_axis(figures, groups, axis=1)
-    return bool(flag_figures(in_run_order.ravel(), groups.ravel(), Shared(series=1, pairs=1)))
+    return bool(
+        flag_figures(in_run_order.ravel(), groups.ravel(), FamilyOfTests(series=1, pairs=1))
+    )
 
 
 def _claim(

@@ -1,4 +1,4 @@
-"""Two studies that differ in nothing, held beside each other: a table of docs/method.md."""
+"""Table of docs/method.md on the comparison of two equal studies."""
 
 from __future__ import annotations
 

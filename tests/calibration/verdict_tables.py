@@ -1,4 +1,4 @@
-"""What verdicts cost and keep: the tables of docs/method.md on one comparison."""
+"""Tables of docs/method.md on one comparison: error rates and power."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from iostudy.analysis.noise import reachable_margin
+from iostudy.analysis.noise import minimum_detectable_effect
 from iostudy.analysis.sequential import repeated_alpha
 from iostudy.analysis.verdict import Rule, Verdict
 from tests.calibration.rows import Row, percent
@@ -18,9 +18,9 @@ from tests.calibration.simulation import (
     Shape,
     carry_out,
     families,
-    lopsided,
     noise,
     pairs,
+    unequal_variances,
 )
 
 STUDIES = 40_000
@@ -79,7 +79,7 @@ def power() -> list[Row]:
     rows = [("most blocks", "reachable difference", "found", "blocks on average")]
     for most in (10, 30, 60):
         rule = Rule(margin=1e-9, risk=0.05, min_blocks=5, max_blocks=most)
-        margin = reachable_margin(NOISE * math.sqrt(2), rule)
+        margin = minimum_detectable_effect(NOISE * math.sqrt(2), rule)
         ratios = pairs(Shape.NORMAL, rule, STUDIES, difference=math.log1p(margin))
         outcomes = carry_out(ratios, rule)
         found = percent(outcomes.share(Verdict.BETTER))
@@ -87,14 +87,14 @@ def power() -> list[Row]:
     return rows
 
 
-def lopsided_rates() -> list[Row]:
+def unequal_variance_rates() -> list[Row]:
     """False winners where one configuration is noisy, the other quiet, and their means equal."""
     rows = [("noise of one side", "first look at 5 blocks", "first look at 10 blocks")]
     rules = [replace(OPEN_ENDED, min_blocks=fewest) for fewest in (5, 10)]
     for shape in (Shape.NORMAL, Shape.SPIKES, Shape.LOG_NORMAL):
-        wrong = [carry_out(lopsided(shape, rule, STUDIES), rule).wrong for rule in rules]
+        wrong = [carry_out(unequal_variances(shape, rule, STUDIES), rule).wrong for rule in rules]
         rows.append((str(shape), *map(percent, wrong)))
     return rows
 
 
-TABLES = (usual_ways, levels, rates, power, lopsided_rates)
+TABLES = (usual_ways, levels, rates, power, unequal_variance_rates)

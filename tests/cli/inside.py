@@ -18,7 +18,7 @@ from unittest.mock import patch
 import pytest
 
 from iostudy.cli.main import main
-from iostudy.cli.signals import ENDING
+from iostudy.cli.signals import TERMINATION_SIGNALS
 from tests.cli.program import Program
 
 
@@ -36,7 +36,7 @@ class Inside(Program):
     @contextmanager
     def _surroundings(self, arguments: tuple[str, ...]) -> Iterator[None]:
         """Everything of a process that the program looks at or changes."""
-        handlers = {number: signal.getsignal(number) for number in ENDING}
+        handlers = {number: signal.getsignal(number) for number in TERMINATION_SIGNALS}
         with pytest.MonkeyPatch.context() as replaced, patch.dict(os.environ, self.env, clear=True):
             replaced.chdir(self.folder)
             replaced.setattr(sys, "argv", ["iostudy", *arguments])

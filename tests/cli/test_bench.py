@@ -15,23 +15,25 @@ from hypothesis import given
 from pydantic import Field
 from rich.console import Console
 
-from iostudy.cli.bars import BAR_LETTERS, bars
-from iostudy.cli.bench.json_output import document
+from iostudy.cli.bars import BAR_LETTERS, format_bars
+from iostudy.cli.bench.json_output import build_document
 from iostudy.cli.bench.options import parse_options
-from iostudy.cli.bench.progress import Sign, ticking
-from iostudy.cli.bench.view import show
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis, Evidence, Finding
+from iostudy.cli.bench.progress import ProgressLine, show_progress
+from iostudy.cli.bench.view import print_result
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
+from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.evidence import Evidence
 from iostudy.errors import UsageError
 from iostudy.node.protocol import TrialResult
-from iostudy.report import json_
-from iostudy.report.values.bench import BenchTold
+from iostudy.report.documents.bench import BenchReport
+from iostudy.report.render import json_
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.workloads.definition import Figure, Options, Part, always, go_on
+from iostudy.workloads.definition import Figure, Options, Part, continue_run, fixed_figures
 from iostudy.workloads.native import dfsio
-from iostudy.workloads.native.latency import merged
+from iostudy.workloads.native.latency import merge_buckets
 from tests.json_schema import assert_conforms
 from tests.report.parted import JOBS, cells
 from tests.workloads.test_latency import BUCKETS
@@ -89,7 +91,7 @@ def test_what_is_wrong_with_an_option_is_told_at_its_place(given, words):
 
 def sign(lines, times, **changed):
     definition = replace(dfsio.WRITE, **{"ticks_bytes": True, **changed})
-    return Sign(definition, lines.append, iter(times).__next__)
+    return ProgressLine(definition, lines.append, iter(times).__next__)
 
 
 def test_what_is_done_is_shown_with_its_rate_a_few_times_a_second():
@@ -115,15 +117,15 @@ def test_what_is_no_bytes_has_no_unit_of_bytes():
 
 
 def test_off_a_terminal_nothing_is_shown(capsys):
-    with ticking(dfsio.WRITE) as tick:
-        assert tick is go_on
+    with show_progress(dfsio.WRITE) as tick:
+        assert tick is continue_run
     assert capsys.readouterr() == ("", "")
 
 
 def test_on_a_terminal_the_line_is_gone_at_the_end(monkeypatch, capsys):
     console = Console(stderr=True, force_terminal=True, force_interactive=True, width=60)
     monkeypatch.setattr("iostudy.cli.bench.progress.err", console)
-    with ticking(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
+    with show_progress(replace(dfsio.WRITE, ticks_bytes=True)) as tick:
         assert tick(1 << 20)
     told = capsys.readouterr()
     assert "dfsio-write: " in told.err
@@ -148,21 +150,21 @@ def result(parts=()) -> TrialResult:
     )
 
 
-PARTED = replace(dfsio.WRITE, part_figures=always(RATE))
+PARTED = replace(dfsio.WRITE, part_figures=fixed_figures(RATE))
 OPTIONS = dfsio.WRITE.options()
 EVIDENCE = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
 LIMITED = Diagnosis((Finding(Bottleneck.DEVICE, "sda", 99.0, Confidence.HIGH, (EVIDENCE,)),))
 
 
 def test_figures_latencies_and_notes_are_printed(capsys):
-    show(PARTED, OPTIONS, result(), LIMITED)
+    print_result(PARTED, OPTIONS, result(), LIMITED)
     told = capsys.readouterr()
     assert "64.0   MiB" in told.out
     assert "write        10.0  10.0  10.0  1000   1000  100" in told.out
     assert "read" not in told.out
     assert "write, up to us" in told.out
     assert "rate" not in told.out
-    limit = "The device sda was the limit: busy 99 % of the time (high confidence)."
+    limit = "The device sda was the bottleneck: busy 99 % of the time (high confidence)."
     assert limit in told.out.splitlines()
     assert "note: fell back to psync" in told.err
 
@@ -170,13 +172,13 @@ def test_figures_latencies_and_notes_are_printed(capsys):
 def test_what_a_faster_device_could_save_is_printed_last(capsys):
     core = Finding(Bottleneck.CORE, "", 99.0, Confidence.HIGH, (EVIDENCE,))
     busy = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
-    show(PARTED, OPTIONS, result(), Diagnosis((core,), busy=busy))
+    print_result(PARTED, OPTIONS, result(), Diagnosis((core,), busy=busy))
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("Nothing that makes sda faster can save more than the 6 % of the time ")
+    assert last.startswith("A faster sda saves at most the 6 % of the time ")
 
 
 def test_a_matrix_is_printed_as_iozone_prints_it(capsys):
-    show(
+    print_result(
         PARTED, OPTIONS, result(cells(["read"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])), LIMITED
     )
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -188,21 +190,21 @@ def test_a_matrix_is_printed_as_iozone_prints_it(capsys):
 def test_no_number_of_a_wide_matrix_is_folded_in_a_terminal(monkeypatch):
     screen = Console(file=io.StringIO(), force_terminal=True, width=40, color_system=None)
     monkeypatch.setattr("iostudy.cli.console.out", screen)
-    show(PARTED, OPTIONS, result(cells(["read"])), LIMITED)
+    print_result(PARTED, OPTIONS, result(cells(["read"])), LIMITED)
     words = screen.file.getvalue().split()
     assert all(f"{100 + n}" in words for n in range(len(cells(["read"]))))
     assert words.count("file") > 1
 
 
 def test_other_parts_have_a_line_each(capsys):
-    show(PARTED, OPTIONS, result(JOBS), LIMITED)
+    print_result(PARTED, OPTIONS, result(JOBS), LIMITED)
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["job", "rate"] in lines
     assert ["7", "107"] in lines
 
 
 def as_json(of, definition=dfsio.WRITE):
-    told = document(definition, OPTIONS, of, LIMITED).model_dump(mode="json")
+    told = build_document(definition, OPTIONS, of, LIMITED).model_dump(mode="json")
     return json.loads(json.dumps(told))
 
 
@@ -223,13 +225,13 @@ def test_json_has_it_all():
 
 def test_the_committed_schema_is_the_one_that_the_values_give():
     committed = resources.files("iostudy.report").joinpath("bench.schema.json").read_text("utf-8")
-    assert committed == json_.schema_text(BenchTold), "write schema_text(BenchTold) there"
+    assert committed == json_.format_schema(BenchReport), "run `make docs`"
 
 
 @pytest.mark.parametrize("lacking", [True, False])
 def test_the_document_has_the_form_of_the_schema(lacking):
     told = as_json(result(JOBS) if lacking else with_requests(REQUESTS), PARTED)
-    assert_conforms(told, json_.schema(BenchTold))
+    assert_conforms(told, json_.build_schema(BenchReport))
     assert next(iter(told.items())) == ("schema", "iostudy.bench/1")
 
 
@@ -242,7 +244,7 @@ def test_a_figure_without_a_bound_is_null():
 
 @given(BUCKETS.filter(bool))
 def test_bars_have_every_power_of_two_and_the_longest_is_full(buckets):
-    told = list(bars(merged(buckets)))
+    told = list(format_bars(merge_buckets(buckets)))
     assert max(len(bar) for _, _, bar in told) == BAR_LETTERS
     assert told[0][2]
     assert told[-1][2]
@@ -271,12 +273,12 @@ REQUESTS = BlockRequests(
 
 def with_requests(requests: BlockRequests) -> TrialResult:
     plain = result()
-    seen = replace(plain.telemetry.seen, requests=requests)
-    return replace(plain, telemetry=replace(plain.telemetry, seen=seen))
+    seen = replace(plain.telemetry.summary, requests=requests)
+    return replace(plain, telemetry=replace(plain.telemetry, summary=seen))
 
 
 def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
-    show(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)
+    print_result(dfsio.WRITE, OPTIONS, with_requests(REQUESTS), LIMITED)
     told = capsys.readouterr()
     lines = [line.split() for line in told.out.splitlines()]
     assert ["sda", "read", "91.5", "64.0", "128", "128", "240", "240"] in lines
@@ -288,10 +290,10 @@ def test_requests_of_the_block_layer_are_printed_with_what_was_lost(capsys):
 
 
 def test_that_no_request_was_seen_is_told(capsys):
-    show(dfsio.WRITE, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
+    print_result(dfsio.WRITE, OPTIONS, with_requests(BlockRequests({}, 0, 0, 0, 0.0)), LIMITED)
     told = capsys.readouterr()
     assert "requests of" not in told.out
-    assert "note: no request was seen" in told.err
+    assert "note: no request was recorded" in told.err
 
 
 def test_json_has_requests_only_where_they_were_asked_for():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report import json_
-from iostudy.report.values.bench import BenchTold
+from iostudy.report.documents.bench import BenchReport
+from iostudy.report.render import json_
 from iostudy.settings.trace_instance import PREFIX
 from tests.cli.program import HANG_GUARD_SECONDS, Program
 from tests.json_schema import assert_conforms
@@ -48,7 +48,7 @@ def test_it_tells_of_the_requests_of_every_disk_below_and_leaves_nothing(
     done = program(*bench, "--block-latency", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert_conforms(told, json_.schema(BenchTold))
+    assert_conforms(told, json_.build_schema(BenchReport))
     written = told["block_requests"]["devices"][loop]["write"]
     assert sum(size * count for size, count in written["size_bytes"]) >= 8 << 20
     assert 0 < written["latency_us"]["mean"] <= written["latency_us"]["percentiles"]["max"]

@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     def ordered(*arguments: object, **_: object) -> None:
         asked.append(arguments)
 
-    monkeypatch.setattr(place, "ordered", ordered)
+    monkeypatch.setattr(place, "build_cluster_request", ordered)
     return asked
 
 

@@ -85,7 +85,7 @@ def test_bench_prints_figures_with_units(program):
     assert re.search(r"bytes +1\.00 +MiB ", done.stdout)
     assert not re.search(r"\de[+-]\d|kB", done.stdout)
     assert re.search(r"write, up to us +share, %", done.stdout)
-    limit = r"^(What limited the run is unclear|.* was the limit): "
+    limit = r"^(The bottleneck is unclear|.* was the bottleneck): "
     assert re.search(limit, done.stdout, re.MULTILINE)
     told = json.loads(program("bench", "dfsio-read", *options, "--json").stdout)
     assert told["latencies_us"]["read"]["percentiles"]["max"] > 0
@@ -155,13 +155,13 @@ def test_get_set_and_restore(program, loop):
         (("bench", "dfsio-write", "-o", "size=1 gigabyte"), "not a size"),
         (("bench", "dfsio-write", "-o", "sise=1GiB"), "the options are files, size"),
         (("bench", "dfsio-write", "-o", "files"), "has no value"),
-        (("bench", "dfsio-write", "--target", "/no/such/place"), "nothing there"),
+        (("bench", "dfsio-write", "--target", "/no/such/place"), "does not exist"),
         (("bench", "dfsio-write", "-o", "siz=1MiB"), "siz: unknown option, did you mean size?"),
         (("bench", "dfsio-write", "-o", "files=0"), "files: out of range; allowed: 1 or more"),
         (("report", "/no/such/place"), "no ledger.sqlite"),
         (("run", "no-such-study"), "quickstart"),
         (("run", "quickstart", "--resume"), "there is none in results/"),
-        (("run", "quickstart", "--resume", "--seed", "1", "--out", "x"), "leave --seed out"),
+        (("run", "quickstart", "--resume", "--seed", "1", "--out", "x"), "omit --seed"),
         (("doctor", "/no/such/place"), "No such file"),
         (("get", "block.scheduler", "--on", "/proc"), "no block device"),
     ],

@@ -18,7 +18,7 @@ def test_two_studies_beside_each_other_in_every_form(program):
     two_studies(program)
     done = program("compare", "one", "two")
     assert done.returncode == 0, done.stderr
-    assert "The second study against the first" in done.stdout
+    assert "Second study compared with the first" in done.stdout
     assert "seed" in done.stdout
     told = json.loads(program("compare", "one", "two", "--format", "json").stdout)
     assert [each["first"]["configuration"] for each in told["compared"]] == ["1MiB", "64KiB"]

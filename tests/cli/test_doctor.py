@@ -16,9 +16,9 @@ from iostudy.cli import doctor_json, stack_tree
 from iostudy.cli.console import Branch
 from iostudy.cli.doctor import heading
 from iostudy.host.advice.finding import Certainty
-from iostudy.host.advice.gather import gather
-from iostudy.host.advice.registry import judge
-from iostudy.host.inventory import inventory
+from iostudy.host.advice.gather import gather_facts
+from iostudy.host.advice.registry import evaluate_rules
+from iostudy.host.inventory import collect_inventory
 from iostudy.host.topology import read_topology
 from tests.fixtures_loop import loop_disk
 from tests.host import recorded
@@ -32,7 +32,9 @@ OVERLAY = (
 
 def drawn(root: Path) -> list[str]:
     """The tree with two blanks a level."""
-    return [line for branch in stack_tree.branches(read_topology(root)) for line in _lines(branch)]
+    return [
+        line for branch in stack_tree.build_trees(read_topology(root)) for line in _lines(branch)
+    ]
 
 
 def _lines(branch: Branch, depth: int = 0) -> Iterator[str]:
@@ -81,7 +83,7 @@ def test_every_certainty_has_a_heading_of_its_own():
 
 def test_the_committed_schema_is_the_one_that_the_values_give():
     committed = resources.files("iostudy.cli").joinpath("doctor.schema.json").read_text("utf-8")
-    assert committed == doctor_json.schema_text(), "write schema_text() to doctor.schema.json"
+    assert committed == doctor_json.format_schema(), "write format_schema() to doctor.schema.json"
 
 
 @pytest.mark.parametrize(
@@ -91,9 +93,9 @@ def test_the_document_of_a_host_has_the_form_of_the_schema(
     tmp_path: Path, host: Callable[[Path], Path]
 ):
     root = host(tmp_path)
-    facts = gather(root=root, statvfs=lambda _: recorded.room())
-    told = doctor_json.document(facts, judge(facts), inventory(root=root))
-    assert_conforms(json.loads(json.dumps(told)), doctor_json.schema())
+    facts = gather_facts(root=root, statvfs=lambda _: recorded.room())
+    told = doctor_json.build_document(facts, evaluate_rules(facts), collect_inventory(root=root))
+    assert_conforms(json.loads(json.dumps(told)), doctor_json.build_schema())
     assert {device["name"] for device in told["stack"]} >= set(told["host"]["block_devices"])
 
 
@@ -101,7 +103,7 @@ def test_the_output_of_the_program_has_the_form_of_the_schema(program):
     done = program("doctor", "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert_conforms(told, doctor_json.schema())
+    assert_conforms(told, doctor_json.build_schema())
     assert next(iter(told.items())) == ("schema", "iostudy.doctor/1")
     assert told["host"]["cpu"]["count"] >= 1
 
@@ -154,7 +156,7 @@ def test_a_loop_back_disk_on_a_loop_back_disk(program):
 
 def _judged(program, outer: str, inner: str, folder: Path) -> None:
     for place in (inner, f"/dev/{inner}", str(folder)):
-        stack = gather(place).topology
+        stack = gather_facts(place).topology
         assert stack.by_name[inner].below == (outer,)
         assert [str(mount.mount.point) for mount in stack.places_on(inner)] == [str(folder)]
         assert [loop.name for loop in stack.loops_in(*stack.places_on(outer))] == [inner]

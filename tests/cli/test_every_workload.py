@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report import json_
-from iostudy.report.values.bench import BenchTold
+from iostudy.report.documents.bench import BenchReport
+from iostudy.report.render import json_
 from iostudy.workloads import catalog
-from iostudy.workloads.written import bench_command, example_figures, flow
+from iostudy.workloads.option_text import bench_command, example_figures, format_flow
 from tests.hadoop import webhdfs
 from tests.json_schema import assert_conforms
+
+pytestmark = pytest.mark.child
 
 NEEDS = {"root-events": "uproot"}
 BLOCKS = 3
@@ -66,7 +68,7 @@ def test_it_runs_once_and_leaves_nothing(program, name, request):
     done = program(*arguments, "--target", str(target), "--json")
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert_conforms(told, json_.schema(BenchTold))
+    assert_conforms(told, json_.build_schema(BenchReport))
     first = example_figures(definition)[0].name
     assert told["figures"][first]["value"] > 0
     assert list(target.iterdir()) == []
@@ -96,7 +98,7 @@ def test_each_runs_inside_a_study(program):
     names = [name for name in ON_FILES if can_run(name)]
     target = program.folder / "target"
     target.mkdir()
-    asked = [f"  - {name}: {flow(small(catalog.get(name).example))}\n" for name in names]
+    asked = [f"  - {name}: {format_flow(small(catalog.get(name).example))}\n" for name in names]
     text = STUDY.replace("BLOCKS", str(BLOCKS)).replace("TARGET", str(target))
     program.write(text + "".join(asked))
     with program.start_study() as running:

@@ -49,8 +49,8 @@ def test_a_signal_ends_a_study_with_everything_put_back(program, number, code):
     process.send_signal(number)
     _, stderr = process.communicate()
     assert process.returncode == code
-    assert "See them with: iostudy report out\n" in stderr
-    assert "Go on with: iostudy run study.yaml --resume --out out\n" in stderr
+    assert "Show them with: iostudy report out\n" in stderr
+    assert "Resume with: iostudy run study.yaml --resume --out out\n" in stderr
     assert "Traceback" not in stderr
     assert program.leftovers() == []
     assert len(finished(program)) >= 3
@@ -109,8 +109,8 @@ def test_a_study_that_is_whole_is_only_told_again(program):
     kept = program.rows()
     (program.out / "report.html").unlink()
     again = program.run_study("--resume", "--fail-on", "inconclusive")
-    assert "making a loop-back disk" not in again.stderr
-    assert "nothing is left to run of the study in out; this is its report" in again.stderr
+    assert "creating a loop-back disk" not in again.stderr
+    assert "the study in out is complete; this is its report" in again.stderr
     assert (again.stdout, program.rows()) == (first.stdout, kept)
     assert (program.out / "report.html").exists()
     assert again.returncode == ("inconclusive" in first.stdout)
@@ -205,7 +205,7 @@ def test_the_output_folder_of_another_study(program):
     program.write(study())
     assert program.run_study().returncode == 0
     kept = program.rows()
-    assert "holds one already" in program.run_study().stderr
+    assert "already contains one" in program.run_study().stderr
     program.write(study().replace("Which?", "Which else?"))
     done = program.run_study("--resume")
     assert done.returncode == 2
@@ -221,7 +221,7 @@ def test_a_ledger_cut_short(program):
     for arguments in (("report", "out"), ("run", "study.yaml", "--out", "out", "--resume")):
         done = program(*arguments)
         assert done.returncode == 2
-        assert "a whole ledger" in done.stderr
+        assert "an intact ledger" in done.stderr
         assert "Traceback" not in done.stderr
     assert path.stat().st_size == 9000
 
@@ -229,11 +229,11 @@ def test_a_ledger_cut_short(program):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("/no/such/place", "there is nothing there"),
+        ("/no/such/place", "it does not exist"),
         ("/proc", "a folder to work in"),
-        ("/etc/passwd", "that is no directory"),
+        ("/etc/passwd", "it is not a directory"),
         ("{scratch: {device: /etc/passwd}}", "no block device"),
-        ("{loopback: {size: 900TiB}}", "free"),
+        ("{loopback: {size: 15TiB}}", "free"),
     ],
 )
 def test_a_target_that_cannot_be_used(program, target, words):
@@ -349,7 +349,7 @@ def test_a_state_directory_that_cannot_be_looked_into_is_told(program):
     state = program.folder / "state"
     state.write_text("no folder")
     done = program("restore")
-    assert (done.returncode, "Not a directory" in done.stderr) == (2, True)
+    assert (done.returncode, "is not a directory" in done.stderr) == (2, True)
     done = program("settings")
     assert (done.returncode, "warning: " in done.stderr) == (0, True)
     state.unlink()

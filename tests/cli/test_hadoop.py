@@ -105,7 +105,7 @@ def test_a_cluster_from_up_to_down(program: Program) -> None:
     assert done.returncode == 0, done.stderr
     assert "freed: " in done.stderr
     assert left(program) == []
-    assert processes.find(cluster) == ()
+    assert processes.find_processes(cluster) == ()
     assert program("hadoop", "logs", "namenode").returncode == 0
 
 
@@ -134,11 +134,11 @@ def test_what_an_up_that_was_killed_has_left_is_gone_with_the_next_command(
     cluster = identity(program)
     started.send_signal(signal.SIGKILL)
     started.communicate(timeout=HANG_GUARD_SECONDS)
-    assert processes.find(cluster)
+    assert processes.find_processes(cluster)
     done = program("settings", "block.scheduler")
     assert done.returncode == 0
     assert f"restored: Hadoop cluster {cluster}" in done.stderr
-    assert processes.find(cluster) == ()
+    assert processes.find_processes(cluster) == ()
     assert left(program) == []
 
 
@@ -150,7 +150,7 @@ def test_an_up_that_is_interrupted_leaves_nothing(program: Program) -> None:
     started.send_signal(signal.SIGINT)
     started.communicate(timeout=HANG_GUARD_SECONDS)
     assert started.returncode == 130
-    assert processes.find(cluster) == ()
+    assert processes.find_processes(cluster) == ()
     assert left(program) == []
 
 
@@ -163,6 +163,6 @@ def wait_for(path: Path) -> None:
 
 def wait_until_gone(pid: int) -> None:
     until = time.monotonic() + HANG_GUARD_SECONDS
-    while processes.identified(pid, "").runs():
+    while processes.identify_child(pid, "").runs():
         assert time.monotonic() < until
         time.sleep(0.02)

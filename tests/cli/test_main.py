@@ -12,7 +12,7 @@ from iostudy.cli.commands import COMMANDS
 from iostudy.cli.main import EXIT_CODES
 from tests.cli.program import study
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/commands.md"
 # No file system has names of more than 255 bytes, whoever asks.
 TOO_LONG = "/" + "x" * 300
 OPTIONS = """\
@@ -41,7 +41,7 @@ def test_every_command_tells_of_a_path_that_cannot_be_looked_at(program, argumen
     program.write(study(OPTIONS.replace("PLACE", TOO_LONG)))
     done = program(*arguments)
     assert done.returncode == 2, (done.stdout, done.stderr)
-    assert TOO_LONG in done.stderr
+    assert "the path is too long" in done.stderr or TOO_LONG in done.stderr
     assert "remedy" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -87,14 +87,33 @@ def test_an_internal_error_is_printed_where_its_traceback_cannot_be_kept(program
 def test_settings_are_restored_before_an_internal_error_is_reported(program, monkeypatch):
     order: list[str] = []
     monkeypatch.setattr("iostudy.cli.main.app", lambda **_: {}["x"])
-    monkeypatch.setattr("iostudy.cli.main._restore_open", lambda: order.append("restored"))
+    monkeypatch.setattr(
+        "iostudy.cli.main._restore_open_transactions", lambda: order.append("restored")
+    )
     monkeypatch.setattr("iostudy.cli.main.say", lambda _: order.append("reported"))
     assert program("settings").returncode == 70
     assert order == ["restored", "reported"]
 
 
-def test_the_readme_has_the_commands_of_the_help_in_their_order_and_its_exit_codes():
-    text = README.read_text(encoding="utf-8")
+def test_the_page_has_the_commands_of_the_help_in_their_order_and_its_exit_codes():
+    text = PAGE.read_text(encoding="utf-8")
     commands = [command.name for command in COMMANDS]
     assert re.findall(r"^\| `iostudy ([a-z]+)", text, re.MULTILINE) == commands
     assert EXIT_CODES in " ".join(text.replace("`", "").split())
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_the_summary_of_a_command_is_the_first_line_of_its_help(command):
+    loaded = command.load()
+    assert loaded.help.splitlines()[0] == command.summary
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_the_page_has_every_option_of_a_command(command):
+    (line,) = re.findall(rf"^\| `iostudy {command.name}\b.*", PAGE.read_text("utf-8"), re.MULTILINE)
+    options = [
+        max(parameter.opts, key=len)
+        for parameter in command.load().params
+        if parameter.param_type_name == "option"
+    ]
+    assert [option for option in options if option not in line] == []

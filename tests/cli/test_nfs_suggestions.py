@@ -25,7 +25,9 @@ LEFT_OUT = (
 
 
 def told(name: str, mounts: bytes = MOUNTS) -> list[str]:
-    return list(nfs_suggestions.told(load(library.find(name)), parse_mountinfo(mounts)))
+    return list(
+        nfs_suggestions.suggest_nfs(load(library.find_study(name)), parse_mountinfo(mounts))
+    )
 
 
 def test_the_line_that_takes_it_is_told():
@@ -37,12 +39,14 @@ def test_the_line_that_takes_it_is_told():
 
 
 def test_with_that_line_the_study_has_it_and_others_are_told_for_the_next_of_the_report():
-    text = load(library.find("edit-log")).text
+    text = load(library.find_study("edit-log")).text
     added = text.replace("    4 local disks:", '    1 NFS disk: "/mnt/journal"\n    4 local disks:')
     asked = parse(added, where="edit-log.yaml", name="edit-log")
     assert "1 NFS disk" in {own.label for own in asked.configurations()}
-    assert list(nfs_suggestions.told(asked, parse_mountinfo(MOUNTS))) == []
-    (line,) = nfs_suggestions.told(asked, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b")))
+    assert list(nfs_suggestions.suggest_nfs(asked, parse_mountinfo(MOUNTS))) == []
+    (line,) = nfs_suggestions.suggest_nfs(
+        asked, parse_mountinfo(MOUNTS.replace(b"/mnt/a,b", b"/mnt/b"))
+    )
     assert line.startswith("NFS at /mnt/b is not used;")
     assert '`1 NFS filer: "/mnt/b"`' in line
 
@@ -65,6 +69,7 @@ def test_of_other_studies_nothing_is_said(name):
     assert told(name) == []
 
 
+@pytest.mark.child
 def test_check_tells_it(program, monkeypatch):
     monkeypatch.setattr(check, "read_mounts", lambda: parse_mountinfo(MOUNTS))
     done = program("check", "edit-log")

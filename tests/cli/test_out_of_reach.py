@@ -35,7 +35,7 @@ def data(loop: str, tmp_path: Path) -> Iterator[Path]:
 
 def perform(program: Program, *changes: Change) -> None:
     """What a command does that is killed before it can restore anything."""
-    Transaction(directory=program.folder / "state").perform(*changes)
+    Transaction(directory=program.folder / "state").apply(*changes)
 
 
 def journals(program: Program) -> list[Path]:
@@ -77,7 +77,7 @@ def test_a_file_system_that_is_gone_for_good_is_accepted(
     assert program("restore", "--force").returncode == NOT_RESTORED
     done = program("restore", "--accept")
     assert done.returncode == 0, done.stderr
-    assert "accepted as it is" in done.stderr
+    assert "accepted unchanged" in done.stderr
     assert journals(program) == []
 
 
@@ -86,7 +86,7 @@ def test_options_in_another_namespace_stop_only_their_own_target(
 ) -> None:
     def act() -> None:
         wanted: dict[Setting, str] = dict.fromkeys(kinds.bind("mount.atime", data), "noatime")
-        perform(program, *kinds.changes(wanted))
+        perform(program, *kinds.prepare_changes(wanted))
 
     with in_namespace.kept(act) as pid:
         done = program("set", "block.read_ahead_kb=64", "--on", loop)

@@ -11,7 +11,7 @@ from rich.console import Console
 from iostudy.cli import console, progress
 from iostudy.errors import SettingError
 from iostudy.execution.listeners import Listener
-from iostudy.execution.session import assign
+from iostudy.execution.session import prepare_session
 from iostudy.node.fake import Disturbance, FakeNode
 from iostudy.study.schema import parse
 from tests.cli.screen import Screen
@@ -59,8 +59,8 @@ def show(folder, monkeypatch, *, terminal, text=TEXT, script=None, effects=None,
     study = parse(text, where="study.yaml", name="study")
     node = FakeNode(noise=0.06, script=script or {}, effects=effects or {})
     watched = Watched(screen.file)
-    with progress.listener() as listening:
-        assign(study, folder, root=True, resume=False).carry_out(
+    with progress.show_progress() as listening:
+        prepare_session(study, folder, root=True, resume=False).execute(
             node, root=True, seed=1, listeners=[listening, watched]
         )
     return screen.file.getvalue(), watched.seen
@@ -123,7 +123,7 @@ def test_off_a_terminal_there_is_a_line_a_block_with_the_time_left(tmp_path, mon
     [
         (
             "hadoop.dfs.datanode.handler.count: [10, 20]",
-            ", with the cluster's daemons started anew",
+            ", with a restart of the cluster's daemons",
         ),
         ("block.scheduler: [none, bfq]", ""),
     ],

@@ -14,7 +14,7 @@ def test_published_figures_alone(program, name):
     done = program("report", "--reference", name)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{name}: ")
-    assert "Left open there" in done.stdout
+    assert "Open questions" in done.stdout
 
 
 def test_the_forms_of_published_figures(program):

@@ -1,4 +1,4 @@
-"""What could not be put back, and what a user can do about it."""
+"""Changes that cannot be restored, and the choices of a user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.settings import kinds
-from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.journal import Journal, JournalMode
 from tests.cli.program import endless, study
 
 pytestmark = pytest.mark.root
@@ -23,9 +23,9 @@ def read_ahead(loop: str) -> Path:
 def conflict(program, loop):
     """`set` was killed before it committed, and somebody else has set the value since."""
     original = read_ahead(loop).read_text()
-    change = kinds.changes(dict.fromkeys(kinds.bind("block.read_ahead_kb", loop), "64"))
-    journal = Journal.create(program.folder / "state", Mode.SET, "iostudy set")
-    journal.announce(change)
+    change = kinds.prepare_changes(dict.fromkeys(kinds.bind("block.read_ahead_kb", loop), "64"))
+    journal = Journal.create(program.folder / "state", JournalMode.SET, "iostudy set")
+    journal.log_changes(change)
     journal.close()
     read_ahead(loop).write_text("32")
     return original
@@ -71,7 +71,7 @@ def test_what_was_set_twice_goes_back_in_one_line(program, loop):
 def test_one_decision_at_a_time(program):
     done = program("restore", "--accept", "--force")
     assert done.returncode == 2
-    assert "give one" in done.stderr
+    assert "--accept to keep" in done.stderr
 
 
 def test_what_is_held_on_a_device_with_a_study_on_it_waits(program, loop):

@@ -34,14 +34,14 @@ def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
     process.communicate()
     before = read_search(program.out).candidates
     early = program("persist", "out")
-    assert (early.returncode, "has not come to its confirmation" in early.stderr) == (2, True)
+    assert (early.returncode, "has no confirmation yet" in early.stderr) == (2, True)
     done = program.run_study("--resume")
     assert done.returncode == 0, done.stderr
     found = read_search(program.out)
     assert found.candidates[: len(before)] == before
     assert found.outcome.winner is not None
     assert f"confirming {found.outcome.winner} in fresh blocks" in done.stderr
-    assert "the verdict is of fresh blocks" in " ".join(done.stdout.split())
+    assert "the verdict comes from fresh blocks" in " ".join(done.stdout.split())
     assert program.leftovers() == []
 
     file = program.out / f"{CONFIRMATION}.yaml"

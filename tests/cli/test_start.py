@@ -8,6 +8,8 @@ import pytest
 
 from iostudy.cli.commands import COMMANDS, Command
 
+pytestmark = pytest.mark.child
+
 
 @pytest.mark.parametrize(
     ("started", "late"),
@@ -26,7 +28,7 @@ def test_what_takes_long_to_load_is_not_needed_to_start(started: str, late: set[
 
 ALLOWED = {"iostudy", "typer", "click", "rich", "shellingham", "typing_extensions", "annotated_doc"}
 """Packages outside the standard library that printing a version may import."""
-OWN = {"cli", "errors", "units", "safe_path", "durable", "settings", "report"}
+OWN = {"cli", "errors", "units", "visible", "safe_path", "durable", "host", "settings", "report"}
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])

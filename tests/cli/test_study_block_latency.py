@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.host import tracefs
-from iostudy.report import json_
+from iostudy.report.render import json_
 from iostudy.settings.trace_instance import PREFIX
 from tests.cli.program import Program
 from tests.json_schema import assert_conforms
@@ -40,7 +40,7 @@ def test_every_trial_is_traced_and_the_report_tells_of_all_together(
     assert list((tracing / "instances").glob(f"{PREFIX}*")) == []
 
     told = json.loads((program.out / "report.json").read_text("utf-8"))
-    assert_conforms(told, json_.schema())
+    assert_conforms(told, json_.build_schema())
     rows = [row for row in program.rows() if row.counts]
     for own in told["block_requests"]:
         assert own["trials"] == BLOCKS
@@ -50,17 +50,17 @@ def test_every_trial_is_traced_and_the_report_tells_of_all_together(
             if (each["device"], each["operation"]) == (told["device"], "write")
         ]
         kept = [
-            row.seen.requests.devices[row.device]["write"]
+            row.summary.requests.devices[row.device]["write"]
             for row in rows
-            if row.configuration == own["configuration"] and row.seen and row.seen.requests
+            if row.configuration == own["configuration"] and row.summary and row.summary.requests
         ]
         assert len(kept) == BLOCKS
         assert all(each.moved_bytes >= WRITTEN_BYTES for each in kept)
         assert write["count"] == sum(write["counts"]) == sum(each.count for each in kept)
         assert min(k.mean_us for k in kept) <= write["mean_us"] <= max(k.mean_us for k in kept)
         assert write["percentiles_us"]["max"] <= max(each.max_us for each in kept)
-    assert "### Requests of each disk" in (program.out / "report.md").read_text("utf-8")
-    assert "Requests of each disk" in (program.out / "report.html").read_text("utf-8")
+    assert "### Block request latency" in (program.out / "report.md").read_text("utf-8")
+    assert "Block request latency" in (program.out / "report.html").read_text("utf-8")
 
 
 def test_where_there_is_no_disk_it_is_told_before_anything_is_run(
@@ -75,7 +75,7 @@ def test_where_there_is_no_disk_it_is_told_before_anything_is_run(
 def test_where_the_kernel_does_not_show_its_requests_no_disk_is_made(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracefs, "find", lambda: None)
+    monkeypatch.setattr(tracefs, "find_tracefs", lambda: None)
     program.write(ON_DISK)
     for done in (program("check", "study.yaml"), program.run_study()):
         assert done.returncode == 2

@@ -9,8 +9,8 @@ from importlib import resources
 
 import pytest
 
-from iostudy.report import json_
-from iostudy.report.values.watched import WatchedTold
+from iostudy.report.documents.watch import WatchReport
+from iostudy.report.render import json_
 from tests.json_schema import assert_conforms
 
 pytestmark = pytest.mark.process
@@ -21,7 +21,7 @@ def test_a_commands_processes_and_devices_are_told_with_what_limited_it(program,
     file = tmp_path / "written"
     write = ["dd", "if=/dev/zero", f"of={file}", "bs=1M", "count=64", "conv=fsync", "status=none"]
     told = json.loads(program("watch", "--json", "--", *write).stdout)
-    assert_conforms(told, json_.schema(WatchedTold))
+    assert_conforms(told, json_.build_schema(WatchReport))
     assert next(iter(told.items())) == ("schema", "iostudy.watched/1")
     assert told["command"] == write
     assert told["exit_code"] == 0
@@ -35,7 +35,7 @@ def test_a_commands_processes_and_devices_are_told_with_what_limited_it(program,
 
 def test_the_committed_schema_is_the_one_that_the_values_give():
     committed = resources.files("iostudy.report").joinpath("watched.schema.json").read_text("utf-8")
-    assert committed == json_.schema_text(WatchedTold), "write schema_text(WatchedTold) there"
+    assert committed == json_.format_schema(WatchReport), "run `make docs`"
 
 
 def test_arguments_and_names_that_are_no_text_are_told_as_json(program, tmp_path):
@@ -44,14 +44,14 @@ def test_arguments_and_names_that_are_no_text_are_told_as_json(program, tmp_path
     odd.chmod(0o755)
     told = json.loads(program("watch", "--json", "--", str(odd)).stdout)
     assert told["command"] == [str(odd)]
-    assert_conforms(told, json_.schema(WatchedTold))
+    assert_conforms(told, json_.build_schema(WatchReport))
 
 
 @pytest.mark.root
 def test_the_device_that_was_named_is_the_one_that_is_judged(program, loop):
     read = ["dd", f"if=/dev/{loop}", "of=/dev/null", "bs=1M", "count=16", "iflag=direct"]
     told = json.loads(program("watch", "--json", loop, "--", *read).stdout)
-    assert_conforms(told, json_.schema(WatchedTold))
+    assert_conforms(told, json_.build_schema(WatchReport))
     assert told["device"] == loop
     assert list(told["devices"]) == [loop]
     assert told["devices"][loop]["kB_read"] == 16 * 1024

@@ -35,7 +35,7 @@ from iostudy.settings.transaction.recovery import restore_stale
 from iostudy.settings.transaction.state import state_directory
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents
-from iostudy.workloads.native.latency import compact
+from iostudy.workloads.native.latency import compact_histogram
 from tests.fixtures_loop import MIB, queue_state
 
 SETTINGS = str(Path(iostudy.settings.__file__).parent)
@@ -70,7 +70,7 @@ KERNEL = (
 )
 """Files that VALUES concern, and that others may be disturbed with."""
 
-INSTANCES = ROOT / tracefs.USUAL / "instances"
+INSTANCES = ROOT / tracefs.DEFAULT_PATH / "instances"
 
 
 def change_scheduler(loop: str) -> None:
@@ -81,7 +81,7 @@ def change_scheduler(loop: str) -> None:
             wanted: dict[Setting, str] = {}
             for name, value in values.items():
                 wanted |= dict.fromkeys(kinds.bind(f"block.{name}", loop), value)
-            with transaction.applied(*kinds.changes(wanted)):
+            with transaction.apply_temporarily(*kinds.prepare_changes(wanted)):
                 pass
 
 
@@ -90,7 +90,10 @@ def change_every_kind(point: Path) -> None:
     wanted: dict[Setting, str] = {}
     for name, value in VALUES.items():
         wanted |= dict.fromkeys(kinds.bind(name, point), catalog.get(name).parse(value))
-    with Transaction() as transaction, transaction.applied(*kinds.changes(wanted)):
+    with (
+        Transaction() as transaction,
+        transaction.apply_temporarily(*kinds.prepare_changes(wanted)),
+    ):
         pass
 
 
@@ -98,11 +101,11 @@ def use_scratch_disk(folder: Path) -> None:
     """A scratch disk with a file system after another, and a scheduler of its own."""
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(folder, 16 * MIB)
-        transaction.perform(disk)
+        transaction.apply(disk)
         for kind in ("ext4", "ext2"):
-            with transaction.applied(NewFilesystem.prepare(disk, Filesystem(kind))):
+            with transaction.apply_temporarily(NewFilesystem.prepare(disk, Filesystem(kind))):
                 wanted = dict.fromkeys(kinds.bind("block.scheduler", disk.mount_point), "kyber")
-                with transaction.applied(*kinds.changes(wanted)):
+                with transaction.apply_temporarily(*kinds.prepare_changes(wanted)):
                     (disk.mount_point / "file").write_bytes(bytes(MIB))
 
 
@@ -111,8 +114,8 @@ def trace_requests(loop: str) -> None:
     device = read_device(loop)
     with Transaction() as transaction:
         instance = TraceInstance.prepare([device])
-        with transaction.applied(instance):
-            events = BlockEvents(instance.path, {device.number: loop}, compact)
+        with transaction.apply_temporarily(instance):
+            events = BlockEvents(instance.path, {device.number: loop}, compact_histogram)
             events.start()
             Path(device.path).read_bytes()
             events.stop()
@@ -123,7 +126,7 @@ def leave_settings(loop: str) -> None:
     transaction = Transaction()
     settings = kinds.bind("block.scheduler", loop) + kinds.bind("block.nr_requests", loop)
     values = ("kyber", "300")
-    transaction.perform(*kinds.changes(dict(zip(settings, values, strict=True))))
+    transaction.apply(*kinds.prepare_changes(dict(zip(settings, values, strict=True))))
     kill_me()
 
 
@@ -132,10 +135,10 @@ def rescue() -> None:
     deadline = time.monotonic() + 10
     while True:
         recovery = restore_stale()
-        recovery.undoing.check()
-        if not recovery.left_alone:
+        recovery.undo_result.check()
+        if not recovery.skip_reasons:
             return
-        assert time.monotonic() < deadline, recovery.left_alone
+        assert time.monotonic() < deadline, recovery.skip_reasons
         time.sleep(0.01)
 
 

@@ -20,11 +20,11 @@ VICTIM = """\
 import os, signal, sys
 from pathlib import Path
 from iostudy.hadoop.existing.cluster import ExistingCluster, find
-from iostudy.settings.clusters.existing import HdfsFolder
-from iostudy.settings.transaction import Transaction
+from iostudy.settings.clusters.hdfs_folder import HdfsFolder
+from iostudy.settings.transaction.transaction import Transaction
 cluster = ExistingCluster(find("hdfs:///bench"), Path(sys.argv[1]))
 with Transaction() as transaction:
-    transaction.perform(HdfsFolder.prepare(cluster))
+    transaction.apply(HdfsFolder.prepare(cluster))
     print(cluster.folder, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -55,9 +55,9 @@ def test_it_is_removed_by_the_next_command(
     assert done.returncode == -signal.SIGKILL, done.stderr
     name = done.stdout.strip().rpartition("/")[2]
     assert webhdfs.names(hadoop_cluster, bench) == before | {name}
-    undoing = restore_stale().undoing
+    undoing = restore_stale().undo_result
     assert not undoing.failures
-    assert [str(text) for text in undoing.put_back] == [
+    assert [str(text) for text in undoing.restored_values] == [
         f"work folder {done.stdout.strip()}: removed"
     ]
     assert webhdfs.names(hadoop_cluster, bench) == before

@@ -68,7 +68,7 @@ def bound(setting: str, place: str | Path) -> Setting:
 
 
 def changes(place: str | Path, **values: str) -> tuple[Change, ...]:
-    return kinds.changes({bound(name, place): value for name, value in values.items()})
+    return kinds.prepare_changes({bound(name, place): value for name, value in values.items()})
 
 
 def remount(point: Path, options: str) -> None:
@@ -78,4 +78,4 @@ def remount(point: Path, options: str) -> None:
 
 def rebuilt(change: Change) -> Change:
     """The change as another process finds it in a journal."""
-    return kinds.rebuild(change.kind, json.loads(json.dumps(change.record())))
+    return kinds.rebuild_change(change.kind, json.loads(json.dumps(change.record())))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import RestoreError, SettingError, TargetError
-from iostudy.host.mounts import mount_holding
+from iostudy.host.mounts import find_mount
 from iostudy.settings import kinds
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.transaction import Transaction
@@ -34,7 +34,7 @@ def fuse(point: Path) -> Iterator[Path]:
         options = f"fd={server},rootmode=40000,user_id=0,group_id=0"
         mount = ["mount", "-i", "-t", "fuse", "-o", options, "iostudy-test", str(point)]
         subprocess.run(mount, check=True, pass_fds=[server])
-        yield Path("/sys/class/bdi", mount_holding(point).device, "read_ahead_kb")
+        yield Path("/sys/class/bdi", find_mount(point).device, "read_ahead_kb")
     finally:
         subprocess.run(["umount", "-i", "--lazy", str(point)], check=True)
         os.close(server)
@@ -60,10 +60,10 @@ def test_a_fuse_mount(tmp_path: Path) -> None:
         before = path.read_text()
         (setting,) = kinds.bind(NAME, tmp_path / "with blank")
         assert setting.label == f"{NAME}@{tmp_path / 'with blank'}"
-        (change,) = kinds.changes({setting: "1024"})
-        assert change.touches() == (path.parent.name,)
+        (change,) = kinds.prepare_changes({setting: "1024"})
+        assert change.affected_resources() == (path.parent.name,)
         with Transaction() as transaction:
-            transaction.perform(change)
+            transaction.apply(change)
             assert setting.read() == path.read_text().strip() == "1024"
         assert path.read_text() == before
 
@@ -71,37 +71,37 @@ def test_a_fuse_mount(tmp_path: Path) -> None:
 def test_a_value_between_two_pages_is_refused(tmp_path: Path) -> None:
     with fuse(tmp_path / "m") as path:
         before = path.read_text()
-        (change,) = kinds.changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "77"))
-        with pytest.raises(SettingError, match="the kernel made it 76"):
+        (change,) = kinds.prepare_changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "77"))
+        with pytest.raises(SettingError, match="the actual value is 76"):
             change.apply()
         assert path.read_text() == before
 
 
 def test_a_foreign_value_is_left_alone(tmp_path: Path) -> None:
     with fuse(tmp_path / "m") as path:
-        (change,) = kinds.changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
+        (change,) = kinds.prepare_changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
         change.apply()
         path.write_text("64")
-        with pytest.raises(RestoreError, match="read_ahead_kb is 64: somebody else"):
+        with pytest.raises(RestoreError, match="read_ahead_kb is 64: another process"):
             change.undo()
 
 
 def test_what_was_mounted_is_gone(tmp_path: Path) -> None:
     with fuse(tmp_path / "m"):
-        (change,) = kinds.changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
+        (change,) = kinds.prepare_changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
         change.apply()
     record = json.loads(json.dumps(change.record()))
-    (said,) = kinds.rebuild(change.kind, record).undo(ConflictPolicy.OVERWRITE)
+    (said,) = kinds.rebuild_change(change.kind, record).undo(ConflictPolicy.OVERWRITE)
     assert "it is not mounted any more" in said
 
 
 def test_another_mount_got_the_number(tmp_path: Path) -> None:
     with fuse(tmp_path / "m") as path:
-        (change,) = kinds.changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
+        (change,) = kinds.prepare_changes(dict.fromkeys(kinds.bind(NAME, tmp_path / "m"), "1024"))
         change.apply()
         record = json.loads(json.dumps(change.record()))
         record["owner"]["source"] = "another"
-        (said,) = kinds.rebuild(change.kind, record).undo()
+        (said,) = kinds.rebuild_change(change.kind, record).undo()
         assert "it is not mounted any more" in said
         assert path.read_text() == "1024\n"
 
@@ -112,10 +112,10 @@ def test_btrfs_has_its_own(tmp_path: Path) -> None:
         of_device = queue_state(loop)["read_ahead_kb"]
         (setting,) = kinds.bind(NAME, point)
         before = setting.read()
-        (change,) = kinds.changes({setting: "512"})
-        assert change.touches() == (loop,)
+        (change,) = kinds.prepare_changes({setting: "512"})
+        assert change.affected_resources() == (loop,)
         with Transaction() as transaction:
-            transaction.perform(change)
+            transaction.apply(change)
             assert setting.read() == "512"
             assert queue_state(loop)["read_ahead_kb"] == of_device
         assert setting.read() == before

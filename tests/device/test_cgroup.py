@@ -55,17 +55,20 @@ def bytes_per_second(loop: str, *, writes: int) -> float:
     return writes * MIB / seconds
 
 
-def state() -> tuple[cgroups.Hierarchy, list[Path], list[list[str]]]:
+def state() -> tuple[cgroups.CgroupHierarchy, list[Path], list[list[str]]]:
     hierarchy = cgroups.io_hierarchy()
     groups = sorted(path for path in hierarchy.top.rglob("iostudy-*") if path.is_dir())
-    handed_down = [cgroups.words(p) for p in hierarchy.top.rglob("cgroup.subtree_control")]
+    handed_down = [cgroups.read_words(p) for p in hierarchy.top.rglob("cgroup.subtree_control")]
     return hierarchy, groups, handed_down
 
 
 def test_writes_are_as_slow_as_the_limit_says_and_not_after(loop: str) -> None:
     before = state()
     values = wanted(loop, wbps="8MiB")
-    with Transaction() as transaction, transaction.applied(*kinds.changes(values)):
+    with (
+        Transaction() as transaction,
+        transaction.apply_temporarily(*kinds.prepare_changes(values)),
+    ):
         assert {s.label: s.read() for s in values} == {f"cgroup.wbps@{loop}": str(8 * MIB)}
         limited = bytes_per_second(loop, writes=6)
     assert 4 * MIB < limited < 12 * MIB
@@ -84,7 +87,7 @@ def test_threads_that_were_there_before_are_limited_too(loop: str) -> None:
     thread.start()
     with (
         Transaction() as transaction,
-        transaction.applied(*kinds.changes(wanted(loop, wiops="10"))),
+        transaction.apply_temporarily(*kinds.prepare_changes(wanted(loop, wiops="10"))),
     ):
         begin.set()
         thread.join()
@@ -93,10 +96,10 @@ def test_threads_that_were_there_before_are_limited_too(loop: str) -> None:
 
 def test_several_limits_and_a_weight_are_one_group(loop: str) -> None:
     values = wanted(loop, rbps="1MiB", wbps="max", riops="max", wiops="20", weight="250")
-    changes = kinds.changes(values)
+    changes = kinds.prepare_changes(values)
     assert len(changes) == 1
     before = state()
-    with Transaction() as transaction, transaction.applied(*changes):
+    with Transaction() as transaction, transaction.apply_temporarily(*changes):
         assert [setting.read() for setting in values] == [str(MIB), "max", "max", "20", "250"]
     assert state() == before
     limits = [setting.read() for setting in values if setting.label != "cgroup.weight"]
@@ -120,9 +123,9 @@ def test_after_a_kill_the_group_is_removed(loop: str, then: str, state_dir: Path
         "import signal, sys\n"
         "from tests.device.test_cgroup import bytes_per_second, wanted\n"
         "from iostudy.settings import kinds\n"
-        "from iostudy.settings.transaction import Transaction\n"
+        "from iostudy.settings.transaction.transaction import Transaction\n"
         "loop = sys.argv[1]\n"
-        "Transaction().perform(*kinds.changes(wanted(loop, wbps='2MiB')))\n"
+        "Transaction().apply(*kinds.prepare_changes(wanted(loop, wbps='2MiB')))\n"
         "print('applied', flush=True)\n"
     )
     command = [sys.executable, "-c", script + then, loop]
@@ -134,7 +137,7 @@ def test_after_a_kill_the_group_is_removed(loop: str, then: str, state_dir: Path
         finally:
             victim.kill()
     assert victim.returncode == -signal.SIGKILL
-    (said, *_) = restore_stale().undoing.put_back
+    (said, *_) = restore_stale().undo_result.restored_values
     assert said.endswith("removed")
     assert state() == before
     assert not list(state_dir.glob("*.journal"))

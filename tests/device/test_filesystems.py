@@ -14,10 +14,10 @@ import pytest
 from iostudy.errors import SettingError, TargetError
 from iostudy.host import mounts
 from iostudy.settings import kinds
-from iostudy.settings.scratch import mounted, steps
+from iostudy.settings.scratch import filesystem_properties, steps
 from iostudy.settings.scratch.disk import ScratchDevice
-from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem, maker
-from iostudy.settings.scratch.mounted import ExtSuperblock
+from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem, mkfs_program
+from iostudy.settings.scratch.filesystem_properties import ExtSuperblock
 from iostudy.settings.scratch.new_filesystem import NewFilesystem
 from iostudy.settings.transaction.transaction import Transaction
 from tests.fixtures_loop import MIB, loop_disk
@@ -57,8 +57,8 @@ def prepared(
 
 
 def tool(filesystem: str) -> None:
-    if shutil.which(maker(filesystem)) is None:
-        pytest.skip(f"no {maker(filesystem)}")
+    if shutil.which(mkfs_program(filesystem)) is None:
+        pytest.skip(f"no {mkfs_program(filesystem)}")
 
 
 @pytest.mark.parametrize("filesystem", MADE, ids=Filesystem.describe)
@@ -67,10 +67,10 @@ def test_what_is_made_is_what_was_wanted(disk: str, tmp_path: Path, filesystem: 
     scratch, made = prepared(disk, tmp_path, filesystem)
     assert NewFilesystem.from_record(json.loads(json.dumps(made.record()))) == made
     with Transaction() as transaction:
-        transaction.perform(scratch, made)
+        transaction.apply(scratch, made)
         found = made.read_back()
         assert set(found) == {f"{name}@{disk}" for name in filesystem.wanted()}
-        assert {"nodev", "nosuid"} <= set(mounts.mounts_at(made.point)[0].options)
+        assert {"nodev", "nosuid"} <= set(mounts.find_mounts_at(made.point)[0].options)
         for name, value in filesystem.wanted().items():
             (setting,) = kinds.bind(name, made.point)
             assert found[f"{name}@{disk}"] == setting.read()
@@ -81,7 +81,7 @@ def test_what_is_made_is_what_was_wanted(disk: str, tmp_path: Path, filesystem: 
             else:
                 assert setting.read() == value
         (made.point / "file").write_text("data")
-    assert mounts.mounts_at(made.point) == ()
+    assert mounts.find_mounts_at(made.point) == ()
     assert not scratch.folder.exists()
 
 
@@ -90,7 +90,7 @@ def test_the_superblock_says_what_dumpe2fs_says(disk: str, tmp_path: Path, kind:
     wanted = Filesystem(kind, reserved="3", stripe_width="32 3")
     scratch, made = prepared(disk, tmp_path, wanted)
     with Transaction() as transaction:
-        transaction.perform(scratch, made)
+        transaction.apply(scratch, made)
     told = subprocess.check_output(
         ["dumpe2fs", "-h", f"/dev/{disk}"], text=True, stderr=subprocess.DEVNULL
     )
@@ -127,7 +127,7 @@ def test_what_cannot_be_made_is_told_and_leaves_nothing(
     tool(filesystem.type)
     scratch, made = prepared(disk, tmp_path, filesystem)
     with pytest.raises(SettingError, match=words) as caught, Transaction() as transaction:
-        transaction.perform(scratch, made)
+        transaction.apply(scratch, made)
     assert filesystem.describe() in caught.value.wanted
     assert "Usage" not in caught.value.found
     assert not scratch.folder.exists()
@@ -141,7 +141,7 @@ def test_what_mkfs_did_not_heed_is_an_error(
     scratch, made = prepared(disk, tmp_path, Filesystem("ext4", reserved="0"))
     complaint = pytest.raises(SettingError, match=r"filesystem\.reserved = 0")
     with complaint as caught, Transaction() as transaction:
-        transaction.perform(scratch, made)
+        transaction.apply(scratch, made)
     assert caught.value.found == "it is 5"
 
 
@@ -149,27 +149,27 @@ def test_a_disk_that_somebody_mounts_in_between_is_not_formatted(disk: str, tmp_
     scratch, made = prepared(disk, tmp_path, Filesystem("ext4"))
     other = replace(made, point=tmp_path / "theirs")
     with Transaction() as theirs, Transaction() as ours:
-        theirs.perform(other)
+        theirs.apply(other)
         with pytest.raises(TargetError, match=f"{disk} is mounted on {other.point}"):
-            ours.perform(scratch)
+            ours.apply(scratch)
         (other.point / "precious").write_text("data")
         with pytest.raises(TargetError, match="nobody uses"):
-            ours.perform(made)
+            ours.apply(made)
         assert (other.point / "precious").read_text() == "data"
 
 
 def test_a_setting_is_read_and_not_changed_where_it_is_in_use(disk: str, tmp_path: Path) -> None:
     scratch, made = prepared(disk, tmp_path, Filesystem("xfs"))
     with Transaction() as transaction:
-        transaction.perform(scratch, made)
+        transaction.apply(scratch, made)
         (journal,) = kinds.bind("filesystem.journal", made.point)
         with pytest.raises(SettingError, match=r"only while filesystem\.type is ext4"):
             journal.read()
         (kind,) = kinds.bind("filesystem.type", made.point)
         assert kind.label == f"filesystem.type@{made.point}"
-        assert set(kind.offered()) <= set(FILESYSTEMS)
+        assert set(kind.available_values()) <= set(FILESYSTEMS)
         with pytest.raises(SettingError, match="in a study whose target is a disk"):
-            kinds.changes({kind: "ext4"})
+            kinds.prepare_changes({kind: "ext4"})
     with pytest.raises(TargetError, match=f"{disk} is not mounted"):
         kinds.bind("filesystem.type", f"/dev/{disk}")
 
@@ -178,6 +178,6 @@ def test_no_stripes_are_called_none(disk: str, tmp_path: Path) -> None:
     for kind in ("ext4", "xfs"):
         scratch, made = prepared(disk, tmp_path, Filesystem(kind))
         with Transaction() as transaction:
-            transaction.perform(scratch, made)
+            transaction.apply(scratch, made)
             (setting,) = kinds.bind("filesystem.stripe_width", made.point)
-            assert setting.read() == mounted.NO_STRIPES
+            assert setting.read() == filesystem_properties.NO_STRIPES

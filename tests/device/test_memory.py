@@ -35,21 +35,21 @@ def _nothing_stays_changed() -> Iterator[None]:
 def test_every_choice_and_back_with_the_memory_kept_free(name: str) -> None:
     before = state()
     (setting,) = kinds.bind(name, ".")
-    for choice in setting.offered():
+    for choice in setting.available_values():
         with Transaction() as transaction:
-            transaction.perform(*kinds.changes({setting: choice}))
+            transaction.apply(*kinds.prepare_changes({setting: choice}))
             assert setting.read() == choice
         assert state() == before
 
 
 def test_a_foreign_choice_is_left_alone() -> None:
     (setting,) = kinds.bind("thp.defrag", ".")
-    ours, theirs = [choice for choice in setting.offered() if choice != setting.read()][:2]
-    (change,) = kinds.changes({setting: ours})
+    ours, theirs = [choice for choice in setting.available_values() if choice != setting.read()][:2]
+    (change,) = kinds.prepare_changes({setting: ours})
     change.apply()
     try:
         (FOLDER / "defrag").write_text(theirs)
-        with pytest.raises(RestoreError, match=f"defrag is {theirs}: somebody else"):
+        with pytest.raises(RestoreError, match=f"defrag is {theirs}: another process"):
             change.undo()
     finally:
         change.undo(ConflictPolicy.OVERWRITE)

@@ -70,9 +70,9 @@ def test_every_level_and_back_byte_for_byte(
         before = shown(point)
         for name, value in LEVELS[kind]:
             with Transaction() as transaction:
-                transaction.perform(*changes(point, **{name: value}))
+                transaction.apply(*changes(point, **{name: value}))
                 setting = bound(name, point)
-                assert setting.definition.met(value, setting.read()), (way, name)
+                assert setting.definition.matches(value, setting.read()), (way, name)
                 assert kept(shown(point)) == kept(before), name
             assert shown(point) == before, name
 
@@ -94,7 +94,7 @@ def test_what_is_not_changed_stays(made: tuple[str, str], way: str, tmp_path: Pa
         missing = {o for o in UNUSUAL[kind].split(",") if o.encode() not in before}
         assert missing <= {"dioread_lock"}, "shown under another name"
         with Transaction() as transaction:
-            transaction.perform(*changes(point, lazytime="on", nodiratime="on"))
+            transaction.apply(*changes(point, lazytime="on", nodiratime="on"))
             now = shown(point)
             assert now.replace(b",lazytime", b"").replace(b",nodiratime", b"") == before, way
         assert shown(point) == before
@@ -112,7 +112,7 @@ def test_all_at_once(data: Path, way: str) -> None:
     wanted = changes(data, **values)
     assert len(wanted) == 2, "one change for the mount and one for its file system"
     with Transaction() as transaction:
-        transaction.perform(*wanted)
+        transaction.apply(*wanted)
         assert shown(data) != before
         assert b"rw,noatime " in shown(data)
         for option in (b"lazytime", b"commit=60", b"discard", b"stripe=8"):
@@ -127,7 +127,7 @@ def test_what_was_changed_before_comes_back(ext4: str, tmp_path: Path, way: str)
         before = shown(point)
         values = {"commit": "5", "barrier": "on", "atime": "relatime", "discard": "off"}
         with Transaction() as transaction:
-            transaction.perform(*changes(point, **values))
+            transaction.apply(*changes(point, **values))
             assert shown(point).endswith(b" rw")
         assert shown(point) == before, way
 
@@ -145,7 +145,7 @@ def test_compression_goes_with_copying(tmp_path: Path, way: str) -> None:
             with mounted(device, tmp_path / "data", given) as point:
                 before = shown(point)
                 with Transaction() as transaction:
-                    transaction.perform(*changes(point, options=value))
+                    transaction.apply(*changes(point, options=value))
                     assert shown(point) != before
                 assert shown(point) == before, (way, given)
 
@@ -153,7 +153,7 @@ def test_compression_goes_with_copying(tmp_path: Path, way: str) -> None:
 def test_the_data_mode_is_not_changed_by_a_remount(data: Path, way: str) -> None:
     before = shown(data)
     with pytest.raises(SettingError) as caught, Transaction() as transaction:
-        transaction.perform(*changes(data, data="writeback", commit="60"))
+        transaction.apply(*changes(data, data="writeback", commit="60"))
     assert "Cannot change data mode on remount" in caught.value.found, way
     assert "filesystem.options" in caught.value.remedy
     assert shown(data) == before
@@ -179,14 +179,14 @@ def a_mount_of(kind: str, folder: Path) -> Iterator[Path]:
         ("ext4", {"options": "nonsense"}, "ext4: Unknown parameter 'nonsense'"),
         ("ext4", {"options": "commit=soon"}, "ext4: Bad value for 'commit'"),
         ("ext4", {"discard": "async"}, "ext4: Unexpected value for 'discard'"),
-        ("ext4", {"options": "debug"}, "no way back"),
+        ("ext4", {"options": "debug"}, "could not restore it"),
         ("ext4", {"options": "noacl"}, "ext4: Unknown parameter 'noacl'"),
         ("xfs", {"commit": "5"}, "xfs: Unknown parameter 'commit'"),
         ("xfs", {"barrier": "off"}, "xfs: Unknown parameter"),
         ("btrfs", {"data": "ordered"}, "btrfs: Unknown parameter 'data'"),
-        ("btrfs", {"options": "user_subvol_rm_allowed"}, "no way back"),
+        ("btrfs", {"options": "user_subvol_rm_allowed"}, "could not restore it"),
         ("tmpfs", {"commit": "5"}, "tmpfs: Unknown parameter 'commit'"),
-        ("tmpfs", {"options": "nr_blocks=100"}, "no way back"),
+        ("tmpfs", {"options": "nr_blocks=100"}, "could not restore it"),
         ("overlay", {"options": "metacopy=on"}, "No changes allowed in reconfigure"),
         ("proc", {"commit": "5"}, "proc: Unknown parameter 'commit'"),
     ],
@@ -207,24 +207,24 @@ def test_an_old_kernel_says_why_as_well(data: Path, monkeypatch: pytest.MonkeyPa
     """It cannot be asked beforehand."""
     monkeypatch.setattr(mount_calls, "_FSPICK", NO_SUCH_CALL)
     before = shown(data)
-    with pytest.raises(SettingError, match="no way back"):
+    with pytest.raises(SettingError, match="could not restore it"):
         changes(data, options="nonsense")
     with pytest.raises(SettingError, match="Bad value for 'commit'"), Transaction() as transaction:
-        transaction.perform(*changes(data, atime="noatime", options="commit=soon"))
+        transaction.apply(*changes(data, atime="noatime", options="commit=soon"))
     assert shown(data) == before
 
 
 def test_a_value_that_the_file_system_makes_another_of(data: Path) -> None:
     before = shown(data)
-    with pytest.raises(SettingError, match="the kernel made it 5"), Transaction() as transaction:
-        transaction.perform(*changes(data, options="commit=0,discard"))
+    with pytest.raises(SettingError, match="the actual value is 5"), Transaction() as transaction:
+        transaction.apply(*changes(data, options="commit=0,discard"))
     assert shown(data) == before
 
 
 def test_xfs_that_takes_an_option_but_does_nothing(tmp_path: Path) -> None:
     with a_mount_of("xfs", tmp_path) as point:
         (change,) = changes(point, discard="on")
-        with pytest.raises(SettingError, match="the kernel made it off"):
+        with pytest.raises(SettingError, match="the actual value is off"):
             change.apply()
 
 
@@ -244,7 +244,7 @@ def test_mount_points_of_any_name(ext4: str, name: bytes, tmp_path: Path, way: s
         before = shown(point)
         assert before
         with Transaction() as transaction:
-            transaction.perform(*changes(point, atime="noatime", commit="60"))
+            transaction.apply(*changes(point, atime="noatime", commit="60"))
             assert bound("commit", point / ".").read() == "60", way
             assert bound("atime", point).label == f"mount.atime@{point}"
             change = rebuilt(changes(point, commit="7")[0])
@@ -262,11 +262,11 @@ def test_a_device_means_all_its_mounts(data: Path, ext4: str, tmp_path: Path) ->
         assert bound("commit", data) == bound("commit", second)
         assert bound("atime", data) != bound("atime", second)
         with Transaction() as transaction:
-            transaction.perform(*changes(second, atime="noatime", commit="60"))
+            transaction.apply(*changes(second, atime="noatime", commit="60"))
             assert bound("atime", data).read() == "relatime"
             assert bound("commit", data).read() == "60"
             wanted = kinds.bind("mount.options", ext4)
-            assert len(kinds.changes(dict.fromkeys(wanted, "nodev,discard"))) == 3
+            assert len(kinds.prepare_changes(dict.fromkeys(wanted, "nodev,discard"))) == 3
         assert (shown(data), shown(second)) == before
 
 
@@ -281,7 +281,7 @@ def test_subvolumes_are_mounts_of_one_file_system(tmp_path: Path) -> None:
             labels = [setting.label for setting in kinds.bind("mount.atime", device)]
             assert labels == [f"mount.atime@{data}", f"mount.atime@{sub}"]
             with Transaction() as transaction:
-                transaction.perform(*changes(sub, atime="noatime", commit="60"))
+                transaction.apply(*changes(sub, atime="noatime", commit="60"))
                 assert bound("commit", data).read() == "60"
                 assert bound("atime", data).read() == "relatime"
             assert (shown(data), shown(sub)) == before
@@ -301,13 +301,13 @@ def test_the_lock_is_that_of_the_device_or_else_of_the_file_system(
     data: Path, ext4: str, tmp_path: Path
 ) -> None:
     for change in changes(data, atime="noatime", commit="60"):
-        assert change.touches() == (Path(ext4).name,)
+        assert change.affected_resources() == (Path(ext4).name,)
     with mounted("tmpfs", tmp_path / "memory", "size=4096k", "tmpfs") as memory:
         before = shown(memory)
         (change,) = changes(memory, options="size=8192k")
-        assert change.touches() == (mounts.mount_holding(memory).device,)
+        assert change.affected_resources() == (mounts.find_mount(memory).device,)
         with Transaction() as transaction:
-            transaction.perform(change)
+            transaction.apply(change)
             assert shown(memory) == before.replace(b"size=4096k", b"size=8192k")
         assert shown(memory) == before
 
@@ -316,10 +316,10 @@ def test_what_may_forget_is_told_again(tmp_path: Path, way: str) -> None:
     """f2fs, for one, goes back to its defaults; tmpfs is told all that it shows as well."""
     with mounted("tmpfs", tmp_path / "data", "size=4096k,nr_inodes=77,mode=700", "tmpfs") as memory:
         (now,) = (m for m in mounts.read_mounts() if m.point == memory)
-        assert {"size=4096k", "nr_inodes=77"} <= set(mount_calls._beside(now, "lazytime"))
+        assert {"size=4096k", "nr_inodes=77"} <= set(mount_calls._repeated_options(now, "lazytime"))
         before = shown(memory)
         with Transaction() as transaction:
-            transaction.perform(*changes(memory, lazytime="on", options="nr_inodes=99"))
+            transaction.apply(*changes(memory, lazytime="on", options="nr_inodes=99"))
             assert b"size=4096k,nr_inodes=99" in shown(memory), way
         assert shown(memory) == before
 
@@ -331,7 +331,7 @@ def test_a_mount_read_only_on_a_file_system_that_is_not(
         before = shown(data), shown(second)
         assert b" ro," in before[1]
         with Transaction() as transaction:
-            transaction.perform(*changes(second, atime="noatime"))
+            transaction.apply(*changes(second, atime="noatime"))
             assert b" ro,noatime " in shown(second), way
         assert (shown(data), shown(second)) == before
         (change,) = changes(second, commit="60")

@@ -47,9 +47,11 @@ def test_a_foreign_change_is_left_alone_unless_forced(data: Path) -> None:
     flags.apply()
     options.apply()
     remount(data, "commit=33,strictatime")
-    with pytest.raises(RestoreError, match="atime is strictatime: somebody else"):
+    with pytest.raises(RestoreError, match="atime is strictatime: another process"):
         rebuilt(flags).undo()
-    with pytest.raises(RestoreError, match="commit is 33: somebody else has changed it") as caught:
+    with pytest.raises(
+        RestoreError, match="commit is 33: another process has changed it"
+    ) as caught:
         rebuilt(options).undo()
     assert "--force" in caught.value.remedy
     assert b"discard" not in shown(data), "what is ours was put back"
@@ -70,15 +72,12 @@ def test_what_was_unmounted_is_said_and_the_rest_restored(
     with mounted("tmpfs", tmp_path / "rest", "defaults", "tmpfs") as rest:
         before = shown(rest)
         with mounted(ext4, tmp_path / "data") as gone, Transaction(directory=state_dir) as both:
-            both.perform(*changes(gone, atime="noatime", commit="60"))
-            both.perform(*changes(rest, atime="noatime"))
+            both.apply(*changes(gone, atime="noatime", commit="60"))
+            both.apply(*changes(rest, atime="noatime"))
             unmount(gone)
             said = both.restore()
         assert len(said) == 3
-        assert (
-            sum("it has been unmounted, and what was changed on it" in str(each) for each in said)
-            == 2
-        )
+        assert sum("it has been unmounted, and its changes" in str(each) for each in said) == 2
         assert shown(rest) == before
 
 
@@ -88,7 +87,7 @@ def with_numbers_of(point: Path, change: Change) -> AttributeChange:
     number, _, device, *_ = shown(point).decode().split()
     record["owner"] |= {"device": device}
     record["owner"] |= {"id": int(number)} if "id" in record["owner"] else {}
-    later = kinds.rebuild(change.kind, record)
+    later = kinds.rebuild_change(change.kind, record)
     assert isinstance(later, AttributeChange)
     return later
 
@@ -109,7 +108,7 @@ def test_a_file_system_mounted_anew_has_what_it_was_mounted_with(
             later = with_numbers_of(data, change)
             (said,) = later.undo()
             assert "unmounted" in said
-            with pytest.raises(SettingError, match="unmounted since the setting was looked up"):
+            with pytest.raises(SettingError, match="unmounted since the setting was found"):
                 later.prepare(later.owner, later.after)
         assert shown(data) == before
 
@@ -119,8 +118,8 @@ def test_another_boot_has_other_mounts(data: Path) -> None:
     for change in changes(data, atime="noatime", commit="60"):
         record = json.loads(json.dumps(change.record()))
         record["owner"]["boot"] = "another"
-        (said,) = kinds.rebuild(change.kind, record).undo()
-        assert "the host has been started anew" in said
+        (said,) = kinds.rebuild_change(change.kind, record).undo()
+        assert "the host has been rebooted" in said
     assert shown(data) == before
 
 
@@ -148,8 +147,8 @@ def test_a_mount_in_another_namespace_is_out_of_reach(data: Path) -> None:
     record = json.loads(json.dumps(change.record()))
     with in_namespace.kept(lambda: None) as pid:
         file = Path(f"/proc/{pid}/ns/mnt")
-        record["owner"]["namespace"] = asdict(MountNamespace.at(file))
-        elsewhere = kinds.rebuild(change.kind, record)
+        record["owner"]["namespace"] = asdict(MountNamespace.from_file(file))
+        elsewhere = kinds.rebuild_change(change.kind, record)
         with pytest.raises(OutOfReachError, match=f"nsenter --mount={file} iostudy restore"):
             elsewhere.undo()
     if not is_everything_visible():
@@ -164,7 +163,7 @@ def test_a_record_of_a_version_without_namespaces(data: Path) -> None:
     change.apply()
     record = json.loads(json.dumps(change.record()))
     del record["owner"]["namespace"]
-    (done,) = kinds.rebuild(change.kind, record).undo()
+    (done,) = kinds.rebuild_change(change.kind, record).undo()
     assert str(done) == f"mount.atime of {data}: noatime -> relatime"
     assert shown(data) == before
 

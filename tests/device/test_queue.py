@@ -32,7 +32,7 @@ def bound(setting: str, place: str) -> Setting:
 
 
 def queue(name: str) -> Queue:
-    return Queue(DeviceIdentity.of(read_device(name)))
+    return Queue(DeviceIdentity.from_device(read_device(name)))
 
 
 def wanted(place: str, values: Mapping[str, str]) -> dict[Setting, str]:
@@ -53,10 +53,10 @@ def test_read_and_offered(loop: str) -> None:
     scheduler = bound("block.scheduler", loop)
     assert scheduler.label == f"block.scheduler@{loop}"
     assert scheduler.read() == "mq-deadline"
-    assert {"none", "mq-deadline"} <= set(scheduler.offered())
+    assert {"none", "mq-deadline"} <= set(scheduler.available_values())
     read_ahead = bound("block.read_ahead_kb", f"/dev/{loop}")
     assert read_ahead.read() == queue_state(loop)["read_ahead_kb"]
-    assert read_ahead.offered() == ()
+    assert read_ahead.available_values() == ()
 
 
 def test_the_kernel_does_disturb(unusual: str) -> None:
@@ -71,7 +71,7 @@ def test_every_scheduler_and_back_byte_for_byte(unusual: str, scheduler: str) ->
     before = queue_state(unusual)
     values = {"nr_requests": "32", "scheduler": scheduler, "read_ahead_kb": "64"}
     with Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(unusual, values)))
+        transaction.apply(*kinds.prepare_changes(wanted(unusual, values)))
         for setting, value in wanted(unusual, values).items():
             assert setting.read() == value
     assert queue_state(unusual) == before
@@ -83,7 +83,7 @@ def test_tunables_of_the_scheduler_that_was_there_come_back(loop: str, scheduler
     put(loop, "nr_requests", "100")
     before = queue_state(loop)
     with Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(loop, {"scheduler": scheduler})))
+        transaction.apply(*kinds.prepare_changes(wanted(loop, {"scheduler": scheduler})))
     assert queue_state(loop) == before
     assert before["iosched/read_expire"] == "120"
 
@@ -107,7 +107,7 @@ def test_a_read_ahead_that_the_kernel_raises_comes_back(
         put(loop, "read_ahead_kb", "64")
         before = queue_state(loop)
         with Transaction() as transaction:
-            transaction.perform(*kinds.changes(wanted(loop, {attribute: values[0]})))
+            transaction.apply(*kinds.prepare_changes(wanted(loop, {attribute: values[0]})))
         assert queue_state(loop) == before
     finally:
         put(loop, attribute, original[attribute])
@@ -118,7 +118,7 @@ def test_a_read_ahead_beside_what_raises_it_is_as_wanted(loop: str) -> None:
     before = queue_state(loop)
     values = {"read_ahead_kb": "64", "rotational": "1", "max_sectors_kb": "512"}
     with Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(loop, values)))
+        transaction.apply(*kinds.prepare_changes(wanted(loop, values)))
         assert all(setting.read() == value for setting, value in wanted(loop, values).items())
     assert queue_state(loop) == before
 
@@ -129,16 +129,16 @@ def test_what_the_administrator_set_in_bfq_comes_back(loop: str) -> None:
     put(loop, "iosched/low_latency", "0")
     before = queue_state(loop)
     with Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(loop, {"scheduler": "mq-deadline"})))
+        transaction.apply(*kinds.prepare_changes(wanted(loop, {"scheduler": "mq-deadline"})))
     assert queue_state(loop) == before
 
 
 def test_changes_one_upon_another(unusual: str) -> None:
     before = queue_state(unusual)
     with Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(unusual, {"nr_requests": "32"})))
-        transaction.perform(*kinds.changes(wanted(unusual, {"scheduler": "bfq"})))
-        transaction.perform(*kinds.changes(wanted(unusual, {"nr_requests": "512"})))
+        transaction.apply(*kinds.prepare_changes(wanted(unusual, {"nr_requests": "32"})))
+        transaction.apply(*kinds.prepare_changes(wanted(unusual, {"scheduler": "bfq"})))
+        transaction.apply(*kinds.prepare_changes(wanted(unusual, {"nr_requests": "512"})))
     assert queue_state(unusual) == before
 
 
@@ -146,7 +146,7 @@ def test_a_scheduler_that_the_kernel_does_not_have(loop: str) -> None:
     before = queue_state(loop)
     change = AttributeChange.prepare(queue(loop), {"scheduler": "cfq"})
     with pytest.raises(SettingError) as caught, Transaction() as transaction:
-        transaction.perform(change)
+        transaction.apply(change)
     assert caught.value.wanted == f"to set scheduler of {loop} to cfq"
     assert "it offers none, mq-deadline" in caught.value.found
     assert "modprobe cfq-iosched" in caught.value.remedy
@@ -155,24 +155,22 @@ def test_a_scheduler_that_the_kernel_does_not_have(loop: str) -> None:
 
 def test_a_value_that_the_kernel_rounds_is_refused_and_put_back(loop: str) -> None:
     before = queue_state(loop)
-    change = kinds.changes(wanted(loop, {"read_ahead_kb": "77", "scheduler": "bfq"}))
-    with pytest.raises(SettingError, match="the kernel made it 76"), Transaction() as transaction:
-        transaction.perform(*change)
+    change = kinds.prepare_changes(wanted(loop, {"read_ahead_kb": "77", "scheduler": "bfq"}))
+    with pytest.raises(SettingError, match="the actual value is 76"), Transaction() as transaction:
+        transaction.apply(*change)
     assert queue_state(loop) == before
 
 
 def test_a_value_out_of_the_devices_range(unusual: str) -> None:
     before = queue_state(unusual)
     with pytest.raises(SettingError), Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(unusual, {"nr_requests": "10240"})))
+        transaction.apply(*kinds.prepare_changes(wanted(unusual, {"nr_requests": "10240"})))
     assert queue_state(unusual) == before
 
 
 def test_an_attribute_that_this_queue_does_not_have(loop: str) -> None:
     for attribute in ("nonesuch", "hw_sector_size"):
-        with pytest.raises(
-            SettingError, match="no such setting here now, or none that can be changed"
-        ):
+        with pytest.raises(SettingError, match="absent here now, or read-only"):
             AttributeChange.prepare(queue(loop), {attribute: "1"})
 
 
@@ -180,10 +178,10 @@ def test_a_foreign_scheduler_is_left_alone_with_its_tunables(loop: str) -> None:
     ours = {"scheduler": "bfq", "read_ahead_kb": "64"}
     original = queue_state(loop)
     with pytest.raises(RestoreError) as caught, Transaction() as transaction:
-        transaction.perform(*kinds.changes(wanted(loop, ours)))
+        transaction.apply(*kinds.prepare_changes(wanted(loop, ours)))
         put(loop, "scheduler", "kyber")
         put(loop, "nr_requests", "99")
-    assert "scheduler is kyber: somebody else has changed it" in caught.value.found
+    assert "scheduler is kyber: another process has changed it" in caught.value.found
     assert "--force" in caught.value.remedy
     now = queue_state(loop)
     assert now["nr_requests"] == "99"
@@ -192,7 +190,7 @@ def test_a_foreign_scheduler_is_left_alone_with_its_tunables(loop: str) -> None:
 
 
 def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
-    (change,) = kinds.changes(wanted(loop, {"read_ahead_kb": "64"}))
+    (change,) = kinds.prepare_changes(wanted(loop, {"read_ahead_kb": "64"}))
     original = queue_state(loop)["read_ahead_kb"]
     change.apply()
     put(loop, "read_ahead_kb", "32")
@@ -204,7 +202,7 @@ def test_a_foreign_number_is_left_alone_unless_forced(loop: str) -> None:
 
 
 def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
-    change, *_ = kinds.changes(wanted(loop, {"read_ahead_kb": "64", "nr_requests": "32"}))
+    change, *_ = kinds.prepare_changes(wanted(loop, {"read_ahead_kb": "64", "nr_requests": "32"}))
     original = queue_state(loop)
     change.apply()
     put(loop, "read_ahead_kb", "32")
@@ -218,7 +216,7 @@ def test_a_foreign_number_is_left_alone_for_good_if_accepted(loop: str) -> None:
 @pytest.mark.parametrize(
     ("loss", "why"),
     [
-        ({"boot": "another"}, "the host has been started anew"),
+        ({"boot": "another"}, "the host has been rebooted"),
         ({"node": 1}, "another device has its name now"),
         ({"diskseq": None}, "another device has its name now"),
         ({"name": "loop4095"}, "the device is gone"),
@@ -237,7 +235,7 @@ def test_a_device_that_is_not_there_any_more(loop: str, loss: dict[str, str], wh
 def test_a_loop_device_that_is_attached_anew_keeps_its_queue(loop: str) -> None:
     before = queue_state(loop)
     image = read_device(loop).backing_file
-    (change,) = kinds.changes(wanted(loop, {"scheduler": "bfq", "read_ahead_kb": "64"}))
+    (change,) = kinds.prepare_changes(wanted(loop, {"scheduler": "bfq", "read_ahead_kb": "64"}))
     change.apply()
     subprocess.run(["losetup", "--detach", f"/dev/{loop}"], check=True)
     subprocess.run(["losetup", "--direct-io=on", f"/dev/{loop}", str(image)], check=True)
@@ -246,8 +244,8 @@ def test_a_loop_device_that_is_attached_anew_keeps_its_queue(loop: str) -> None:
 
 
 def test_another_loop_device_of_the_same_name_is_another(loop: str) -> None:
-    before = DeviceIdentity.of(read_device(loop))
+    before = DeviceIdentity.from_device(read_device(loop))
     replace_loop(loop)
-    assert before.loss() == "another device has its name now"
+    assert before.absence_reason() == "another device has its name now"
     with pytest.raises(SettingError, match="another device has its name now since"):
         AttributeChange.prepare(Queue(before), {"scheduler": "bfq"})

@@ -33,9 +33,9 @@ def make(
     transaction: Transaction, disk: ScratchDisk, filesystem: Filesystem = EXT4
 ) -> NewFilesystem:
     """The disk, and a file system on it."""
-    transaction.perform(disk)
+    transaction.apply(disk)
     made = NewFilesystem.prepare(disk, filesystem)
-    transaction.perform(made)
+    transaction.apply(made)
     return made
 
 
@@ -43,7 +43,7 @@ def test_a_loopback_disk_comes_and_goes(tmp_path: Path) -> None:
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
-        (mount,) = mounts.mounts_at(disk.mount_point)
+        (mount,) = mounts.find_mounts_at(disk.mount_point)
         assert (mount.filesystem, mount.source) == ("ext4", str(disk.device.path))
         assert {"nodev", "nosuid"} <= set(mount.options)
         assert disk.device.size_bytes == SIZE
@@ -59,9 +59,9 @@ def test_a_loopback_disk_comes_and_goes(tmp_path: Path) -> None:
 
 
 def gone(disk: LoopbackDisk, parent: Path) -> bool:
-    mounted = mounts.mounts_at(disk.mount_point)
+    mounted = mounts.find_mounts_at(disk.mount_point)
     left = [path for path in parent.iterdir() if path.name != "state"]
-    return not (mounted or devices.loops_of(disk.image) or left)
+    return not (mounted or devices.find_loop_devices(disk.image) or left)
 
 
 def test_xfs(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_xfs(tmp_path: Path) -> None:
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, 320 * MIB)
         make(transaction, disk, Filesystem("xfs"))
-        assert [mount.filesystem for mount in mounts.mounts_at(disk.mount_point)] == ["xfs"]
+        assert [mount.filesystem for mount in mounts.find_mounts_at(disk.mount_point)] == ["xfs"]
     assert gone(disk, tmp_path)
 
 
@@ -138,10 +138,12 @@ def test_a_scratch_device_is_formatted_and_only_unmounted(loop: str, tmp_path: P
         disk = ScratchDevice.prepare(Path("/dev") / loop, tmp_path)
         make(transaction, disk)
         assert disk.device.name == loop
-        assert [mount.source for mount in mounts.mounts_at(disk.mount_point)] == [f"/dev/{loop}"]
+        assert [mount.source for mount in mounts.find_mounts_at(disk.mount_point)] == [
+            f"/dev/{loop}"
+        ]
         with pytest.raises(TargetError, match=f"{loop} is mounted on {disk.mount_point}"):
             ScratchDevice.prepare(Path("/dev") / loop, tmp_path)
-    assert mounts.mounts_at(disk.mount_point) == ()
+    assert mounts.find_mounts_at(disk.mount_point) == ()
     assert not disk.folder.exists()
     assert b"ext4" in subprocess.check_output(["blkid", f"/dev/{loop}"])
 
@@ -164,7 +166,7 @@ def test_a_node_that_leads_to_another_device_by_now_is_not_formatted(
 
 def test_a_device_that_was_not_confirmed_is_refused(loop: str, tmp_path: Path) -> None:
     with loop_disk() as other:
-        confirmed = ScratchIdentity.at(Path("/dev") / other)
+        confirmed = ScratchIdentity.from_path(Path("/dev") / other)
         with pytest.raises(TargetError, match=f"another one now: {loop}"):
             ScratchDevice.prepare(Path("/dev") / loop, tmp_path, confirmed)
         grown = replace(confirmed, size_bytes=confirmed.size_bytes + 512)
@@ -180,11 +182,11 @@ def test_a_node_that_leads_elsewhere_after_its_folder_was_made_is_not_formatted(
     node.symlink_to(f"/dev/{loop}")
     with loop_disk() as other, Transaction() as transaction:
         disk = ScratchDevice.prepare(node, tmp_path)
-        transaction.perform(disk)
+        transaction.apply(disk)
         node.unlink()
         node.symlink_to(f"/dev/{other}")
         made = NewFilesystem.prepare(disk, EXT4)
-        transaction.perform(made)
+        transaction.apply(made)
         assert made.path == Path("/dev") / loop
         assert subprocess.run(["blkid", f"/dev/{other}"], check=False).returncode == 2
 
@@ -197,8 +199,8 @@ def test_a_disk_whose_folder_was_moved_is_taken_away_and_its_image_named(tmp_pat
         disk.folder.rename(aside)
         put_back = transaction.restore()
     assert not [mount for mount in mounts.read_mounts() if mount.point.is_relative_to(tmp_path)]
-    assert not devices.loops_of(aside / "image")
-    assert f"its image was moved to {aside / 'image'}, and is left there" in put_back
+    assert not devices.find_loop_devices(aside / "image")
+    assert f"its image was moved to {aside / 'image'}, and stays there" in put_back
 
 
 def test_an_image_that_is_a_link_is_not_written_through(
@@ -215,7 +217,7 @@ def test_an_image_that_is_a_link_is_not_written_through(
 
     monkeypatch.setattr("iostudy.settings.scratch.steps.os.mkdir", planted)
     with pytest.raises(TargetError, match="File exists"), Transaction() as transaction:
-        transaction.perform(LoopbackDisk.prepare(tmp_path, SIZE))
+        transaction.apply(LoopbackDisk.prepare(tmp_path, SIZE))
     assert secret.read_bytes() == b"precious"
 
 
@@ -237,12 +239,14 @@ def test_kernels_before_5_8_attach_in_several_steps(
     with Transaction() as transaction:
         disk = LoopbackDisk.prepare(tmp_path, SIZE)
         make(transaction, disk)
-        assert [device.name for device in loop_.labelled(disk.folder.name)] == [disk.device.name]
+        assert [device.name for device in loop_.find_by_label(disk.folder.name)] == [
+            disk.device.name
+        ]
     assert gone(disk, tmp_path)
 
 
 def test_a_disk_is_known_by_what_it_is(loop: str) -> None:
-    identity = DiskIdentity.at(Path("/dev") / loop)
+    identity = DiskIdentity.from_path(Path("/dev") / loop)
     assert identity.describe().startswith(f"{loop}: a device without a model name (/")
     assert identity.describe().endswith("64MiB")
     assert replace(identity, name="loop99").stable() == identity.stable()

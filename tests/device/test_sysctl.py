@@ -12,7 +12,7 @@ from iostudy.errors import RestoreError, SettingError, TargetError
 from iostudy.settings import catalog, kinds
 from iostudy.settings.change import Change, ConflictPolicy, Setting
 from iostudy.settings.definitions.sysctl import DEFINITIONS, SysctlDefinition
-from iostudy.settings.sysctl_keys import RATIO_OF, path_of
+from iostudy.settings.sysctl_keys import RATIO_OF, key_path
 from iostudy.settings.transaction.transaction import Transaction
 from tests.settings.sysctl_kernel import Kernel
 
@@ -44,11 +44,11 @@ def _nothing_stays_changed() -> Iterator[None]:
 
 
 def put(key: str, value: str) -> None:
-    Path("/proc/sys", path_of(key)).write_text(value)
+    Path("/proc/sys", key_path(key)).write_text(value)
 
 
 def get(key: str) -> str:
-    return Path("/proc/sys", path_of(key)).read_text().strip()
+    return Path("/proc/sys", key_path(key)).read_text().strip()
 
 
 def bound(key: str) -> Setting:
@@ -57,7 +57,7 @@ def bound(key: str) -> Setting:
 
 
 def change(key: str, value: str) -> Change:
-    (made,) = kinds.changes({bound(key): catalog.get(f"sysctl.{key}").parse(value)})
+    (made,) = kinds.prepare_changes({bound(key): catalog.get(f"sysctl.{key}").parse(value)})
     return made
 
 
@@ -82,7 +82,7 @@ def test_every_documented_key(definition: SysctlDefinition) -> None:
     setting = bound(definition.key)
     value = definition.parse(in_range(definition, setting.read()))
     with Transaction() as transaction:
-        transaction.perform(*kinds.changes({setting: value}))
+        transaction.apply(*kinds.prepare_changes({setting: value}))
         assert setting.read() == value
         assert get(definition.key).split() == value.split()
 
@@ -90,9 +90,9 @@ def test_every_documented_key(definition: SysctlDefinition) -> None:
 @pytest.mark.parametrize("key", UNDOCUMENTED)
 def test_keys_without_description(key: str) -> None:
     found = get(key)
-    value = nearby(found) if found.isdecimal() else "iostudy.test"
+    value = str(int(found) + 1) if found.isdecimal() else "iostudy.test"
     with Transaction() as transaction:
-        transaction.perform(change(key, value))
+        transaction.apply(change(key, value))
         assert get(key) == value
     assert get(key) == found
 
@@ -102,7 +102,7 @@ def test_an_empty_text_comes_back() -> None:
     put("kernel.domainname", "\n")
     try:
         with Transaction() as transaction:
-            transaction.perform(change("kernel.domainname", "iostudy.test"))
+            transaction.apply(change("kernel.domainname", "iostudy.test"))
         assert get("kernel.domainname") == ""
     finally:
         put("kernel.domainname", f"{original}\n")
@@ -113,8 +113,8 @@ def test_an_empty_text_comes_back() -> None:
 def test_one_form_upon_the_other(first: str, second: str) -> None:
     values = {"vm.dirty_bytes": ("4294967296", "8589934592"), "vm.dirty_ratio": ("30", "40")}
     with Transaction() as transaction:
-        transaction.perform(change(first, values[first][0]))
-        transaction.perform(change(second, values[second][1]))
+        transaction.apply(change(first, values[first][0]))
+        transaction.apply(change(second, values[second][1]))
         assert get(second) == values[second][1]
 
 
@@ -126,7 +126,7 @@ def test_a_host_that_counts_in_bytes(found: str) -> None:
     try:
         for key, value in ((found, "8589934592"), (ratio, "30")):
             with Transaction() as transaction:
-                transaction.perform(change(key, value))
+                transaction.apply(change(key, value))
                 assert get(key) == value
             assert (get(found), get(ratio)) == ("4294967296", "0")
     finally:
@@ -138,7 +138,7 @@ def test_background_writing_at_once_comes_back() -> None:
     put("vm.dirty_background_ratio", "0")
     try:
         with Transaction() as transaction:
-            transaction.perform(change("vm.dirty_background_bytes", "4294967296"))
+            transaction.apply(change("vm.dirty_background_bytes", "4294967296"))
         assert get("vm.dirty_background_ratio") == get("vm.dirty_background_bytes") == "0"
     finally:
         put("vm.dirty_background_ratio", original)
@@ -148,12 +148,12 @@ def test_the_kernel_of_the_unit_tests_does_as_this_one() -> None:
     """All pairs of writes to a pair of keys, here and there."""
     values = {"bytes": ("0", "4294967296", "8589934592"), "ratio": ("20", "30")}
     original = {key: get(key) for key in PAIR_KEYS}
-    model = Kernel({path_of(key): value for key, value in original.items()})
+    model = Kernel({key_path(key): value for key, value in original.items()})
     steps = [(key, value) for key in PAIR_KEYS for value in values[key.rpartition("_")[2]]]
     try:
         for key, value in [step for one in steps for two in steps for step in (one, two)]:
-            assert attempt(put, key, value) == attempt(model.store, path_of(key), value)
-            assert {path_of(each): get(each) for each in PAIR_KEYS} == model.values
+            assert attempt(put, key, value) == attempt(model.store, key_path(key), value)
+            assert {key_path(each): get(each) for each in PAIR_KEYS} == model.values
     finally:
         for ratio in RATIO_OF.values():
             if ratio in original:
@@ -176,7 +176,7 @@ def test_a_foreign_value_is_left_alone() -> None:
     made.apply()
     try:
         put("vm.vfs_cache_pressure", "97")
-        with pytest.raises(RestoreError, match="vfs_cache_pressure is 97: somebody else"):
+        with pytest.raises(RestoreError, match="vfs_cache_pressure is 97: another process"):
             made.undo()
         assert get("vm.vfs_cache_pressure") == "97"
     finally:
@@ -186,7 +186,7 @@ def test_a_foreign_value_is_left_alone() -> None:
 
 def test_what_the_kernel_refuses_is_put_back() -> None:
     with pytest.raises(SettingError, match="the kernel refused"), Transaction() as transaction:
-        transaction.perform(change("net.core.rmem_max", "1"))
+        transaction.apply(change("net.ipv4.tcp_congestion_control", "no-such-algorithm"))
 
 
 @pytest.mark.parametrize("key", ["vm.drop_caches", "vm.compact_memory", "kernel.osrelease"])

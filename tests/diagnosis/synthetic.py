@@ -1,4 +1,4 @@
-"""What a recording of each situation looks like: a quiet machine, and what is changed of it."""
+"""Synthetic recordings of situations: changes to a quiet machine."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ WORKLOAD = {
 
 @dataclass(frozen=True)
 class Situation:
-    """A situation: what is seen of it, what is known beside that, and what has to be told of it."""
+    """A situation: its recording, its diagnosis context, and the expected diagnosis."""
 
     name: str
     limit: Bottleneck
@@ -82,14 +82,14 @@ class Situation:
     network: Mapping[str, Figures] = field(default_factory=dict)
     nfs: Mapping[str, Figures] = field(default_factory=dict)
     foreign: tuple[ForeignProcess, ...] = ()
-    ground: DiagnosisContext = field(default_factory=lambda: DiagnosisContext((DISK,)))
+    context: DiagnosisContext = field(default_factory=lambda: DiagnosisContext((DISK,)))
     consequences: frozenset[Bottleneck] = frozenset()
-    """What else may be told of it with some confidence, as it follows from the limit."""
+    """Further bottlenecks that may be found with some confidence, as consequences."""
 
     @property
-    def seen(self) -> TelemetrySummary:
-        """The recording's figures; what the workload moved is all of the disks', unless told."""
-        targets = [self.devices.get(name, disk()) for name in self.ground.devices]
+    def summary(self) -> TelemetrySummary:
+        """The summary; the workload moved all data of the disks unless stated otherwise."""
+        targets = [self.devices.get(name, disk()) for name in self.context.devices]
         moved = {
             "read_kB": sum(own["kB_read"] for own in targets),
             "written_kB": sum(own["kB_wrtn"] for own in targets),
@@ -105,28 +105,28 @@ class Situation:
         )
 
 
-def ground(
+def make_context(
     *points: OperatingPoint,
     concurrency: int | None = None,
     members=None,
     rotational: bool = False,
     serial: tuple[SerialUsage, ...] = (),
 ) -> DiagnosisContext:
-    """What is known: of the disk, ``points`` that it has shown."""
+    """Build a context in which the disk has these operating points."""
     return DiagnosisContext(
         (DISK,),
         members=members or {},
         rotational=frozenset({DISK} if rotational else ()),
         concurrency=concurrency,
         serial=serial,
-        shown={DISK: points},
+        operating_points={DISK: points},
     )
 
 
 def point(
     queue: float, per_second: float, *, kb: float = 4.0, reads: float = 1.0
 ) -> OperatingPoint:
-    """What Little's law makes of a queue and a rate."""
+    """Return the operating point with this queue and rate, by Little's law."""
     return OperatingPoint(queue, per_second, 1000 * queue / per_second, kb, reads)
 
 
@@ -186,28 +186,28 @@ SITUATIONS = (
         Bottleneck.DEVICE,
         {DISK: BUSY},
         workload=waiting(32),
-        ground=ground(point(64, 10_200), point(1, 2000), concurrency=32),
+        context=make_context(point(64, 10_200), point(1, 2000), concurrency=32),
     ),
     Situation(
         "one read at a time from a disk with platters",
         Bottleneck.DEVICE,
         {DISK: disk(reads=120, wait_ms=8.2, util=98)},
         workload=waiting(1, 0.02),
-        ground=ground(concurrency=1, rotational=True),
+        context=make_context(concurrency=1, rotational=True),
     ),
     Situation(
         "a writer that syncs each record",
         Bottleneck.DEVICE,
         {DISK: disk(writes=400, wait_ms=0.1, util=20, **{"f/s": 400.0, "f_await": 2.45})},
         workload=waiting(1, 0.02),
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "a volume below a control group's limit",
         Bottleneck.CAP,
         {DISK: disk(reads=1000, wait_ms=0.2, util=15, **{"cap_r/s": 1000.0, "capped_r/s": 995.0})},
         workload=waiting(8, 0.1),
-        ground=ground(concurrency=8),
+        context=make_context(concurrency=8),
     ),
     Situation(
         "a loop device on a disk below a control group's limit",
@@ -217,7 +217,7 @@ SITUATIONS = (
             "sdz": disk(reads=2500, wait_ms=0.2, util=20, **{"cap_rkB/s": 10_000.0}),
         },
         workload=waiting(40, 0.1),
-        ground=ground(concurrency=40),
+        context=make_context(concurrency=40),
         consequences=frozenset({Bottleneck.DEVICE}),
     ),
     Situation(
@@ -231,21 +231,21 @@ SITUATIONS = (
             "sde": PEER,
         },
         workload=waiting(24, 0.2),
-        ground=ground(concurrency=24, members=_MEMBERS),
+        context=make_context(concurrency=24, members=_MEMBERS),
     ),
     Situation(
         "four disks without a volume, one of them slow",
         Bottleneck.MEMBER,
         {"sda": PEER, "sdb": PEER, "sdc": SLOW, "sdd": PEER},
         workload=waiting(24, 0.2),
-        ground=DiagnosisContext(_DISKS, concurrency=24),
+        context=DiagnosisContext(_DISKS, concurrency=24),
     ),
     Situation(
         "data on one disk with platters, a log on another one",
         Bottleneck.DEVICE,
         {"sda": LOG, "sdb": disk(writes=150, wait_ms=200, util=99, kb=512)},
         workload=waiting(31, 0.2),
-        ground=DiagnosisContext(
+        context=DiagnosisContext(
             ("sda", "sdb"), rotational=frozenset({"sda", "sdb"}), concurrency=31
         ),
     ),
@@ -254,7 +254,7 @@ SITUATIONS = (
         Bottleneck.CONCURRENCY,
         {"sda": disk(reads=700, wait_ms=1, util=45), "sdb": disk(reads=500, wait_ms=1, util=40)},
         workload=waiting(2, 0.3),
-        ground=DiagnosisContext(("sda", "sdb"), concurrency=2),
+        context=DiagnosisContext(("sda", "sdb"), concurrency=2),
     ),
     Situation(
         "two disks to which another process writes",
@@ -265,7 +265,7 @@ SITUATIONS = (
         },
         workload=waiting(8) | {"read_kB": 57_600.0 * SECONDS, "written_kB": 0.0},
         foreign=(ForeignProcess(77, "dd", 1.0, 0.0, 480_000.0 * SECONDS),),
-        ground=DiagnosisContext(("sda", "sdb"), concurrency=8),
+        context=DiagnosisContext(("sda", "sdb"), concurrency=8),
     ),
     Situation(
         "a small dirty limit before a disk that could do more",
@@ -273,7 +273,7 @@ SITUATIONS = (
         {DISK: disk(writes=500, wait_ms=3, util=70, kb=128)},
         machine={"%throttled": 96.0, "dirty_limit_kB": 16e3},
         workload=waiting(1, 0.25),
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "all cores computing",
@@ -308,7 +308,7 @@ SITUATIONS = (
         {DISK: BUSY},
         machine={"cores": 200.0},
         workload=waiting(32) | {"allowed_cores": 4.0},
-        ground=ground(point(64, 10_200), point(1, 2000), concurrency=32),
+        context=make_context(point(64, 10_200), point(1, 2000), concurrency=32),
     ),
     Situation(
         "one thread computing",
@@ -316,7 +316,7 @@ SITUATIONS = (
         {DISK: disk(reads=60, wait_ms=1, util=6)},
         machine=cpu(25) | {"%core": 98.0},
         workload=spinning(1),
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "buffered writes below the dirty limit, written back by the kernel meanwhile",
@@ -324,7 +324,7 @@ SITUATIONS = (
         {DISK: disk(writes=2000, wait_ms=4, util=70, kb=512)},
         machine=cpu(4, 24) | {"%core": 98.0},
         workload=spinning(1),
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "one thread computing, beside others that leave it its core",
@@ -339,7 +339,7 @@ SITUATIONS = (
         {DISK: disk(reads=500, wait_ms=1, util=45, **{"cap_r/s": 500.0, "capped_r/s": 50.0})},
         machine=cpu(25) | {"%core": 98.0},
         workload=spinning(1) | {"read_kB": 2000.0},
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "the same beside more than the cap, where it is not known what the group moved",
@@ -347,7 +347,7 @@ SITUATIONS = (
         {DISK: disk(reads=5050, wait_ms=0.1, util=45, **{"cap_r/s": 500.0})},
         machine=cpu(25) | {"%core": 98.0},
         workload=spinning(1) | {"read_kB": 2000.0},
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "half a core of quota",
@@ -384,7 +384,7 @@ SITUATIONS = (
         {DISK: BUSY},
         machine={"memory_some": 60.0, "group_memory_some": 55.0, "allocstall/s": 300.0},
         workload=waiting(32),
-        ground=ground(point(64, 10_200), concurrency=32),
+        context=make_context(point(64, 10_200), concurrency=32),
         consequences=frozenset({Bottleneck.RECLAIM}),
     ),
     Situation(
@@ -393,7 +393,7 @@ SITUATIONS = (
         {DISK: BUSY},
         machine={"memory_some": 85.0, "pswpin/s": 4000.0, "majflt/s": 2000.0},
         workload=waiting(32),
-        ground=ground(point(64, 10_200), concurrency=32),
+        context=make_context(point(64, 10_200), concurrency=32),
     ),
     Situation(
         "the same where it is known for what the workload's group stood still",
@@ -401,21 +401,21 @@ SITUATIONS = (
         {DISK: BUSY},
         machine={"memory_some": 85.0, "group_memory_some": 0.4, "allocstall/s": 300.0},
         workload=waiting(32),
-        ground=ground(point(64, 10_200), concurrency=32),
+        context=make_context(point(64, 10_200), concurrency=32),
     ),
     Situation(
         "a full network",
         Bottleneck.NETWORK,
         {},
         network={"eth0": {"%ifutil": 96.0}},
-        ground=DiagnosisContext(),
+        context=DiagnosisContext(),
     ),
     Situation(
         "a network that loses segments",
         Bottleneck.NETWORK,
         {},
         machine={"%retrans": 4.0, "retrans/s": 500.0},
-        ground=DiagnosisContext(),
+        context=DiagnosisContext(),
     ),
     Situation(
         "an NFS server with a backlog",
@@ -424,7 +424,7 @@ SITUATIONS = (
         network={"eth0": {"%ifutil": 30.0}},
         nfs=asked(w=(900, 18, 12)),
         workload=waiting(27, 0.2),
-        ground=DiagnosisContext(nfs_mounts=("/home",), concurrency=27),
+        context=DiagnosisContext(nfs_mounts=("/home",), concurrency=27),
     ),
     Situation(
         "an NFS server that is asked to bring to its disk what it has",
@@ -432,7 +432,7 @@ SITUATIONS = (
         {},
         nfs=asked(w=(800, 0.9, 0.1), c=(50, 299, 1)),
         workload=waiting(16, 0.2),
-        ground=DiagnosisContext(nfs_mounts=("/home",), concurrency=16),
+        context=DiagnosisContext(nfs_mounts=("/home",), concurrency=16),
     ),
     Situation(
         "an NFS server that is asked for many names",
@@ -440,7 +440,7 @@ SITUATIONS = (
         {},
         nfs=asked(o=(1500, 8, 2)),
         workload=waiting(16, 0.2),
-        ground=DiagnosisContext(nfs_mounts=("/home",), concurrency=16),
+        context=DiagnosisContext(nfs_mounts=("/home",), concurrency=16),
     ),
     Situation(
         "a virtual machine without its CPUs",
@@ -460,7 +460,7 @@ SITUATIONS = (
         Bottleneck.CONCURRENCY,
         {DISK: disk(reads=9000, wait_ms=0.1, util=92)},
         workload=waiting(1, 0.08),
-        ground=ground(point(16, 90_000), concurrency=1),
+        context=make_context(point(16, 90_000), concurrency=1),
     ),
     Situation(
         "one read at a time from a device that is polled until it has ended",
@@ -468,7 +468,7 @@ SITUATIONS = (
         {DISK: disk(reads=9000, wait_ms=0.1, util=92)},
         machine=cpu(25) | {"%core": 99.0},
         workload=spinning(1),
-        ground=replace(ground(point(16, 90_000), concurrency=1), spins=True),
+        context=replace(make_context(point(16, 90_000), concurrency=1), spins=True),
     ),
     Situation(
         "as many reads at once as a device can do, polled by a thread on each core",
@@ -477,14 +477,16 @@ SITUATIONS = (
         machine=cpu(97) | {"%core": 99.0},
         workload=spinning(4),
         # 30 of the 32 are its own: with 5 % fewer in the queue none of its threads computes.
-        ground=replace(ground(point(64, 10_200), point(1, 2000), concurrency=30), spins=True),
+        context=replace(
+            make_context(point(64, 10_200), point(1, 2000), concurrency=30), spins=True
+        ),
     ),
     Situation(
         "one thread that computes and reads in turn",
         Bottleneck.CONCURRENCY,
         {DISK: disk(reads=600, wait_ms=1, util=60)},
         workload=waiting(1, 0.38) | {"%thread": 38.0},
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "one request at a time to an NFS server",
@@ -492,21 +494,21 @@ SITUATIONS = (
         {},
         nfs=asked(r=(900, 0.9, 0.1)),
         workload=waiting(1, 0.05),
-        ground=DiagnosisContext(nfs_mounts=("/home",), concurrency=1),
+        context=DiagnosisContext(nfs_mounts=("/home",), concurrency=1),
     ),
     Situation(
         "threads that share one lock",
         Bottleneck.LOCK,
         machine=cpu(45) | {"%core": 60.0},
         workload=spinning(2) | {"%thread": 55.0, "%cpu": 130.0, "running": 1.3},
-        ground=ground(serial=(SerialUsage("the tree", 65.0, 92.0),), concurrency=4),
+        context=make_context(serial=(SerialUsage("the tree", 65.0, 92.0),), concurrency=4),
     ),
     Situation(
         "a log that syncs one batch after the other, on a disk that is idle in between",
         Bottleneck.LOG,
         {DISK: disk(writes=3000, wait_ms=0.25, util=56, **{"f/s": 3000.0, "f_await": 0.08})},
         workload=waiting(2, 0.6),
-        ground=ground(
+        context=make_context(
             point(16, 60_000), serial=(SerialUsage("the tree", 4.0), log(75, 88)), concurrency=1
         ),
     ),
@@ -515,7 +517,7 @@ SITUATIONS = (
         Bottleneck.DEVICE,
         {DISK: disk(writes=100, wait_ms=9.8, util=98)},
         workload=waiting(2, 0.1),
-        ground=ground(serial=(log(92, 97),), concurrency=1, rotational=True),
+        context=make_context(serial=(log(92, 97),), concurrency=1, rotational=True),
         consequences=frozenset({Bottleneck.LOG}),
     ),
     Situation(
@@ -524,7 +526,7 @@ SITUATIONS = (
         {DISK: disk(writes=3000, wait_ms=0.2, util=50)},
         machine=cpu(90, 8) | {"%core": 99.0},
         workload=spinning(4),
-        ground=ground(serial=(log(20, 85),), concurrency=1),
+        context=make_context(serial=(log(20, 85),), concurrency=1),
     ),
     Situation(
         "another process that writes to the disk",
@@ -532,7 +534,7 @@ SITUATIONS = (
         {DISK: disk(reads=2500, writes=7500, wait_ms=3.2, util=99.5)},
         workload=waiting(8) | {"read_kB": 100_000.0, "written_kB": 0.0},
         foreign=(ForeignProcess(77, "dd", 1.0, 0.0, 300_000.0),),
-        ground=ground(concurrency=8),
+        context=make_context(concurrency=8),
         consequences=frozenset({Bottleneck.DEVICE}),
     ),
     Situation(
@@ -550,7 +552,7 @@ SITUATIONS = (
         {DISK: disk(writes=360, wait_ms=1.8, util=18, kb=400)},
         machine={"%throttled": 22.0},
         workload=waiting(1, 0.3),
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     ),
     Situation(
         "tasks wait for storage, and no device is busy",
@@ -564,7 +566,7 @@ SITUATIONS = (
         Bottleneck.UNCLEAR,
         {DISK: disk(writes=9000, wait_ms=0.3, util=97)},
         workload=waiting(16, 8),
-        ground=ground(concurrency=16),
+        context=make_context(concurrency=16),
     ),
     Situation(
         "a device that is busy with nothing",
@@ -579,7 +581,7 @@ SITUATIONS = (
         machine=cpu(90) | {"foreign_%cpu": 350.0},
         workload=waiting(32),
         foreign=(_STRESS,),
-        ground=ground(point(64, 10_200), concurrency=32),
+        context=make_context(point(64, 10_200), concurrency=32),
     ),
     Situation(
         "buffered writes faster than the disk",
@@ -587,7 +589,7 @@ SITUATIONS = (
         {DISK: disk(writes=500, wait_ms=120, util=100, kb=512)},
         machine={"%throttled": 97.0, "dirty_limit_kB": 4e6},
         workload=waiting(1, 0.1),
-        ground=ground(concurrency=1, rotational=True),
+        context=make_context(concurrency=1, rotational=True),
         consequences=frozenset({Bottleneck.WRITEBACK}),
     ),
     Situation(
@@ -596,7 +598,7 @@ SITUATIONS = (
         {DISK: disk(reads=500, wait_ms=16, util=99, kb=1024)},
         machine={"pgscan_kswapd/s": 1e6, "allocstall/s": 0.5, "memory_some": 2.0},
         workload=waiting(8, 0.5),
-        ground=ground(rotational=True, concurrency=8),
+        context=make_context(rotational=True, concurrency=8),
     ),
     Situation(
         "the kernel's own copy of the workload's writes, below a loop device",
@@ -604,7 +606,7 @@ SITUATIONS = (
         {DISK: disk(writes=5000, wait_ms=8, util=99)},
         workload=waiting(40),
         foreign=(ForeignProcess(66, "kworker/u8:1-loop0", 3.0, 0.0, 200_000.0),),
-        ground=ground(concurrency=40),
+        context=make_context(concurrency=40),
     ),
     Situation(
         "a linear volume whose first member does all the work",
@@ -616,14 +618,14 @@ SITUATIONS = (
             "sdd": disk(reads=2, wait_ms=5, util=1),
         },
         workload=waiting(40, 0.1),
-        ground=ground(concurrency=40, members={DISK: ("sdb", "sdc", "sdd")}),
+        context=make_context(concurrency=40, members={DISK: ("sdb", "sdc", "sdd")}),
     ),
     Situation(
         "a volume on a partition of a disk with platters, one read at a time",
         Bottleneck.DEVICE,
         {name: disk(reads=120, wait_ms=8.2, util=98) for name in (DISK, "sdb3", "sdb")},
         workload=waiting(1, 0.02),
-        ground=DiagnosisContext(
+        context=DiagnosisContext(
             (DISK,),
             members={DISK: ("sdb3",), "sdb3": ("sdb",)},
             rotational=frozenset({"sdb"}),
@@ -636,7 +638,7 @@ SITUATIONS = (
         {DISK: disk(reads=1000, wait_ms=8, util=100)}
         | {name: disk(reads=28, wait_ms=8, util=22) for name in _MANY},
         workload=waiting(8, 0.1),
-        ground=ground(concurrency=8, members={DISK: _MANY}),
+        context=make_context(concurrency=8, members={DISK: _MANY}),
     ),
     Situation(
         "a volume that is busy with encryption, and its disk is not",
@@ -646,7 +648,7 @@ SITUATIONS = (
             "sdb": disk(reads=5000, wait_ms=0.1, util=40),
         },
         workload=waiting(8, 0.1),
-        ground=ground(concurrency=8, members={DISK: ("sdb",)}),
+        context=make_context(concurrency=8, members={DISK: ("sdb",)}),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""A diagnosis says in plain words what was found, and what was looked at where nothing was."""
+"""Sentences of a diagnosis, with and without findings."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
+from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.diagnose import diagnose
+from iostudy.diagnosis.evidence import Evidence
 from iostudy.telemetry.summary import TelemetrySummary
 
 BUSY = Evidence("%util", "sda", 99.0, "%", "busy 99 % of the time")
@@ -17,37 +19,36 @@ QUEUE = Evidence("aqu-sz", "sda", 31.0, "requests", "31 requests waiting")
 DEVICE = Finding(Bottleneck.DEVICE, "sda", 99.0, Confidence.HIGH, (BUSY, QUEUE))
 
 
-def test_the_first_finding_is_the_limit_and_the_others_are_told_too():
+def test_the_first_finding_is_the_limit_and_others_follow():
     steal = Finding(Bottleneck.STEAL, "", 12.0, Confidence.LOW, (BUSY,))
     diagnosis = Diagnosis((DEVICE, steal))
     assert diagnosis.limit is Bottleneck.DEVICE
     assert diagnosis.sentence == (
-        "The device sda was the limit: busy 99 % of the time, 31 requests waiting (high confidence)"
+        "The device sda was the bottleneck: busy 99 % of the time, 31 requests waiting"
+        " (high confidence)"
     )
-    assert len(diagnosis.also) == 1
-    assert "hypervisor" in diagnosis.also[0]
+    assert len(diagnosis.further_sentences) == 1
+    assert "hypervisor" in diagnosis.further_sentences[0]
 
 
-def test_where_nothing_is_found_it_says_what_was_looked_at():
-    diagnosis = Diagnosis(looked_at=(BUSY,), missing=("the workload",))
+def test_without_findings_the_sentence_has_key_figures():
+    diagnosis = Diagnosis(key_figures=(BUSY,), missing=("the workload",))
     assert diagnosis.limit is Bottleneck.UNCLEAR
     assert diagnosis.sentence == (
-        "What limited the run is unclear: busy 99 % of the time, no figures of the workload"
+        "The bottleneck is unclear: busy 99 % of the time, no figures of the workload"
     )
-    assert Diagnosis().sentence == "What limited the run is unclear"
+    assert Diagnosis().sentence == "The bottleneck is unclear"
 
 
 ALONE = Finding(Bottleneck.CORE, "", 99.0, Confidence.HIGH, (BUSY,))
 HARDLY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
-NO_HELP = (
-    "Nothing that makes sda faster can save more than the 6 % of the time with requests under way"
-)
+NO_HELP = "A faster sda saves at most the 6 % of the time with requests under way"
 
 
 def test_where_the_limit_is_elsewhere_it_says_what_a_faster_device_could_save():
     diagnosis = Diagnosis((ALONE, DEVICE), busy=HARDLY)
     assert diagnosis.no_help == NO_HELP
-    assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.also, NO_HELP)
+    assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.further_sentences, NO_HELP)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_where_the_limit_is_elsewhere_it_says_what_a_faster_device_could_save():
 def test_where_a_faster_device_may_help_nothing_is_said_of_it(findings, busy):
     diagnosis = Diagnosis(findings, busy=busy)
     assert diagnosis.no_help == ""
-    assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.also)
+    assert diagnosis.sentences == (diagnosis.sentence, *diagnosis.further_sentences)
 
 
 def test_a_device_without_figures_is_missing():
@@ -71,9 +72,9 @@ def test_a_device_without_figures_is_missing():
 
 
 @pytest.mark.parametrize("limit", Bottleneck)
-def test_every_limit_is_told_in_words(limit):
+def test_every_bottleneck_has_a_sentence(limit):
     sentence = Finding(limit, "sda", 99.0, Confidence.LOW, (BUSY,)).sentence
-    assert "was the limit: busy 99 %" in sentence
+    assert "was the bottleneck: busy 99 %" in sentence
     assert "{" not in sentence
 
 

@@ -1,22 +1,23 @@
-"""Situations built for real are told rightly, and as nothing else."""
+"""Situations built on this machine have the expected diagnosis."""
 
 from __future__ import annotations
 
 import pytest
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.confidence import Confidence
 from tests.diagnosis.situations import (
     SITUATIONS,
-    asks_for_little,
     one_slow_disk,
     quota,
     rate_capped,
+    thinking_thread,
 )
 
 pytestmark = pytest.mark.root
 
 # The kernel, not the machine's spare time, makes these what they are: also a busy machine has them.
-STEADY = {rate_capped, one_slow_disk, quota, asks_for_little}
+STEADY = {rate_capped, one_slow_disk, quota, thinking_thread}
 
 
 @pytest.mark.usefixtures("state_dir")
@@ -25,7 +26,7 @@ STEADY = {rate_capped, one_slow_disk, quota, asks_for_little}
     [pytest.param(each, marks=[] if each in STEADY else pytest.mark.slow) for each in SITUATIONS],
     ids=lambda build: build.__name__,
 )
-def test_it_is_told(build):
+def test_the_expected_bottleneck_is_found(build):
     """Before it only what others did meanwhile: processes here, and guests of the same host.
 
     After it also what follows from it.
@@ -33,7 +34,7 @@ def test_it_is_told(build):
     expected, diagnosis = SITUATIONS[build], build().diagnosis
     told = [finding.limit for finding in diagnosis.findings] or [Bottleneck.UNCLEAR]
     others = {Bottleneck.FOREIGN, Bottleneck.CPU, Bottleneck.STEAL} - {expected}
-    sentences = "\n".join((diagnosis.sentence, *diagnosis.also))
+    sentences = "\n".join((diagnosis.sentence, *diagnosis.further_sentences))
     if expected is Bottleneck.UNCLEAR:
         assert set(told) <= {expected, *others}, sentences
     else:

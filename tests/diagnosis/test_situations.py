@@ -1,4 +1,4 @@
-"""Each situation is told rightly, and none is mistaken for another."""
+"""Each synthetic situation has the expected diagnosis and no other."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis
+from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds
 from iostudy.diagnosis.context import SerialUsage
-from iostudy.diagnosis.diagnose import BRIEF, diagnose
+from iostudy.diagnosis.diagnose import diagnose
 from iostudy.diagnosis.rules import (
     cpu_quota,
-    device,
     foreign,
     memory,
     network,
@@ -28,7 +28,7 @@ from iostudy.diagnosis.rules import (
     thermal_throttling,
     writeback,
 )
-from iostudy.diagnosis.thresholds import ConfidenceThresholds
+from iostudy.diagnosis.thresholds import SHORT_RUN_SECONDS, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.diagnosis.synthetic import (
     DISK,
@@ -42,8 +42,8 @@ from tests.diagnosis.synthetic import (
     confined,
     cpu,
     disk,
-    ground,
     log,
+    make_context,
     spinning,
     waiting,
 )
@@ -53,16 +53,18 @@ BY_NAME = {situation.name: situation for situation in SITUATIONS}
 CONSTANT = {"cores", "allowed_cores", "dirty_limit_kB", "cap_r/s", "cap_rkB/s"}
 
 
-def told(diagnosis: Diagnosis) -> set[Bottleneck]:
+def confident_limits(diagnosis: Diagnosis) -> set[Bottleneck]:
     """What is said with more than low confidence."""
     sure = (each for each in diagnosis.findings if each.confidence is not Confidence.LOW)
     return {finding.limit for finding in sure}
 
 
-def check(situation: Situation, seen: TelemetrySummary) -> None:
-    diagnosis = diagnose(seen, situation.ground)
+def check(situation: Situation, summary: TelemetrySummary) -> None:
+    diagnosis = diagnose(summary, situation.context)
     assert diagnosis.limit is situation.limit, diagnosis.sentence
-    assert told(diagnosis) - {situation.limit} <= situation.consequences, diagnosis.also
+    assert confident_limits(diagnosis) - {situation.limit} <= situation.consequences, (
+        diagnosis.further_sentences
+    )
 
 
 def test_every_limit_has_a_situation():
@@ -71,17 +73,17 @@ def test_every_limit_has_a_situation():
 
 
 @pytest.mark.parametrize("name", BY_NAME)
-def test_it_is_told_and_nothing_else(name):
+def test_only_the_expected_bottlenecks_are_found(name):
     situation = BY_NAME[name]
-    check(situation, situation.seen)
+    check(situation, situation.summary)
     expected = {situation.limit, *situation.consequences} - {Bottleneck.UNCLEAR}
-    assert told(diagnose(situation.seen, situation.ground)) == expected
+    assert confident_limits(diagnose(situation.summary, situation.context)) == expected
 
 
 @st.composite
 def noisy(draw: st.DrawFn, situation: Situation) -> TelemetrySummary:
     """The recording with every figure up to 5 % off, each for itself, and shares up to 100 %."""
-    seen, near = situation.seen, st.floats(1 - NOISE, 1 + NOISE)
+    summary, near = situation.summary, st.floats(1 - NOISE, 1 + NOISE)
 
     def shaken(figures: Mapping[str, float]) -> dict[str, float]:
         moved = {name: value * draw(near) for name, value in figures.items() if value}
@@ -90,12 +92,12 @@ def noisy(draw: st.DrawFn, situation: Situation) -> TelemetrySummary:
         return {**figures, **moved, **{n: figures[n] for n in CONSTANT & figures.keys()}}
 
     return replace(
-        seen,
-        devices={name: shaken(figures) for name, figures in seen.devices.items()},
-        machine=shaken(seen.machine),
-        network={name: shaken(figures) for name, figures in seen.network.items()},
-        nfs={name: shaken(figures) for name, figures in seen.nfs.items()},
-        workload=shaken(seen.workload),
+        summary,
+        devices={name: shaken(figures) for name, figures in summary.devices.items()},
+        machine=shaken(summary.machine),
+        network={name: shaken(figures) for name, figures in summary.network.items()},
+        nfs={name: shaken(figures) for name, figures in summary.nfs.items()},
+        workload=shaken(summary.workload),
     )
 
 
@@ -142,7 +144,7 @@ def _reading_and_computing(percent: float) -> Situation:
         Bottleneck.CONCURRENCY,
         {DISK: disk(reads=10 * percent, wait_ms=1, util=percent)},
         workload=waiting(1, 1 - percent / 100),
-        ground=ground(concurrency=1),
+        context=make_context(concurrency=1),
     )
 
 
@@ -184,32 +186,32 @@ def _throttled_cpu(events: float) -> Situation:
 
 def _locked(percent: float) -> Situation:
     return Situation(
-        "", Bottleneck.LOCK, ground=ground(serial=(SerialUsage("the tree", percent, 90.0),))
+        "", Bottleneck.LOCK, context=make_context(serial=(SerialUsage("the tree", percent, 90.0),))
     )
 
 
 def _logged(percent: float) -> Situation:
-    return Situation("", Bottleneck.LOG, ground=ground(serial=(log(percent, 90.0),)))
+    return Situation("", Bottleneck.LOG, context=make_context(serial=(log(percent, 90.0),)))
 
 
 RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation]], ...] = (
-    (Bottleneck.DEVICE, device.BUSY, _device),
+    (Bottleneck.DEVICE, UTILIZATION, _device),
     (Bottleneck.CAP, rate_cap.NEAR, _capped),
     (Bottleneck.CAP, rate_cap.NEAR, _capped_beside_others),
     (Bottleneck.MEMBER, slow_member.SLOWER, _slow_member),
     (Bottleneck.WRITEBACK, writeback.THROTTLED, _paused),
     (
         Bottleneck.CPU,
-        processor.BUSY,
+        UTILIZATION,
         _computing,
     ),
-    (Bottleneck.CPU, processor.BUSY, _computing_on_few),
+    (Bottleneck.CPU, UTILIZATION, _computing_on_few),
     (
         Bottleneck.CORE,
-        processor.BUSY,
+        UTILIZATION,
         lambda x: Situation("", Bottleneck.CORE, workload=spinning(1) | {"%thread": x}),
     ),
-    (Bottleneck.QUOTA, cpu_quota.HELD_BACK, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
+    (Bottleneck.QUOTA, cpu_quota.THROTTLED, lambda x: one_figure(Bottleneck.QUOTA, "%quota", x)),
     (
         Bottleneck.RECLAIM,
         memory.STALLED,
@@ -230,7 +232,7 @@ RAMPS: tuple[tuple[Bottleneck, ConfidenceThresholds, Callable[[float], Situation
 def test_the_nearer_to_a_threshold_the_lower_the_confidence(limit, steps, ramp):
     def confidence(value):
         situation = ramp(value)
-        findings = diagnose(situation.seen, situation.ground).findings
+        findings = diagnose(situation.summary, situation.context).findings
         return next((each.confidence for each in findings if each.limit is limit), None)
 
     just_below = 0.99
@@ -244,9 +246,9 @@ def test_the_nearer_to_a_threshold_the_lower_the_confidence(limit, steps, ramp):
 
 def test_concurrency_is_never_sure_without_a_run_that_had_more():
     situation = _reading_and_computing(70)
-    (finding,) = diagnose(situation.seen, situation.ground).findings
+    (finding,) = diagnose(situation.summary, situation.context).findings
     assert finding.confidence is Confidence.MEDIUM
-    assert not diagnose(_reading_and_computing(30).seen, situation.ground).findings
+    assert not diagnose(_reading_and_computing(30).summary, situation.context).findings
 
 
 @pytest.mark.parametrize(
@@ -254,48 +256,48 @@ def test_concurrency_is_never_sure_without_a_run_that_had_more():
     [(90.0, Confidence.HIGH), (None, Confidence.MEDIUM), (45.0, Confidence.LOW)],
 )
 def test_what_is_waited_for_is_the_limit_as_far_as_it_was_at_work(used, confidence):
-    situation = Situation("", Bottleneck.LOG, ground=ground(serial=(log(80, used),)))
-    (finding,) = diagnose(situation.seen, situation.ground).findings
+    situation = Situation("", Bottleneck.LOG, context=make_context(serial=(log(80, used),)))
+    (finding,) = diagnose(situation.summary, situation.context).findings
     assert (finding.limit, finding.confidence) == (Bottleneck.LOG, confidence)
-    idle = diagnose(situation.seen, ground(serial=(log(80, 30),)))
+    idle = diagnose(situation.summary, make_context(serial=(log(80, 30),)))
     assert not idle.findings
 
 
 @pytest.mark.parametrize(("util", "helps"), [(56.0, True), (85.0, False)])
-def test_that_bandwidth_does_not_help_is_said_where_the_disk_is_idle_between_syncs(util, helps):
+def test_the_sentence_of_an_idle_log_disk_rules_out_bandwidth(util, helps):
     base = BY_NAME["a log that syncs one batch after the other, on a disk that is idle in between"]
-    seen = replace(base.seen, devices={DISK: {**base.devices[DISK], "%util": util}})
-    said = diagnose(seen, base.ground).sentence
+    summary = replace(base.summary, devices={DISK: {**base.devices[DISK], "%util": util}})
+    said = diagnose(summary, base.context).sentence
     assert f"sda was busy {util:g} %" in said
-    assert ("sync sooner helps and more bandwidth does not" in said) is helps
+    assert ("sync latency helps and more bandwidth does not" in said) is helps
 
 
-def test_a_log_that_tells_how_it_is_waited_for_is_no_lack_of_concurrency():
+def test_waits_for_a_log_are_no_low_concurrency():
     """Three quarters of its requests wait for the device, and hardly an operation for them."""
     base = BY_NAME["one thread that computes and reads in turn"]
-    assert diagnose(base.seen, base.ground).limit is Bottleneck.CONCURRENCY
-    logged = replace(base.ground, serial=(log(20, 60),))
-    assert diagnose(base.seen, logged).limit is Bottleneck.UNCLEAR
+    assert diagnose(base.summary, base.context).limit is Bottleneck.CONCURRENCY
+    logged = replace(base.context, serial=(log(20, 60),))
+    assert diagnose(base.summary, logged).limit is Bottleneck.UNCLEAR
 
 
 @pytest.mark.parametrize(("flushes", "percent"), [(0.0, 6.0), (300.0, 36.0), (3000.0, 100.0)])
 def test_a_device_is_busy_with_requests_and_with_flushes(flushes, percent):
     flushing = {"f/s": flushes, "f_await": 1.0}
     devices = {DISK: disk(reads=60, util=6, **flushing)}
-    busy = diagnose(TelemetrySummary(SECONDS, devices, MACHINE), ground()).busy
+    busy = diagnose(TelemetrySummary(SECONDS, devices, MACHINE), make_context()).busy
     assert (busy.of, busy.value) == (DISK, pytest.approx(percent))
 
 
 def test_a_cause_goes_first_also_where_neither_is_sure():
     base = BY_NAME["four members, one of them slow"]
     hardly = {name: {**base.devices[name], "%util": 85.0} for name in (DISK, "sdc")}
-    seen = replace(base.seen, devices={**base.devices, **hardly})
-    findings = diagnose(seen, base.ground).findings
+    summary = replace(base.summary, devices={**base.devices, **hardly})
+    findings = diagnose(summary, base.context).findings
     assert [each.limit for each in findings] == [Bottleneck.MEMBER, Bottleneck.DEVICE]
     assert {each.confidence for each in findings} == {Confidence.LOW}
 
 
-def test_of_slow_members_the_lowest_is_told_which_is_the_disk():
+def test_only_the_lowest_slow_member_is_found():
     """As of LVM's stripes over two mirrors, one of md's and one of its own with a leg a disk."""
     base = BY_NAME["four members, one of them slow"]
     slow, well = dict.fromkeys(("dm-1", "dm-3"), SLOW), dict.fromkeys(("md0", "dm-2"), PEER)
@@ -306,31 +308,31 @@ def test_of_slow_members_the_lowest_is_told_which_is_the_disk():
         "dm-3": ("sdc",),
         "md0": ("sdd", "sde"),
     }
-    seen = replace(base.seen, devices={**base.devices, **slow, **well})
-    findings = diagnose(seen, replace(base.ground, members=stacked)).findings
+    summary = replace(base.summary, devices={**base.devices, **slow, **well})
+    findings = diagnose(summary, replace(base.context, members=stacked)).findings
     assert [each.of for each in findings if each.limit is Bottleneck.MEMBER] == ["sdc"]
 
 
 @pytest.mark.parametrize(
-    ("with_platters", "told_of"),
+    ("with_platters", "expected_members"),
     [
         ({"sdc"}, []),  # below a cache, or with a journal beside it
         ({"sdb", "sdc"}, ["sdc"]),
         ({"sdb", "sdd"}, ["sdc"]),
     ],
 )
-def test_only_members_of_like_make_are_peers(with_platters, told_of):
+def test_only_members_of_the_same_type_are_peers(with_platters, expected_members):
     base = BY_NAME["four members, one of them slow"]
-    known = replace(base.ground, rotational=frozenset(with_platters))
-    findings = diagnose(base.seen, known).findings
-    assert [each.of for each in findings if each.limit is Bottleneck.MEMBER] == told_of
+    known = replace(base.context, rotational=frozenset(with_platters))
+    findings = diagnose(base.summary, known).findings
+    assert [each.of for each in findings if each.limit is Bottleneck.MEMBER] == expected_members
 
 
 def test_an_array_of_disks_with_platters_is_of_their_make():
     base = BY_NAME["four members, one of them slow"]
     members = {DISK: ("sdb", "sdc"), "sdc": ("sdx", "sdy")}
-    known = replace(base.ground, members=members, rotational=frozenset({"sdx", "sdy"}))
-    limits = {each.limit for each in diagnose(base.seen, known).findings}
+    known = replace(base.context, members=members, rotational=frozenset({"sdx", "sdy"}))
+    limits = {each.limit for each in diagnose(base.summary, known).findings}
     assert Bottleneck.MEMBER not in limits
 
 
@@ -343,10 +345,10 @@ BESIDE = (
 
 @pytest.mark.parametrize(("beside", "figures"), BESIDE, ids=[each[0] for each in BESIDE])
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
-def test_of_two_limits_both_are_told(situation, beside, figures):
+def test_two_bottlenecks_are_both_found(situation, beside, figures):
     mixed = replace(situation, machine={**situation.machine, **figures})
-    diagnosis = diagnose(mixed.seen, mixed.ground)
-    assert told(diagnosis) >= {situation.limit, beside} - {Bottleneck.UNCLEAR}
+    diagnosis = diagnose(mixed.summary, mixed.context)
+    assert confident_limits(diagnosis) >= {situation.limit, beside} - {Bottleneck.UNCLEAR}
     how_long_is_known = all(finding.held is not None for finding in diagnosis.findings)
     if situation.limit is Bottleneck.UNCLEAR:
         assert diagnosis.limit is beside
@@ -354,13 +356,13 @@ def test_of_two_limits_both_are_told(situation, beside, figures):
         assert diagnosis.limit is situation.limit
 
 
-def test_without_memory_pressure_swapping_is_told_but_not_for_how_long():
+def test_swapping_without_pressure_figures_has_no_duration():
     machine = {name: value for name, value in MACHINE.items() if name != "memory_some"}
-    seen = replace(BY_NAME["nothing is busy"].seen, machine=machine | {"pswpin/s": 5000.0})
-    (finding,) = diagnose(seen, ground()).findings
+    summary = replace(BY_NAME["nothing is busy"].summary, machine=machine | {"pswpin/s": 5000.0})
+    (finding,) = diagnose(summary, make_context()).findings
     assert finding.limit is Bottleneck.RECLAIM
     assert finding.held is None
-    assert "5000 pages a second from swap" in finding.sentence
+    assert "5000 pages a second swapped in" in finding.sentence
     assert finding.confidence is Confidence.LOW
 
 
@@ -374,8 +376,8 @@ def test_memory_is_never_sure_without_the_groups_own_pressure(figure, known):
     machine |= {"memory_some": 90.0} if known else {"pswpin/s": 5000.0}
 
     def confidence(more):
-        seen = replace(BY_NAME["nothing is busy"].seen, machine=machine | more)
-        (finding,) = diagnose(seen, ground()).findings
+        summary = replace(BY_NAME["nothing is busy"].summary, machine=machine | more)
+        (finding,) = diagnose(summary, make_context()).findings
         assert finding.limit is Bottleneck.RECLAIM
         return finding.confidence
 
@@ -386,21 +388,21 @@ def test_memory_is_never_sure_without_the_groups_own_pressure(figure, known):
 
 def test_without_the_workloads_figures_nothing_is_said_of_its_own_doing():
     for situation in SITUATIONS:
-        seen = replace(situation.seen, workload={}, foreign=())
-        limits = {finding.limit for finding in diagnose(seen, situation.ground).findings}
+        summary = replace(situation.summary, workload={}, foreign=())
+        limits = {finding.limit for finding in diagnose(summary, situation.context).findings}
         assert not limits & {Bottleneck.CONCURRENCY, Bottleneck.FOREIGN}
-        assert "the workload's processes" in diagnose(seen, situation.ground).missing
+        assert "the workload's processes" in diagnose(summary, situation.context).missing
 
 
 @pytest.mark.parametrize(
     ("name", "limit"),
     [("one thread computing", Bottleneck.CORE), ("all cores computing", Bottleneck.CPU)],
 )
-def test_without_what_threads_did_less_is_told_of_the_cpu_and_the_gap_is_said(name, limit):
-    seen = BY_NAME[name].seen
+def test_without_thread_states_cpu_findings_are_less_certain(name, limit):
+    summary = BY_NAME[name].summary
     states = ("%thread", "threads", "running", "waiting")
-    workload = {name: value for name, value in seen.workload.items() if name not in states}
-    diagnosis = diagnose(replace(seen, workload=workload), ground(concurrency=1))
+    workload = {name: value for name, value in summary.workload.items() if name not in states}
+    diagnosis = diagnose(replace(summary, workload=workload), make_context(concurrency=1))
     assert (diagnosis.limit, diagnosis.findings[0].confidence) == (limit, Confidence.MEDIUM)
     assert diagnosis.missing == ("the workload's threads",)
 
@@ -408,49 +410,49 @@ def test_without_what_threads_did_less_is_told_of_the_cpu_and_the_gap_is_said(na
 def test_which_cores_were_too_few_is_said_and_nobody_is_accused():
     few = BY_NAME["more threads computing than cores that they may use"]
     assert "the 4 cores that it may use busy 99 % of the time" in (
-        diagnose(few.seen, few.ground).sentence
+        diagnose(few.summary, few.context).sentence
     )
     shared = BY_NAME["others that compute on the few cores that a workload may use"]
     computing = BY_NAME["another process that computes on all cores"].foreign
-    findings = diagnose(replace(shared.seen, foreign=computing), shared.ground).findings
+    findings = diagnose(replace(shared.summary, foreign=computing), shared.context).findings
     assert (findings[0].of, findings[0].confidence) == (foreign.UNKNOWN, Confidence.MEDIUM)
 
 
 def test_nothing_recorded_is_unclear_and_says_what_is_missing():
-    diagnosis = diagnose(TelemetrySummary(1.0, {}, {}), ground())
+    diagnosis = diagnose(TelemetrySummary(1.0, {}, {}), make_context())
     assert diagnosis.limit is Bottleneck.UNCLEAR
     assert diagnosis.missing == (DISK, "the workload's processes", "memory pressure")
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda situation: situation.name)
 def test_nothing_is_sure_of_a_moment(situation: Situation) -> None:
-    moment = replace(situation.seen, seconds=0.9 * BRIEF)
-    assert not told(diagnose(moment, situation.ground))
+    moment = replace(situation.summary, seconds=0.9 * SHORT_RUN_SECONDS)
+    assert not confident_limits(diagnose(moment, situation.context))
 
 
 @pytest.mark.parametrize(("seconds", "sure"), [(6.0, Confidence.HIGH), (2.0, Confidence.LOW)])
 def test_of_a_recording_of_which_little_was_measured_nothing_is_sure(seconds, sure):
     computing = BY_NAME["all cores computing"]
-    known = replace(computing.ground, measured_seconds=seconds)
-    (finding,) = diagnose(computing.seen, known).findings
+    known = replace(computing.context, measured_seconds=seconds)
+    (finding,) = diagnose(computing.summary, known).findings
     assert finding.confidence is sure
     said = "20 % of the recording was measured (low confidence)"
     assert finding.sentence.endswith(said) is (seconds == 2.0)
 
 
 @pytest.mark.parametrize(("mounts", "sure"), [((), Confidence.LOW), (("/home",), Confidence.HIGH)])
-def test_a_network_matters_to_a_run_with_files_on_nfs_beside_those_on_a_disk(mounts, sure):
+def test_a_network_matters_to_a_run_with_files_on_nfs_and_on_a_disk(mounts, sure):
     full = BY_NAME["a full network"]
-    seen = replace(full.seen, devices={DISK: disk(writes=10, util=1)})
-    (finding,) = diagnose(seen, replace(ground(), nfs_mounts=mounts)).findings
+    summary = replace(full.summary, devices={DISK: disk(writes=10, util=1)})
+    (finding,) = diagnose(summary, replace(make_context(), nfs_mounts=mounts)).findings
     assert (finding.limit, finding.confidence) == (Bottleneck.NETWORK, sure)
 
 
 @pytest.mark.parametrize(("at_once", "sure"), [(8, Confidence.LOW), (32, Confidence.MEDIUM)])
-def test_how_many_requests_a_flash_disk_serves_at_once_is_not_told(at_once, sure):
+def test_the_parallelism_of_a_flash_disk_is_unknown(at_once, sure):
     devices = {DISK: disk(reads=1000 * at_once, wait_ms=1, util=99)}
     base = replace(BY_NAME["nothing is busy"], devices=devices, workload=waiting(at_once))
-    (found,) = diagnose(base.seen, ground(concurrency=at_once)).findings
+    (found,) = diagnose(base.summary, make_context(concurrency=at_once)).findings
     assert (found.limit, found.confidence) == (Bottleneck.DEVICE, sure)
 
 
@@ -460,9 +462,9 @@ def test_a_mirror_that_serves_no_reads_is_not_slow():
     reading = disk(reads=3000, writes=400, wait_ms=1, util=95) | {"r_await": 0.1, "w_await": 2.3}
     devices = {DISK: disk(reads=3000, writes=400, wait_ms=1, util=99), "sdb": reading}
     devices["sdc"] = disk(writes=400, wait_ms=2.3, util=92)
-    seen = replace(base.seen, devices=devices)
-    mirror = replace(base.ground, members={DISK: ("sdb", "sdc")})
-    assert Bottleneck.MEMBER not in {each.limit for each in diagnose(seen, mirror).findings}
+    summary = replace(base.summary, devices=devices)
+    mirror = replace(base.context, members={DISK: ("sdb", "sdc")})
+    assert Bottleneck.MEMBER not in {each.limit for each in diagnose(summary, mirror).findings}
 
 
 @pytest.mark.parametrize(
@@ -479,7 +481,7 @@ def test_a_server_is_sure_only_where_it_is_not_the_network_or_the_clients_queue(
 ):
     base = BY_NAME["an NFS server with a backlog"]
     base = replace(base, network=network, nfs=asked(w=(900, 18, queue_ms)))
-    diagnosis = diagnose(base.seen, base.ground)
+    diagnosis = diagnose(base.summary, base.context)
     assert (diagnosis.findings[0].limit, diagnosis.findings[0].confidence) == (Bottleneck.NFS, sure)
     assert ("the network's speed" in diagnosis.missing) is ("%ifutil" not in str(network))
 
@@ -489,7 +491,9 @@ def test_cores_that_are_half_busy_make_no_surer_than_busier_ones(used):
     """16 threads that want 4 cores: that they wait for these is evidence enough by itself."""
     base = Situation("", Bottleneck.CPU, **confined(16, used=used))
     found = next(
-        own for own in processor.find(base.seen, base.ground) if own.limit is Bottleneck.CPU
+        own
+        for own in processor.find_busy_processors(base.summary, base.context)
+        if own.limit is Bottleneck.CPU
     )
     assert found.confidence is Confidence.MEDIUM
 
@@ -497,6 +501,6 @@ def test_cores_that_are_half_busy_make_no_surer_than_busier_ones(used):
 @pytest.mark.parametrize(("others", "sure"), [(10.0, Confidence.MEDIUM), (95.0, Confidence.LOW)])
 def test_a_busy_core_may_be_others_where_they_used_as_much(others, sure):
     machine = {**MACHINE, "%core": 99.0, "foreign_%cpu": others}
-    seen = TelemetrySummary(SECONDS, {}, machine, workload={"%cpu": 90.0})
-    (found,) = processor.find(seen, ground())
+    summary = TelemetrySummary(SECONDS, {}, machine, workload={"%cpu": 90.0})
+    (found,) = processor.find_busy_processors(summary, make_context())
     assert (found.limit, found.confidence) == (Bottleneck.CORE, sure)

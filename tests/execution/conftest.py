@@ -1,4 +1,4 @@
-"""Fixtures of the tests of how a study is carried out."""
+"""Fixtures of the execution tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of what is done, and what happens when a trial does not count."""
+"""Order of the steps of a study, and trials that do not count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from iostudy.errors import (
 )
 from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import _data_seed
-from iostudy.execution.session import assign
+from iostudy.execution.session import prepare_session
 from iostudy.ledger.rows import TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.fake import Disturbance, FakeNode
@@ -42,8 +42,8 @@ def study(text: str = TEXT):
 
 def conduct(folder, node, *, text=TEXT, resume=False, listeners=(), seed=1):
     folder.mkdir(exist_ok=True)
-    assignment = assign(study(text), folder, root=True, resume=resume)
-    return assignment.carry_out(node, root=True, seed=seed, listeners=listeners)
+    assignment = prepare_session(study(text), folder, root=True, resume=resume)
+    return assignment.execute(node, root=True, seed=seed, listeners=listeners)
 
 
 def rows(folder):
@@ -69,7 +69,9 @@ def test_a_clear_difference_and_a_clear_sameness_are_told_apart(tmp_path):
 
 def test_a_declared_limit_that_could_not_be_judged_is_noted_with_each_trial(tmp_path):
     conduct(tmp_path / "declared", FakeNode(), text=TEXT + "validity: {foreign_cpu: 25%}\n")
-    assert all("foreign_cpu was not judged" in row.notes[-1] for row in rows(tmp_path / "declared"))
+    assert all(
+        "foreign_cpu was not checked" in row.notes[-1] for row in rows(tmp_path / "declared")
+    )
     conduct(tmp_path / "without", FakeNode())
     assert all(row.notes == () for row in rows(tmp_path / "without"))
 
@@ -190,7 +192,7 @@ def test_a_finished_study_resumed_runs_nothing_more(tmp_path):
 def test_a_folder_that_holds_a_study_is_not_written_to(tmp_path):
     conduct(tmp_path, FakeNode())
     before = rows(tmp_path)
-    with pytest.raises(LedgerError, match="holds one already"):
+    with pytest.raises(LedgerError, match="already contains one"):
         conduct(tmp_path, FakeNode())
     with pytest.raises(LedgerError, match="another study"):
         conduct(tmp_path, FakeNode(), text=TEXT.replace("3%", "2%"), resume=True)
@@ -274,7 +276,7 @@ def test_a_study_is_not_resumed_under_other_circumstances(tmp_path, now, what):
 
 
 def test_a_ledger_that_cannot_be_written_ends_the_study_and_is_told(tmp_path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("iostudy.ledger.samples.write_whole", full)
@@ -350,17 +352,24 @@ def test_a_whole_study_is_known_as_such_and_one_that_was_stopped_is_not(tmp_path
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path / "stopped", stopped, text=text)
     final = {
-        name: assign(study(text), tmp_path / name, root=True, resume=True).final()
+        name: prepare_session(
+            study(text), tmp_path / name, root=True, resume=True
+        ).final_comparisons()
         for name in ("whole", "stopped")
     }
     assert final == {"whole": done, "stopped": None}
-    assert assign(study(text), tmp_path / "new", root=True, resume=False).final() is None
+    assert (
+        prepare_session(study(text), tmp_path / "new", root=True, resume=False).final_comparisons()
+        is None
+    )
 
 
 def test_a_study_of_one_configuration_is_whole_with_its_last_block(tmp_path):
     text = TEXT.replace("[none, kyber, bfq]", "[none]")
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path, NoisyNode(23), text=text)
-    assert assign(study(text), tmp_path, root=True, resume=True).final() is None
+    assert (
+        prepare_session(study(text), tmp_path, root=True, resume=True).final_comparisons() is None
+    )
     conduct(tmp_path, NoisyNode(), text=text, resume=True, seed=None)
-    assert assign(study(text), tmp_path, root=True, resume=True).final() == ()
+    assert prepare_session(study(text), tmp_path, root=True, resume=True).final_comparisons() == ()

@@ -1,4 +1,4 @@
-"""What comes next in a planned study, from rows alone."""
+"""Schedule of a planned study, from rows alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.execution.test_runner import study
 
 OF = study()
 PLAN = make_plan(OF, 3)
-AGENDA = PlannedSchedule(OF, PLAN)
+SCHEDULE = PlannedSchedule(OF, PLAN)
 
 
 def ran(block, values):
@@ -34,7 +34,7 @@ def ran(block, values):
 
 def all_rows(values):
     rows = []
-    while (block := AGENDA.next(rows)) is not None:
+    while (block := SCHEDULE.next(rows)) is not None:
         rows += ran(block, values)
     return rows
 
@@ -42,20 +42,20 @@ def all_rows(values):
 def test_blocks_come_in_the_order_of_the_plan():
     rows = []
     for planned in PLAN.blocks[:6]:
-        assert AGENDA.next(rows) == planned
+        assert SCHEDULE.next(rows) == planned
         rows += ran(planned, {})
 
 
 def test_a_block_that_does_not_count_comes_again():
     rows = [replace(row, counts=False) for row in ran(PLAN.blocks[0], {})]
-    assert AGENDA.next(rows) == PLAN.blocks[0]
+    assert SCHEDULE.next(rows) == PLAN.blocks[0]
 
 
 def test_what_is_decided_is_cut_from_the_order():
     rows = []
     for block in PLAN.blocks[:10]:
         rows += ran(block, {"kyber": 80.0, "bfq": 120.0 if block.index % 2 else 85.0})
-    assert set(AGENDA.next(rows).order) == {"none", "bfq"}
+    assert set(SCHEDULE.next(rows).order) == {"none", "bfq"}
 
 
 def test_nothing_is_left_once_all_is_decided():
@@ -65,7 +65,7 @@ def test_nothing_is_left_once_all_is_decided():
 
 def test_what_is_left_is_the_time_of_the_blocks_to_come():
     rows = ran(PLAN.blocks[0], {})
-    progress = AGENDA.progress(PLAN.blocks[0], rows, seconds_per_trial=2.0)
+    progress = SCHEDULE.progress(PLAN.blocks[0], rows, seconds_per_trial=2.0)
     assert progress.seconds_left == 2.0 * 3 * (len(PLAN.blocks) - 1)
     rows = all_rows({"kyber": 80.0, "bfq": 110.0})
-    assert AGENDA.progress(PLAN.blocks[-1], rows, seconds_per_trial=2.0).seconds_left == 0
+    assert SCHEDULE.progress(PLAN.blocks[-1], rows, seconds_per_trial=2.0).seconds_left == 0

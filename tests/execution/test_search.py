@@ -1,4 +1,4 @@
-"""A search goes on by its ledger alone, and ends with a candidate or with none."""
+"""Execution of searches from the ledger alone, with and without a winner."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from iostudy.errors import SettingError, TargetError, TrialError
 from iostudy.execution.runner import _data_seed
-from iostudy.execution.session import assign
+from iostudy.execution.session import prepare_session
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.node.fake import Disturbance, FakeNode
-from iostudy.results.search_state import rules_of
+from iostudy.results.search_state import build_policy
 from iostudy.study.plan import Block
 from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
@@ -145,8 +145,8 @@ def test_a_resumed_search_decides_the_same(tmp_path, stop_after):
 def test_a_search_that_ended_runs_nothing_more_and_is_known_to_have_ended(tmp_path):
     conduct(tmp_path, Surface(), text=SEARCH)
     before = rows(tmp_path)
-    assignment = assign(study_of(tmp_path), tmp_path, root=True, resume=True)
-    assert assignment.final() == ()
+    assignment = prepare_session(study_of(tmp_path), tmp_path, root=True, resume=True)
+    assert assignment.final_comparisons() == ()
     node = Surface()
     conduct(tmp_path, node, text=SEARCH, resume=True, seed=None)
     assert node.log == ["preflight"]
@@ -162,7 +162,10 @@ def test_a_search_under_way_is_known_not_to_have_ended(tmp_path):
     stopped = Surface(script={9: Disturbance(error=KeyboardInterrupt())})
     with pytest.raises(KeyboardInterrupt):
         conduct(tmp_path, stopped, text=SEARCH)
-    assert assign(study_of(tmp_path), tmp_path, root=True, resume=True).final() is None
+    assert (
+        prepare_session(study_of(tmp_path), tmp_path, root=True, resume=True).final_comparisons()
+        is None
+    )
 
 
 def test_a_small_space_is_used_up_before_the_budget(tmp_path):
@@ -292,7 +295,7 @@ def test_no_workload_may_lose_more_than_is_allowed(tmp_path):
 
 def test_the_worst_is_a_log_ratio_as_the_margin_is(tmp_path):
     search = parse(SEARCH.replace("  budget", "  worst: 5%\n  budget"), where="f", name="f").search
-    rules = rules_of(search, (1.0, 2.0))
+    rules = build_policy(search, (1.0, 2.0))
     assert rules.worst == pytest.approx(-math.log(1.05))
     assert rules.weights == (1.0, 2.0)
 

@@ -1,4 +1,4 @@
-"""A trial whose figure cannot be compared ends as INVALID, and not in a logarithm."""
+"""Trials without a comparable figure are INVALID."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import TrialError
-from iostudy.execution.validity import undecidable
+from iostudy.execution.validity import explain_unusable_figure
 from iostudy.ledger.rows import TrialStatus
 from iostudy.node.fake import FakeNode
 from iostudy.node.protocol import TrialResult
@@ -40,16 +40,16 @@ class Forgetful(FakeNode):
     ],
 )
 def test_what_has_no_ratio_is_told(figures, words):
-    assert words in undecidable(figures, RATE)
+    assert words in explain_unusable_figure(figures, RATE)
 
 
 def test_a_figure_above_0_is_decidable():
-    assert undecidable({"rate": 1e-9}, RATE) == ""
+    assert explain_unusable_figure({"rate": 1e-9}, RATE) == ""
 
 
 @pytest.mark.parametrize("base", [0.0, -1000.0, math.nan])
 def test_a_study_of_such_figures_ends_with_the_reason(tmp_path, base):
-    with pytest.raises(TrialError, match=r"aggregate is .*verdicts need a figure above 0"):
+    with pytest.raises(TrialError, match=r"aggregate is .*a verdict needs a figure above 0"):
         conduct(tmp_path, FakeNode(base=base))
     found = rows(tmp_path)
     assert [row.status for row in found] == [TrialStatus.INVALID] * 6

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iostudy.execution.validity import disturbance, is_disturbed, unjudged
+from iostudy.execution.validity import exceeds_limits, explain_disturbance, note_unchecked_limits
 from iostudy.node.protocol import TrialResult
 from iostudy.study.model import Validity
 from iostudy.telemetry.recorder import Telemetry
@@ -26,21 +26,21 @@ def result(beside: tuple[str, ...] = (), **written_mib: int) -> TrialResult:
 
 
 def test_a_neighbour_is_noticed_on_one_of_several_that_share_the_files() -> None:
-    told = disturbance(result(("second", "third"), first=33, second=33, third=84), LIMITS)
+    told = explain_disturbance(result(("second", "third"), first=33, second=33, third=84), LIMITS)
     assert told.startswith("foreign I/O on first and second and third: 50 %")
 
 
 def test_what_devices_do_together_is_not_foreign() -> None:
-    assert disturbance(result(("second",), first=50, second=50), LIMITS) == ""
+    assert explain_disturbance(result(("second",), first=50, second=50), LIMITS) == ""
 
 
 def test_what_was_not_done_as_asked_does_not_count() -> None:
     departed = replace(result(first=100), departures=("a log was given up: /disk2",))
-    assert disturbance(departed, LIMITS) == "a log was given up: /disk2"
+    assert explain_disturbance(departed, LIMITS) == "a log was given up: /disk2"
 
 
 def test_devices_below_each_other_are_not_added_up() -> None:
-    assert disturbance(result(first=100, disk=100), LIMITS) == ""
+    assert explain_disturbance(result(first=100, disk=100), LIMITS) == ""
 
 
 def seen(machine: dict[str, float], *foreign: ForeignProcess, seconds: float = 60.0) -> TrialResult:
@@ -54,70 +54,72 @@ def seen(machine: dict[str, float], *foreign: ForeignProcess, seconds: float = 6
 def test_foreign_io_names_who_moved_most_of_it() -> None:
     updatedb = ForeignProcess(812, "updatedb", 1.0, 41 * 1024.0, 0.0)
     small = ForeignProcess(7, "spinner", 50.0, 0.0, 0.0)
-    told = disturbance(seen({}, small, updatedb), LIMITS)
+    told = explain_disturbance(seen({}, small, updatedb), LIMITS)
     assert told == (
         "foreign I/O on sda: 45 % of the workload's own bytes, limit 10 %; "
         "most of it by updatedb (pid 812), 41.0 MiB"
     )
     part = ForeignProcess(812, "updatedb", 1.0, 20 * 1024.0, 0.0)
-    told = disturbance(seen({}, part), LIMITS)
+    told = explain_disturbance(seen({}, part), LIMITS)
     assert told.endswith("; some of it by updatedb (pid 812), 20.0 MiB")
-    assert disturbance(seen({}, small), LIMITS).endswith("limit 10 %")
+    assert explain_disturbance(seen({}, small), LIMITS).endswith("limit 10 %")
 
 
 def test_foreign_cpu_counts_where_a_limit_is_declared() -> None:
     limits = Validity(foreign_cpu=0.25)
     spinner = ForeignProcess(7, "spinner", 72.0, 0.0, 0.0)
     busy = {"foreign_%cpu": 120.0, "cores": 4.0}
-    assert disturbance(seen(busy, spinner), limits) == (
+    assert explain_disturbance(seen(busy, spinner), limits) == (
         "other processes took 30 % of the CPU time, limit 25 %; "
         "most of it by spinner (pid 7), 72.0 s"
     )
-    assert disturbance(seen(busy | {"cores": 8.0}, spinner), limits) == ""
+    assert explain_disturbance(seen(busy | {"cores": 8.0}, spinner), limits) == ""
     several = seen(busy, ForeignProcess(7, "spinner", 5.0, 0.0, 0.0))
-    assert disturbance(several, limits).endswith("; some of it by spinner (pid 7), 5.0 s")
-    assert disturbance(seen(busy), LIMITS) == ""
+    assert explain_disturbance(several, limits).endswith("; some of it by spinner (pid 7), 5.0 s")
+    assert explain_disturbance(seen(busy), LIMITS) == ""
 
 
 def test_a_declared_limit_that_cannot_be_judged_is_told() -> None:
     limits = Validity(foreign_cpu=0.25)
     for unknown in ({}, {"cores": 4.0}, {"foreign_%cpu": 120.0}):
-        assert disturbance(seen(unknown), limits) == ""
-        (note,) = unjudged(seen(unknown), limits)
-        assert note.startswith("foreign_cpu was not judged")
-        assert unjudged(seen(unknown), LIMITS) == ()
-    assert unjudged(seen({"foreign_%cpu": 0.0, "cores": 4.0}), limits) == ()
+        assert explain_disturbance(seen(unknown), limits) == ""
+        (note,) = note_unchecked_limits(seen(unknown), limits)
+        assert note.startswith("foreign_cpu was not checked")
+        assert note_unchecked_limits(seen(unknown), LIMITS) == ()
+    assert note_unchecked_limits(seen({"foreign_%cpu": 0.0, "cores": 4.0}), limits) == ()
 
 
 def test_a_machine_that_slept_has_measured_nothing() -> None:
-    told = disturbance(seen({"suspended_s": 12.0}), LIMITS)
+    told = explain_disturbance(seen({"suspended_s": 12.0}), LIMITS)
     assert told == "the machine was suspended for 12.0 s while the workload ran"
-    assert disturbance(seen({"suspended_s": 0.01}), LIMITS) == ""
+    assert explain_disturbance(seen({"suspended_s": 0.01}), LIMITS) == ""
 
 
 def test_a_long_time_without_a_sample_says_nothing() -> None:
-    told = disturbance(seen({"longest_gap_s": 20.0}), LIMITS)
+    told = explain_disturbance(seen({"longest_gap_s": 20.0}), LIMITS)
     assert told.startswith("no sample for 20.0 s of 60.0 s, limit 25 %")
-    assert disturbance(seen({"longest_gap_s": 14.0}), LIMITS) == ""
-    assert disturbance(seen({"longest_gap_s": 4.0}, seconds=6.0), LIMITS) == ""
+    assert explain_disturbance(seen({"longest_gap_s": 14.0}), LIMITS) == ""
+    assert explain_disturbance(seen({"longest_gap_s": 4.0}, seconds=6.0), LIMITS) == ""
 
 
 def test_by_default_no_disturbance_is_a_ground_for_discarding() -> None:
     """CPU steal, foreign I/O and foreign CPU are covariates; suspension and gaps invalidate."""
     spinner = ForeignProcess(7, "spinner", 72.0, 900 * 1024.0, 0.0)
     machine = {"%steal": 40.0, "foreign_%cpu": 390.0, "cores": 4.0}
-    assert disturbance(seen(machine, spinner), Validity()) == ""
-    assert disturbance(seen({"suspended_s": 12.0}), Validity())
-    assert disturbance(seen({"longest_gap_s": 20.0}), Validity())
+    assert explain_disturbance(seen(machine, spinner), Validity()) == ""
+    assert explain_disturbance(seen({"suspended_s": 12.0}), Validity())
+    assert explain_disturbance(seen({"longest_gap_s": 20.0}), Validity())
 
 
 def test_only_an_exceeded_limit_is_a_disturbance_that_may_pass() -> None:
     machine = {"%steal": 40.0, "foreign_%cpu": 80.0, "cores": 4.0, "%foreign": 30.0}
     told = TelemetrySummary(60.0, {}, machine)
-    assert not is_disturbed(told, Validity())
-    assert not is_disturbed(told, Validity(foreign_io=0.3, steal=0.4, foreign_cpu=0.2))
+    assert not exceeds_limits(told, Validity())
+    assert not exceeds_limits(told, Validity(foreign_io=0.3, steal=0.4, foreign_cpu=0.2))
     for limits in (Validity(foreign_io=0.29), Validity(steal=0.39), Validity(foreign_cpu=0.19)):
-        assert is_disturbed(told, limits)
-    assert is_disturbed(TelemetrySummary(60.0, {}, {"suspended_s": 12.0}), Validity())
-    assert is_disturbed(TelemetrySummary(60.0, {}, {"longest_gap_s": 20.0}), Validity())
-    assert not is_disturbed(TelemetrySummary(60.0, {}, {"longest_gap_s": 60.0}), Validity(gap=1.0))
+        assert exceeds_limits(told, limits)
+    assert exceeds_limits(TelemetrySummary(60.0, {}, {"suspended_s": 12.0}), Validity())
+    assert exceeds_limits(TelemetrySummary(60.0, {}, {"longest_gap_s": 20.0}), Validity())
+    assert not exceeds_limits(
+        TelemetrySummary(60.0, {}, {"longest_gap_s": 60.0}), Validity(gap=1.0)
+    )

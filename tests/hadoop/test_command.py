@@ -7,10 +7,12 @@ import time
 
 import pytest
 
-from iostudy.hadoop.command import Limits, NotAnsweredError, ask
+from iostudy.hadoop.command import CommandFailedError, CommandLimits, run_command
 from tests.hadoop import scripts
 
-SOON = Limits(seconds=60, silence_seconds=60)
+pytestmark = pytest.mark.child
+
+SOON = CommandLimits(seconds=60, silence_seconds=60)
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def program(tmp_path):
 
 def test_both_outputs_and_the_status_are_told(program):
     heard = []
-    said = ask(
+    said = run_command(
         program("echo one\necho two >&2\nprintf three\nexit 7"), SOON, os.environ, heard.append
     )
     assert (said.status, said.lines) == (7, ("one", "two", "three"))
@@ -32,7 +34,7 @@ def test_both_outputs_and_the_status_are_told(program):
 
 
 def test_it_gets_the_environment_that_is_given_and_no_more(program):
-    said = ask(program("env"), SOON, {"PATH": os.environ["PATH"], "ONE": "1"})
+    said = run_command(program("env"), SOON, {"PATH": os.environ["PATH"], "ONE": "1"})
     assert "ONE=1" in said.lines
     assert not any(line.startswith("HOME=") for line in said.lines)
 
@@ -40,25 +42,29 @@ def test_it_gets_the_environment_that_is_given_and_no_more(program):
 @pytest.mark.parametrize(
     ("text", "limits", "found"),
     [
-        ("sleep 3333", Limits(60, 1), "it had said nothing more after 1.0 s"),
-        ("while :; do echo; sleep 0.05; done", Limits(1, 60), "it had not ended after 1.0 s"),
-        ("exec >&- 2>&-; sleep 3333", Limits(1, 60), "it had not ended after 1.0 s"),
-        ("yes", Limits(1, 60), "it had not ended after 1.0 s"),
+        ("sleep 3333", CommandLimits(60, 1), "it had said nothing more after 1.0 s"),
+        (
+            "while :; do echo; sleep 0.05; done",
+            CommandLimits(1, 60),
+            "it had not ended after 1.0 s",
+        ),
+        ("exec >&- 2>&-; sleep 3333", CommandLimits(1, 60), "it had not ended after 1.0 s"),
+        ("yes", CommandLimits(1, 60), "it had not ended after 1.0 s"),
     ],
     ids=["silent", "endless", "closed", "rubbish"],
 )
 def test_what_does_not_end_is_ended(program, text, limits, found, tmp_path):
     pid_file = tmp_path / "pid"
     began = time.monotonic()
-    with pytest.raises(NotAnsweredError, match=f"^{found}$"):
-        ask(program(f"echo $$ > {pid_file}\n{text}"), limits, os.environ)
+    with pytest.raises(CommandFailedError, match=f"^{found}$"):
+        run_command(program(f"echo $$ > {pid_file}\n{text}"), limits, os.environ)
     assert time.monotonic() - began < 20
     scripts.require_ended(int(pid_file.read_text()))
 
 
 def test_what_cannot_be_started_is_told(tmp_path):
-    with pytest.raises(NotAnsweredError, match="cannot be started: No such file or directory"):
-        ask((str(tmp_path / "none"),), SOON, os.environ)
+    with pytest.raises(CommandFailedError, match="cannot be started: No such file or directory"):
+        run_command((str(tmp_path / "none"),), SOON, os.environ)
 
 
 def test_a_signal_ends_it_too(program, tmp_path):
@@ -67,5 +73,7 @@ def test_a_signal_ends_it_too(program, tmp_path):
 
     pid_file = tmp_path / "pid"
     with pytest.raises(KeyboardInterrupt):
-        ask(program(f"echo $$ > {pid_file}\necho x\nsleep 3333"), SOON, os.environ, interrupt)
+        run_command(
+            program(f"echo $$ > {pid_file}\necho x\nsleep 3333"), SOON, os.environ, interrupt
+        )
     scripts.require_ended(int(pid_file.read_text()))

@@ -41,21 +41,21 @@ def daemon(status, answer):
 def test_a_bean_s_attributes_and_none_where_there_is_no_such_bean(monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     with daemon(200, {"beans": [{"Safemode": ""}]}) as (address, asked):
-        assert jmx.bean(address, "NameNode", "NameNodeInfo") == {"Safemode": ""}
+        assert jmx.read_bean(address, "NameNode", "NameNodeInfo") == {"Safemode": ""}
         assert asked == ["/jmx?qry=Hadoop%3Aservice%3DNameNode%2Cname%3DNameNodeInfo"]
     with daemon(200, {"beans": []}) as (address, _):
-        assert jmx.bean(address, "NameNode", "NameNodeInfo") == {}
+        assert jmx.read_bean(address, "NameNode", "NameNodeInfo") == {}
 
 
 def test_a_property_and_none_where_there_is_no_such_property():
     with daemon(200, {"property": {"key": "a", "value": "1"}}) as (address, _):
-        assert jmx.configured(address, "a") == "1"
+        assert jmx.read_property(address, "a") == "1"
     with daemon(404, b"Property a not found") as (address, _):
-        assert jmx.configured(address, "a") is None
+        assert jmx.read_property(address, "a") is None
     hadoop_2_7 = {"properties": [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]}
     with daemon(200, hadoop_2_7) as (address, _):
-        assert jmx.configured(address, "a") == "1"
-        assert jmx.configured(address, "c") is None
+        assert jmx.read_property(address, "a") == "1"
+        assert jmx.read_property(address, "c") is None
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_no_answer_is_told(status, answer, words):
         daemon(status, answer) as (address, _),
         pytest.raises(ClusterError, match=words) as caught,
     ):
-        jmx.configured(address, "a")
+        jmx.read_property(address, "a")
     assert caught.value.where.startswith(f"http://{address}/conf")
 
 

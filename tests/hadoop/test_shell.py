@@ -13,7 +13,7 @@ import pytest
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop import shell
-from iostudy.hadoop.command import Limits
+from iostudy.hadoop.command import CommandLimits
 from iostudy.hadoop.shell import Shell
 
 FOLDER = "hdfs://nn:8020/bench/iostudy-work-1"
@@ -81,7 +81,7 @@ def test_a_failure_is_told_with_what_was_wanted_and_where(hadoop: Shell, java: P
 def test_one_that_hangs_is_ended(
     hadoop: Shell, java: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shell, "_LIMITS", Limits(seconds=0.3, silence_seconds=0.3))
+    monkeypatch.setattr(shell, "_LIMITS", CommandLimits(seconds=0.3, silence_seconds=0.3))
     says(java, "echo $$ >pid; exec sleep 600\n")
     with pytest.raises(ClusterError, match="had not ended after"):
         hadoop.remove(FOLDER)

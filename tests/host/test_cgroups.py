@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from iostudy.errors import TargetError
 from iostudy.host.cgroups import (
-    Hierarchy,
-    Version,
+    CgroupHierarchy,
+    CgroupVersion,
     group_for_children,
     io_hierarchy,
     parse_groups,
@@ -54,7 +54,7 @@ def systemd(tmp_path: Path) -> Path:
 def test_version_2_of_a_login_session(systemd: Path) -> None:
     top = systemd / "sys/fs/cgroup"
     hierarchy = io_hierarchy(systemd)
-    assert hierarchy == Hierarchy(Version.V2, top, top / "user.slice/session-2.scope")
+    assert hierarchy == CgroupHierarchy(CgroupVersion.V2, top, top / "user.slice/session-2.scope")
     assert group_for_children(hierarchy) == top
 
 
@@ -94,7 +94,7 @@ def test_a_hybrid_host_has_the_controller_in_version_1(tmp_path: Path) -> None:
     own = tmp_path / "sys/fs/cgroup/blkio/system.slice"
     write(own / "cgroup.procs", "1\n")
     hierarchy = io_hierarchy(tmp_path)
-    assert hierarchy == Hierarchy(Version.V1, own.parent, own)
+    assert hierarchy == CgroupHierarchy(CgroupVersion.V1, own.parent, own)
     assert group_for_children(hierarchy) == own
 
 

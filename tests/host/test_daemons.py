@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.host.daemons import parse_role, read_daemons
-from iostudy.host.limits import OPEN_FILES
+from iostudy.host.process_limits import OPEN_FILES
 from iostudy.host.reader import Reader
 from tests.host.recorded import DATA_NODE, process
 

@@ -71,9 +71,9 @@ def test_a_slash_in_a_name(tmp_path: Path) -> None:
 def test_a_deleted_backing_file_is_still_found(tmp_path: Path) -> None:
     folder = add_disk(tmp_path, "loop3", "7:3", scheduler=SINGLE_QUEUE)
     write(folder / "loop/backing_file", "/out/my image (deleted)\n")
-    (device,) = devices.loops_of(Path("/out/my image"), tmp_path)
+    (device,) = devices.find_loop_devices(Path("/out/my image"), tmp_path)
     assert (device.name, device.backing_file) == ("loop3", Path("/out/my image"))
-    assert devices.loops_of(Path("/out/my"), tmp_path) == ()
+    assert devices.find_loop_devices(Path("/out/my"), tmp_path) == ()
 
 
 def test_no_such_device(tmp_path: Path) -> None:
@@ -88,4 +88,4 @@ def test_a_disk_that_goes_while_disks_are_listed_is_left_out(
 ) -> None:
     names = devices.disk_names()
     monkeypatch.setattr(devices, "disk_names", lambda _root: (*names, "gone0"))
-    assert [disk.name for disk in devices.disks()] == list(names)
+    assert [disk.name for disk in devices.read_disks()] == list(names)

@@ -34,7 +34,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_what_a_host_is(root: Path) -> None:
-    found = host.inventory(root=root)
+    found = host.collect_inventory(root=root)
     assert found["kernel"]["release"] == "6.1.0-18-amd64"
     assert found["distribution"] == "Debian GNU/Linux 12"
     assert found["cpu"] == {"model": "AMD EPYC 7763", "count": 2}
@@ -47,7 +47,7 @@ def test_what_a_host_is(root: Path) -> None:
 
 def test_what_a_host_does_not_tell(tmp_path: Path) -> None:
     write(tmp_path / "proc/self/mountinfo", "")
-    found = host.inventory(root=tmp_path)
+    found = host.collect_inventory(root=tmp_path)
     assert found["distribution"] is found["memory_bytes"] is found["virtualisation"] is None
     assert found["cpu"] == {"model": None, "count": 0}
     assert found["block_devices"] == {}
@@ -59,10 +59,10 @@ def test_what_a_host_does_not_tell(tmp_path: Path) -> None:
 )
 def test_cgroup_version(mounted: tuple[str, ...], version: str | None) -> None:
     lines = "".join(f"1 0 0:9 / /sys/fs/cgroup rw - {each} none rw\n" for each in mounted)
-    assert host.cgroup_version(parse_mountinfo(lines.encode())) == version
+    assert host.detect_cgroup_version(parse_mountinfo(lines.encode())) == version
 
 
 def test_this_host_as_json() -> None:
-    found = json.loads(json.dumps(host.inventory([Path("/")])))
+    found = json.loads(json.dumps(host.collect_inventory([Path("/")])))
     assert found["mounts"]["/"]["point"] == "/"
     assert found["cpu"]["count"] > 0

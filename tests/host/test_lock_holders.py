@@ -7,6 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from iostudy.host.lock_holders import Process, find_lock_holder, find_users, one_line
 
 
@@ -38,6 +40,7 @@ def test_who_waits_for_a_lock_does_not_hold_it(tmp_path: Path) -> None:
     assert find_lock_holder(status, tmp_path) == Process(13, "unknown command")
 
 
+@pytest.mark.child
 def test_the_users_of_a_file_are_found(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.touch()

@@ -76,15 +76,15 @@ def test_mount_id() -> None:
 
 
 def test_the_mount_that_holds_a_path() -> None:
-    assert mounts.mount_holding(Path("/proc/self")).filesystem == "proc"
-    assert mounts.mount_holding(Path("/")).point == Path("/")
-    assert [mount.filesystem for mount in mounts.mounts_at(Path("/proc"))][-1] == "proc"
+    assert mounts.find_mount(Path("/proc/self")).filesystem == "proc"
+    assert mounts.find_mount(Path("/")).point == Path("/")
+    assert [mount.filesystem for mount in mounts.find_mounts_at(Path("/proc"))][-1] == "proc"
     with pytest.raises(FileNotFoundError):
-        mounts.mount_holding(Path("/no/such/path"))
+        mounts.find_mount(Path("/no/such/path"))
 
 
 def test_the_mounts_of_a_number() -> None:
     for number in {mount.device for mount in mounts.read_mounts()}:
         same = [mount for mount in mounts.read_mounts() if mount.device == number]
-        assert list(mounts.mounts_of(number)) == same
-    assert mounts.mounts_of("0:0") == ()
+        assert list(mounts.find_mounts_of_device(number)) == same
+    assert mounts.find_mounts_of_device("0:0") == ()

@@ -11,8 +11,8 @@ import pytest
 
 from iostudy.host.namespaces import (
     MountNamespace,
+    find_process_with_mount,
     is_everything_visible,
-    process_with_mount,
 )
 from tests.attack import in_namespace
 
@@ -26,15 +26,15 @@ def _sees_all() -> None:
 
 
 def test_the_own_namespace() -> None:
-    own = MountNamespace.own()
+    own = MountNamespace.current()
     assert own.process() is not None
     assert not own.is_gone()
 
 
 def test_a_namespace_ends_with_its_last_process() -> None:
     with in_namespace.kept(lambda: None) as pid:
-        namespace = MountNamespace.at(Path(f"/proc/{pid}/ns/mnt"))
-        assert namespace != MountNamespace.own()
+        namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
+        assert namespace != MountNamespace.current()
         assert namespace.process() == pid
         assert not namespace.is_gone()
     assert namespace.process() is None
@@ -43,7 +43,7 @@ def test_a_namespace_ends_with_its_last_process() -> None:
 
 def test_an_open_file_holds_it() -> None:
     with in_namespace.kept(lambda: None) as pid:
-        namespace = MountNamespace.at(Path(f"/proc/{pid}/ns/mnt"))
+        namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
         descriptor = os.open(f"/proc/{pid}/ns/mnt", os.O_RDONLY)
     try:
         assert namespace.process() is None
@@ -60,7 +60,7 @@ def test_a_bind_mount_of_its_file_holds_it(tmp_path: Path) -> None:
     try:
         subprocess.run(["mount", "--make-private", tmp_path], check=True)
         with in_namespace.kept(lambda: None) as pid:
-            namespace = MountNamespace.at(Path(f"/proc/{pid}/ns/mnt"))
+            namespace = MountNamespace.from_file(Path(f"/proc/{pid}/ns/mnt"))
             subprocess.run(["mount", "--bind", f"/proc/{pid}/ns/mnt", file], check=True)
         assert namespace.process() is None
         assert not namespace.is_gone()
@@ -71,7 +71,7 @@ def test_a_bind_mount_of_its_file_holds_it(tmp_path: Path) -> None:
 
 
 def test_a_later_namespace_with_its_inode_is_another() -> None:
-    own = MountNamespace.own()
+    own = MountNamespace.current()
     if not own.unique:
         pytest.skip("this kernel has no number of its own for a namespace")
     assert replace(own, unique=own.unique + 1).process() is None
@@ -88,8 +88,8 @@ def test_a_mount_that_another_namespace_has(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     with in_namespace.kept(act) as pid:
         device = os.read(reader, 20).decode()
-        assert process_with_mount(device, "tmpfs", source) == pid
-        assert process_with_mount(device, "tmpfs", "another") is None
+        assert find_process_with_mount(device, "tmpfs", source) == pid
+        assert find_process_with_mount(device, "tmpfs", "another") is None
     os.close(reader)
     os.close(writer)
-    assert process_with_mount(device, "tmpfs", source) is None
+    assert find_process_with_mount(device, "tmpfs", source) is None

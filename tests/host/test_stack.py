@@ -6,8 +6,8 @@ import pytest
 
 from iostudy.errors import TargetError
 from iostudy.host import stack
+from iostudy.host.device_kinds import DeviceKind, detect_kind
 from iostudy.host.devices import BlockDevice, read_device
-from iostudy.host.kinds import Kind, kind_of
 from tests.fixtures_loop import loop_disk
 from tests.host.sysfs import (
     ONLY_NONE,
@@ -73,20 +73,20 @@ def test_an_nvme_disk_with_paths_schedules_in_these(tmp_path: Path) -> None:
     assert (path.name, path.number, path.hidden) == ("nvme0c0n1", "259:0", True)
     assert path.path == Path("/dev/nvme0n1")
     disk = read_device("nvme0n1", tmp_path)
-    assert kind_of(disk, tmp_path) is Kind.MULTIPATH
+    assert detect_kind(disk, tmp_path) is DeviceKind.MULTIPATH
     add_partition(tmp_path, "nvme0n1", "nvme0n1p1", "259:9")
     for each in (disk, read_device("nvme0n1p1", tmp_path)):
         write(tmp_path / "sys/block/nvme0n1/queue/iostats", "0\n")
-        assert stack.counting(each, tmp_path) == (path,)
+        assert stack.devices_with_counters(each, tmp_path) == (path,)
         write(tmp_path / "sys/block/nvme0n1/queue/iostats", "1\n")
-        assert stack.counting(each, tmp_path) == (each,)
-    assert kind_of(path, tmp_path) is Kind.NVME
+        assert stack.devices_with_counters(each, tmp_path) == (each,)
+    assert detect_kind(path, tmp_path) is DeviceKind.NVME
 
 
 def test_a_volume_counts_itself_whatever_its_queue_says(host: Path) -> None:
     """That of device-mapper is 0 on Linux 6.1, where it does count."""
     write(host / "sys/block/dm-0/queue/iostats", "0\n")
-    assert named(stack.counting(read_device("dm-0", host), host)) == ["dm-0"]
+    assert named(stack.devices_with_counters(read_device("dm-0", host), host)) == ["dm-0"]
 
 
 def test_btrfs_on_several_disks(host: Path) -> None:
@@ -100,12 +100,12 @@ def test_btrfs_on_several_disks(host: Path) -> None:
 @pytest.mark.parametrize("place", ["/no/such/place", "sdz9"])
 def test_no_such_place(place: str) -> None:
     with pytest.raises(TargetError, match="No such file"):
-        stack.devices_of(place)
+        stack.find_devices(place)
 
 
 def test_a_file_system_without_a_device() -> None:
     with pytest.raises(TargetError, match="no block device below it") as caught:
-        stack.devices_of("/proc")
+        stack.find_devices("/proc")
     assert "give a directory on a disk" in caught.value.remedy
 
 

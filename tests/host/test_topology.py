@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.host.arrays import Array, SyncAction
-from iostudy.host.kinds import Kind
+from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.mounts import parse_mountinfo
-from iostudy.host.topology import Place, Topology, holding, read_places, read_topology
+from iostudy.host.raid_arrays import RaidArray, SyncAction
+from iostudy.host.topology import MountEntry, Topology, find_mount_entry, read_places, read_topology
 from tests.host import recorded
 from tests.host.sysfs import add_disk, write
 
@@ -20,11 +20,11 @@ def test_lvm_on_md_and_a_loop_device_in_its_file_system(tmp_path: Path) -> None:
     stack = read_topology(recorded.lvm_on_md(tmp_path))
     assert [root.name for root in stack.roots] == ["sda", "sdb", "sdc"]
     home, array = stack.by_name["dm-2"], stack.by_name["md127"]
-    assert (home.kind, home.names) == (Kind.LVM, ("vg0/home", "vg0-home"))
+    assert (home.kind, home.names) == (DeviceKind.LVM, ("vg0/home", "vg0-home"))
     assert (home.below, home.filesystem) == (("dm-0", "dm-1"), "ext4")
     assert array.names == ("md/data",)
     assert array.filesystem == "LVM2_member"
-    assert array.array == Array("raid1", 2, 1, SyncAction.RECOVER, 0.25)
+    assert array.array == RaidArray("raid1", 2, 1, SyncAction.RECOVER, 0.25)
     (place,) = stack.places_on("dm-2")
     assert [loop.name for loop in stack.loops_in(place)] == ["loop0"]
     assert stack.by_name["loop0"].below == ("dm-2",)
@@ -32,30 +32,30 @@ def test_lvm_on_md_and_a_loop_device_in_its_file_system(tmp_path: Path) -> None:
 
 def test_what_lies_below_and_above_one_device(tmp_path: Path) -> None:
     stack = read_topology(recorded.lvm_on_md(tmp_path))
-    assert names(stack.around(["sda"])) == ["dm-0", "dm-2", "loop0", "md127", "sda"]
-    around = stack.around(["dm-1"])
+    assert names(stack.select_related(["sda"])) == ["dm-0", "dm-2", "loop0", "md127", "sda"]
+    around = stack.select_related(["dm-1"])
     assert names(around) == ["dm-1", "dm-2", "loop0", "sdc", "sdc1"]
     assert around.by_name["dm-2"].below == ("dm-1",)
     assert [str(place.mount.point) for place in around.places] == ["/", "/home", "/mnt"]
-    assert stack.around(["no-such"]) == Topology((), ())
+    assert stack.select_related(["no-such"]) == Topology((), ())
 
 
 def test_a_loop_device_alone_is_a_root_where_its_mount_is_not_shown(tmp_path: Path) -> None:
     add_disk(tmp_path, "loop3", "7:3", scheduler=None, loop__backing_file="/tmp/image\n")
     write(tmp_path / "proc/self/mountinfo", "9 1 0:5 / / rw - rootfs rootfs rw\n")
     stack = read_topology(tmp_path)
-    assert [place.filesystem for place in stack.apart] == ["rootfs"]
+    assert [place.filesystem for place in stack.deviceless_mounts] == ["rootfs"]
     assert stack.roots == ()
-    assert [root.name for root in stack.around(["loop3"]).roots] == ["loop3"]
+    assert [root.name for root in stack.select_related(["loop3"]).roots] == ["loop3"]
 
 
 def test_btrfs_on_several_disks_and_an_overlay_apart(tmp_path: Path) -> None:
     stack = read_topology(recorded.btrfs_raid(tmp_path))
     (data,) = (place for place in stack.places if place.filesystem == "btrfs")
     assert data.devices == ("sdb", "sdc")
-    assert [place.filesystem for place in stack.apart] == ["overlay"]
+    assert [place.filesystem for place in stack.deviceless_mounts] == ["overlay"]
     assert stack.by_name["sdc"].filesystem == "btrfs"
-    assert [place.devices for place in stack.around(["sdc"]).places] == [("sdc",)]
+    assert [place.devices for place in stack.select_related(["sdc"]).places] == [("sdc",)]
 
 
 def test_what_came_while_it_was_read_is_not_named(tmp_path: Path) -> None:
@@ -69,12 +69,15 @@ def test_what_came_while_it_was_read_is_not_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("host", "kinds"),
     [
-        (recorded.multipath, {"sda": Kind.ROTATIONAL, "dm-3": Kind.MULTIPATH}),
-        (recorded.nvme_and_zoned, {"nvme0n1": Kind.NVME, "nvme0n1p2": Kind.PARTITION}),
-        (recorded.lvm_on_md, {"md127": Kind.ARRAY, "dm-0": Kind.LVM, "loop0": Kind.LOOP}),
+        (recorded.multipath, {"sda": DeviceKind.ROTATIONAL, "dm-3": DeviceKind.MULTIPATH}),
+        (recorded.nvme_and_zoned, {"nvme0n1": DeviceKind.NVME, "nvme0n1p2": DeviceKind.PARTITION}),
+        (
+            recorded.lvm_on_md,
+            {"md127": DeviceKind.ARRAY, "dm-0": DeviceKind.LVM, "loop0": DeviceKind.LOOP},
+        ),
     ],
 )
-def test_kinds(tmp_path: Path, host: Callable[[Path], Path], kinds: dict[str, Kind]) -> None:
+def test_kinds(tmp_path: Path, host: Callable[[Path], Path], kinds: dict[str, DeviceKind]) -> None:
     stack = read_topology(host(tmp_path))
     assert {name: stack.by_name[name].kind for name in kinds} == kinds
 
@@ -82,21 +85,25 @@ def test_kinds(tmp_path: Path, host: Callable[[Path], Path], kinds: dict[str, Ki
 @pytest.mark.parametrize(
     ("name", "files", "kind"),
     [
-        ("vda", {}, Kind.VIRTUAL),
-        ("xvdf", {}, Kind.VIRTUAL),
-        ("sda", {"device__vendor": "Msft    \n", "device__model": "Virtual Disk\n"}, Kind.VIRTUAL),
-        ("sda", {"device__model": "QEMU HARDDISK\n"}, Kind.VIRTUAL),
-        ("nvme0n1", {"device__model": "Amazon Elastic Block Store\n"}, Kind.VIRTUAL),
-        ("zram0", {}, Kind.MEMORY),
-        ("sr0", {}, Kind.OPTICAL),
-        ("drbd0", {}, Kind.NETWORK),
-        ("dm-0", {"dm__name": "luks\n", "dm__uuid": "CRYPT-LUKS2-1f\n"}, Kind.CRYPT),
-        ("dm-0", {"dm__name": "cache\n"}, Kind.MAPPED),
-        ("sda", {"queue__rotational": "0\n"}, Kind.SSD),
+        ("vda", {}, DeviceKind.VIRTUAL),
+        ("xvdf", {}, DeviceKind.VIRTUAL),
+        (
+            "sda",
+            {"device__vendor": "Msft    \n", "device__model": "Virtual Disk\n"},
+            DeviceKind.VIRTUAL,
+        ),
+        ("sda", {"device__model": "QEMU HARDDISK\n"}, DeviceKind.VIRTUAL),
+        ("nvme0n1", {"device__model": "Amazon Elastic Block Store\n"}, DeviceKind.VIRTUAL),
+        ("zram0", {}, DeviceKind.MEMORY),
+        ("sr0", {}, DeviceKind.OPTICAL),
+        ("drbd0", {}, DeviceKind.NETWORK),
+        ("dm-0", {"dm__name": "luks\n", "dm__uuid": "CRYPT-LUKS2-1f\n"}, DeviceKind.CRYPT),
+        ("dm-0", {"dm__name": "cache\n"}, DeviceKind.MAPPED),
+        ("sda", {"queue__rotational": "0\n"}, DeviceKind.SSD),
     ],
 )
 def test_kinds_by_name_and_model(
-    tmp_path: Path, name: str, files: dict[str, str], kind: Kind
+    tmp_path: Path, name: str, files: dict[str, str], kind: DeviceKind
 ) -> None:
     folder = add_disk(tmp_path, name, "1:0", scheduler=None, **files)
     if "queue__rotational" in files:
@@ -105,9 +112,9 @@ def test_kinds_by_name_and_model(
     assert read_topology(tmp_path).by_name[name].kind is kind
 
 
-def places(*lines: str) -> tuple[Place, ...]:
+def places(*lines: str) -> tuple[MountEntry, ...]:
     text = "".join(f"{line}\n" for line in lines)
-    return tuple(Place(mount, ()) for mount in parse_mountinfo(text.encode()))
+    return tuple(MountEntry(mount, ()) for mount in parse_mountinfo(text.encode()))
 
 
 def test_a_path_is_followed_through_the_mounts_it_enters() -> None:
@@ -121,11 +128,11 @@ def test_a_path_is_followed_through_the_mounts_it_enters() -> None:
     assert _source(mounted, "/data/deep/file") == "twice"
     assert _source(mounted, "/database") == "other"
     assert _source(mounted, "/etc") == "a"
-    assert holding(Path("/x"), ()) is None
+    assert find_mount_entry(Path("/x"), ()) is None
 
 
-def _source(mounted: tuple[Place, ...], path: str) -> str:
-    place = holding(Path(path), mounted)
+def _source(mounted: tuple[MountEntry, ...], path: str) -> str:
+    place = find_mount_entry(Path(path), mounted)
     assert place is not None
     return place.mount.source
 
@@ -133,7 +140,7 @@ def _source(mounted: tuple[Place, ...], path: str) -> str:
 def test_the_mounts_of_this_host_hold_what_the_kernel_says() -> None:
     for path in (Path("/"), Path("/proc/self/status"), Path(os.__file__).resolve()):
         stack_places = read_places()
-        place = holding(path, stack_places)
+        place = find_mount_entry(path, stack_places)
         assert place is not None
         if path.exists() and not str(path).startswith("/proc"):
             status = path.stat().st_dev

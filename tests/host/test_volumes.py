@@ -72,7 +72,7 @@ def test_any_other_name_is_taken_or_left(name: str) -> None:
 
 
 def test_names_besides_the_kernels(host: Path) -> None:
-    names = {d: volumes.other_names(read_device(d, host), host) for d in ("dm-2", "dm-3", "md0")}
+    names = {d: volumes.find_aliases(read_device(d, host), host) for d in ("dm-2", "dm-3", "md0")}
     assert names == {
         "dm-2": ("vg-0/home", "vg--0-home"),
         "dm-3": ("mpatha",),
@@ -85,17 +85,17 @@ def test_names_besides_the_kernels(host: Path) -> None:
     ["dm-2", "vg-0/home", "vg--0-home", "/dev/vg-0/home", "/dev/mapper/vg--0-home", "/dev/dm-2"],
 )
 def test_a_volume_by_any_of_its_names(host: Path, name: str) -> None:
-    assert [device.name for device in stack.devices_of(name, host)] == ["dm-2"]
+    assert [device.name for device in stack.find_devices(name, host)] == ["dm-2"]
 
 
 def test_an_array_by_the_name_in_its_metadata(host: Path) -> None:
-    assert [device.name for device in stack.devices_of("/dev/md/data", host)] == ["md0"]
+    assert [device.name for device in stack.find_devices("/dev/md/data", host)] == ["md0"]
 
 
 def test_a_path_that_names_no_volume_is_a_path(host: Path, tmp_path: Path) -> None:
-    assert volumes.device_named(os.fspath(tmp_path), host) is None
-    assert volumes.device_named("", host) is None
-    assert volumes.device_named("a/" * 200, host) is None
+    assert volumes.find_device_by_name(os.fspath(tmp_path), host) is None
+    assert volumes.find_device_by_name("", host) is None
+    assert volumes.find_device_by_name("a/" * 200, host) is None
 
 
 @pytest.mark.parametrize(
@@ -108,15 +108,15 @@ def test_a_path_that_names_no_volume_is_a_path(host: Path, tmp_path: Path) -> No
     ],
 )
 def test_members(host: Path, name: str, members: list[str]) -> None:
-    assert [device.name for device in stack.members_of(name, host)] == members
+    assert [device.name for device in stack.find_members(name, host)] == members
 
 
 def test_the_members_of_a_btrfs(host: Path) -> None:
     link(host / "sys/fs/btrfs/8d3c/devices/sda", host / "sys/class/block/sda")
-    assert [device.name for device in stack.members_of("sda", host)] == ["sda"]
+    assert [device.name for device in stack.find_members("sda", host)] == ["sda"]
 
 
 @pytest.mark.parametrize("name", ["sda", "no-such-group"])
 def test_what_has_no_members_is_refused(host: Path, name: str) -> None:
     with pytest.raises(TargetError, match=r"consists of nothing else|No such file"):
-        stack.members_of(name, host)
+        stack.find_members(name, host)

@@ -1,4 +1,4 @@
-"""The ledger keeps every trial, refuses what is damaged, and never writes over a study."""
+"""The ledger keeps every trial and never overwrites a study."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ENDED = replace(
     status=TrialStatus.FINISHED,
     figures={"aggregate": 1234.5},
     settings={"block.scheduler@loop0": "none"},
-    seen=TelemetrySummary(
+    summary=TelemetrySummary(
         seconds=2.0,
         devices={"loop0": {"w/s": 10.0}},
         machine={"%idle": 50.0},
@@ -107,7 +107,7 @@ def test_only_the_attempt_that_was_completed_counts(ledger):
 
 
 def test_a_study_is_never_written_over(ledger, tmp_path):
-    with pytest.raises(LedgerError, match="holds one already"):
+    with pytest.raises(LedgerError, match="already contains one"):
         Ledger.create(tmp_path, STUDY)
 
 

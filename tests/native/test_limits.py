@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.child
+
 HANG_GUARD_SECONDS = 60
 
 LARGE_RECORDS_LITTLE_MEMORY = """

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from iostudy._native import Reader, Sampler
-from iostudy.telemetry.samples import Samples, moved, total
+from iostudy.telemetry.samples import Samples, counter_increments, sum_known
 from tests.native.jobs import job
 
 DISK = [
@@ -67,18 +67,18 @@ def test_disk_counters_are_those_of_the_kernel(loop_device: str) -> None:
     before = by_hand(name)
     sampler.start()
     job([Path(loop_device)], direct=True, file_bytes=8 << 20, record_bytes=1 << 20).run()
-    disk = Samples.of(sampler.stop()).keyed("disk")
+    disk = Samples.from_native(sampler.stop()).keyed("disk")
     assert list(disk) == [name]
     assert [disk[name][counter][0] for counter in DISK] == before
     assert [disk[name][counter][-1] for counter in DISK] == by_hand(name)
-    assert total(moved(disk[name]["sectors_written"])) == (8 << 20) / 512
+    assert sum_known(counter_increments(disk[name]["sectors_written"])) == (8 << 20) / 512
 
 
 def test_samples_come_at_the_interval_between_first_and_last() -> None:
     sampler = Sampler([], [], 0.02)
     sampler.start()
     time.sleep(0.2)
-    samples = Samples.of(sampler.stop())
+    samples = Samples.from_native(sampler.stop())
     assert np.all(samples.intervals > 0)
     assert 4 <= len(samples.seconds) <= 12
     assert {len(column) for column in samples.columns.values()} == {len(samples.seconds)}
@@ -88,7 +88,7 @@ def test_processor_ticks_lie_between_readings_by_hand() -> None:
     before = cpu_by_hand()
     sampler = Sampler([], [], 3600)
     sampler.start()
-    cpu = Samples.of(sampler.stop()).group("cpu")
+    cpu = Samples.from_native(sampler.stop()).group("cpu")
     after = cpu_by_hand()
     assert list(cpu) == CPU
     for earlier, state, later in zip(before, CPU, after, strict=True):
@@ -99,7 +99,7 @@ def test_processor_ticks_lie_between_readings_by_hand() -> None:
 def test_pressure_is_there_if_the_kernel_has_it() -> None:
     sampler = Sampler([], [], 3600)
     sampler.start()
-    pressure = Samples.of(sampler.stop()).group("pressure")
+    pressure = Samples.from_native(sampler.stop()).group("pressure")
     assert ("io_some" in pressure) == Path("/proc/pressure/io").exists()
 
 
@@ -107,7 +107,7 @@ def test_no_devices_are_none_and_none_named_are_all() -> None:
     for devices, found in (([], set()), (None, set(names_by_hand()))):
         sampler = Sampler(devices, [], 3600)
         sampler.start()
-        assert set(Samples.of(sampler.stop()).keyed("disk")) == found
+        assert set(Samples.from_native(sampler.stop()).keyed("disk")) == found
 
 
 def test_columns_are_handed_over_one_behind_the_other_and_what_was_missing_is_nan() -> None:
@@ -138,4 +138,4 @@ def test_starting_twice_and_stopping_unstarted_are_errors() -> None:
         sampler.start()
     sampler.stop()
     sampler.start()
-    assert len(Samples.of(sampler.stop()).seconds) == 2
+    assert len(Samples.from_native(sampler.stop()).seconds) == 2

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.child
+
 HANG_GUARD_SECONDS = 60
 
 ENDLESS = """

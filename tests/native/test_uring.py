@@ -95,6 +95,7 @@ def test_a_job_by_io_uring_does_as_asked_and_has_nothing_to_note(tmp_path: Path)
     assert (read.bytes, read.fallbacks) == (MIB, [])
 
 
+@pytest.mark.child
 def test_where_io_uring_is_forbidden_it_is_psync_and_says_so_once(tmp_path: Path) -> None:
     *moved, write_notes, read_notes = json.loads(
         output_of(FORBIDDEN + WRITE_AND_READ, str(tmp_path / "a"))
@@ -121,6 +122,7 @@ def test_with_little_locked_memory_it_goes_on_without_registered_buffers(tmp_pat
     assert "Cannot allocate memory" in note
 
 
+@pytest.mark.child
 def test_a_record_taken_in_part_goes_on_where_the_kernel_stopped(tmp_path: Path) -> None:
     ring_or_skip(tmp_path / "probe")
     said = output_of(SHORT_WRITE, str(tmp_path / "a"))
@@ -136,6 +138,7 @@ def test_memory_that_no_machine_has_is_an_error(tmp_path: Path) -> None:
         assert caught.value.errno == errno.ENOMEM
 
 
+@pytest.mark.child
 def test_a_signal_ends_it_with_records_under_way() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", ENDLESS], stdout=subprocess.PIPE, text=True

@@ -1,4 +1,4 @@
-"""What is in the page cache when a trial begins."""
+"""The page cache at the start of a trial."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def test_programs_are_read_in_again_after_all_was_dropped(tmp_path: Path) -> Non
     for path in (program, data):
         path.write_bytes(bytes(PAGES * 4096))
     os.sync()
-    caches.drop([tmp_path])
-    caches.read_in([tmp_path / "none", tmp_path, program])
+    caches.drop_caches([tmp_path])
+    caches.preload_files([tmp_path / "none", tmp_path, program])
     assert resident_pages(program) == PAGES
     assert resident_pages(data) < PAGES
 
@@ -37,6 +37,6 @@ def test_a_file_that_goes_meanwhile_is_passed_over(
         asked.append(path)
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr(page_cache, "forget_file", gone)
-    page_cache.forget(tmp_path)
+    monkeypatch.setattr(page_cache, "drop_file", gone)
+    page_cache.drop_folder(tmp_path)
     assert len(asked) == 2

@@ -1,4 +1,4 @@
-"""Which cluster a target means, and where what it leaves lies."""
+"""Clusters of targets and the places of their files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node import cluster_request
-from iostudy.node.cluster_request import ordered
-from iostudy.settings.clusters.existing import HdfsFolder
-from iostudy.settings.clusters.local import StartedCluster
+from iostudy.node.cluster_request import build_cluster_request
+from iostudy.settings.clusters.hdfs_folder import HdfsFolder
+from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget
 
 SPEC = ClusterSpec(datanodes=2, version="3.4.2", properties={"dfs.replication": "2"})
@@ -22,7 +22,9 @@ SPEC = ClusterSpec(datanodes=2, version="3.4.2", properties={"dfs.replication": 
 def _nothing_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     distribution = Distribution("3.4.2", "jars/*", "a test")
     monkeypatch.setattr(cluster_request.artifacts, "distribution", lambda *_, **__: distribution)
-    monkeypatch.setattr(cluster_request.java, "find", lambda _: Java(Path("/bin/true"), "17", ()))
+    monkeypatch.setattr(
+        cluster_request.java, "find_java", lambda _: Java(Path("/bin/true"), "17", ())
+    )
 
 
 @pytest.mark.parametrize("target", [DirectoryTarget(None), LoopbackTarget(1 << 30, "ext4")])
@@ -30,7 +32,7 @@ def test_on_this_machine_a_cluster_is_started_below_the_work_folder(
     target: DirectoryTarget | LoopbackTarget, tmp_path: Path
 ) -> None:
     told: list[str] = []
-    order = ordered(target, SPEC, logs=tmp_path / "logs", tell=told.append)
+    order = build_cluster_request(target, SPEC, logs=tmp_path / "logs", tell=told.append)
     change = order.make(tmp_path / "work", told.append)
     assert isinstance(change, StartedCluster)
     layout = change.cluster.layout
@@ -42,7 +44,7 @@ def test_on_this_machine_a_cluster_is_started_below_the_work_folder(
 
 
 def test_without_a_folder_for_logs_they_go_with_the_work_folder(tmp_path: Path) -> None:
-    change = ordered(DirectoryTarget(None), SPEC).make(tmp_path, str)
+    change = build_cluster_request(DirectoryTarget(None), SPEC).make(tmp_path, str)
     assert isinstance(change, StartedCluster)
     assert change.cluster.layout.home.parent == tmp_path
 
@@ -53,7 +55,9 @@ def test_in_hdfs_the_cluster_is_the_one_that_is_there(
     prepared = []
     monkeypatch.setattr(cluster_request.existing, "find", lambda uri, **_: f"access to {uri}")
     monkeypatch.setattr(HdfsFolder, "prepare", prepared.append)
-    ordered(HdfsTarget("hdfs://far/bench"), SPEC, logs=tmp_path).make(tmp_path / "work", str)
+    build_cluster_request(HdfsTarget("hdfs://far/bench"), SPEC, logs=tmp_path).make(
+        tmp_path / "work", str
+    )
     (cluster,) = prepared
     assert cluster.access == "access to hdfs://far/bench"
     assert (cluster.home, cluster.base) == (tmp_path, SPEC.properties)

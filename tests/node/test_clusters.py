@@ -1,4 +1,4 @@
-"""What a trial asks of a Hadoop cluster, in which order, and what becomes of it when that fails."""
+"""Calls of a trial to a Hadoop cluster, their order, and failures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import ClusterError, SettingError, TargetError, WorkloadError
-from iostudy.hadoop import native
+from iostudy.hadoop import native_library
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import Tell
+from iostudy.hadoop.command import LineHandler
 from iostudy.hadoop.fake import FakeCluster
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node import caches, local, local_block
@@ -22,11 +22,11 @@ from iostudy.node.local import LocalNode
 from iostudy.settings.work_folder import WorkFolder
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import WorkloadRequest
-from iostudy.study.requests import request as request_of
+from iostudy.study.requests import build_request as request_of
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, Target
 from iostudy.units import MIB
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import BYTES, Measured, Place, Workload
+from iostudy.workloads.definition import BYTES, Measurement, Place, Workload
 from iostudy.workloads.native import dfsio
 
 BLOCKSIZE, HANDLERS = "hadoop.dfs.blocksize", "hadoop.dfs.datanode.handler.count"
@@ -71,11 +71,11 @@ class OnCluster(Workload):
     def reset(self, place: Place) -> None:
         self.tell("reset", place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         self.tell("run", place)
         if self.fails:
             raise self.fails
-        return Measured({"aggregate": 1.0, BYTES: 1.0})
+        return Measurement({"aggregate": 1.0, BYTES: 1.0})
 
     def clean(self, place: Place) -> None:
         self.tell("clean", place)
@@ -114,7 +114,7 @@ class Bench:
         return self.cluster.log
 
     def order(self, spec: ClusterSpec) -> ClusterRequest:
-        def make(work: Path, tell: Tell) -> FolderOfCluster:
+        def make(work: Path, tell: LineHandler) -> FolderOfCluster:
             tell("starting")
             return FolderOfCluster(WorkFolder.prepare(work).path, self.cluster)
 
@@ -201,7 +201,7 @@ def test_daemons_start_under_the_hosts_levels(bench: Bench, monkeypatch) -> None
     seen = []
     target = LoopbackTarget(32 * MIB, "ext4")
     with bench.node(*varying(SCHEDULER, HANDLERS), target=target) as node:
-        (scheduler,) = node._site.levels.bound(SCHEDULER)
+        (scheduler,) = node._site.levels.bind(SCHEDULER)
         ask = bench.cluster.configured
 
         def spy(properties, *, restart):
@@ -279,7 +279,7 @@ def test_preflight_tries_every_level_and_tells_which_the_cluster_refuses(bench: 
 def test_what_takes_the_native_library_is_refused_where_a_cluster_has_none(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, there: bool
 ) -> None:
-    monkeypatch.setattr(native, "is_there", lambda _: there)
+    monkeypatch.setattr(native_library, "is_loadable", lambda _: there)
     configurations = [
         Configuration(value, {READ_AHEAD: value}, {}) for value in ("as-found", "0", "1048576")
     ]
@@ -330,7 +330,7 @@ def test_room_is_wanted_for_every_replica(
 def test_a_datanode_wants_room_for_a_whole_block_beside_the_files(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, *, settings: dict[str, str], fits: bool
 ) -> None:
-    monkeypatch.setattr(local, "room_in", lambda where, _: FreeSpace(where, 100 * MIB))
+    monkeypatch.setattr(local, "measure_free_space", lambda where, _: FreeSpace(where, 100 * MIB))
     told = nullcontext() if fits else pytest.raises(TargetError, match="136 MiB")
     with bench.node() as node, told:
         node.preflight([request()], [Configuration("it", settings, {})])
@@ -348,7 +348,7 @@ def test_room_is_looked_for_where_the_data_lie(bench: Bench, tmp_path: Path) -> 
 
 
 def test_directories_of_the_cluster_are_looked_at_before_it_starts(bench, tmp_path) -> None:
-    with pytest.raises(TargetError, match="there is nothing there"):
+    with pytest.raises(TargetError, match="it does not exist"):
         bench.node(name_dirs=(tmp_path / "none",)).__enter__()
     assert bench.log == []
 
@@ -376,7 +376,7 @@ def test_what_is_started_first_is_told_once(bench: Bench) -> None:
     with bench.node() as node:
         assert bench.said[0] == "starting"
         assert bench.said[1].startswith("the cluster is ready after ")
-        node._site.renew(AS_IT_IS)
+        node._site.reformat(AS_IT_IS)
         node._site.start_cluster()
     assert len(bench.said) == 2
 
@@ -389,7 +389,7 @@ def test_a_disk_of_this_machine_is_not_taken_for_that_of_a_cluster_elsewhere(ben
         with node.block(request(), seed=1) as session:
             result = session.trial(AS_IT_IS)
     assert (told["devices"], told["identity"]) == ([], [])
-    assert (result.devices, dict(result.telemetry.seen.devices)) == ((), {})
+    assert (result.devices, dict(result.telemetry.summary.devices)) == ((), {})
     assert any("foreign I/O cannot be noticed" in note for note in result.notes)
 
 
@@ -398,7 +398,9 @@ def test_page_caches_that_are_not_dropped_are_told_of(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, here: bool
 ) -> None:
     dropped: list[Path] = []
-    monkeypatch.setattr(caches, "drop", lambda directories: dropped.extend(directories) or "")
+    monkeypatch.setattr(
+        caches, "drop_caches", lambda directories: dropped.extend(directories) or ""
+    )
     bench.cluster.dirs = (tmp_path / "data",) if here else ()
     with bench.node() as node, node.block(request(), seed=1) as session:
         result = session.trial(AS_IT_IS)

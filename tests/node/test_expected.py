@@ -1,4 +1,4 @@
-"""Every mount option as a factor, on every kind of target, before the run has made anything."""
+"""Mount options as factors on every kind of target, before the run."""
 
 from __future__ import annotations
 

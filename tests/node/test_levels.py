@@ -1,4 +1,4 @@
-"""Levels on real queues: as found, on several devices, and not there as the host is."""
+"""Levels on real queues: unchanged, on several devices, and missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import BusyError, SettingError
-from iostudy.node.levels import Levels, locked, read_back
+from iostudy.node.levels import Levels, lock_places, read_back
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.study.combinations import Configuration, Factor, FactorKind
 from tests.fixtures_loop import loop_disk, queue_state
@@ -131,13 +131,13 @@ def test_several_devices_offer_what_all_of_them_do(pair, monkeypatch):
         both = levels.offered("block.scheduler", pair)
         assert both == levels.offered("block.scheduler")
         assert both[0] == "none"
-        settings = levels.bound("block.scheduler", pair)
+        settings = levels.bind("block.scheduler", pair)
         owner = type(settings[0].owner)
-        offered = owner.offered
+        available_values = owner.available_values
         monkeypatch.setattr(
             owner,
-            "offered",
-            lambda self, name: offered(self, name)[: None if self.name == one else 1],
+            "available_values",
+            lambda self, name: available_values(self, name)[: None if self.name == one else 1],
         )
         assert len(levels.offered("block.scheduler", pair)) == 1
 
@@ -145,7 +145,7 @@ def test_several_devices_offer_what_all_of_them_do(pair, monkeypatch):
 def test_the_target_and_all_other_places_are_locked(pair):
     target, other = pair
     factor = Factor("block.scheduler", FactorKind.SETTING, (), on=(other,))
-    with locked([Path("/dev") / target], [factor]):
+    with lock_places([Path("/dev") / target], [factor]):
         for device in pair:
-            with pytest.raises(BusyError, match=device), locked([Path("/dev") / device], []):
+            with pytest.raises(BusyError, match=device), lock_places([Path("/dev") / device], []):
                 pytest.fail("locked twice")

@@ -25,14 +25,14 @@ from iostudy.errors import (
     WorkloadError,
     WorkloadStoppedError,
 )
-from iostudy.execution.validity import disturbance
+from iostudy.execution.validity import explain_disturbance
 from iostudy.host.stack import whole_stack
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Validity
-from iostudy.study.requests import request as request_of
+from iostudy.study.requests import build_request as request_of
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
@@ -84,9 +84,9 @@ def test_a_trial_runs_under_its_settings_and_puts_them_back(node):
         assert scheduler_of(session.devices[0]) == before
         assert result.figures["bytes"] == 8 * MIB
         assert list(result.phases) == ["prepare", "apply", "reset", "sync", "run", "restore"]
-        written = result.telemetry.seen.devices[session.devices[0]]["kB_wrtn"]
+        written = result.telemetry.summary.devices[session.devices[0]]["kB_wrtn"]
         assert written >= 8 * 1024
-        assert disturbance(result, LIMITS) == ""
+        assert explain_disturbance(result, LIMITS) == ""
 
 
 @pytest.mark.root
@@ -111,7 +111,9 @@ def test_disks_beside_the_target_are_watched_and_set_and_gone_at_the_end(tmp_pat
         assert alone.devices == (second,)
         assert result.settings == {f"block.scheduler@{name}": "bfq" for name in (first, second)}
         assert result.devices == (first, second)
-        assert all(result.telemetry.seen.devices[name]["kB_wrtn"] > 0 for name in (first, second))
+        assert all(
+            result.telemetry.summary.devices[name]["kB_wrtn"] > 0 for name in (first, second)
+        )
         assert [path.name for path in session.place.disks["disk2"].iterdir()] == ["lost+found"]
     assert list(folder.iterdir()) == []
 
@@ -169,7 +171,7 @@ def test_data_are_made_once_a_block_and_removed_after_it(node):
         assert "prepare" not in second.phases
         assert any("dropped before every trial" in note for note in second.notes)
         # All of it came from the disk: the cache held nothing.
-        assert second.telemetry.seen.devices[session.devices[0]]["kB_read"] >= 8 * 1024
+        assert second.telemetry.summary.devices[session.devices[0]]["kB_read"] >= 8 * 1024
     assert not path.exists()
 
 
@@ -183,7 +185,7 @@ def test_a_setting_that_somebody_changes_in_mid_trial_is_told_and_not_overwritte
     with node.block(request(), seed=1) as session:
         scheduler = Path(f"/sys/block/{session.devices[0]}/queue/scheduler")
         meddled = replace(session, make_recorder=lambda: Meddler([session.devices[0]]))
-        with pytest.raises(RestoreError, match="somebody else has changed it") as caught:
+        with pytest.raises(RestoreError, match="another process has changed it") as caught:
             meddled.trial(BFQ)
         assert "bfq for the whole trial" in str(caught.value.__context__)
         assert scheduler_of(session.devices[0]) == "kyber"
@@ -207,7 +209,7 @@ def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, wher
         if where != "the scratch disk" and len(stack) < 2:
             pytest.skip("the folder of this test lies on no block device")
         disturbed = replace(session, make_recorder=lambda: WithForeigner(stack))
-        reason = disturbance(disturbed.trial(AS_IT_IS), LIMITS)
+        reason = explain_disturbance(disturbed.trial(AS_IT_IS), LIMITS)
     # What is written to the scratch disk arrives at the disk below it too.
     seen_on = stack if where == "the scratch disk" else stack[1:]
     assert re.search(rf"foreign I/O on ({'|'.join(seen_on)}): \d\d", reason)
@@ -216,7 +218,7 @@ def test_foreign_io_is_noticed_on_every_device_of_the_stack(node, tmp_path, wher
 @pytest.mark.root
 def test_the_metadata_of_the_file_system_are_not_foreign(node):
     with node.block(request(size="64KiB", record_size="64KiB"), seed=1) as session:
-        assert disturbance(on_its_own_disk(session).trial(AS_IT_IS), LIMITS) == ""
+        assert explain_disturbance(on_its_own_disk(session).trial(AS_IT_IS), LIMITS) == ""
 
 
 @pytest.mark.root
@@ -292,7 +294,7 @@ def test_without_root_the_quickstart_runs_with_what_anybody_may_vary(anybodys_fo
     """In a process that gives root up, after importing from folders that only root may read."""
     script = textwrap.dedent(f"""
         import os, sys, polars, vl_convert
-        import iostudy.cli.carry_out, iostudy.report.html
+        import iostudy.cli.study_runner, iostudy.report.render.html
         from iostudy.cli.main import main
         os.chdir({str(anybodys_folder)!r})
         os.setgid(65534); os.setuid(65534)

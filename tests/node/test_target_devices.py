@@ -1,4 +1,4 @@
-"""Which devices the places of a study lie on."""
+"""Block devices below the places of a study."""
 
 from __future__ import annotations
 
@@ -16,13 +16,23 @@ def test_each_device_is_told_once_and_none_that_lies_on_another() -> None:
     with loop_disk() as first, loop_disk() as second:
         places = [Path("/dev") / name for name in (first, second, first)]
         backing = Path("/tmp")
-        assert target_devices.tops(*places) == (first, second)
-        assert target_devices.names(*places)[0] == first
-        assert set(target_devices.names(*places)) >= {first, second, *target_devices.names(backing)}
-        if target_devices.names(backing):
-            assert target_devices.tops(places[0], backing) == target_devices.tops(backing)
+        assert target_devices.top_device_names(*places) == (first, second)
+        assert target_devices.device_names(*places)[0] == first
+        assert set(target_devices.device_names(*places)) >= {
+            first,
+            second,
+            *target_devices.device_names(backing),
+        }
+        if target_devices.device_names(backing):
+            assert target_devices.top_device_names(
+                places[0], backing
+            ) == target_devices.top_device_names(backing)
 
 
 def test_a_place_in_memory_lies_on_none() -> None:
-    assert target_devices.names(Path("/proc")) == target_devices.tops(Path("/proc")) == ()
-    assert target_devices.identity("/proc") == []
+    assert (
+        target_devices.device_names(Path("/proc"))
+        == target_devices.top_device_names(Path("/proc"))
+        == ()
+    )
+    assert target_devices.device_identities("/proc") == []

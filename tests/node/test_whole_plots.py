@@ -1,4 +1,4 @@
-"""File systems that vary, on a real loop-back disk: each whole plot has a new one."""
+"""Whole plots with new file systems on a real loop-back disk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iostudy.node.local_block import LocalBlock
 from iostudy.settings.scratch import new_filesystem
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
-from iostudy.study.requests import request as request_of
+from iostudy.study.requests import build_request as request_of
 from iostudy.study.targets import LoopbackTarget, ScratchTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB
@@ -59,7 +59,7 @@ def node(folder: Path) -> Iterator[LocalNode]:
 
 def mounted(session: LocalBlock) -> tuple[str, int]:
     """The type of the file system, and the inode that tells a new root from the one before."""
-    (mount,) = mounts.mounts_at(session.place.directory.parent)
+    (mount,) = mounts.find_mounts_at(session.place.directory.parent)
     return mount.filesystem, mount.id
 
 
@@ -161,7 +161,7 @@ def test_a_plot_that_cannot_be_made_ends_its_block_and_not_the_next(
     with node.block(request(), seed=1) as session:
         result = session.trial(EXT2_NONE)
         assert result.devices == session.devices != ()
-        assert result.telemetry.seen.devices[session.devices[0]]["kB_wrtn"] >= 4 * 1024
+        assert result.telemetry.summary.devices[session.devices[0]]["kB_wrtn"] >= 4 * 1024
 
 
 def test_a_workload_that_fails_ends_on_a_file_system_that_is_left(node: LocalNode) -> None:

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from iostudy.errors import UsageError
 from iostudy.host.devices import parse_scheduler
 from iostudy.persist.formats import Format, plan
-from iostudy.persist.kept import Choice, Disk, Kept
+from iostudy.persist.request import Disk, PersistedSetting, PersistRequest
 from tests.persist import private
 from tests.persist.trees import write
 
@@ -32,26 +32,28 @@ def fstab(root: Path, options: str) -> str:
     return f"# by hand\ntmpfs\t{point}  tmpfs {options} 0 2\nnone /proc proc\n"
 
 
-def kept(root: Path) -> tuple[Kept, ...]:
+def kept(root: Path) -> tuple[PersistedSetting, ...]:
     """Every kind of file, with the values that this host has already."""
     disk = Disk("sda", wwid="naa.5002538e40a2b3c4", model="SAMSUNG")
     as_found = (
-        [Kept("thp.enabled", parse_scheduler(THP.read_text()).current)] if THP.exists() else []
+        [PersistedSetting("thp.enabled", parse_scheduler(THP.read_text()).current)]
+        if THP.exists()
+        else []
     )
     return (
-        Kept("block.scheduler", "mq-deadline", disk),
-        Kept("block.write_cache", "write back", disk),
-        Kept("sysctl.vm.dirty_expire_centisecs", DIRTY_EXPIRE.read_text().strip()),
-        Kept("mount.atime", "noatime", mount_point=root / "my data"),
-        Kept("mount.commit", "30", mount_point=root / "my data"),
-        Kept("limit.nofile_soft", "10000"),
+        PersistedSetting("block.scheduler", "mq-deadline", disk),
+        PersistedSetting("block.write_cache", "write back", disk),
+        PersistedSetting("sysctl.vm.dirty_expire_centisecs", DIRTY_EXPIRE.read_text().strip()),
+        PersistedSetting("mount.atime", "noatime", mount_point=root / "my data"),
+        PersistedSetting("mount.commit", "30", mount_point=root / "my data"),
+        PersistedSetting("limit.nofile_soft", "10000"),
         *as_found,
     )
 
 
 def playbook(root: Path) -> str:
     origin = "configuration mq-deadline, commit=30 of the study r1"
-    (book,) = plan(Choice(origin, kept(root)), Format.ANSIBLE, root).artifacts
+    (book,) = plan(PersistRequest(origin, kept(root)), Format.ANSIBLE, root).artifacts
     return book.after
 
 
@@ -120,13 +122,17 @@ def _recorder(root: Path, *names: str) -> Path:
 def test_a_mount_point_that_is_not_in_utf_8_is_refused(tmp_path):
     write(tmp_path, {"etc/fstab": ""})
     (tmp_path / "etc/fstab").write_bytes(b"/dev/sda /mnt/\xff ext4 defaults 0 0\n")
-    setting = Kept("mount.atime", "noatime", mount_point=Path(os.fsdecode(b"/mnt/\xff")))
+    setting = PersistedSetting(
+        "mount.atime", "noatime", mount_point=Path(os.fsdecode(b"/mnt/\xff"))
+    )
     with pytest.raises(UsageError, match="UTF-8"):
-        plan(Choice("x", (setting,)), Format.ANSIBLE, tmp_path)
+        plan(PersistRequest("x", (setting,)), Format.ANSIBLE, tmp_path)
 
 
 def test_what_ansible_would_expand_is_refused(tmp_path):
-    choice = Choice("x", (Kept("sysctl.kernel.core_pattern", "{{ lookup('pipe', 'id') }}"),))
+    choice = PersistRequest(
+        "x", (PersistedSetting("sysctl.kernel.core_pattern", "{{ lookup('pipe', 'id') }}"),)
+    )
     with pytest.raises(UsageError, match="would expand"):
         plan(choice, Format.ANSIBLE, tmp_path)
 

@@ -8,19 +8,19 @@ import pytest
 
 from iostudy.errors import UsageError
 from iostudy.persist.formats import Format, plan
-from iostudy.persist.kept import Choice, Disk, Kept
+from iostudy.persist.request import Disk, PersistedSetting, PersistRequest
 from tests.persist.trees import write
 
 KEPT = (
-    Kept("block.scheduler", "bfq", Disk("sda", wwid="naa.5")),
-    Kept("sysctl.vm.swappiness", "10"),
-    Kept("thp.enabled", "madvise"),
-    Kept("mount.atime", "noatime", mount_point=Path("/data")),
-    Kept("limit.nofile_soft", "10000"),
-    Kept("cgroup.weight", "321"),
-    Kept("bdi.read_ahead_kb", "7168", mount_point=Path("/nfs")),
-    Kept("filesystem.type", "xfs"),
-    Kept("hadoop.dfs.replication", "1"),
+    PersistedSetting("block.scheduler", "bfq", Disk("sda", wwid="naa.5")),
+    PersistedSetting("sysctl.vm.swappiness", "10"),
+    PersistedSetting("thp.enabled", "madvise"),
+    PersistedSetting("mount.atime", "noatime", mount_point=Path("/data")),
+    PersistedSetting("limit.nofile_soft", "10000"),
+    PersistedSetting("cgroup.weight", "321"),
+    PersistedSetting("bdi.read_ahead_kb", "7168", mount_point=Path("/nfs")),
+    PersistedSetting("filesystem.type", "xfs"),
+    PersistedSetting("hadoop.dfs.replication", "1"),
 )
 FSTAB = "/dev/sdb1 /data ext4 defaults 0 2\n"
 
@@ -31,7 +31,7 @@ def root(tmp_path):
 
 
 def planned(root, form):
-    return plan(Choice("x", KEPT, ("a note",)), form, root)
+    return plan(PersistRequest("x", KEPT, ("a note",)), form, root)
 
 
 def test_without_a_format_each_setting_has_its_own(root):
@@ -43,7 +43,7 @@ def test_without_a_format_each_setting_has_its_own(root):
         "/etc/security/limits.d/90-iostudy.conf",
         "/etc/fstab",
     ]
-    assert [unkept.what.partition(" ")[0] for unkept in told.unkept] == [
+    assert [unkept.what.partition(" ")[0] for unkept in told.unsupported] == [
         "cgroup.weight",
         "bdi.read_ahead_kb@/nfs",
         "filesystem.type",
@@ -57,30 +57,30 @@ def test_every_setting_is_kept_or_named(root, form):
     told = planned(root, form)
     written = "".join(file.after for file in told.artifacts)
     words = ("bfq", "swappiness", "madvise", "noatime", "nofile", "321", "7168", "xfs", "replicat")
-    named = [unkept.what for unkept in told.unkept]
+    named = [unkept.what for unkept in told.unsupported]
     for setting, word in zip(KEPT, words, strict=True):
         assert (setting.text in named) != (word in written), setting
-    assert all(unkept.reason and unkept.remedy for unkept in told.unkept)
+    assert all(unkept.reason and unkept.remedy for unkept in told.unsupported)
 
 
 def test_what_another_format_keeps_is_named_with_it(root):
-    remedies = {u.what.partition(" ")[0]: u.remedy for u in planned(root, Format.UDEV).unkept}
+    remedies = {u.what.partition(" ")[0]: u.remedy for u in planned(root, Format.UDEV).unsupported}
     assert remedies["sysctl.vm.swappiness"] == "use --format sysctl"
     assert remedies["mount.atime@/data"] == "use --format fstab"
 
 
 def test_what_is_a_clusters_is_sent_to_its_own_format(root):
     for form in (None, Format.ANSIBLE):
-        told = {u.what.partition(" ")[0]: u for u in planned(root, form).unkept}
+        told = {u.what.partition(" ")[0]: u for u in planned(root, form).unsupported}
         assert "--format hadoop" in told["hadoop.dfs.replication"].remedy
 
 
 def test_what_a_profile_does_not_hold_is_sent_where_it_is_held(root):
-    told = {u.what.partition(" ")[0]: u for u in planned(root, Format.TUNED).unkept}
+    told = {u.what.partition(" ")[0]: u for u in planned(root, Format.TUNED).unsupported}
     assert told["mount.atime@/data"].remedy == "use --format fstab"
     assert told["limit.nofile_soft"].remedy == "use --format limits"
     assert told["limit.nofile_soft"].reason == "--format tuned cannot hold it"
-    without = {u.what.partition(" ")[0]: u for u in planned(root, None).unkept}
+    without = {u.what.partition(" ")[0]: u for u in planned(root, None).unsupported}
     assert told["cgroup.weight"] == without["cgroup.weight"]
 
 
@@ -120,5 +120,5 @@ def test_what_may_not_be_read_is_an_error_and_no_silence(root, name, monkeypatch
     monkeypatch.setattr(os, "open", refused_open)
     with pytest.raises(UsageError, match=f"{name}: Permission denied"):
         planned(root, None)
-    cgroup = Choice("x", (Kept("cgroup.weight", "321"),))
-    assert len(plan(cgroup, None, root).unkept) == 1
+    cgroup = PersistRequest("x", (PersistedSetting("cgroup.weight", "321"),))
+    assert len(plan(cgroup, None, root).unsupported) == 1

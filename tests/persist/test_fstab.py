@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.persist import fstab
-from iostudy.persist.kept import Kept
+from iostudy.persist.request import PersistedSetting
 from tests.persist.trees import write
 
 TEXT = """\
@@ -21,11 +21,11 @@ proc /proc proc
 /swapfile none swap sw 0 0
 """
 DATA = Path("/data")
-NOATIME = Kept("mount.atime", "noatime", mount_point=DATA)
+NOATIME = PersistedSetting("mount.atime", "noatime", mount_point=DATA)
 MOUNTED = "36 1 8:17 / /data rw,relatime - ext4 /dev/sdb1 rw\n"
 
 
-def plan(root: Path, *kept: Kept, text: str = TEXT, **files: str):
+def plan(root: Path, *kept: PersistedSetting, text: str = TEXT, **files: str):
     return fstab.plan(kept or (NOATIME,), write(root, {"etc/fstab": text, **files}))
 
 
@@ -40,7 +40,9 @@ def test_every_line_about_a_file_system():
 
 
 def test_only_the_options_of_that_line_change(tmp_path):
-    (file,) = plan(tmp_path, NOATIME, Kept("mount.commit", "30", mount_point=DATA)).artifacts
+    (file,) = plan(
+        tmp_path, NOATIME, PersistedSetting("mount.commit", "30", mount_point=DATA)
+    ).artifacts
     assert file.before == TEXT
     assert file.after == TEXT.replace("relatime,commit=5", "noatime,commit=30")
 
@@ -48,7 +50,8 @@ def test_only_the_options_of_that_line_change(tmp_path):
 def test_a_point_with_a_blank_and_a_line_without_options(tmp_path):
     points = [Path("/mnt/my disk"), Path("/proc")]
     (file,) = plan(
-        tmp_path, *(Kept("mount.atime", "noatime", mount_point=point) for point in points)
+        tmp_path,
+        *(PersistedSetting("mount.atime", "noatime", mount_point=point) for point in points),
     ).artifacts
     assert "/mnt/my\\040disk xfs defaults,noatime\n" in file.after
     assert "\nproc /proc proc\tnoatime\n" in file.after
@@ -69,7 +72,7 @@ def test_a_mount_is_remounted_and_another_waits(tmp_path):
 
 
 def test_the_data_mode_waits_for_the_next_mount(tmp_path):
-    data = Kept("mount.data", "writeback", mount_point=DATA)
+    data = PersistedSetting("mount.data", "writeback", mount_point=DATA)
     planned = plan(tmp_path, NOATIME, data, **{"proc/self/mountinfo": MOUNTED})
     assert planned.artifacts[0].activations == ()
     assert planned.notes[0].startswith("mount.data of /data cannot be changed while it is mounted")
@@ -89,16 +92,19 @@ UNIT = "[Mount]\nWhat=/dev/sdb1\nWhere = /data/\n"
 def test_a_mount_without_a_line_is_refused_with_the_reason(tmp_path, files, why):
     planned = plan(tmp_path, text="# empty\n", **files)
     assert planned.artifacts == ()
-    assert planned.unkept[0].reason == why
+    assert planned.unsupported[0].reason == why
 
 
 def test_two_lines_for_one_point_are_not_guessed_at(tmp_path):
     planned = plan(tmp_path, text="/dev/sdb1 /data ext4\n/dev/sdc1 /data/ ext4 rw 0 0\n")
-    assert "2 lines for /data" in planned.unkept[0].reason
+    assert "2 lines for /data" in planned.unsupported[0].reason
 
 
 def test_a_setting_without_a_mount_is_named(tmp_path):
-    assert "for which mount" in plan(tmp_path, Kept("mount.atime", "noatime")).unkept[0].reason
+    assert (
+        "for which mount"
+        in plan(tmp_path, PersistedSetting("mount.atime", "noatime")).unsupported[0].reason
+    )
 
 
 FIELD = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1)
@@ -136,6 +142,6 @@ def test_editing_leaves_every_other_byte(lines, options):
 def test_a_link_to_a_unit_that_is_gone_is_passed_over(tmp_path):
     tree = write(tmp_path, {"etc/systemd/system/data.mount": "[Mount]\nWhere=/data\n"})
     (tree / "etc/systemd/system/a.mount").symlink_to("gone")
-    setting = Kept("mount.atime", "noatime", mount_point=Path("/data"))
-    (unkept,) = fstab.plan([setting], tree).unkept
+    setting = PersistedSetting("mount.atime", "noatime", mount_point=Path("/data"))
+    (unkept,) = fstab.plan([setting], tree).unsupported
     assert unkept.reason == "/etc/systemd/system/data.mount mounts it"

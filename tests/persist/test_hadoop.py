@@ -12,10 +12,10 @@ from iostudy.cli.persist import _print, persist
 from iostudy.errors import UsageError
 from iostudy.persist.formats import Format
 from iostudy.persist.hadoop import plan
-from iostudy.persist.kept import Kept
+from iostudy.persist.request import PersistedSetting
 
 
-def properties(*kept: Kept, origin: str = "a study") -> dict[str, dict[str, str]]:
+def properties(*kept: PersistedSetting, origin: str = "a study") -> dict[str, dict[str, str]]:
     """The files that are planned -> what they say."""
     return {
         file.path.name: {
@@ -28,12 +28,12 @@ def properties(*kept: Kept, origin: str = "a study") -> dict[str, dict[str, str]
 
 def test_each_property_is_in_the_file_that_it_is_looked_for_in():
     kept = (
-        Kept("hadoop.yarn.nodemanager.resource.memory-mb", "4096"),
-        Kept("hadoop.dfs.blocksize", "67108864"),
-        Kept("hadoop.mapreduce.task.io.sort.mb", "200"),
-        Kept("hadoop.io.file.buffer.size", "65536"),
-        Kept("hadoop.yarn.app.mapreduce.am.resource.mb", "512"),
-        Kept("hadoop.dfs.replication", "2"),
+        PersistedSetting("hadoop.yarn.nodemanager.resource.memory-mb", "4096"),
+        PersistedSetting("hadoop.dfs.blocksize", "67108864"),
+        PersistedSetting("hadoop.mapreduce.task.io.sort.mb", "200"),
+        PersistedSetting("hadoop.io.file.buffer.size", "65536"),
+        PersistedSetting("hadoop.yarn.app.mapreduce.am.resource.mb", "512"),
+        PersistedSetting("hadoop.dfs.replication", "2"),
     )
     assert properties(*kept) == {
         "core-site.xml": {"io.file.buffer.size": "65536"},
@@ -48,18 +48,18 @@ def test_each_property_is_in_the_file_that_it_is_looked_for_in():
 
 @given(value=st.text(st.characters(exclude_categories=["C", "Z"])), origin=st.text())
 def test_no_value_and_no_name_of_a_study_breaks_the_file(value, origin):
-    kept = Kept("hadoop.mapreduce.map.java.opts", value)
+    kept = PersistedSetting("hadoop.mapreduce.map.java.opts", value)
     found = properties(kept, origin=f"configuration -- {origin} -")
     assert found == {"mapred-site.xml": {"mapreduce.map.java.opts": value}}
 
 
 def test_a_heap_is_told_with_the_variable_that_has_it():
-    (heap,) = plan([Kept("hadoop.datanode.heap", "1073741824")], "a study").unkept
+    (heap,) = plan([PersistedSetting("hadoop.datanode.heap", "1073741824")], "a study").unsupported
     assert "-Xmx1073741824 in HDFS_DATANODE_OPTS" in heap.remedy
 
 
 def test_a_fragment_is_shown_below_its_name_and_is_xml_as_a_whole(capsys):
-    _print(plan([Kept("hadoop.dfs.blocksize", "67108864")], "a study"))
+    _print(plan([PersistedSetting("hadoop.dfs.blocksize", "67108864")], "a study"))
     shown = capsys.readouterr().out
     assert shown.startswith("<!-- hdfs-site.xml -->\n<configuration>\n")
     assert ElementTree.fromstring(shown).findtext("property/value") == "67108864"

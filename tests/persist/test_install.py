@@ -10,18 +10,18 @@ import pytest
 
 from iostudy.errors import BusyError, SettingError, UsageError
 from iostudy.persist import fstab, install, sysctl, udev
-from iostudy.persist.install import Host
-from iostudy.persist.kept import Kept
-from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rendered
+from iostudy.persist.install import TargetHost
+from iostudy.persist.plan import Activation, Artifact, Conflict, Expected, PersistencePlan
+from iostudy.persist.request import PersistedSetting
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.transaction.locks import lock_devices
 from tests.persist import private
 from tests.persist.trees import write
 
-SWAPPINESS = Kept("sysctl.vm.swappiness", "10")
+SWAPPINESS = PersistedSetting("sysctl.vm.swappiness", "10")
 FSTAB = "none /proc proc relatime 0 0\n"
-NOATIME = Kept("mount.atime", "noatime", mount_point=Path("/proc"))
+NOATIME = PersistedSetting("mount.atime", "noatime", mount_point=Path("/proc"))
 
 
 @dataclass
@@ -50,10 +50,10 @@ def root(tmp_path):
 
 @pytest.fixture
 def host(root):
-    return Host(root, Tools())
+    return TargetHost(root, Tools())
 
 
-def planned(root: Path) -> Rendered:
+def planned(root: Path) -> PersistencePlan:
     return sysctl.plan([SWAPPINESS], "x", root) + fstab.plan([NOATIME], root)
 
 
@@ -65,6 +65,7 @@ def files(root: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.child
 def test_all_is_written_activated_and_told(root, host):
     told = install.install(planned(root), host)
     found = files(root)
@@ -75,21 +76,25 @@ def test_all_is_written_activated_and_told(root, host):
     assert backup.startswith("etc/fstab.iostudy-20")
     assert ("sysctl", "--load=/etc/sysctl.d/90-iostudy.conf") in host.run.called
     assert told == (
-        "written: /etc/sysctl.d/90-iostudy.conf; to take it back, remove it",
-        f"written: /etc/fstab; to take it back, rename /{backup} to it",
+        "written: /etc/sysctl.d/90-iostudy.conf; to undo, remove it",
+        f"written: /etc/fstab; to undo, rename /{backup} to it",
         "done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",
     )
 
 
+@pytest.mark.child
 def test_again_is_nothing_to_do(root, host):
     install.install(planned(root), host)
     before = files(root)
     calls = len(host.run.called)
-    assert install.install(planned(root), host) == ("nothing to do: all of it is kept already",)
+    assert install.install(planned(root), host) == (
+        "nothing to do: all settings are already configured",
+    )
     assert files(root) == before
     assert len(host.run.called) == calls
 
 
+@pytest.mark.child
 def test_what_does_not_hold_any_more_is_activated_again(root, host):
     install.install(planned(root), host)
     (root / "proc/sys/vm/swappiness").write_text("60\n")
@@ -100,11 +105,12 @@ def test_what_does_not_hold_any_more_is_activated_again(root, host):
             (root / "proc/sys/vm/swappiness").write_text("10\n")
         return ""
 
-    told = install.install(planned(root), Host(root, load))
+    told = install.install(planned(root), TargetHost(root, load))
     assert told == ("done: sysctl --load=/etc/sysctl.d/90-iostudy.conf",)
     assert files(root) == before
 
 
+@pytest.mark.child
 def test_mode_and_owner_of_an_edited_file_stay(root, host):
     (root / "etc/fstab").chmod(0o640)
     install.install(planned(root), host)
@@ -114,6 +120,7 @@ def test_mode_and_owner_of_an_edited_file_stay(root, host):
     assert stat.S_IMODE((root / "etc/sysctl.d/90-iostudy.conf").stat().st_mode) == 0o644
 
 
+@pytest.mark.child
 def test_a_link_stays_one(root, host):
     (root / "etc/fstab").rename(root / "etc/real")
     (root / "etc/fstab").symlink_to("real")
@@ -122,6 +129,7 @@ def test_a_link_stays_one(root, host):
     assert (root / "etc/real").read_text() == FSTAB.replace("relatime", "noatime")
 
 
+@pytest.mark.child
 def test_another_choice_replaces_the_own_file_and_keeps_it(root, host):
     install.install(planned(root), host)
     old = (root / "etc/sysctl.d/90-iostudy.conf").read_text()
@@ -132,10 +140,10 @@ def test_another_choice_replaces_the_own_file_and_keeps_it(root, host):
 
 
 def test_a_clash_is_refused_before_anything_is_written(root, host):
-    clash = Clash("vm.swappiness", "/etc/sysctl.d/99-x.conf:3", "vm.swappiness=60", "remove it")
+    clash = Conflict("vm.swappiness", "/etc/sysctl.d/99-x.conf:3", "vm.swappiness=60", "remove it")
     before = files(root)
     with pytest.raises(UsageError, match=r"99-x.conf:3 says vm.swappiness=60; remove it"):
-        install.install(planned(root) + Rendered(clashes=(clash,)), host)
+        install.install(planned(root) + PersistencePlan(conflicts=(clash,)), host)
     assert files(root) == before
 
 
@@ -152,13 +160,15 @@ def test_a_file_of_somebody_else_under_that_name_is_refused(root, host):
         install.install(planned(root), host)
 
 
+@pytest.mark.child
 def test_findmnt_has_the_last_word_on_fstab(root, host):
     broken = Artifact(fstab.FILE, FSTAB, "none /proc\nx y z 1 a b c\n")
     with pytest.raises(UsageError, match="parse error"):
-        install.install(Rendered(artifacts=(broken,)), host)
+        install.install(PersistencePlan(artifacts=(broken,)), host)
     assert files(root) == {"etc/fstab": FSTAB}
 
 
+@pytest.mark.child
 def test_what_findmnt_had_against_the_old_file_is_no_hindrance(root, host):
     text = FSTAB + "x y\n"
     write(root, {"etc/fstab": text})
@@ -168,7 +178,7 @@ def test_what_findmnt_had_against_the_old_file_is_no_hindrance(root, host):
 
 def test_rules_are_verified_where_udevadm_can(root, host):
     host.run.refused = ("udevadm",)
-    rules = Rendered(artifacts=(Artifact(udev.FILE, None, "x"),))
+    rules = PersistencePlan(artifacts=(Artifact(udev.FILE, None, "x"),))
     install.install(rules, host)
     assert host.run.called == [("udevadm", "verify", "--help")]
     (root / "etc/udev/rules.d/99-iostudy.rules").unlink()
@@ -179,27 +189,29 @@ def test_rules_are_verified_where_udevadm_can(root, host):
         raise CommandError(f"{command[-1]}:1 Invalid key")
 
     with pytest.raises(UsageError, match=r"refuses it: /etc/udev/rules.d/99-iostudy.rules:1 Inv"):
-        install.install(rules, Host(root, complain))
+        install.install(rules, TargetHost(root, complain))
 
 
 def test_a_tool_that_refuses_puts_all_files_back(root, host):
     host.run.refused = ("sysctl",)
-    with pytest.raises(SettingError, match="all files are as they were"):
+    with pytest.raises(SettingError, match="all files are restored"):
         install.install(planned(root), host)
     found = files(root)
     assert found.pop("etc/fstab") == FSTAB
     assert all(".iostudy-" in name for name in found)
 
 
+@pytest.mark.child
 def test_a_file_that_cannot_be_written_puts_the_others_back(root, host):
     (root / "etc/blocked").write_text("")
     blocked = Artifact(Path("/etc/blocked/x"), None, "x")
     with pytest.raises(SettingError, match="to write /etc/blocked/x"):
-        install.install(planned(root) + Rendered(artifacts=(blocked,)), host)
+        install.install(planned(root) + PersistencePlan(artifacts=(blocked,)), host)
     assert (root / "etc/fstab").read_text() == FSTAB
     assert not (root / "etc/sysctl.d/90-iostudy.conf").exists()
 
 
+@pytest.mark.child
 def test_what_the_kernel_says_afterwards_is_read(root, host):
     (root / "proc/sys/vm/swappiness").write_text("60\n")
     with pytest.raises(SettingError, match="/proc/sys/vm/swappiness is 60"):
@@ -210,16 +222,16 @@ def test_a_name_in_brackets_is_the_one_that_holds(root, host):
     path = Path("/sys/scheduler")
     write(root, {"sys/scheduler": "none [bfq]\n"})
     file = Artifact(Path("/etc/x"), None, "x", (), (Expected(path, "bfq"),))
-    install.install(Rendered(artifacts=(file,)), host)
+    install.install(PersistencePlan(artifacts=(file,)), host)
     wrong = replace(file, path=Path("/etc/y"), expected=(Expected(path, "none"),))
     with pytest.raises(SettingError, match=r"is none \[bfq\]"):
-        install.install(Rendered(artifacts=(wrong,)), host)
+        install.install(PersistencePlan(artifacts=(wrong,)), host)
 
 
 def test_without_the_daemon_it_holds_from_the_next_start(root, host):
     active = Activation(("udevadm", "trigger"), Path("/run/udev/control"), "later")
     told = install.install(
-        Rendered(artifacts=(Artifact(Path("/etc/x"), None, "x", (active, active)),)), host
+        PersistencePlan(artifacts=(Artifact(Path("/etc/x"), None, "x", (active, active)),)), host
     )
     assert told[1:] == ("later",)
     assert host.run.called == []
@@ -237,11 +249,11 @@ FOR_REAL = """
 import sys
 from pathlib import Path
 from iostudy.persist import fstab, install, sysctl
-from iostudy.persist.kept import Kept
+from iostudy.persist.request import PersistedSetting
 point, expire = Path(sys.argv[1]), sys.argv[2]
 for _ in range(2):
-    planned = fstab.plan([Kept("mount.atime", "noatime", mount_point=point)])
-    planned += sysctl.plan([Kept("sysctl.vm.dirty_expire_centisecs", expire)], "x")
+    planned = fstab.plan([PersistedSetting("mount.atime", "noatime", mount_point=point)])
+    planned += sysctl.plan([PersistedSetting("sysctl.vm.dirty_expire_centisecs", expire)], "x")
     print(*install.install(planned), sep="\\n")
 """
 
@@ -265,7 +277,7 @@ def test_the_real_tools_take_it_and_the_mount_changes(tmp_path):
     assert done.returncode == 0, done.stdout
     assert f"done: mount -o remount {data}" in done.stdout
     assert "done: sysctl --load=/etc/sysctl.d/90-iostudy.conf" in done.stdout
-    assert "nothing to do: all of it is kept already" in done.stdout
+    assert "nothing to do: all settings are already configured" in done.stdout
     assert "noatime" in done.stdout.splitlines()[-1]
     assert (etc / "fstab").read_text() == f"none {field} tmpfs noatime,size=1m 0 0\n"
     assert not data.is_mount()

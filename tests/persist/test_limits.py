@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from iostudy.persist import limits
-from iostudy.persist.kept import Kept
+from iostudy.persist.request import PersistedSetting
 from tests.persist.trees import write
 
-SOFT = Kept("limit.nofile_soft", "10000")
-HARD = Kept("limit.nofile_hard", "64000")
+SOFT = PersistedSetting("limit.nofile_soft", "10000")
+HARD = PersistedSetting("limit.nofile_hard", "64000")
 
 
-def plan(root: Path, files: dict[str, str], *kept: Kept):
+def plan(root: Path, files: dict[str, str], *kept: PersistedSetting):
     return limits.plan(kept or (SOFT, HARD), "x", write(root, files))
 
 
@@ -36,7 +36,7 @@ def test_lines_for_everybody_and_whom_they_do_not_concern(tmp_path):
     ],
 )
 def test_units_of_limits_conf(name, value, line):
-    assert limits.line_of(Kept(name, value)) == line
+    assert limits.line_of(PersistedSetting(name, value)) == line
 
 
 @pytest.mark.parametrize(
@@ -49,22 +49,22 @@ def test_units_of_limits_conf(name, value, line):
     ],
 )
 def test_what_limits_conf_cannot_say_is_named(tmp_path, name, value, why):
-    planned = plan(tmp_path, {}, Kept(name, value))
-    assert why in planned.unkept[0].reason
+    planned = plan(tmp_path, {}, PersistedSetting(name, value))
+    assert why in planned.unsupported[0].reason
     assert planned.artifacts == ()
 
 
 @pytest.mark.parametrize("type_", ["soft", "-"])
 def test_another_value_for_everybody_is_a_clash(tmp_path, type_):
     text = f"# x\n*\t{type_}\tnofile 4096 # by hand\n"
-    (clash, *_) = plan(tmp_path, {"etc/security/limits.conf": text}).clashes
+    (clash, *_) = plan(tmp_path, {"etc/security/limits.conf": text}).conflicts
     assert clash.what == "limit.nofile_soft = 10000"
     assert clash.where == "/etc/security/limits.conf:2"
 
 
 def test_the_line_of_a_user_is_named(tmp_path):
     planned = plan(tmp_path, {"etc/security/limits.d/hdfs.conf": "hdfs hard nofile 32768\n"})
-    assert planned.clashes == ()
+    assert planned.conflicts == ()
     assert "not for hdfs, whose own line is /etc/security/limits.d/hdfs.conf:1" in planned.notes[0]
 
 
@@ -75,6 +75,6 @@ def test_what_is_there_already_is_not_written_again(tmp_path):
     memlock = plan(
         tmp_path,
         {"etc/security/limits.conf": "* - memlock 64\n"},
-        Kept("limit.memlock_soft", "65536"),
+        PersistedSetting("limit.memlock_soft", "65536"),
     )
     assert memlock.artifacts == ()

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from iostudy.persist import sysctl
-from iostudy.persist.kept import Kept
+from iostudy.persist.request import PersistedSetting
 from tests.persist.trees import write
 
-SWAPPINESS = Kept("sysctl.vm.swappiness", "10")
-RMEM = Kept("sysctl.net.ipv4.tcp_rmem", "4096 87380 16777216")
+SWAPPINESS = PersistedSetting("sysctl.vm.swappiness", "10")
+RMEM = PersistedSetting("sysctl.net.ipv4.tcp_rmem", "4096 87380 16777216")
 ORIGIN = "what iostudy set held"
 
 
-def plan(root: Path, files: dict[str, str], *kept: Kept):
+def plan(root: Path, files: dict[str, str], *kept: PersistedSetting):
     return sysctl.plan(kept or (SWAPPINESS,), ORIGIN, write(root, files))
 
 
@@ -44,21 +44,21 @@ def test_one_line_a_key(tmp_path):
 )
 def test_another_value_of_the_administrator_or_one_that_wins_is_a_clash(tmp_path, name):
     planned = plan(tmp_path, {name: "# tuned by hand\n-vm/swappiness=60\n"})
-    (clash,) = planned.clashes
+    (clash,) = planned.conflicts
     assert clash.where == f"/{name}:2"
     assert clash.found == "-vm/swappiness=60"
 
 
 def test_an_early_line_of_a_package_is_overridden_and_named(tmp_path):
     planned = plan(tmp_path, {"usr/lib/sysctl.d/50-x.conf": "vm.swappiness = 60\n"})
-    assert planned.clashes == ()
+    assert planned.conflicts == ()
     assert "overrides /usr/lib/sysctl.d/50-x.conf:1 (60)" in planned.notes[0]
     assert "vm.swappiness = 10" in planned.artifacts[0].after
 
 
 def test_a_masked_file_says_nothing(tmp_path):
     files = {"usr/lib/sysctl.d/99-x.conf": "vm.swappiness=60\n", "etc/sysctl.d/99-x.conf": ""}
-    assert plan(tmp_path, files).clashes == ()
+    assert plan(tmp_path, files).conflicts == ()
 
 
 def test_what_is_there_already_is_not_written_again(tmp_path):
@@ -72,28 +72,30 @@ def test_what_is_there_already_is_not_written_again(tmp_path):
 def test_sysctl_conf_counts_in_its_place_where_it_is_linked(tmp_path):
     write(tmp_path, {"etc/sysctl.conf": "vm.swappiness=60\n", "etc/sysctl.d/README": ""})
     (tmp_path / "etc/sysctl.d/99-sysctl.conf").symlink_to("../sysctl.conf")
-    (clash,) = plan(tmp_path, {}).clashes
+    (clash,) = plan(tmp_path, {}).conflicts
     assert clash.where == "/etc/sysctl.conf:1"
 
 
 def test_the_counterpart_that_would_clear_it_is_a_clash(tmp_path):
     files = {"etc/sysctl.d/99-x.conf": "vm.dirty_bytes=1\n"}
-    (clash,) = plan(tmp_path, files, Kept("sysctl.vm.dirty_ratio", "10")).clashes
+    (clash,) = plan(tmp_path, files, PersistedSetting("sysctl.vm.dirty_ratio", "10")).conflicts
     assert clash.found == "vm.dirty_bytes=1"
 
 
 def test_a_glob_speaks_of_the_keys_it_matches(tmp_path):
     files = {"etc/sysctl.d/99-x.conf": "net.ipv4.tcp_*mem = 1 2 3\n"}
-    assert len(plan(tmp_path, files, RMEM).clashes) == 1
+    assert len(plan(tmp_path, files, RMEM).conflicts) == 1
 
 
 def test_its_own_file_is_no_other(tmp_path):
     files = {"etc/sysctl.d/90-iostudy.conf": "vm.swappiness = 60\n"}
     planned = plan(tmp_path, files)
-    assert planned.clashes == ()
+    assert planned.conflicts == ()
     assert planned.artifacts[0].before == "vm.swappiness = 60\n"
 
 
 def test_the_name_of_a_study_stays_in_its_comment():
-    written = sysctl.text([Kept("sysctl.vm.swappiness", "10")], "a\nvm.swappiness = 100\x85\u2028x")
+    written = sysctl.text(
+        [PersistedSetting("sysctl.vm.swappiness", "10")], "a\nvm.swappiness = 100\x85\u2028x"
+    )
     assert written.splitlines()[1:] == ["vm.swappiness = 10"]

@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 
 from iostudy.persist import tmpfiles
-from iostudy.persist.kept import Kept
+from iostudy.persist.request import PersistedSetting
 from tests.persist.trees import write
 
-THP = Kept("thp.enabled", "madvise")
+THP = PersistedSetting("thp.enabled", "madvise")
 FILE = "/sys/kernel/mm/transparent_hugepage/enabled"
 
 
 def test_one_line_a_file(tmp_path):
     cpu = "sys/devices/system/cpu/cpu3/cpufreq/scaling_governor"
     write(tmp_path, {cpu: "powersave\n", "sys/devices/system/cpu/cpufreq/x": ""})
-    kept = (THP, Kept("cpu.governor", "performance"))
+    kept = (THP, PersistedSetting("cpu.governor", "performance"))
     (file,) = tmpfiles.plan(kept, "x", tmp_path).artifacts
     assert file.after.splitlines()[1:] == [
         f"w {FILE} - - - - madvise",
@@ -27,23 +27,23 @@ def test_one_line_a_file(tmp_path):
 
 def test_other_lines_about_the_file(tmp_path):
     other = {"etc/tmpfiles.d/thp.conf": f"w! {FILE} - - - - always\n"}
-    (clash,) = tmpfiles.plan([THP], "x", write(tmp_path, other)).clashes
+    (clash,) = tmpfiles.plan([THP], "x", write(tmp_path, other)).conflicts
     assert clash.where == "/etc/tmpfiles.d/thp.conf:1"
     same = {"etc/tmpfiles.d/thp.conf": f"w {FILE}  -  - - - madvise\n"}
     planned = tmpfiles.plan([THP], "x", write(tmp_path, same))
-    assert (planned.clashes, planned.artifacts) == ((), ())
+    assert (planned.conflicts, planned.artifacts) == ((), ())
 
 
 @pytest.mark.parametrize("cpus", ["cpu*", "cpu0", "cpu[0-9]*"])
 def test_a_line_for_some_of_the_files_is_about_them_too(tmp_path, cpus):
     line = f"w /sys/devices/system/cpu/{cpus}/cpufreq/scaling_governor - - - - powersave\n"
     tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
-    planned = tmpfiles.plan([Kept("cpu.governor", "performance")], "x", tree)
-    assert [clash.where for clash in planned.clashes] == ["/etc/tmpfiles.d/cpu.conf:1"]
+    planned = tmpfiles.plan([PersistedSetting("cpu.governor", "performance")], "x", tree)
+    assert [clash.where for clash in planned.conflicts] == ["/etc/tmpfiles.d/cpu.conf:1"]
 
 
 def test_what_is_so_for_one_file_only_is_written_for_all(tmp_path):
     line = "w /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor - - - - performance\n"
     tree = write(tmp_path, {"etc/tmpfiles.d/cpu.conf": line})
-    planned = tmpfiles.plan([Kept("cpu.governor", "performance")], "x", tree)
-    assert (planned.clashes, len(planned.artifacts)) == ((), 1)
+    planned = tmpfiles.plan([PersistedSetting("cpu.governor", "performance")], "x", tree)
+    assert (planned.conflicts, len(planned.artifacts)) == ((), 1)

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from iostudy.persist import tuned
-from iostudy.persist.kept import Disk, Kept
+from iostudy.persist.request import Disk, PersistedSetting
 from tests.persist.trees import write
 
 SDA = Disk("sda", wwid="naa.5002538e40a2b3c4")
 KEPT = (
-    Kept("block.scheduler", "bfq", SDA),
-    Kept("block.read_ahead_kb", "4096", SDA),
-    Kept("sysctl.vm.swappiness", "10"),
-    Kept("thp.enabled", "madvise"),
-    Kept("thp.defrag", "defer"),
-    Kept("cpu.governor", "performance"),
+    PersistedSetting("block.scheduler", "bfq", SDA),
+    PersistedSetting("block.read_ahead_kb", "4096", SDA),
+    PersistedSetting("sysctl.vm.swappiness", "10"),
+    PersistedSetting("thp.enabled", "madvise"),
+    PersistedSetting("thp.defrag", "defer"),
+    PersistedSetting("cpu.governor", "performance"),
 )
 
 
-def profile(root: Path, *kept: Kept, **files: str) -> configparser.ConfigParser:
+def profile(root: Path, *kept: PersistedSetting, **files: str) -> configparser.ConfigParser:
     """As TuneD itself reads it."""
     (file,) = tuned.plan(kept or KEPT, "a study", write(root, files)).artifacts
     parser = configparser.ConfigParser(delimiters=("=",), inline_comment_prefixes=("#",))
@@ -83,7 +83,7 @@ def test_it_does_not_include_itself(tmp_path):
     ],
 )
 def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
-    found = profile(tmp_path, Kept("block.scheduler", "none", disk))
+    found = profile(tmp_path, PersistedSetting("block.scheduler", "none", disk))
     regex = found[f"iostudy_{disk.name}"]["devices_udev_regex"]
     assert re.search(regex, f"DEVNAME=/dev/x\n{line}\nX=1\n", re.MULTILINE)
     assert not re.search(regex, f"DEVNAME=/dev/x\n{line}0\nX=1\n", re.MULTILINE)
@@ -93,19 +93,25 @@ def test_the_regex_finds_that_disk_alone(tmp_path, disk, line):
 @pytest.mark.parametrize(
     ("setting", "why"),
     [
-        (Kept("block.nr_requests", "64", SDA), "no option for it"),
-        (Kept("block.scheduler", "bfq", Disk("dm-0", wwid="LVM-x")), "SCSI, NVMe"),
-        (Kept("block.scheduler", "bfq", Disk("sdb")), "no WWID or serial number"),
-        (Kept("block.scheduler", "bfq", Disk("sdb", serial="a#b")), "no WWID or serial number"),
-        (Kept("block.scheduler", "bfq", Disk("sdb", serial="b", zoned=True)), "zoned"),
-        (Kept("block.scheduler", "bfq", Disk("sdb", serial="b", multipath=True)), "multipath"),
-        (Kept("sysctl.kernel.core_pattern", "core.%p"), "character"),
-        (Kept("block.scheduler", "bfq"), "on which disk"),
+        (PersistedSetting("block.nr_requests", "64", SDA), "no option for it"),
+        (PersistedSetting("block.scheduler", "bfq", Disk("dm-0", wwid="LVM-x")), "SCSI, NVMe"),
+        (PersistedSetting("block.scheduler", "bfq", Disk("sdb")), "no WWID or serial number"),
+        (
+            PersistedSetting("block.scheduler", "bfq", Disk("sdb", serial="a#b")),
+            "no WWID or serial number",
+        ),
+        (PersistedSetting("block.scheduler", "bfq", Disk("sdb", serial="b", zoned=True)), "zoned"),
+        (
+            PersistedSetting("block.scheduler", "bfq", Disk("sdb", serial="b", multipath=True)),
+            "multipath",
+        ),
+        (PersistedSetting("sysctl.kernel.core_pattern", "core.%p"), "character"),
+        (PersistedSetting("block.scheduler", "bfq"), "on which disk"),
     ],
 )
 def test_what_a_profile_cannot_hold_is_named(tmp_path, setting, why):
     planned = tuned.plan([setting], "x", write(tmp_path, {}))
-    assert why in planned.unkept[0].reason
+    assert why in planned.unsupported[0].reason
     own = "sysctl" if setting.name.startswith("sysctl.") else "udev"
-    assert planned.unkept[0].remedy == f"use --format {own}"
+    assert planned.unsupported[0].remedy == f"use --format {own}"
     assert planned.artifacts == ()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.persist import udev
-from iostudy.persist.kept import Disk, Kept
+from iostudy.persist.request import Disk, PersistedSetting
 from tests.fixtures_loop import queue_state
 from tests.persist import private
 
@@ -21,21 +21,21 @@ VDA = Disk("vda", serial="disk*1")
 ORIGIN = "configuration bfq of the study schedulers"
 
 
-def lines(*kept: Kept) -> list[str]:
+def lines(*kept: PersistedSetting) -> list[str]:
     """The rules and comments between the heading and the label at the end."""
-    text = udev.text(udev.parts(kept), ORIGIN)
+    text = udev.format_rules(udev.build_rules(kept), ORIGIN)
     return text.splitlines()[4:-1]
 
 
-def reasons(*kept: Kept) -> list[str]:
-    return [unkept.reason for part in udev.parts(kept) for unkept in part.unkept]
+def reasons(*kept: PersistedSetting) -> list[str]:
+    return [unkept.reason for part in udev.build_rules(kept) for unkept in part.unsupported]
 
 
 def test_a_disk_is_known_by_its_wwid_and_the_scheduler_comes_first():
     found = lines(
-        Kept("block.nr_requests", "64", SDA),
-        Kept("block.bfq.slice_idle", "0", SDA),
-        Kept("block.scheduler", "bfq", SDA),
+        PersistedSetting("block.nr_requests", "64", SDA),
+        PersistedSetting("block.bfq.slice_idle", "0", SDA),
+        PersistedSetting("block.scheduler", "bfq", SDA),
     )
     known = 'ATTRS{wwid}=="naa.5002538e40a2b3c4", '
     assert found == [
@@ -47,7 +47,9 @@ def test_a_disk_is_known_by_its_wwid_and_the_scheduler_comes_first():
 
 
 def test_only_whole_disks_and_only_when_they_appear_or_change():
-    text = udev.text(udev.parts([Kept("block.nomerges", "2", SDA)]), ORIGIN)
+    text = udev.format_rules(
+        udev.build_rules([PersistedSetting("block.nomerges", "2", SDA)]), ORIGIN
+    )
     assert text.splitlines()[:4] == [
         f"# Written by `iostudy persist`: {ORIGIN}.",
         'ACTION!="add|change", GOTO="iostudy_end"',
@@ -69,11 +71,11 @@ def test_only_whole_disks_and_only_when_they_appear_or_change():
     ],
 )
 def test_identities(disk, known):
-    assert udev.match(disk) == known
+    assert udev.match_disk(disk) == known
 
 
 def test_a_disk_without_identity_is_refused_unless_it_is_named():
-    setting = Kept("block.scheduler", "bfq", Disk("loop3"))
+    setting = PersistedSetting("block.scheduler", "bfq", Disk("loop3"))
     assert lines(setting) == []
     assert "neither a WWID nor a serial number" in reasons(setting)[0]
     named = replace(setting, disk=Disk("loop3", named=True))
@@ -82,67 +84,71 @@ def test_a_disk_without_identity_is_refused_unless_it_is_named():
 
 @pytest.mark.parametrize("character", ['"', "\\", "|", "\n", "\x1b", "ü"])
 def test_an_identity_that_no_rule_can_match_is_refused(character):
-    setting = Kept("block.scheduler", "bfq", Disk("sda", serial=f"a{character}b"))
+    setting = PersistedSetting("block.scheduler", "bfq", Disk("sda", serial=f"a{character}b"))
     assert lines(setting) == []
     assert "no rule can match" in reasons(setting)[0]
 
 
 def test_what_a_model_is_called_cannot_begin_a_line_of_its_own():
     disk = replace(SDA, model='X\nKERNEL=="*", RUN+="/bin/sh"')
-    assert len(lines(Kept("block.nomerges", "2", disk))) == 2
+    assert len(lines(PersistedSetting("block.nomerges", "2", disk))) == 2
 
 
 @pytest.mark.parametrize("value", ['1"', "$kernel", "%k", "1\n2", ""])
 def test_a_value_that_udev_would_expand_or_end_is_refused(value):
-    assert "character" in reasons(Kept("block.nomerges", value, SDA))[0]
+    assert "character" in reasons(PersistedSetting("block.nomerges", value, SDA))[0]
 
 
 def test_a_value_with_a_blank():
-    assert lines(Kept("block.write_cache", "write back", SDA))[-1].endswith(
+    assert lines(PersistedSetting("block.write_cache", "write back", SDA))[-1].endswith(
         'ATTR{queue/write_cache}="write back"'
     )
 
 
 def test_a_model_cannot_leave_its_comment():
     disk = replace(SDA, model='x\nRUN+="y" \\')
-    (name, rule) = lines(Kept("block.scheduler", "bfq", disk))
+    (name, rule) = lines(PersistedSetting("block.scheduler", "bfq", disk))
     assert name == '# sda x?RUN+="y" ?'
     assert rule.endswith('="bfq"')
 
 
 def test_multipath_is_spared_and_says_so():
-    setting = Kept("block.scheduler", "none", replace(SDA, multipath=True))
+    setting = PersistedSetting("block.scheduler", "none", replace(SDA, multipath=True))
     assert lines(setting)[1].startswith("# Spared: it is a multipath device")
     assert "multipathd" in reasons(setting)[0]
 
 
 def test_zoned_disks_take_mq_deadline_only():
     zoned = replace(SDA, zoned=True)
-    spared = (Kept("block.scheduler", "bfq", zoned), Kept("block.bfq.slice_idle", "0", zoned))
+    spared = (
+        PersistedSetting("block.scheduler", "bfq", zoned),
+        PersistedSetting("block.bfq.slice_idle", "0", zoned),
+    )
     assert lines(*spared)[1].startswith("# No scheduler: it is zoned")
     assert len(reasons(*spared)) == 2
-    others = (*spared, Kept("block.read_ahead_kb", "4096", zoned))
+    others = (*spared, PersistedSetting("block.read_ahead_kb", "4096", zoned))
     assert len(reasons(*others)) == 2
     assert lines(*others)[-1].endswith('ATTR{queue/read_ahead_kb}="4096"')
-    assert reasons(Kept("block.scheduler", "mq-deadline", zoned)) == []
+    assert reasons(PersistedSetting("block.scheduler", "mq-deadline", zoned)) == []
 
 
 def test_a_tunable_of_another_scheduler_is_not_kept():
     found = reasons(
-        Kept("block.scheduler", "bfq", SDA), Kept("block.mq-deadline.read_expire", "100", SDA)
+        PersistedSetting("block.scheduler", "bfq", SDA),
+        PersistedSetting("block.mq-deadline.read_expire", "100", SDA),
     )
     assert found == ["it is a tunable of mq-deadline, and bfq is kept"]
 
 
 def test_a_tunable_alone_waits_for_its_scheduler():
-    (_, rule) = lines(Kept("block.mq-deadline.read_expire", "100", SDA))
+    (_, rule) = lines(PersistedSetting("block.mq-deadline.read_expire", "100", SDA))
     pattern = rule.split('ATTR{queue/scheduler}=="')[1].split('"')[0]
     assert fnmatchcase("none [mq-deadline] bfq", pattern)
     assert not fnmatchcase("[none] mq-deadline bfq", pattern)
 
 
 def test_a_setting_without_a_known_disk_is_named():
-    assert reasons(Kept("block.scheduler", "bfq")) == ["it is not known on which disk"]
+    assert reasons(PersistedSetting("block.scheduler", "bfq")) == ["it is not known on which disk"]
 
 
 PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1)
@@ -151,7 +157,7 @@ PRINTABLE = st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size
 @given(PRINTABLE, PRINTABLE)
 def test_a_pattern_matches_its_own_identity_alone(serial, other):
     try:
-        known = udev.match(Disk("sda", serial=serial))
+        known = udev.match_disk(Disk("sda", serial=serial))
     except ValueError:
         return
     pattern = known.removeprefix('ATTRS{serial}=="').removesuffix('"')
@@ -170,20 +176,23 @@ def test_rules_of_others_are_named(tmp_path):
     rule = 'ATTR{queue/rotational}=="1", ATTR{queue/scheduler}="mq-deadline"\n'
     rules(tmp_path, "60-ioschedulers.rules", "# schedulers\n" + rule)
     rules(tmp_path, "zz-last.rules", rule, "usr/lib/udev/rules.d")
-    planned = udev.plan([Kept("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
+    planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
     assert "/etc/udev/rules.d/60-ioschedulers.rules:2 may set it too" in planned.notes[0]
-    (clash,) = planned.clashes
+    (clash,) = planned.conflicts
     assert clash.where == "/usr/lib/udev/rules.d/zz-last.rules:1"
 
 
 def test_a_comparison_is_no_assignment(tmp_path):
     rules(tmp_path, "zz.rules", 'ATTR{queue/scheduler}=="bfq", ENV{X}="1"\n')
-    planned = udev.plan([Kept("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
-    assert (planned.clashes, planned.notes) == ((), ())
+    planned = udev.plan([PersistedSetting("block.scheduler", "bfq", SDA)], ORIGIN, tmp_path)
+    assert (planned.conflicts, planned.notes) == ((), ())
 
 
 def test_only_disks_that_are_here_are_triggered_by_the_name_they_have_now(tmp_path):
-    kept = [Kept("block.nomerges", "2", SDA), Kept("block.nomerges", "2", VDA)]
+    kept = [
+        PersistedSetting("block.nomerges", "2", SDA),
+        PersistedSetting("block.nomerges", "2", VDA),
+    ]
     planned = udev.plan(kept, ORIGIN, tmp_path)
     (file,) = planned.artifacts
     assert file.activations[1].command[-2:] == ("--settle", "/sys/class/block/sdq")
@@ -193,11 +202,11 @@ def test_only_disks_that_are_here_are_triggered_by_the_name_they_have_now(tmp_pa
 
 
 EVERY_SHAPE = (
-    Kept("block.scheduler", "mq-deadline", SDA),
-    Kept("block.write_cache", "write back", SDA),
-    Kept("block.mq-deadline.read_expire", "100", Disk("sdb", serial="S[1]?*x")),
-    Kept("block.scheduler", "bfq", replace(SDA, name="sdc", multipath=True)),
-    Kept("block.nr_requests", "64", Disk("dm-0", wwid="LVM-q w")),
+    PersistedSetting("block.scheduler", "mq-deadline", SDA),
+    PersistedSetting("block.write_cache", "write back", SDA),
+    PersistedSetting("block.mq-deadline.read_expire", "100", Disk("sdb", serial="S[1]?*x")),
+    PersistedSetting("block.scheduler", "bfq", replace(SDA, name="sdc", multipath=True)),
+    PersistedSetting("block.nr_requests", "64", Disk("dm-0", wwid="LVM-q w")),
 )
 
 
@@ -212,10 +221,12 @@ def test_udev_carries_the_rules_out(tmp_path, loop):
         "block.bfq.slice_idle": "3",
         "block.nr_requests": "32",
     }
-    kept = [*EVERY_SHAPE, *(Kept(name, value, disk) for name, value in wanted.items())]
+    kept = [*EVERY_SHAPE, *(PersistedSetting(name, value, disk) for name, value in wanted.items())]
     etc = private.copy_etc(tmp_path)
     (etc / "udev/rules.d").mkdir(parents=True, exist_ok=True)
-    (etc / "udev/rules.d" / udev.FILE.name).write_text(udev.text(udev.parts(kept), ORIGIN))
+    (etc / "udev/rules.d" / udev.FILE.name).write_text(
+        udev.format_rules(udev.build_rules(kept), ORIGIN)
+    )
     done = private.run(
         tmp_path, "udevadm", "test", "--action=change", f"/sys/block/{loop}", env=os.environ
     )

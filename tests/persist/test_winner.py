@@ -25,7 +25,7 @@ decide: {margin: 3%, risk: 5%, blocks: [5, 20]}
 
 def best(effects, blocks=20):
     study = factory.study()
-    return winner.winner(
+    return winner.find_winner(
         study, compare_configurations(study, factory.rows(study, effects=effects, blocks=blocks))
     ).label
 
@@ -43,7 +43,7 @@ def test_a_bound_wins_nothing():
     effects = {("dfsio-write", "bfq"): 0.20, ("dfsio-write", "kyber"): 0.15}
     study = replace(factory.study(), bounds=("bfq",))
     found = compare_configurations(study, factory.rows(study, effects=effects, blocks=20))
-    assert winner.winner(study, found).label == "kyber"
+    assert winner.find_winner(study, found).label == "kyber"
 
 
 def test_workloads_count_with_the_weights_of_the_study():
@@ -53,7 +53,7 @@ def test_workloads_count_with_the_weights_of_the_study():
     decide = replace(study.decide, weights={"dfsio-read": 3.0})
     weighted = replace(study, decide=decide)
     rows = factory.rows(weighted, effects=effects, blocks=20)
-    assert winner.winner(weighted, compare_configurations(weighted, rows)).label == "kyber"
+    assert winner.find_winner(weighted, compare_configurations(weighted, rows)).label == "kyber"
 
 
 def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
@@ -62,7 +62,9 @@ def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
     def notes(label, effects):
         rows = factory.rows(study, effects=effects, blocks=20)
         return tuple(
-            winner._rivals(study, winner.named(study, label), rank_configurations(study, rows))
+            winner._note_other_best(
+                study, winner.find_configuration(study, label), rank_configurations(study, rows)
+            )
         )
 
     both = {("dfsio-write", "kyber"): 0.2, ("dfsio-read", "kyber"): 0.2}
@@ -73,7 +75,7 @@ def test_who_may_be_as_good_or_better_over_all_workloads_is_told():
     ahead = {("dfsio-write", "bfq"): 0.9, ("dfsio-read", "bfq"): -0.1, **both}
     (told,) = notes("kyber", ahead)
     assert told.startswith("the best over all workloads together: bfq; not kept")
-    assert tuple(winner._rivals(study, study.baseline, None)) == ()
+    assert tuple(winner._note_other_best(study, study.baseline, None)) == ()
 
 
 def test_worse_in_one_workload_is_no_winner():
@@ -119,25 +121,25 @@ def folder(tmp_path):
 
 
 def test_the_settings_of_the_winner_where_they_were_studied(folder):
-    choice = winner.chosen(folder, None, ())
+    choice = winner.select_settings(folder, None, ())
     assert choice.origin == "configuration kyber of the study schedulers"
-    assert [setting.text for setting in choice.kept] == [
+    assert [setting.text for setting in choice.settings] == [
         "block.scheduler@loop0 = kyber",
         "block.scheduler@sda = kyber",
     ]
-    loop, sda = (setting.disk for setting in choice.kept)
+    loop, sda = (setting.disk for setting in choice.settings)
     assert (loop.wwid, sda.wwid, sda.model) == ("", "naa.5", "M")
 
 
 def test_a_configuration_by_its_label(folder):
-    assert winner.chosen(folder, "bfq", ()).kept[0].value == "bfq"
+    assert winner.select_settings(folder, "bfq", ()).settings[0].value == "bfq"
     with pytest.raises(UsageError, match="give one of: none; mq-deadline; kyber; bfq"):
-        winner.chosen(folder, "cfq", ())
+        winner.select_settings(folder, "cfq", ())
 
 
 def test_only_folders_of_studies(tmp_path):
     with pytest.raises(LedgerError):
-        winner.chosen(tmp_path, None, ())
+        winner.select_settings(tmp_path, None, ())
 
 
 def test_what_was_left_as_found_is_not_kept():
@@ -145,18 +147,18 @@ def test_what_was_left_as_found_is_not_kept():
     as_found = replace(asked.factors[0], levels=(Level("before", "as-found"),))
     study = replace(asked, factors=(as_found,))
     with pytest.raises(UsageError, match="leaves all of them as they were"):
-        winner._choice(study, study.baseline, factory.study_row(study), (), ())
+        winner._build_request(study, study.baseline, factory.study_row(study), (), ())
 
 
 def test_options_of_workloads_are_named():
     study = factory.study(
         factory.factor("block.scheduler", "none"), factory.factor("workload.direct", "true")
     )
-    choice = winner._choice(study, study.baseline, factory.study_row(study), (), ())
+    choice = winner._build_request(study, study.baseline, factory.study_row(study), (), ())
     assert choice.notes == (
         "not kept: direct=true is an option of the workload: set it in your own programs",
     )
-    assert choice.kept[0].disk is None
+    assert choice.settings[0].disk is None
 
 
 def test_a_screening_has_no_winner_to_keep(tmp_path):
@@ -167,6 +169,6 @@ def test_a_screening_has_no_winner_to_keep(tmp_path):
     study = parse(text, where="study.yaml", name="study")
     Ledger.create(tmp_path, replace(factory.study_row(study), text=text, root=True)).close()
     with pytest.raises(UsageError, match="a screening") as refused:
-        winner.chosen(tmp_path, None, ())
+        winner.select_settings(tmp_path, None, ())
     assert "confirming study" in str(refused.value)
     assert "--configuration LABEL" in str(refused.value)

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
-from iostudy.report.build import build
-from iostudy.report.values.base import Span
-from iostudy.report.values.report import Report
-from iostudy.report.values.results import Result
+from iostudy.report.base import Span
+from iostudy.report.build import build_report
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import Report
 from iostudy.study.combinations import Factor, FactorKind, Level
 from iostudy.study.model import Decision, Study, Validity, WorkloadRequest
 from iostudy.study.plan import make_plan
-from iostudy.study.requests import request as request_of
+from iostudy.study.requests import build_request as request_of
 from iostudy.study.targets import LoopbackTarget
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.workloads import catalog
@@ -144,7 +144,7 @@ def row(
         figures={"aggregate": value, "exec_time": 512 / value, "bytes": 512.0 * 2**20},
         settings={"block.scheduler@loop0": configuration},
         devices=("loop0",),
-        seen=TelemetrySummary(
+        summary=TelemetrySummary(
             seconds=30.0,
             devices=_devices(value, reads="read" in workload),
             machine={
@@ -185,7 +185,7 @@ def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
         status=TrialStatus.INTERRUPTED,
         reason="iostudy ended before this trial did",
         figures=None,
-        seen=None,
+        summary=None,
         counts=False,
     )
     return [*trials, invalid, interrupted]
@@ -194,9 +194,13 @@ def disturbed(trials: Sequence[TrialRow]) -> list[TrialRow]:
 def renamed(trials: Sequence[TrialRow]) -> list[TrialRow]:
     """The same trials, of which the first half saw the disk as loop1."""
     before = [
-        replace(row, devices=("loop1",), seen=replace(row.seen, devices=_renamed(row.seen.devices)))
+        replace(
+            row,
+            devices=("loop1",),
+            summary=replace(row.summary, devices=_renamed(row.summary.devices)),
+        )
         for row in trials[: len(trials) // 2]
-        if row.seen is not None
+        if row.summary is not None
     ]
     return [*before, *trials[len(before) :]]
 
@@ -216,7 +220,7 @@ def outlying(trials: Sequence[TrialRow], index: int = 3, factor: float = 0.7) ->
 def report(**options: object) -> Report:
     """The report of the standard study; ``options`` as of rows."""
     asked = study()
-    return build(asked, study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
+    return build_report(asked, study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
 
 
 def two_factors() -> Report:
@@ -226,7 +230,7 @@ def two_factors() -> Report:
         factor("workload.record_size", "1MiB", "64KiB"),
     )
     effects = {("dfsio-write", "direct=true, record_size=64KiB"): -0.2}
-    return build(asked, study_row(asked), rows(asked, effects=effects, noise=0.02))
+    return build_report(asked, study_row(asked), rows(asked, effects=effects, noise=0.02))
 
 
 def result(label: str, verdict: Verdict | None = None, **told: object) -> Result:

@@ -22,7 +22,7 @@ from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Histogram
-from iostudy.workloads.native.latency import merged
+from iostudy.workloads.native.latency import merge_buckets
 from tests.report.factory import study_row
 
 SEED = 7
@@ -101,7 +101,7 @@ def _row(
             "block.scheduler@sda": "mq-deadline",
         },
         devices=("loop0",),
-        seen=TelemetrySummary(
+        summary=TelemetrySummary(
             seconds=60.0,
             devices={name: _meters(_COUNTERS, draw) | _totals(draw) for name in ("loop0", "sda")},
             machine=_meters(_MACHINE, draw),
@@ -135,7 +135,7 @@ def _about(value: float, draw: random.Random) -> float:
 
 
 def _histogram(draw: random.Random) -> Histogram:
-    return merged((_about(900, draw) * draw.paretovariate(2), 40) for _ in range(60))
+    return merge_buckets((_about(900, draw) * draw.paretovariate(2), 40) for _ in range(60))
 
 
 def write(folder: Path, asked: Study) -> None:

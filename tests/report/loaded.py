@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build
-from iostudy.report.values.curves import CurvesTold
-from iostudy.report.values.report import Report
+from iostudy.report.build import build_report
+from iostudy.report.topics.scaling.values import ScalingReport
+from iostudy.report.values import Report
 from iostudy.study.model import Study
 from iostudy.study.plan import make_plan
 from iostudy.study.schema import parse
@@ -58,9 +58,9 @@ def rows(
 
 def report(text: str = TEXT, **options: object) -> Report:
     asked = study(text)
-    return build(asked, factory.study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
+    return build_report(asked, factory.study_row(asked), rows(asked, **options))  # type: ignore[arg-type]
 
 
-def curves(text: str = TEXT, **options: object) -> CurvesTold:
+def curves(text: str = TEXT, **options: object) -> ScalingReport:
     (told,) = report(text, **options).curves
     return told

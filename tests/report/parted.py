@@ -9,14 +9,14 @@ from dataclasses import replace
 from unittest.mock import patch
 
 from iostudy.ledger.rows import TrialRow
-from iostudy.report.build import build
-from iostudy.report.values.report import Report
+from iostudy.report.build import build_report
+from iostudy.report.values import Report
 from iostudy.study.model import Study
 from iostudy.units import KIB, format_size
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Figure, Part, always
+from iostudy.workloads.definition import Figure, Part, fixed_figures
 from iostudy.workloads.native import dfsio
-from iostudy.workloads.native.latency import merged
+from iostudy.workloads.native.latency import merge_buckets
 from tests.report.factory import factor, rows, study, study_row
 
 RATE = Figure("rate", "KiB/s", "bytes over time of this cell", higher_is_better=True)
@@ -52,7 +52,9 @@ def measured(trials: Sequence[TrialRow], labels: Sequence[dict[str, str]]) -> It
         speed = EFFECT.get(row.configuration, 1.0)
         usual = {operation: 80.0 * (1 + n) / speed for n, operation in enumerate(OPERATIONS)}
         latencies = {
-            operation: merged((us * math.exp(abs(draw.gauss(0, 0.6))), 1) for _ in range(400))
+            operation: merge_buckets(
+                (us * math.exp(abs(draw.gauss(0, 0.6))), 1) for _ in range(400)
+            )
             for operation, us in usual.items()
         }
         parts = tuple(
@@ -67,10 +69,10 @@ def parted_report(
 ) -> Report:
     """A report of one workload under four configurations; a matrix by default."""
     asked = asked or study(workloads=[NAME])
-    definition = replace(dfsio.READ, part_figures=always(RATE))
+    definition = replace(dfsio.READ, part_figures=fixed_figures(RATE))
     trials = list(measured(rows(asked, blocks=blocks), cells() if labels is None else labels))
     with patch.dict(catalog._ALL, {NAME: definition}):
-        return build(asked, study_row(asked), trials)
+        return build_report(asked, study_row(asked), trials)
 
 
 def many_levels(count: int) -> Study:

@@ -8,8 +8,8 @@ import pytest
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.ledger.rows import TrialStatus
-from iostudy.report.build import build
-from iostudy.report.values.report import Report, State
+from iostudy.report.build import build_report
+from iostudy.report.values import Report, State
 from iostudy.telemetry.summary import TelemetrySummary
 from tests.report.factory import (
     disturbed,
@@ -53,7 +53,9 @@ def test_the_order_in_which_rows_are_read_changes_nothing() -> None:
     asked = study()
     trials = rows(asked)
     shuffled = random.Random(3).sample(trials, len(trials))
-    assert build(asked, study_row(asked), shuffled) == build(asked, study_row(asked), trials)
+    assert build_report(asked, study_row(asked), shuffled) == build_report(
+        asked, study_row(asked), trials
+    )
 
 
 def test_a_study_without_any_trial_can_be_told() -> None:
@@ -61,7 +63,7 @@ def test_a_study_without_any_trial_can_be_told() -> None:
     assert told.state is State.STOPPED
     assert told.trials == ()
     assert result_of(told, "dfsio-read", "bfq").interval is None
-    assert told.answer[0].endswith("no block was finished.")
+    assert told.answer[0].endswith("no block has finished.")
 
 
 def test_after_one_block_there_is_a_change_and_no_interval() -> None:
@@ -79,7 +81,7 @@ def test_a_study_is_complete_when_every_comparison_has_ended() -> None:
 
 def test_a_single_configuration_is_told_by_its_mean() -> None:
     asked = study(factor("block.scheduler", "bfq"), workloads=["dfsio-read"])
-    told = build(asked, study_row(asked), rows(asked, blocks=20))
+    told = build_report(asked, study_row(asked), rows(asked, blocks=20))
     assert told.state is State.COMPLETE
     (only,) = told.workloads[0].results
     values = [trial.value for trial in told.trials if trial.value is not None]
@@ -88,7 +90,7 @@ def test_a_single_configuration_is_told_by_its_mean() -> None:
 
 def test_trials_that_do_not_count_are_kept_with_their_reasons() -> None:
     asked = study()
-    told = build(asked, study_row(asked), disturbed(rows(asked)))
+    told = build_report(asked, study_row(asked), disturbed(rows(asked)))
     invalid, interrupted = told.trials[-2:]
     assert (invalid.status, interrupted.status) == (TrialStatus.INVALID, TrialStatus.INTERRUPTED)
     assert invalid.reason.startswith("foreign I/O")
@@ -99,7 +101,7 @@ def test_trials_that_do_not_count_are_kept_with_their_reasons() -> None:
 
 def test_an_outlying_trial_is_flagged_and_still_counts() -> None:
     asked = study()
-    told = build(asked, study_row(asked), outlying(rows(asked), index=3))
+    told = build_report(asked, study_row(asked), outlying(rows(asked), index=3))
     assert told.trials[3].outlier
     assert told.trials[3].counts
 
@@ -108,9 +110,12 @@ def test_telemetry_means_leave_out_what_does_not_count() -> None:
     asked = study()
     trials = rows(asked)
     spoilt = replace(
-        trials[0], id=len(trials) + 1, counts=False, seen=TelemetrySummary(1.0, {}, {"%user": 1e6})
+        trials[0],
+        id=len(trials) + 1,
+        counts=False,
+        summary=TelemetrySummary(1.0, {}, {"%user": 1e6}),
     )
-    told = build(asked, study_row(asked), [*trials, spoilt])
+    told = build_report(asked, study_row(asked), [*trials, spoilt])
     assert told.telemetry == report().telemetry
     assert told.telemetry[0].machine["%user"] == pytest.approx(1.5)
     assert told.device == "loop0"
@@ -118,7 +123,7 @@ def test_telemetry_means_leave_out_what_does_not_count() -> None:
 
 def test_a_disk_that_was_renamed_is_one_device_under_test() -> None:
     asked = study()
-    told = build(asked, study_row(asked), renamed(rows(asked)))
+    told = build_report(asked, study_row(asked), renamed(rows(asked)))
     assert told.device == "loop1 or loop0"
     assert {trial.device for trial in told.trials} == {"loop1", "loop0"}
     for own, as_before in zip(told.telemetry, report().telemetry, strict=True):
@@ -132,10 +137,10 @@ def test_what_is_not_a_number_is_told_as_unknown() -> None:
     asked = study()
     trials = rows(asked)
     spoilt = replace(
-        trials[0], seen=TelemetrySummary(1.0, {}, {"%user": math.nan, "%idle": math.inf})
+        trials[0], summary=TelemetrySummary(1.0, {}, {"%user": math.nan, "%idle": math.inf})
     )
     circumstances = {"host": {"load": math.nan, "names": ("a", math.inf)}}
-    told = build(asked, study_row(asked, circumstances), [spoilt, *trials[1:]])
+    told = build_report(asked, study_row(asked, circumstances), [spoilt, *trials[1:]])
     assert told.trials[0].machine == {"%user": None, "%idle": None}
     assert told.circumstances == {"host": {"load": None, "names": ["a", None]}}
 
@@ -153,14 +158,14 @@ def test_options_are_told_as_a_study_file_writes_them() -> None:
 
 def test_reproducing_a_study_names_the_seed_that_it_drew() -> None:
     asked = replace(study(), seed=None)
-    told = build(asked, study_row(asked), [])
+    told = build_report(asked, study_row(asked), [])
     assert any("--seed 7`" in step for step in told.reproduce)
 
 
 def test_a_bound_is_compared_and_marked_and_in_no_ranking() -> None:
     best = {("dfsio-write", "mq-deadline"): 0.5, ("dfsio-read", "mq-deadline"): 0.5}
     asked = replace(study(), bounds=("mq-deadline",))
-    told = build(asked, study_row(asked), rows(asked, blocks=20, effects=best))
+    told = build_report(asked, study_row(asked), rows(asked, blocks=20, effects=best))
     bound = told.workloads[0].results[1]
     assert (bound.configuration, bound.bound) == ("mq-deadline", True)
     assert bound.verdict is Verdict.BETTER
@@ -168,13 +173,13 @@ def test_a_bound_is_compared_and_marked_and_in_no_ranking() -> None:
     assert [own.configuration for own in told.ranking.ranked].count("mq-deadline") == 0
     assert "mq-deadline" not in told.headline + "".join(step.text for step in told.todo)
     assert "mq-deadline (a bound) gains" in "".join(told.answer)
-    assert told.notes[0].endswith("neither ranked nor proposed: mq-deadline")
-    assert "pairs of configurations that are no bounds" in told.method.text
+    assert told.notes[0].endswith("neither ranked nor recommended): mq-deadline")
+    assert "pairs of configurations without bounds" in told.method.text
 
 
 def test_notes_of_the_study_come_first_and_each_remark_once() -> None:
     asked = replace(study(), notes=("not root: something else varies",))
-    told = build(asked, study_row(asked), rows(asked))
+    told = build_report(asked, study_row(asked), rows(asked))
     assert told.notes == (
         "not root: something else varies",
         "page cache dropped before the trial",

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.report import json_
+from iostudy.report.render import json_
 from tests.report.factory import report
+
+pytestmark = pytest.mark.child
 
 PAGE = (Path(__file__).parents[2] / "docs/report-json.md").read_text("utf-8")
 

@@ -9,25 +9,26 @@ from html.parser import HTMLParser
 import pytest
 from rich.console import Console
 
-from iostudy.report import html, markdown, sections, terminal
-from iostudy.report.columns import TextTable
-from iostudy.report.section import Drawn, Section
+from iostudy.report.render import html, markdown, terminal
+from iostudy.report.section import Chart, Section
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics import registry
 from tests.report.factory import report
-from tests.report.test_html import Page
+from tests.report.render.test_html import Page
 
 SECTION = Section(
     name="curves",
     title="Scaling curves",
-    known=("Jobs at once & what they reach.",),
-    drawn=(Drawn({"mark": "line", "title": "a"}, "none rises to 400 MiB/s", "Point: a mean."),),
+    notes=("Jobs at once & what they reach.",),
+    charts=(Chart({"mark": "line", "title": "a"}, "none rises to 400 MiB/s", "Point: a mean."),),
     tables=(TextTable("knees", ("scheduler", "jobs"), [("none", "<40>")], names=1),),
-    shut=(TextTable("every level", ("scheduler", "jobs", "MiB/s"), [("none", "20", "9")], 1),),
+    folded=(TextTable("every level", ("scheduler", "jobs", "MiB/s"), [("none", "20", "9")], 1),),
 )
 
 
 @pytest.fixture(autouse=True)
 def _only_this(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sections, "beside", lambda told: (SECTION,))
+    monkeypatch.setattr(registry, "build_summary_sections", lambda told: (SECTION,))
 
 
 class Texts(HTMLParser):
@@ -60,7 +61,7 @@ def test_the_page_has_its_charts_its_tables_and_an_entry_in_the_contents() -> No
     assert '<a href="#curves">Scaling curves</a>' in text
     assert "Scaling curves" in page.texts["h2"]
     assert page.labels["curves-1"] == "none rises to 400 MiB/s"
-    assert json.loads(Page(text).unpacked("charts"))["charts"]["curves-1"] == SECTION.drawn[0].spec
+    assert json.loads(Page(text).unpacked("charts"))["charts"]["curves-1"] == SECTION.charts[0].spec
     assert page.texts["figcaption"][0] == "Point: a mean."
     assert "Jobs at once & what they reach." in page.texts["p"]
     assert "<40>" in page.texts["span"]
@@ -75,7 +76,7 @@ def test_markdown_has_its_tables_and_folds_what_is_shut() -> None:
 
 def test_a_terminal_has_its_tables_and_says_where_the_rest_is() -> None:
     console = Console(file=io.StringIO(), width=100)
-    console.print(terminal.summary(report(blocks=2)))
+    console.print(terminal.render_summary(report(blocks=2)))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert "<40>" in text
     assert "Also in report.html: 1 chart and every level." in text

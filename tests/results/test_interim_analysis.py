@@ -12,24 +12,24 @@ def test_every_look_is_what_all_rows_give() -> None:
     asked, kept = study(), InterimAnalysis(study())
     trials = disturbed(rows(asked))
     for end in (0, 4, 8, 8, 40, len(trials)):
-        assert repr(kept.at(trials[:end])) == repr(compare_configurations(asked, trials[:end]))
+        assert repr(kept.compare(trials[:end])) == repr(compare_configurations(asked, trials[:end]))
 
 
 def test_rows_of_another_ledger_begin_anew() -> None:
     asked, kept = study(), InterimAnalysis(study())
-    kept.at(rows(asked, noise=0.05))
+    kept.compare(rows(asked, noise=0.05))
     for others in (rows(asked, blocks=3), rows(asked, noise=0.02)):
-        assert repr(kept.at(others)) == repr(compare_configurations(asked, others))
+        assert repr(kept.compare(others)) == repr(compare_configurations(asked, others))
 
 
 def test_only_the_workload_of_a_block_is_judged_again() -> None:
     asked, kept = study(), InterimAnalysis(study())
     trials = rows(asked)
     (workload,) = {row.workload for row in trials[-4:]}
-    kept.at(trials[:-4])
+    kept.compare(trials[:-4])
     with patch.object(
-        interim_analysis, "compare_on_workload", wraps=interim_analysis.of_workload
+        interim_analysis, "compare_on_workload", wraps=interim_analysis.compare_on_workload
     ) as judged:
-        kept.at(trials)
-        kept.at(trials)
+        kept.compare(trials)
+        kept.compare(trials)
     assert [call.args[1] for call in judged.call_args_list] == [workload]

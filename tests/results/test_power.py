@@ -1,4 +1,4 @@
-"""What the noise lets a study decide is told once for each workload, and whatever it is."""
+"""Power estimates, reported once per workload."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Outlooks(Listener):
         self.told = []
 
     def block_ended(self, progress):
-        if progress.outlook:
-            self.told.append((progress.block.index, progress.outlook))
+        if progress.power_estimate:
+            self.told.append((progress.block.index, progress.power_estimate))
 
 
 def outlooks(folder, noise):
@@ -30,9 +30,9 @@ def outlooks(folder, noise):
 @pytest.mark.parametrize(
     ("noise", "words"),
     [
-        (0.005, "a difference of 3 % can probably be told in 5 blocks, about 15.0 s"),
+        (0.005, "5 blocks, about 15.0 s will probably detect a difference of 3 %"),
         (0.06, "a difference of 3 % will probably stay inconclusive in 12 blocks, about 36.0 s; "),
-        (0.8, "hardly anything can be decided"),
+        (0.8, "too large to detect any useful difference"),
     ],
 )
 def test_it_is_told_after_the_first_look_at_each_workload(tmp_path, noise, words):

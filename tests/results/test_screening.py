@@ -12,11 +12,11 @@ from iostudy.ledger.store import Ledger
 from iostudy.node.fake import FakeNode
 from iostudy.results.comparisons import (
     compare_configurations,
+    decision_rule,
     log_figures,
     rank_configurations,
-    rule_of,
 )
-from iostudy.results.screening import interactions, share_of_pair
+from iostudy.results.screening import effect_noise_ratio, screen_interactions
 from iostudy.study.model import Study
 from iostudy.study.schema import parse
 from tests.execution.test_runner import conduct, rows
@@ -115,7 +115,7 @@ def test_interactions_are_found_where_the_design_tells_them(tmp_path):
     both = {c.label: 0.3 if "=bfq, direct=true" in c.label else 0 for c in asked.configurations()}
     conduct(tmp_path, FakeNode(effects=both, noise=0.005), text=TEXT)
     figures = tuple(log_figures(asked, rows(tmp_path)))
-    found = {s.label: s for s in interactions(asked, figures, rule_of(asked))}
+    found = {s.label: s for s in screen_interactions(asked, figures, decision_rule(asked))}
     assert len(found) == 6
     together = found["scheduler=bfq with direct=true"]
     assert together.effect.comparison.verdict is Verdict.BETTER
@@ -141,7 +141,7 @@ def test_whole_plots_are_made_once_in_every_block(tmp_path):
 
 def test_an_effect_has_less_noise_than_a_pair_as_it_rests_on_all_runs(tmp_path):
     text = TEXT.replace("[3, 12]", "[12, 12]")
-    assert share_of_pair(study(text)) == pytest.approx(math.sqrt(1 / 8))
+    assert effect_noise_ratio(study(text)) == pytest.approx(math.sqrt(1 / 8))
     final = conduct(tmp_path, FakeNode(noise=0.02), text=text)
     found = math.sqrt(fmean(each.comparison.sd**2 for each in final))
     assert found == pytest.approx(0.02 * math.sqrt(2 / 8), rel=0.3)
@@ -151,5 +151,5 @@ def test_what_a_file_system_adds_is_in_an_effect_between_two_as_in_a_pair():
     disk = TEXT.replace("/tmp", "{loopback: {size: 1GiB}}").replace(
         "workload.direct: [false, true]", "filesystem.type: [ext4, xfs]"
     )
-    assert share_of_pair(study(disk)) == pytest.approx(1.0)
-    assert share_of_pair(study(TEXT.replace("design: plackett-burman", ""))) == 1.0
+    assert effect_noise_ratio(study(disk)) == pytest.approx(1.0)
+    assert effect_noise_ratio(study(TEXT.replace("design: plackett-burman", ""))) == 1.0

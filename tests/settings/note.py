@@ -40,16 +40,16 @@ class Note:
             raise SettingError("to write", found="refused", where=self.path, remedy="another text")
         Path(self.path).write_text(self.after)
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         return ()
 
-    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         now = Path(self.path).read_text()
         if now == self.before:
             return ()
-        if now != self.after and foreign is ConflictPolicy.REPORT:
+        if now != self.after and policy is ConflictPolicy.REPORT:
             raise RestoreError("to restore", found=now, where=self.path, remedy="--force")
-        if now != self.after and foreign is ConflictPolicy.ACCEPT:
+        if now != self.after and policy is ConflictPolicy.ACCEPT:
             return (f"{Path(self.path).name}: left at {now}",)
         Path(self.path).write_text(self.before)
         return (f"{Path(self.path).name}: {now} -> {self.before}",)

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy.errors import RestoreError, SettingError
-from iostudy.host.cgroups import Hierarchy, Version
+from iostudy.host.cgroups import CgroupHierarchy, CgroupVersion
 from iostudy.settings import catalog
 from iostudy.settings.definitions.cgroup import Control
-from iostudy.settings.kinds import cgroup, rebuild
-from iostudy.settings.kinds.cgroup import Rule, TrialGroup, parse_limit, read_rule
+from iostudy.settings.kinds import cgroup, rebuild_change
+from iostudy.settings.kinds.cgroup import GroupLimit, TrialGroup, parse_limit, read_rule
 
 LIMITS = [control for control in Control if control is not Control.WEIGHT]
-WBPS = Rule(Control.WBPS, "7:0", "1048576")
+WBPS = GroupLimit(Control.WBPS, "7:0", "1048576")
 
 
 class StandIn:
@@ -82,7 +82,7 @@ def _passed_on(path: Path, act: Callable[[Path], None]) -> None:
 @pytest.fixture
 def v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     kernel = StandIn(tmp_path / "cgroup")
-    hierarchy = Hierarchy(Version.V2, kernel.top, kernel.top)
+    hierarchy = CgroupHierarchy(CgroupVersion.V2, kernel.top, kernel.top)
     monkeypatch.setattr(cgroup.cgroups, "io_hierarchy", lambda: hierarchy)
     monkeypatch.setattr(cgroup, "write_attribute", kernel.write)
     for name in ("mkdir", "rmdir"):
@@ -139,7 +139,7 @@ def test_io_that_others_have_come_to_need_stays_on(v2: StandIn) -> None:
 
 def test_undone_from_its_record_at_every_step(v2: StandIn) -> None:
     """Killed before anything, after io was turned on, after the group was made, after it all."""
-    change = TrialGroup.prepare([WBPS, Rule(Control.RIOPS, "7:0", "max")])
+    change = TrialGroup.prepare([WBPS, GroupLimit(Control.RIOPS, "7:0", "max")])
     steps = (
         lambda: None,
         lambda: v2.write(v2.top / "cgroup.subtree_control", "+io"),
@@ -148,7 +148,7 @@ def test_undone_from_its_record_at_every_step(v2: StandIn) -> None:
     )
     for step in steps:
         step()
-        again = rebuild(change.kind, change.record())
+        again = rebuild_change(change.kind, change.record())
         assert again == change
         again.undo()
         assert v2.handed_down == ""
@@ -158,7 +158,7 @@ def test_undone_from_its_record_at_every_step(v2: StandIn) -> None:
 def test_after_a_reboot_there_is_no_such_group(v2: StandIn) -> None:
     v2.write(v2.top / "cgroup.subtree_control", "+io")
     (said,) = replace(TrialGroup.prepare([WBPS]), turned_on=True, boot="another").undo()
-    assert "started anew" in said
+    assert "rebooted" in said
     assert v2.handed_down == "io"
 
 
@@ -194,11 +194,11 @@ def test_a_kernel_that_makes_something_else_of_it(
     v2: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroup, "read_rule", lambda *_: "1")
-    with pytest.raises(SettingError, match="the kernel made it 1"):
+    with pytest.raises(SettingError, match="the actual value is 1"):
         TrialGroup.prepare([WBPS]).apply()
     monkeypatch.setattr(cgroup, "read_rule", lambda *_: None)
     with pytest.raises(SettingError, match="weighs no groups") as caught:
-        TrialGroup.prepare([Rule(Control.WEIGHT, "", "50")]).apply()
+        TrialGroup.prepare([GroupLimit(Control.WEIGHT, "", "50")]).apply()
     assert "bfq" in caught.value.remedy
 
 
@@ -230,9 +230,9 @@ def test_limits_are_read_as_the_kernel_writes_them(
     ],
 )
 def test_a_weight_with_and_without_devices(tmp_path: Path, name: str, text: str) -> None:
-    assert read_rule(tmp_path, Version.V2, Control.WEIGHT, "") is None
+    assert read_rule(tmp_path, CgroupVersion.V2, Control.WEIGHT, "") is None
     (tmp_path / name).write_text(text)
-    assert read_rule(tmp_path, Version.V2, Control.WEIGHT, "") == "100"
+    assert read_rule(tmp_path, CgroupVersion.V2, Control.WEIGHT, "") == "100"
 
 
 def test_rates_are_sizes_and_less_than_a_process_can_wait_for_is_refused() -> None:

@@ -49,11 +49,11 @@ def settings() -> tuple[Setting, ...]:
 def test_all_policies_are_one_level_and_each_comes_back(root: Path) -> None:
     paths = [policy(root, f"cpufreq/policy{n}", g) for n, g in ((0, "powersave"), (4, "schedutil"))]
     assert [s.label for s in settings()] == ["cpu.governor@policy0", "cpu.governor@policy4"]
-    assert settings()[0].offered() == tuple(OFFERED.split())
-    (change,) = kinds.changes(dict.fromkeys(settings(), "performance"))
+    assert settings()[0].available_values() == tuple(OFFERED.split())
+    (change,) = kinds.prepare_changes(dict.fromkeys(settings(), "performance"))
     change.apply()
     assert [s.read() for s in settings()] == ["performance"] * 2
-    kinds.rebuild(change.kind, json.loads(json.dumps(change.record()))).undo()
+    kinds.rebuild_change(change.kind, json.loads(json.dumps(change.record()))).undo()
     assert [path.read_text() for path in paths] == ["powersave\n", "schedutil\n"]
 
 
@@ -66,7 +66,7 @@ def test_old_kernels_have_a_folder_for_each_cpu(root: Path) -> None:
 def test_what_the_administrator_set_in_a_governor_comes_back(root: Path) -> None:
     policy(root, "cpufreq/policy0", "ondemand")
     write(root / SAMPLING, "40000\n")
-    (change,) = kinds.changes(dict.fromkeys(settings(), "performance"))
+    (change,) = kinds.prepare_changes(dict.fromkeys(settings(), "performance"))
     change.apply()
     change.undo()
     assert (root / SAMPLING).read_text() == "40000\n"
@@ -74,7 +74,7 @@ def test_what_the_administrator_set_in_a_governor_comes_back(root: Path) -> None
 
 def test_a_governor_that_the_kernel_does_not_have(root: Path) -> None:
     path = policy(root, "cpufreq/policy0", "powersave")
-    (change,) = kinds.changes(dict.fromkeys(settings(), "nonesuch"))
+    (change,) = kinds.prepare_changes(dict.fromkeys(settings(), "nonesuch"))
     with pytest.raises(SettingError, match="it offers conservative, ondemand"):
         change.apply()
     assert path.read_text() == "powersave\n"
@@ -82,10 +82,10 @@ def test_a_governor_that_the_kernel_does_not_have(root: Path) -> None:
 
 def test_somebody_else_has_chosen_meanwhile(root: Path) -> None:
     path = policy(root, "cpufreq/policy0", "powersave")
-    (change,) = kinds.changes(dict.fromkeys(settings(), "performance"))
+    (change,) = kinds.prepare_changes(dict.fromkeys(settings(), "performance"))
     change.apply()
     path.write_text("schedutil\n")
-    with pytest.raises(RestoreError, match="scaling_governor is schedutil: somebody else"):
+    with pytest.raises(RestoreError, match="scaling_governor is schedutil: another process"):
         change.undo()
 
 

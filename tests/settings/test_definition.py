@@ -40,8 +40,8 @@ def test_a_scheduler_by_name(text: str) -> None:
 @pytest.mark.parametrize(
     ("definition", "text", "why"),
     [
-        (SCHEDULER, "BFQ", "none of its values; allowed: none, mq-deadline"),
-        (SCHEDULER, "", "none of its values"),
+        (SCHEDULER, "BFQ", "not one of its values; allowed: none, mq-deadline"),
+        (SCHEDULER, "", "not one of its values"),
         (NR_REQUESTS, "3", "out of range; allowed: 4 to 10240 requests"),
         (NR_REQUESTS, "١٢", "not a whole number"),
         (NR_REQUESTS, "-4", "not a whole number"),

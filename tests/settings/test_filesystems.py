@@ -12,7 +12,7 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.filesystem import BLOCK_SIZE, DEFINITIONS, STRIPE_WIDTH
 from iostudy.settings.scratch.filesystem import FILESYSTEMS, Filesystem
-from iostudy.settings.scratch.mounted import ExtSuperblock, contradiction
+from iostudy.settings.scratch.filesystem_properties import ExtSuperblock, find_contradiction
 
 QUIET = "lazy_itable_init=0,lazy_journal_init=0,nodiscard"
 
@@ -105,7 +105,7 @@ def test_they_are_in_the_catalogue(name: str) -> None:
     ],
 )
 def test_what_the_kernel_shows_may_contradict(asked: str, shown: str, found: str) -> None:
-    assert contradiction(asked, shown.split(",")) == found
+    assert find_contradiction(asked, shown.split(",")) == found
 
 
 def superblock(**fields: int) -> bytes:

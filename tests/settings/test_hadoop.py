@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import (
@@ -35,7 +35,7 @@ def test_those_that_are_described(name):
     assert definition.reach is Reach.CLUSTER
     assert definition.parse(AS_FOUND) == AS_FOUND
     assert (definition.cost is Cost.RESTART) == (definition.scope is Scope.DAEMONS)
-    assert not reserved(definition.key)
+    assert not explain_reserved(definition.key)
 
 
 def test_a_name_alone_takes_no_property_of_daemons_for_one_of_jobs():
@@ -74,9 +74,9 @@ def test_any_other_property_is_a_setting(key, scope):
     assert definition.key == key
     assert definition.scope is scope
     assert definition.cost is (Cost.RESTART if scope is Scope.DAEMONS else Cost.CHEAP)
-    assert "iostudy has no description of" in definition.documentation
-    assert f"read by {scope}" in definition.concerns
-    assert "Hadoop ignores a name" in definition.caution
+    assert "without a definition in iostudy" in definition.documentation
+    assert f"read by {scope}" in definition.applies_to
+    assert "Hadoop ignores unknown names" in definition.caution
     assert definition.parse(" some, text ") == "some, text"
 
 
@@ -106,7 +106,7 @@ def test_any_name_is_a_property_or_none(text):
     except KeyError:
         return
     assert definition.name == PREFIX + text
-    assert not reserved(text)
+    assert not explain_reserved(text)
     assert text.isprintable()
     assert not any(map(str.isspace, text))
 
@@ -157,7 +157,7 @@ def test_what_only_one_runner_reads():
     assert property_("mapreduce.local.map.tasks.maximum").runner is Runner.LOCAL
     assert property_("yarn.nodemanager.container-monitor.interval-ms").runner is Runner.YARN
     assert property_("mapreduce.task.io.sort.mb").runner is None
-    assert "heeded by YARN only" in property_("mapreduce.map.memory.mb").concerns
+    assert "effective with YARN only" in property_("mapreduce.map.memory.mb").applies_to
 
 
 def test_what_takes_the_native_library_says_so():

@@ -19,8 +19,8 @@ from iostudy.hadoop.software.artifacts import Distribution
 from iostudy.hadoop.software.java import Java
 from iostudy.settings import kinds
 from iostudy.settings.change import ConflictPolicy
-from iostudy.settings.clusters.existing import HdfsFolder
-from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.clusters.hdfs_folder import HdfsFolder
+from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all, restore_stale
 from iostudy.settings.transaction.transaction import Transaction
 
@@ -70,7 +70,7 @@ def asked(java: Path) -> list[str]:
 
 def test_it_is_made_and_goes_with_the_transaction(folder: HdfsFolder, java: Path) -> None:
     with Transaction() as transaction:
-        transaction.perform(folder)
+        transaction.apply(folder)
         assert asked(java) == [URI]
         told = transaction.restore()
     assert told == (f"work folder {URI}: removed",)
@@ -78,12 +78,12 @@ def test_it_is_made_and_goes_with_the_transaction(folder: HdfsFolder, java: Path
 
 
 def test_another_process_removes_it(folder: HdfsFolder, java: Path, state_dir: Path) -> None:
-    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
-    journal.announce([folder])
+    journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
+    journal.log_changes([folder])
     journal.close()
-    undoing = restore_stale().undoing
+    undoing = restore_stale().undo_result
     assert not undoing.failures
-    assert undoing.put_back == (f"work folder {URI}: removed",)
+    assert undoing.restored_values == (f"work folder {URI}: removed",)
     assert "-skipTrash" in (java.parent / "asked").read_text()
     assert not list(state_dir.glob("*.journal"))
 
@@ -96,7 +96,7 @@ def test_it_is_prepared_for_a_cluster(
     assert (prepared.yarn, prepared.rpc, prepared.cluster) == (True, (namenode,), cluster)
     assert prepared.shell.classpath == f"{tmp_path / 'conf'}:/lib/*"
     assert (prepared.shell.conf / "core-site.xml").exists()
-    assert kinds.rebuild(prepared.kind, prepared.record()) == prepared
+    assert kinds.rebuild_change(prepared.kind, prepared.record()) == prepared
     assert asked(java) == ["hdfs://nn:8020/bench"]
 
 
@@ -108,19 +108,19 @@ def test_who_may_not_speak_to_the_cluster_is_told_before_anything_is_announced(
         "echo 'ls: Client cannot authenticate via:[TOKEN, KERBEROS]'; exit 1\n"
     )
     with pytest.raises(ClusterError, match="kinit"), Transaction() as transaction:
-        transaction.perform(HdfsFolder.prepare(cluster))
+        transaction.apply(HdfsFolder.prepare(cluster))
     assert not list(state_dir.glob("*.journal"))
 
 
 def test_its_record_says_it_all(folder: HdfsFolder) -> None:
     record = json.loads(json.dumps(folder.record()))
-    assert kinds.rebuild(folder.kind, record) == folder
+    assert kinds.rebuild_change(folder.kind, record) == folder
 
 
 @pytest.mark.parametrize("uri", ["hdfs://nn/", "hdfs://nn/bench", "/", f"{URI}/../..", f"x{URI}y"])
 def test_no_other_folder_is_removed(folder: HdfsFolder, uri: str) -> None:
     with pytest.raises(RestoreError):
-        kinds.rebuild(folder.kind, {**folder.record(), "uri": uri})
+        kinds.rebuild_change(folder.kind, {**folder.record(), "uri": uri})
 
 
 def test_a_folder_that_was_never_made_is_not_told(folder: HdfsFolder, java: Path) -> None:
@@ -158,17 +158,17 @@ def gone(folder: HdfsFolder) -> HdfsFolder:
 def test_a_cluster_that_does_not_answer_is_told_and_tried_again(
     folder: HdfsFolder, java: Path, state_dir: Path
 ) -> None:
-    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
-    journal.announce([gone(folder)])
+    journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
+    journal.log_changes([gone(folder)])
     journal.close()
-    (failure,) = restore_stale().undoing.failures
+    (failure,) = restore_stale().undo_result.failures
     assert "Connection refused" in failure.found
     assert "iostudy restore --accept" in failure.remedy
     assert not (java.parent / "asked").exists()
     assert list(state_dir.glob("*.journal"))
-    undoing = restore_all(foreign=ConflictPolicy.ACCEPT).undoing
+    undoing = restore_all(policy=ConflictPolicy.ACCEPT).undo_result
     assert not undoing.failures
-    assert "left there" in str(undoing.put_back[0])
+    assert "left there" in str(undoing.restored_values[0])
     assert not list(state_dir.glob("*.journal"))
 
 
@@ -177,4 +177,4 @@ def test_what_cannot_be_made_is_an_error_with_the_reason(folder: HdfsFolder, jav
         "case \"$*\" in *-mkdir*) echo 'mkdir: Permission denied: user=me'; exit 1; esac\n"
     )
     with pytest.raises(ClusterError, match="does not permit"), Transaction() as transaction:
-        transaction.perform(folder)
+        transaction.apply(folder)

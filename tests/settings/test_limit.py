@@ -73,11 +73,15 @@ def test_what_is_read_is_what_proc_says(definition: limit.LimitSettingDefinition
         assert setting.read() == line[26:].split()[definition.bound == "hard"]
 
 
+@pytest.mark.child
 def test_the_soft_limit_holds_in_this_process_and_in_its_children(
     original: tuple[int, int],
 ) -> None:
     values = wanted({"nofile_soft": "1200"})
-    with Transaction() as transaction, transaction.applied(*kinds.changes(values)):
+    with (
+        Transaction() as transaction,
+        transaction.apply_temporarily(*kinds.prepare_changes(values)),
+    ):
         assert [setting.read() for setting in values] == ["1200"]
         assert resource.getrlimit(NOFILE) == (1200, original[1])
         assert subprocess.check_output(["sh", "-c", "ulimit -n"], text=True) == "1200\n"
@@ -85,9 +89,9 @@ def test_the_soft_limit_holds_in_this_process_and_in_its_children(
 
 
 def test_several_resources_are_one_change(original: tuple[int, int]) -> None:
-    (change,) = kinds.changes(wanted({"nofile_soft": "1200", "core_soft": "0"}))
+    (change,) = kinds.prepare_changes(wanted({"nofile_soft": "1200", "core_soft": "0"}))
     assert f"process {os.getpid()}" in change.describe()
-    with Transaction() as transaction, transaction.applied(change):
+    with Transaction() as transaction, transaction.apply_temporarily(change):
         assert resource.getrlimit(resource.RLIMIT_CORE)[0] == 0
     assert resource.getrlimit(NOFILE) == original
 
@@ -97,11 +101,12 @@ def test_soft_and_hard_are_one_call_whatever_their_order(original: tuple[int, in
     higher = str(original[1] + 1000)
     for values in ({"nofile_soft": higher, "nofile_hard": higher}, {"nofile_hard": "400"}):
         for order in (values, dict(reversed(values.items()))):
-            (change,) = kinds.changes(wanted(order))
+            (change,) = kinds.prepare_changes(wanted(order))
             after = change.record()["after"]
             assert after == {"nofile": " ".join([values["nofile_hard"]] * 2)}
 
 
+@pytest.mark.child
 def test_a_hard_limit_really_goes_down_and_the_soft_one_with_it(original: tuple[int, int]) -> None:
     """In a process of its own, for without CAP_SYS_RESOURCE it cannot come back."""
     script = (
@@ -110,7 +115,7 @@ def test_a_hard_limit_really_goes_down_and_the_soft_one_with_it(original: tuple[
         "from iostudy.settings.kinds import limit\n"
         "may_raise, limit._may_raise = limit._may_raise(), lambda: True\n"
         "(setting,) = kinds.bind('limit.nofile_hard', '.')\n"
-        "(change,) = kinds.changes({setting: '700'})\n"
+        "(change,) = kinds.prepare_changes({setting: '700'})\n"
         "change.apply()\n"
         "print(*resource.getrlimit(resource.RLIMIT_NOFILE))\n"
         "print(may_raise and change.undo() and resource.getrlimit(resource.RLIMIT_NOFILE))\n"
@@ -125,15 +130,15 @@ def test_a_hard_limit_really_goes_down_and_the_soft_one_with_it(original: tuple[
 def test_a_hard_limit_without_the_privilege(original: tuple[int, int], step: int) -> None:
     """It could not be put back, or not be set: said before anything is changed."""
     with pytest.raises(SettingError, match="CAP_SYS_RESOURCE") as caught:
-        kinds.changes(wanted({"nofile_hard": str(original[1] + step)}))
+        kinds.prepare_changes(wanted({"nofile_hard": str(original[1] + step)}))
     assert "run as root" in caught.value.remedy
     assert resource.getrlimit(NOFILE) == original
-    assert kinds.changes(wanted({"nofile_hard": str(original[1])}))
+    assert kinds.prepare_changes(wanted({"nofile_hard": str(original[1])}))
 
 
 def test_a_soft_limit_above_the_hard_one(original: tuple[int, int]) -> None:
     with pytest.raises(SettingError, match="a hard limit of"):
-        kinds.changes(wanted({"nofile_soft": str(original[1] + 1)}))
+        kinds.prepare_changes(wanted({"nofile_soft": str(original[1] + 1)}))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +154,7 @@ def test_a_soft_limit_above_the_hard_one(original: tuple[int, int]) -> None:
 )
 def test_limits_that_iostudy_would_not_survive(name: str, value: str) -> None:
     with pytest.raises(SettingError, match=r"needs \d+ itself") as caught:
-        kinds.changes(wanted({name: value}))
+        kinds.prepare_changes(wanted({name: value}))
     assert caught.value.remedy.startswith("choose ")
 
 
@@ -173,54 +178,58 @@ def test_what_the_kernel_refuses_says_how_to_mend_it(original: tuple[int, int]) 
     """No kernel takes more than fs.nr_open."""
     values = wanted({"nofile_hard": "unlimited", "nofile_soft": "unlimited"})
     with pytest.raises(SettingError, match="refused") as caught, Transaction() as transaction:
-        transaction.perform(*kinds.changes(values))
+        transaction.apply(*kinds.prepare_changes(values))
     assert "fs.nr_open" in caught.value.remedy
     assert resource.getrlimit(NOFILE) == original
 
 
 def test_what_somebody_else_has_set_is_reported(original: tuple[int, int]) -> None:
-    (change,) = kinds.changes(wanted({"nofile_soft": "1200"}))
+    (change,) = kinds.prepare_changes(wanted({"nofile_soft": "1200"}))
     change.apply()
     resource.setrlimit(NOFILE, (1300, original[1]))
     with pytest.raises(RestoreError, match="nofile is 1300"):
         change.undo()
 
 
+@pytest.mark.child
 def test_after_a_kill_there_is_nothing_to_undo(state_dir: Path) -> None:
     script = (
         "import os, signal\n"
         "from iostudy.settings import kinds\n"
-        "from iostudy.settings.transaction import Transaction\n"
+        "from iostudy.settings.transaction.transaction import Transaction\n"
         "(setting,) = kinds.bind('limit.nofile_soft', '.')\n"
-        "Transaction().perform(*kinds.changes({setting: '700'}))\n"
+        "Transaction().apply(*kinds.prepare_changes({setting: '700'}))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     killed = subprocess.run([sys.executable, "-c", script], check=False)
     assert killed.returncode == -signal.SIGKILL
     before = resource.getrlimit(NOFILE)
-    (said,) = restore_stale().undoing.put_back
+    (said,) = restore_stale().undo_result.restored_values
     assert "the process has ended" in said
     assert resource.getrlimit(NOFILE) == before
     assert not list(state_dir.glob("*.journal"))
 
 
 def test_a_process_that_has_ended_is_not_the_one_that_has_its_number() -> None:
-    own = ProcessIdentity.own()
-    assert own.loss() is None
+    own = ProcessIdentity.current()
+    assert own.absence_reason() is None
     assert ProcessIdentity.from_record(own.record()) == own
     for other in (
         replace(own, start_ticks=own.start_ticks + 1),
         replace(own, boot="another"),
         replace(own, pid=2**22 + 1),
     ):
-        assert other.loss() == "the process has ended"
+        assert other.absence_reason() == "the process has ended"
 
 
+@pytest.mark.child
 def test_a_zombie_has_ended() -> None:
     child = subprocess.Popen(["true"])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    own = ProcessIdentity.own()
+    own = ProcessIdentity.current()
     stat = Path(f"/proc/{child.pid}/stat").read_text()
     ticks = int(stat.rpartition(")")[2].split()[19])
-    assert replace(own, pid=child.pid, start_ticks=ticks).loss() == "the process has ended"
+    assert (
+        replace(own, pid=child.pid, start_ticks=ticks).absence_reason() == "the process has ended"
+    )
     child.wait()

@@ -25,7 +25,7 @@ def test_the_choice_in_brackets_under_both_names(root: Path, folder: str) -> Non
     (setting,) = kinds.bind("thp.enabled", "/anywhere")
     assert setting.label == "thp.enabled"
     assert setting.read() == "madvise"
-    assert setting.offered() == ("always", "madvise", "never")
+    assert setting.available_values() == ("always", "madvise", "never")
 
 
 def test_a_kernel_without(root: Path) -> None:
@@ -49,7 +49,7 @@ def test_the_memory_kept_free_comes_back(root: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(host_files, "write_attribute", store)
     write(root / "sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n")
     write(min_free, "20000\n")
-    (change,) = kinds.changes(dict.fromkeys(kinds.bind("thp.enabled", "."), "always"))
+    (change,) = kinds.prepare_changes(dict.fromkeys(kinds.bind("thp.enabled", "."), "always"))
     change.apply()
     change.undo()
     assert min_free.read_text() == "20000\n"

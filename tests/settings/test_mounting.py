@@ -15,7 +15,7 @@ from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, SideEffects
 from iostudy.settings.change import Record
 from iostudy.settings.mounting import options as mount_options
-from iostudy.settings.mounting.options import spelled, taken_apart
+from iostudy.settings.mounting.options import format_option, split_option
 
 keys = st.text(string.ascii_lowercase + "_", min_size=1).filter(lambda k: not k.startswith("no"))
 words = st.one_of(keys, keys.map("no{}".format))
@@ -28,7 +28,7 @@ KNOWN = st.sampled_from((*ATIME, *OTHERS))
 @given(st.one_of(words, pairs, KNOWN))
 def test_an_option_taken_apart_is_spelled_again(option: str) -> None:
     if option not in ("barrier=0", "barrier=1"):
-        assert spelled(*taken_apart(option)) == option
+        assert format_option(*split_option(option)) == option
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_an_option_taken_apart_is_spelled_again(option: str) -> None:
     ],
 )
 def test_keys_and_values(option: str, key: str, value: str) -> None:
-    assert taken_apart(option) == (key, value)
+    assert split_option(option) == (key, value)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_a_level_in_the_kernels_form() -> None:
 
 def test_options_are_met_where_all_of_them_hold() -> None:
     options = catalog.get("mount.options")
-    assert options.met("discard,commit=60", "rw,relatime,commit=60,barrier,discard")
-    assert not options.met("discard,commit=60", "rw,relatime,commit=5,discard")
-    assert not options.met("discard", "rw,nodiscard")
+    assert options.matches("discard,commit=60", "rw,relatime,commit=60,barrier,discard")
+    assert not options.matches("discard,commit=60", "rw,relatime,commit=5,discard")
+    assert not options.matches("discard", "rw,nodiscard")
 
 
 DEFAULTS = {"commit": "5", "barrier": "on", "discard": "off", "stripe": "0", "index": "=off"}
@@ -126,37 +126,37 @@ class MemoryFileSystem:
 
     def shown(self) -> tuple[str, ...]:
         differing = (key for key in DEFAULTS if self.values[key] != DEFAULTS[key])
-        return ("rw", *(spelled(key, self.values[key]) for key in differing))
+        return ("rw", *(format_option(key, self.values[key]) for key in differing))
 
     def known(self) -> dict[str, str]:
-        return DEFAULTS | mount_options.values_of(self.shown())
+        return DEFAULTS | mount_options.parse_values(self.shown())
 
     def record(self) -> Record:
         return {}
 
-    def loss(self) -> str | None:
+    def absence_reason(self) -> str | None:
         return None
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         return ()
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         return (pattern,) if pattern in self.known() else ()
 
-    def in_order(self, attributes: Iterable[str]) -> list[str]:
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
         return sorted(attributes)
 
     def read(self, attribute: str) -> str | None:
         return self.known().get(attribute)
 
     def write(self, attribute: str, value: str) -> None:
-        key, taken = taken_apart(spelled(attribute, value))
+        key, taken = split_option(format_option(attribute, value))
         self.values[key] = taken
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
+    def available_values(self, attribute: str) -> tuple[str, ...]:
         return ()
 
-    def where(self, attribute: str) -> str:
+    def location(self, attribute: str) -> str:
         return self.name
 
     def remedy(self, error: OSError, attribute: str, value: str) -> str:
@@ -171,10 +171,10 @@ levels = st.fixed_dictionaries({}, optional={k: st.sampled_from(v) for k, v in V
 def test_what_is_undone_is_as_it_was(found: dict[str, str], level: dict[str, str]) -> None:
     owner = MemoryFileSystem(dict(found))
     before = owner.shown()
-    text = mount_options.text_of(level)
+    text = mount_options.format_options(level)
     change = AttributeChange.prepare(owner, mount_options.parse(text))
     change.apply()
-    assert catalog.get("mount.options").met(text, mount_options.text_of(owner.known()))
+    assert catalog.get("mount.options").matches(text, mount_options.format_options(owner.known()))
     change.undo()
     assert owner.shown() == before
     assert owner.values == found

@@ -11,7 +11,7 @@ import pytest
 from iostudy import own_folder
 from iostudy.errors import RestoreError, TargetError
 from iostudy.settings import kinds
-from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_all
 from iostudy.settings.work_folder import PREFIX, WorkFolder
 
@@ -40,29 +40,29 @@ def records(path: str) -> list[tuple[str, dict[str, Any]]]:
 def test_other_names_are_no_records(path: str) -> None:
     for kind, record in records(path):
         with pytest.raises(RestoreError, match="does not know"):
-            kinds.rebuild(kind, record)
+            kinds.rebuild_change(kind, record)
 
 
 def test_a_name_that_was_given_is_known_again(tmp_path: Path) -> None:
-    path = own_folder.new(tmp_path, PREFIX)
-    assert own_folder.recorded(str(path), PREFIX) == path
+    path = own_folder.new_path(tmp_path, PREFIX)
+    assert own_folder.parse_recorded(str(path), PREFIX) == path
     for kind, record in records(f"{tmp_path}/scratch-0123456789abcdef")[1:]:
-        kinds.rebuild(kind, record)
+        kinds.rebuild_change(kind, record)
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../../etc/passwd", "a/../b"])
 def test_attributes_stay_below_their_owner(name: str) -> None:
     record = {"owner": {"boot": ""}, "before": {name: "1"}, "after": {}, "settings": {}}
     with pytest.raises(RestoreError, match="does not know"):
-        kinds.rebuild("huge-pages", record)
+        kinds.rebuild_change("huge-pages", record)
 
 
 def test_a_wrong_journal_removes_nothing(tmp_path: Path, state_dir: Path) -> None:
     (tmp_path / "kept").mkdir()
-    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
-    journal.announce([WorkFolder(tmp_path / "kept")])
+    journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
+    journal.log_changes([WorkFolder(tmp_path / "kept")])
     journal.close()
-    assert restore_all().undoing.failures
+    assert restore_all().undo_result.failures
     assert (tmp_path / "kept").is_dir()
 
 
@@ -107,14 +107,14 @@ def test_a_link_in_the_place_of_a_work_folder_is_named_and_not_followed(tmp_path
 
 
 def test_a_link_in_place_of_the_folder_is_not_followed(tmp_path):
-    vault, path = tmp_path / "vault", own_folder.new(tmp_path, PREFIX)
+    vault, path = tmp_path / "vault", own_folder.new_path(tmp_path, PREFIX)
     vault.mkdir()
     (vault / "file").touch()
     path.symlink_to(vault)
     with pytest.raises(RestoreError, match="symbolic link"):
-        own_folder.remove(path)
+        own_folder.remove_folder(path)
     path.unlink()
     path.symlink_to(tmp_path / "nowhere")
     with pytest.raises(RestoreError):
-        own_folder.remove(path)
+        own_folder.remove_folder(path)
     assert (vault / "file").exists()

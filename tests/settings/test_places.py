@@ -26,18 +26,18 @@ def pair() -> Iterator[tuple[str, str]]:
 
 
 def test_a_place_is_itself_once() -> None:
-    assert places.resolved(["sdb", "/data", "sdb"]) == ("sdb", "/data")
+    assert places.resolve_places(["sdb", "/data", "sdb"]) == ("sdb", "/data")
 
 
 @pytest.mark.parametrize("place", ["", " ", "members of ", "members of  "])
 def test_an_empty_name_is_not_the_working_directory(place: str) -> None:
     with pytest.raises(TargetError, match="an empty name"):
-        places.resolved([place])
+        places.resolve_places([place])
 
 
 def test_what_has_no_members_is_refused() -> None:
     with pytest.raises(TargetError, match="no-such-group"):
-        places.resolved(["members of no-such-group"])
+        places.resolve_places(["members of no-such-group"])
 
 
 @pytest.mark.root
@@ -50,8 +50,8 @@ def test_members_stand_for_their_volume(
         asked.append(name)
         return tuple(map(read_device, pair))
 
-    monkeypatch.setattr(stack, "members_of", members_of)
-    assert places.resolved([pair[1], "members of my group"]) == (pair[1], pair[0])
+    monkeypatch.setattr(stack, "find_members", members_of)
+    assert places.resolve_places([pair[1], "members of my group"]) == (pair[1], pair[0])
     assert asked == ["my group"]
 
 
@@ -80,7 +80,7 @@ def test_a_tunable_is_there_where_its_scheduler_is(pair: tuple[str, str]) -> Non
 @pytest.mark.root
 def test_all_places_are_locked(pair: tuple[str, str]) -> None:
     one, other = pair
-    with places.locked([one, other, f"/dev/{one}"], [SCHEDULER]):
+    with places.lock_places([one, other, f"/dev/{one}"], [SCHEDULER]):
         for device in pair:
             with pytest.raises(BusyError, match=device), lock_devices(device):
                 pytest.fail("locked twice")
@@ -90,11 +90,11 @@ def test_all_places_are_locked(pair: tuple[str, str]) -> None:
 
 def test_the_host_has_one_lock_for_what_it_has_once() -> None:
     host_wide = catalog.get("sysctl.vm.swappiness")
-    with places.locked([], [SCHEDULER, host_wide]):
+    with places.lock_places([], [SCHEDULER, host_wide]):
         with (
             pytest.raises(BusyError, match="the settings of the whole host"),
-            places.locked([], [host_wide]),
+            places.lock_places([], [host_wide]),
         ):
             pytest.fail("locked twice")
-        with places.locked([], [SCHEDULER]):
+        with places.lock_places([], [SCHEDULER]):
             pass

@@ -29,7 +29,7 @@ BEFORE = [
 
 @given(st.permutations(ATTRIBUTES))
 def test_what_changes_another_is_written_before_it(attributes: list[str]) -> None:
-    order = QUEUE.in_order(attributes)
+    order = QUEUE.write_order(attributes)
     assert sorted(order) == ATTRIBUTES
     for first, second in BEFORE:
         assert order.index(first) < order.index(second)

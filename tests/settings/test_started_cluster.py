@@ -13,13 +13,13 @@ import pytest
 
 from iostudy import own_folder
 from iostudy.errors import RestoreError, UnsafePathError
-from iostudy.hadoop.local import kept, processes
+from iostudy.hadoop.local import persistence, processes
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import Layout
 from iostudy.settings import kinds
-from iostudy.settings.clusters import users
-from iostudy.settings.clusters.local import StartedCluster
-from iostudy.settings.transaction.journal import Journal, Mode
+from iostudy.settings.clusters import user_cluster
+from iostudy.settings.clusters.started_cluster import StartedCluster
+from iostudy.settings.transaction.journal import Journal, JournalMode
 from iostudy.settings.transaction.recovery import restore_kind, restore_stale
 from tests.hadoop.clusters import layout
 
@@ -49,8 +49,8 @@ def change(planned: Layout) -> StartedCluster:
 
 
 def journaled(planned: Layout, state_dir: Path, *, committed: bool) -> None:
-    journal = Journal.create(state_dir, Mode.SET, "iostudy hadoop up")
-    journal.announce([change(planned)])
+    journal = Journal.create(state_dir, JournalMode.SET, "iostudy hadoop up")
+    journal.log_changes([change(planned)])
     if committed:
         journal.commit()
     journal.close()
@@ -58,7 +58,7 @@ def journaled(planned: Layout, state_dir: Path, *, committed: bool) -> None:
 
 def test_its_record_says_it_all(planned: Layout) -> None:
     record = json.loads(json.dumps(change(planned).record()))
-    rebuilt = kinds.rebuild(StartedCluster.kind, record)
+    rebuilt = kinds.rebuild_change(StartedCluster.kind, record)
     assert isinstance(rebuilt, StartedCluster)
     assert rebuilt.cluster.layout == planned
 
@@ -66,9 +66,10 @@ def test_its_record_says_it_all(planned: Layout) -> None:
 def test_no_folder_is_removed_that_iostudy_does_not_make(planned: Layout) -> None:
     record = change(replace(planned, identity="../../etc")).record()
     with pytest.raises(RestoreError):
-        kinds.rebuild(StartedCluster.kind, record)
+        kinds.rebuild_change(StartedCluster.kind, record)
 
 
+@pytest.mark.child
 def test_it_is_ended_also_where_its_home_is_gone(
     planned: Layout, daemon: subprocess.Popen[bytes], state_dir: Path
 ) -> None:
@@ -76,7 +77,7 @@ def test_it_is_ended_also_where_its_home_is_gone(
     (folder,) = planned.folders()
     folder.mkdir()
     journaled(planned, state_dir, committed=False)
-    assert not restore_stale().undoing.failures
+    assert not restore_stale().undo_result.failures
     assert daemon.wait(10) < 0
     assert not folder.exists()
     assert not list(state_dir.glob("*.journal"))
@@ -84,22 +85,23 @@ def test_it_is_ended_also_where_its_home_is_gone(
 
 def test_one_that_was_never_started_is_not_told(planned: Layout, state_dir: Path) -> None:
     journaled(planned, state_dir, committed=False)
-    undoing = restore_stale().undoing
-    assert (undoing.put_back, undoing.failures) == ((), ())
+    undoing = restore_stale().undo_result
+    assert (undoing.restored_values, undoing.failures) == ((), ())
 
 
+@pytest.mark.child
 def test_the_users_own_stays_until_it_is_ended(
     planned: Layout, daemon: subprocess.Popen[bytes], state_dir: Path
 ) -> None:
-    kept.make(planned)
+    persistence.make(planned)
     journaled(planned, state_dir, committed=True)
     (state_dir / "00-0.journal").mkdir()  # one that cannot be read
     restore_stale()
     assert daemon.poll() is None
-    (told,) = restore_kind(StartedCluster.kind).undoing.put_back
+    (told,) = restore_kind(StartedCluster.kind).undo_result.restored_values
     assert planned.identity in str(told)
     assert daemon.wait(10) < 0
-    assert not kept.exists(planned.home)
+    assert not persistence.exists(planned.home)
     (state_dir / "00-0.journal").rmdir()
 
 
@@ -110,9 +112,9 @@ def test_what_else_is_held_stays(planned: Layout, state_dir: Path) -> None:
 
 
 def test_a_cluster_that_another_user_has_written_down_is_not_believed(state_dir: Path) -> None:
-    home = users.home()
+    home = user_cluster.cluster_folder()
     home.mkdir(parents=True)
-    (home / kept.FILE).write_text("{}")
+    (home / persistence.FILE).write_text("{}")
     state_dir.chmod(0o777)
     with pytest.raises(UnsafePathError, match="writable by every user"):
-        users.find()
+        user_cluster.find_cluster()

@@ -41,21 +41,21 @@ NO_KEYS = [
 
 @pytest.mark.parametrize(("written", "path", "key"), FORMS)
 def test_a_key_in_each_notation(written: str, path: str, key: str) -> None:
-    assert sysctl_keys.path_of(written) == path
-    assert sysctl_keys.key_of(path) == key
+    assert sysctl_keys.key_path(written) == path
+    assert sysctl_keys.path_key(path) == key
     assert catalog.get(f"sysctl.{written}").name == f"sysctl.{key}"
 
 
 @given(st.sampled_from(["vm", "net", "a-b"]), st.lists(NAMES, min_size=1, max_size=5))
 def test_every_path_has_a_key_that_leads_to_it(first: str, parts: list[str]) -> None:
     path = "/".join([first, *parts])
-    assert sysctl_keys.path_of(sysctl_keys.key_of(path)) == path
+    assert sysctl_keys.key_path(sysctl_keys.path_key(path)) == path
 
 
 @given(st.text())
 def test_no_key_leaves_the_folder(text: str) -> None:
     try:
-        path = sysctl_keys.path_of(text)
+        path = sysctl_keys.key_path(text)
     except ValueError:
         return
     assert not {"", ".", ".."} & set(path.split("/"))
@@ -115,12 +115,14 @@ def test_a_value_that_cripples_a_host_is_refused(key: str, value: str) -> None:
 
 @given(st.lists(st.integers(), min_size=1), st.sampled_from([" ", "\t", " \t "]))
 def test_numbers_are_read_with_one_blank_between_them(numbers: list[int], blank: str) -> None:
-    assert sysctl_keys.normalised(blank.join(map(str, numbers))) == " ".join(map(str, numbers))
+    assert sysctl_keys.normalise_blanks(blank.join(map(str, numbers))) == " ".join(
+        map(str, numbers)
+    )
 
 
 @given(st.text("ab% \t", min_size=1).filter(lambda text: not text.isspace()))
 def test_other_text_is_read_as_it_is(text: str) -> None:
-    assert sysctl_keys.normalised(text) == text
+    assert sysctl_keys.normalise_blanks(text) == text
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def put(proc: Path, key: str, text: str, mode: int = 0o644) -> Path:
-    path = proc / sysctl_keys.path_of(key)
+    path = proc / sysctl_keys.key_path(key)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
     path.chmod(mode)
@@ -178,7 +180,9 @@ def bound(key: str) -> Setting:
 
 def change(**values: str) -> Change:
     """Keys with ``__`` for the dots."""
-    (made,) = kinds.changes({bound(k.replace("__", ".")): value for k, value in values.items()})
+    (made,) = kinds.prepare_changes(
+        {bound(k.replace("__", ".")): value for k, value in values.items()}
+    )
     return made
 
 
@@ -211,7 +215,7 @@ def test_a_key_that_was_renamed(proc: Path) -> None:
 def test_what_has_no_way_back_is_refused(proc: Path, key: str) -> None:
     path = put(proc, key, "0\n")
     with pytest.raises(SettingError, match="it could not be put back"):
-        kinds.changes({bound(key): "1"})
+        kinds.prepare_changes({bound(key): "1"})
     assert path.read_text() == "0\n"
 
 
@@ -219,7 +223,7 @@ def test_what_has_no_way_back_is_refused(proc: Path, key: str) -> None:
 def test_what_cannot_be_read_and_written_is_refused(proc: Path, mode: int) -> None:
     put(proc, "kernel.some", "0\n", mode)
     with pytest.raises(SettingError, match="cannot be both read and written"):
-        kinds.changes({bound("kernel.some"): "1"})
+        kinds.prepare_changes({bound("kernel.some"): "1"})
 
 
 @pytest.mark.parametrize(
@@ -229,11 +233,11 @@ def test_a_limit_must_leave_room_for_what_is_open(proc: Path, key: str, counter:
     put(proc, key, "9000\n")
     put(proc, f"fs/{counter}", "3000\t0\t9000\n")
     with pytest.raises(SettingError, match="3000 are in use now") as caught:
-        kinds.changes({bound(key): "5999"})
+        kinds.prepare_changes({bound(key): "5999"})
     assert caught.value.remedy == "choose 6000 or more"
-    assert kinds.changes({bound(key): "6000"})
+    assert kinds.prepare_changes({bound(key): "6000"})
     put(proc, key, "4000\n")
-    assert kinds.changes({bound(key): "5000"}), "what is raised is no worse than before"
+    assert kinds.prepare_changes({bound(key): "5000"}), "what is raised is no worse than before"
 
 
 def test_both_forms_of_one_number_at_once(proc: Path) -> None:
@@ -279,8 +283,8 @@ def test_after_another_boot_nothing_is_undone(proc: Path) -> None:
     made.apply()
     record = json.loads(json.dumps(made.record()))
     record["owner"]["boot"] = "another"
-    (said,) = kinds.rebuild(made.kind, record).undo(ConflictPolicy.OVERWRITE)
-    assert "the host has been started anew" in said
+    (said,) = kinds.rebuild_change(made.kind, record).undo(ConflictPolicy.OVERWRITE)
+    assert "the host has been rebooted" in said
     assert path.read_text() == "50\n"
 
 
@@ -334,11 +338,11 @@ def test_pairs_come_back_from_every_moment(
     original = dict(kernel.values) | {amount: bytes_, PAIRS[amount]: ratio}
     for lives, lives_in_undo in itertools.product(range(4), range(4)):
         kernel.values.update(original)
-        (made,) = kinds.changes({bound(key): value})
+        (made,) = kinds.prepare_changes({bound(key): value})
         cut = killed(kernel, lives, made.apply)
         if not cut:
             assert kernel.values[key] == value
-        again = kinds.rebuild(made.kind, json.loads(json.dumps(made.record())))
+        again = kinds.rebuild_change(made.kind, json.loads(json.dumps(made.record())))
         killed(kernel, lives_in_undo, again.undo)
         again.undo()
         assert kernel.values == original
@@ -351,7 +355,7 @@ def test_writers_are_never_stopped_on_the_way(
 ) -> None:
     """With 0 in both forms nothing may be dirty."""
     kernel.values.update({"vm/dirty_bytes": bytes_, "vm/dirty_ratio": ratio})
-    (made,) = kinds.changes({bound(key): value})
+    (made,) = kinds.prepare_changes({bound(key): value})
     made.apply()
     made.undo()
     for values in kernel.passed:
@@ -360,15 +364,17 @@ def test_writers_are_never_stopped_on_the_way(
 
 def test_a_host_without_any_limit_cannot_go_back_to_it(kernel: Kernel) -> None:
     with pytest.raises(SettingError, match="both 0, which the kernel cannot go back to"):
-        kinds.changes({bound("vm.dirty_bytes"): "8192"})
+        kinds.prepare_changes({bound("vm.dirty_bytes"): "8192"})
 
 
 def test_a_foreign_value_in_the_other_form_is_left_alone(kernel: Kernel) -> None:
     kernel.store("vm/dirty_ratio", "20")
-    (made,) = kinds.changes({bound("vm.dirty_bytes"): "8192"})
+    (made,) = kinds.prepare_changes({bound("vm.dirty_bytes"): "8192"})
     made.apply()
     kernel.store("vm/dirty_ratio", "33")
-    with pytest.raises(RestoreError, match=r"vm\.dirty_ratio is 33: somebody else has changed it"):
+    with pytest.raises(
+        RestoreError, match=r"vm\.dirty_ratio is 33: another process has changed it"
+    ):
         made.undo()
     assert kernel.values["vm/dirty_ratio"] == "33"
     (done,) = made.undo(ConflictPolicy.OVERWRITE)
@@ -378,5 +384,5 @@ def test_a_foreign_value_in_the_other_form_is_left_alone(kernel: Kernel) -> None
 def test_every_documented_key_is_well_formed() -> None:
     for definition in DEFINITIONS:
         assert definition.name == f"sysctl.{definition.key}"
-        assert sysctl_keys.key_of(sysctl_keys.path_of(definition.key)) == definition.key
-        assert sysctl_keys.irreversible(definition.key) is None
+        assert sysctl_keys.path_key(sysctl_keys.key_path(definition.key)) == definition.key
+        assert sysctl_keys.irreversibility_reason(definition.key) is None

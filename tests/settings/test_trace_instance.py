@@ -28,7 +28,7 @@ def test_requests_of_its_devices_alone_are_noted_once_it_is_read(tracing, loop, 
     device = read_device(loop)
     minor = int(device.number.partition(":")[2])
     change = TraceInstance.prepare([device])
-    with Transaction() as transaction, transaction.applied(change):
+    with Transaction() as transaction, transaction.apply_temporarily(change):
         assert change.path.parent == tracing / "instances"
         assert text(change.path / "tracing_on") == "0"
         assert "[mono]" in text(change.path / "trace_clock")
@@ -48,7 +48,7 @@ def test_requests_of_its_devices_alone_are_noted_once_it_is_read(tracing, loop, 
 def test_another_process_undoes_it_by_its_record(tracing, loop):
     made = TraceInstance.prepare([read_device(loop)])
     made.apply()
-    change = kinds.rebuild(made.kind, made.record())
+    change = kinds.rebuild_change(made.kind, made.record())
     assert change == made
     assert [str(told) for told in change.undo()] == [f"{made.describe()}: removed"]
     assert not made.path.exists()
@@ -72,7 +72,7 @@ def test_what_the_kernel_refuses_is_an_error_and_undone(tracing, loop, state_dir
     too_many = ("7:0",) * 4000
     wrong = replace(TraceInstance.prepare([read_device(loop)]), numbers=too_many)
     with pytest.raises(SettingError) as caught, Transaction() as transaction:
-        transaction.perform(wrong)
+        transaction.apply(wrong)
     assert caught.value.where == str(wrong.path / "events/block/block_rq_issue/filter")
     assert not wrong.path.exists()
 
@@ -92,7 +92,7 @@ def test_without_tracefs_what_was_made_cannot_be_removed(tmp_path):
 def test_a_journal_can_name_no_other_folder(path):
     record = {"path": path, "numbers": ["7:0"], "boot": boot_id()}
     with pytest.raises(RestoreError):
-        kinds.rebuild(TraceInstance.kind, record)
+        kinds.rebuild_change(TraceInstance.kind, record)
 
 
 def test_what_is_lacking_is_told_with_its_remedy(monkeypatch, tmp_path):
@@ -104,9 +104,9 @@ def test_what_is_lacking_is_told_with_its_remedy(monkeypatch, tmp_path):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert "another user than root" in refused().found
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(tracefs, "find", lambda: None)
+    monkeypatch.setattr(tracefs, "find_tracefs", lambda: None)
     assert "mount -t tracefs nodev /sys/kernel/tracing" in refused().remedy
-    monkeypatch.setattr(tracefs, "find", lambda: tmp_path)
+    monkeypatch.setattr(tracefs, "find_tracefs", lambda: tmp_path)
     assert "no block_rq_issue, block_rq_requeue, block_rq_complete" in refused().found
     for name in tracefs.BLOCK_EVENTS:
         (tmp_path / "events/block" / name).mkdir(parents=True)
@@ -115,8 +115,8 @@ def test_what_is_lacking_is_told_with_its_remedy(monkeypatch, tmp_path):
 
 
 def test_it_is_found_where_debugfs_shows_it(tmp_path):
-    assert tracefs.find(tmp_path) is None
+    assert tracefs.find_tracefs(tmp_path) is None
     (tmp_path / "sys/kernel/debug/tracing/instances").mkdir(parents=True)
-    assert tracefs.find(tmp_path) == tmp_path / "sys/kernel/debug/tracing"
+    assert tracefs.find_tracefs(tmp_path) == tmp_path / "sys/kernel/debug/tracing"
     (tmp_path / "sys/kernel/tracing/instances").mkdir(parents=True)
-    assert tracefs.find(tmp_path) == tmp_path / "sys/kernel/tracing"
+    assert tracefs.find_tracefs(tmp_path) == tmp_path / "sys/kernel/tracing"

@@ -18,7 +18,7 @@ from iostudy.study.combinations import (
     combinations,
     count_combinations,
 )
-from iostudy.study.cross_check import with_offered
+from iostudy.study.cross_check import resolve_offered_levels
 from tests.study.files import GOOD, problems, read
 
 BOTH = """\
@@ -101,17 +101,17 @@ def test_a_tunable_whose_scheduler_is_no_level_is_refused_at_its_line(levels):
 
 def test_with_offered_levels_the_condition_is_checked_once_they_are_known():
     study = read(factors("block.scheduler: offered\n  block.bfq.slice_idle: [0, 8]"))
-    filled = with_offered(study, {"block.scheduler": ("none", "bfq")})
+    filled = resolve_offered_levels(study, {"block.scheduler": ("none", "bfq")})
     assert len(filled.configurations()) == 3
     with pytest.raises(StudyError, match=r"line 5: .* only there while block\.scheduler is bfq"):
-        with_offered(study, {"block.scheduler": ("none", "kyber")})
+        resolve_offered_levels(study, {"block.scheduler": ("none", "kyber")})
 
 
 def test_levels_that_hang_on_offered_ones_are_not_multiplied_before_they_are_known():
     forty = list(range(1, 41))
     tunables = f"block.bfq.slice_idle: {forty}\n  block.mq-deadline.read_expire: {forty}"
     study = read(factors(f"block.scheduler: offered\n  {tunables}"))
-    filled = with_offered(study, {"block.scheduler": ("mq-deadline", "bfq")})
+    filled = resolve_offered_levels(study, {"block.scheduler": ("mq-deadline", "bfq")})
     assert len(filled.configurations()) == 80
 
 
@@ -131,7 +131,7 @@ def test_as_found_is_a_level_of_every_setting_but_a_file_systems():
         {"block.scheduler": "bfq", "block.nr_requests": "as-found"},
     ]
     (problem,) = problems(factors("filesystem.type: [as-found, xfs]"))
-    assert "level as-found: none of its values" in problem.message
+    assert "level as-found: not one of its values" in problem.message
 
 
 @pytest.mark.parametrize("name", catalog.names())

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from iostudy.study.candidates import with_candidates
-from iostudy.study.confirmation import confirming
+from iostudy.study.candidates import add_candidates
+from iostudy.study.confirmation import build_confirmation
+from iostudy.study.privileges import apply_fallback
 from iostudy.study.search import DEFAULT, Candidate
-from iostudy.study.user import as_user
 from tests.study.files import read
 
 WITHOUT_ROOT = """question: Which?
@@ -34,8 +34,8 @@ WINNER = Candidate(1, 1, "the one", {"workload.record_size": "131072", "workload
 
 
 def confirmed(text):
-    study = with_candidates(as_user(read(text), root=False), [WINNER])
-    return confirming(study, WINNER.label, 7, Path("/results/confirmation"))
+    study = add_candidates(apply_fallback(read(text), root=False), [WINNER])
+    return build_confirmation(study, WINNER.label, 7, Path("/results/confirmation"))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.errors import StudyError
-from iostudy.study.cross_check import with_offered
+from iostudy.study.cross_check import resolve_offered_levels
 from tests.study.files import GOOD, only_problem, problems, read
 
 OFFERED = GOOD.replace("[none, bfq]", "offered")
@@ -13,25 +13,25 @@ HERE = {"block.scheduler": ("none", "bfq")}
 
 
 def test_offered_levels_make_the_configurations():
-    study = with_offered(read(OFFERED + "baseline: bfq\n"), HERE)
+    study = resolve_offered_levels(read(OFFERED + "baseline: bfq\n"), HERE)
     assert [c.label for c in study.configurations()] == ["bfq", "none"]
 
 
 def test_a_study_that_waits_for_no_levels_is_left_as_it_is():
     study = read(GOOD)
-    assert with_offered(study, {}) is study
+    assert resolve_offered_levels(study, {}) is study
 
 
 def test_a_baseline_that_the_host_does_not_offer_is_refused_at_its_line():
     with pytest.raises(StudyError) as caught:
-        with_offered(read(OFFERED + "baseline: bogus\n"), HERE)
+        resolve_offered_levels(read(OFFERED + "baseline: bogus\n"), HERE)
     (problem,) = caught.value.problems
     assert (problem.line, problem.found, problem.allowed) == (9, "bogus", "none, bfq")
 
 
 def test_a_host_that_offers_nothing_is_told_at_the_factor():
     with pytest.raises(StudyError, match=r"line 4: factors\.block\.scheduler: the host offers no"):
-        with_offered(read(OFFERED), {"block.scheduler": ()})
+        resolve_offered_levels(read(OFFERED), {"block.scheduler": ()})
 
 
 def test_options_are_checked_before_the_host_is_asked():

@@ -99,7 +99,7 @@ def test_what_is_hard_to_change_makes_whole_plots():
         ("", "", "{kind: subset, reduction: 1}", 13, ["whole number from 2 to 100"]),
         ("", "", "{kind: subset, reduction: 90}", 13, ["no such design", "choose another"]),
         ("[none, bfq]", "[none, kyber, bfq]", "plackett-burman", 4, ["two levels", "kind: subset"]),
-        ("[none, bfq]", "offered", "full", 4, ["levels that stand in the file"]),
+        ("[none, bfq]", "offered", "full", 4, ["levels that the file lists"]),
         (
             "mount.atime: [relatime, noatime]",
             "block.bfq.slice_idle: [8, 0]",

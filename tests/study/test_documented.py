@@ -42,6 +42,7 @@ def test_a_whole_example_is_a_study_as_it_stands(example):
     assert study.without_root().configurations()
 
 
+@pytest.mark.child
 def test_what_check_says_of_the_example_is_what_the_readme_shows(monkeypatch, tmp_path, capsys):
     (shown,) = re.findall(r"^    \$ iostudy check (\S+)\n((?:    .*\n)+?)\n", README, re.MULTILINE)
     name, told = shown

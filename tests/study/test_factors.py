@@ -12,11 +12,11 @@ FACTOR = "block.scheduler: [none, bfq]"
 @pytest.mark.parametrize(
     ("factor", "same"),
     [
-        ("workload.record_size: [1MiB, 1024KiB]", "level 1MiB and 1024KiB stands twice"),
-        ("workload.record_size: [1048576, 4KiB, 1MiB]", "level 1048576 and 1MiB stands twice"),
-        ("workload.direct: [true, on]", "level true and on stands twice"),
-        ("workload.files: [2, '02']", "level 2 and 02 stands twice"),
-        ("block.nr_requests: [64, '064']", "level 64 and 064 stands twice"),
+        ("workload.record_size: [1MiB, 1024KiB]", "level 1MiB and 1024KiB occurs twice"),
+        ("workload.record_size: [1048576, 4KiB, 1MiB]", "level 1048576 and 1MiB occurs twice"),
+        ("workload.direct: [true, on]", "level true and on occurs twice"),
+        ("workload.files: [2, '02']", "level 2 and 02 occurs twice"),
+        ("block.nr_requests: [64, '064']", "level 64 and 064 occurs twice"),
     ],
 )
 def test_one_value_in_two_notations_stands_twice(factor, same):

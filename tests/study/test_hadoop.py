@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from iostudy.errors import StudyError
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.study.hadoop import hdfs_target
+from iostudy.study.hadoop_section import hdfs_target
+from iostudy.study.privileges import list_root_requirements
 from iostudy.study.targets import HdfsTarget
-from iostudy.study.user import needs_root
 from tests.study.files import JOB, ON_HADOOP, add_job, problems, read
 
 STUDY = ON_HADOOP
@@ -326,11 +326,11 @@ def test_what_is_no_factor(factor, why):
 
 
 def test_nobody_needs_root_for_hadoop():
-    assert needs_root(read(STUDY)) == ()
+    assert list_root_requirements(read(STUDY)) == ()
     fallback = "without_root: {factors: {hadoop.dfs.blocksize: [128MiB, 64MiB]}}\n"
     text = STUDY.replace("hadoop.dfs.blocksize: [128MiB, 64MiB]", SCHEDULER) + fallback
-    assert needs_root(read(text)) == ("change block.scheduler",)
-    assert needs_root(read(text).without_root()) == ()
+    assert list_root_requirements(read(text)) == ("change block.scheduler",)
+    assert list_root_requirements(read(text).without_root()) == ()
 
 
 def test_what_takes_the_place_of_factors_without_root_is_checked_too():

@@ -7,27 +7,21 @@ import re
 
 import jsonschema
 import pytest
+from tools.docs.documents import ROOT
 
 from iostudy.study import library
 from iostudy.study.keys import KEYS
 from iostudy.study.source import plain, read
 from tests.study.files import GOOD, ON_HADOOP
-from tests.study.schema_file import FILE
 from tests.study.test_documented import EXAMPLES
 
-SCHEMA = json.loads(FILE.read_text())
+SCHEMA = json.loads((ROOT / "python/iostudy/study/study.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def errors(text: str) -> list[str]:
     values = plain(read(text, "study.yaml").values)
     return [error.message for error in VALIDATOR.iter_errors(values)]
-
-
-def test_the_package_file_is_current():
-    from iostudy.study.json_schema import as_text
-
-    assert FILE.read_text() == as_text(), "`python -m tests.study.schema_file` writes it anew"
 
 
 def test_it_is_a_schema_of_every_key_with_a_description():

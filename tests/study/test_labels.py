@@ -29,7 +29,7 @@ def test_what_a_terminal_would_obey_or_a_table_not_hold_is_no_label(text):
 def test_two_keys_of_yaml_that_read_the_same_are_refused(labels):
     problem = only_problem("[none, bfq]", labels)
     assert problem.line == 4
-    assert "stands twice" in problem.message
+    assert "occurs twice" in problem.message
 
 
 @pytest.mark.parametrize("label", [r'"\e[31mred"', r'"a\nb"', "x" * 61, "~", "[a]"])
@@ -47,7 +47,7 @@ def test_a_workload_without_a_proper_label_is_refused_at_its_line():
 def test_workloads_whose_labels_read_the_same_are_refused():
     text = GOOD.replace("size: 64MiB}", "label: 1}") + '  - dfsio-read: {label: "1"}\n'
     text = text.replace("decide: {margin: 3%, risk: 5%, blocks: [5, 30]}\n", "")
-    assert "stands twice" in str(problems(text)[0])
+    assert "occurs twice" in str(problems(text)[0])
 
 
 def test_configurations_of_two_factors_that_read_the_same_are_refused():

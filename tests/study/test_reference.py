@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from iostudy.study import reference
 from iostudy.study.reference import Publication
-from iostudy.study.requests import request
+from iostudy.study.requests import build_request
 from iostudy.workloads import catalog
 from tests.study.files import GOOD, only_problem, problems, read
 
@@ -140,9 +140,9 @@ def test_what_a_file_of_figures_may_not_say() -> None:
 
 def test_what_a_workload_models_was_published_of_hadoops_own_program():
     (create, *_) = (f for f in reference.get("R2").figures if f.figure == "create_rate")
-    own = request("nnthroughput", catalog.get("nnthroughput").options())
-    real = request("hadoop.nnthroughput", catalog.get("hadoop.nnthroughput").options())
+    own = build_request("nnthroughput", catalog.get("nnthroughput").options())
+    real = build_request("hadoop.nnthroughput", catalog.get("hadoop.nnthroughput").options())
     assert (create.is_of(own), create.is_by_hadoop(own)) == (True, False)
     assert (create.is_of(real), create.is_by_hadoop(real)) == (False, True)
-    named = request("hadoop.nnthroughput", real.options, label="nnthroughput")
+    named = build_request("hadoop.nnthroughput", real.options, label="nnthroughput")
     assert (create.is_of(named), create.is_by_hadoop(named)) == (True, False)

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.results.comparisons import compare_configurations, verdict_values
+from iostudy.results.comparisons import collect_figures, compare_configurations
 from iostudy.study.combinations import Configuration
 from iostudy.study.names import UnknownNameError
-from iostudy.study.requests import check_workloads, configured, request
+from iostudy.study.requests import apply_configuration, build_request, check_workloads
 from iostudy.workloads import catalog
 from iostudy.workloads.native import dfsio
 from tests.report.factory import rows
@@ -25,10 +25,10 @@ def with_read(options: str) -> str:
 
 
 def test_the_first_figure_decides_unless_another_is_named():
-    assert request(READ, DEFAULTS).figure.name == "aggregate"
-    assert request(READ, DEFAULTS, figure="latency_p99").figure.unit == "us"
+    assert build_request(READ, DEFAULTS).figure.name == "aggregate"
+    assert build_request(READ, DEFAULTS, figure="latency_p99").figure.unit == "us"
     with pytest.raises(UnknownNameError, match="unknown figure"):
-        request(READ, DEFAULTS, figure="latency")
+        build_request(READ, DEFAULTS, figure="latency")
 
 
 def test_a_study_names_its_figure_and_its_label():
@@ -71,7 +71,7 @@ def test_verdicts_are_of_the_figure_that_is_named():
     by_rate = read(GOOD)
     by_time = read(with_read("{figure: exec_time}"))
     trials = rows(by_rate, blocks=6, effects={(READ, "bfq"): -0.2})
-    value = verdict_values(by_time, trials)[READ, "none"][1]
+    value = collect_figures(by_time, trials)[READ, "none"][1]
     assert value == next(
         row.figures["exec_time"]
         for row in trials
@@ -114,7 +114,7 @@ def test_a_workload_that_lacks_something_is_refused_once_for_all_its_options(mon
 def test_levels_of_a_configuration_take_the_place_of_options():
     factors = "[none, bfq]\n  workload.record_size: [64KiB, 4KiB]"
     study = read(GOOD.replace("[none, bfq]", factors))
-    sizes = {configured(study.workloads[0], c).record_size for c in study.configurations()}
+    sizes = {apply_configuration(study.workloads[0], c).record_size for c in study.configurations()}
     assert sizes == {64 << 10, 4 << 10}
 
 
@@ -125,12 +125,14 @@ def test_options_that_do_not_vary_stay_as_they_are():
             "  - dfsio-read\n", "  - events: {duration: 40min, event_size: 1MiB}\n"
         )
     )
-    found = [configured(study.workloads[1], each) for each in study.configurations()]
+    found = [apply_configuration(study.workloads[1], each) for each in study.configurations()]
     assert {options.jobs for options in found} == {2, 4}
     assert {(options.duration, options.event_size) for options in found} == {(2400.0, 1 << 20)}
 
 
 def test_options_in_any_unit_go_with_a_varied_one():
     options = catalog.get("io").options.model_validate({"think": "300us", "compressible": "30%"})
-    varied = configured(request("io", options), Configuration("many", {}, {"jobs": 4}))
+    varied = apply_configuration(
+        build_request("io", options), Configuration("many", {}, {"jobs": 4})
+    )
     assert (varied.think, varied.compressible, varied.jobs) == (3e-4, 0.3, 4)

@@ -13,7 +13,7 @@ from iostudy.study import library
 from iostudy.study.model import Validity
 from iostudy.study.schema import load, parse
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget
-from iostudy.telemetry.block_requests import COST
+from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 from iostudy.telemetry.rate import DEFAULT_HZ
 from tests.study.files import GOOD, only_problem, problems, read
 
@@ -81,7 +81,7 @@ def test_disks_beside_have_names_and_file_systems(beside, words):
     [
         ("block.scheduler", "block.sheduler", 4, ["unknown factor", "mean block.scheduler"]),
         ("bfq]", "bqf]", 4, ["unknown level", "found bqf", "mq-deadline", "mean bfq"]),
-        ("bfq]", "none]", 4, ["none stands twice", "{first: none, second: none}"]),
+        ("bfq]", "none]", 4, ["none occurs twice", "{first: none, second: none}"]),
         ("[none, bfq]", "[]", 4, ["empty"]),
         ("[none, bfq]", "none", 4, ["levels are a list"]),
         ("  - dfsio-read", "  - dfsio-red", 7, ["unknown workload", "mean dfsio-read"]),
@@ -189,7 +189,7 @@ def test_any_value_in_any_section_is_a_study_error_and_not_a_crash(value):
 
 
 def test_without_root_the_study_varies_something_else_and_says_so():
-    study = load(library.find("quickstart")).without_root()
+    study = load(library.find_study("quickstart")).without_root()
     assert {f.name for f in study.factors} == {"workload.direct", "workload.record_size"}
     assert "not root" in study.notes[0]
     assert study.target == DirectoryTarget(None)
@@ -205,13 +205,13 @@ def test_settings_are_refused_in_the_section_for_those_without_root():
 def test_every_ready_made_study_is_valid():
     assert library.names()
     for name in library.names():
-        assert load(library.find(name)).question
+        assert load(library.find_study(name)).question
 
 
 @pytest.mark.parametrize("name", ["quickstrt", "no/such/file.yaml"])
 def test_a_study_that_is_not_there_names_the_ready_made_ones(name):
     with pytest.raises(UsageError, match="quickstart"):
-        library.find(name)
+        library.find_study(name)
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path):
@@ -268,7 +268,7 @@ def test_requests_are_traced_where_the_study_says_so_and_it_says_what_that_costs
     assert read(GOOD).notes == ()
     asked = read(GOOD + "telemetry: {block_latency: true}\n")
     assert asked.block_latency
-    assert asked.notes == (COST,)
+    assert asked.notes == (TRACING_COST_NOTE,)
 
 
 @pytest.mark.parametrize("value", ["on", "1", '"true"'])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.analysis.search.space import Choices, Condition, Range
-from iostudy.study.candidates import name_points, with_candidates
+from iostudy.study.candidates import add_candidates, name_points
 from iostudy.study.model import Study
 from iostudy.study.search import DEFAULT, TimeBudget, TrialBudget
 from tests.study.files import problems, read
@@ -119,7 +119,7 @@ def test_candidates_are_configurations_and_what_is_refused_is_left_out():
         "read_ahead_kb=2048, scheduler=bfq",
         "read_ahead_kb=2048, scheduler=mq-deadline, read_expire=100",
     ]
-    found = with_candidates(study, named).configurations()
+    found = add_candidates(study, named).configurations()
     assert [each.label for each in found] == [DEFAULT, *(each.label for each in named)]
     assert found[2].settings == points[1]
     assert found[0] == study.baseline
@@ -202,7 +202,7 @@ def test_what_is_wrong_is_told_at_its_line(old, new, line, words):
 
 def test_a_known_point_has_nothing_that_is_not_there_beside_the_rest():
     text = SEARCH.replace("4096}", "4096, block.mq-deadline.read_expire: 100}")
-    assert "read_expire is not there beside" in str(the_problem(text))
+    assert "read_expire does not exist with" in str(the_problem(text))
 
 
 def test_file_systems_are_compared_and_not_searched():

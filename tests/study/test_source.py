@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iostudy.errors import StudyError
-from iostudy.study.collector import MAX_PROBLEMS
+from iostudy.study.problems import MAX_PROBLEMS
 from iostudy.study.source import MAX_BYTES, decode, read, write
 from tests.study.files import GOOD, problems
 

@@ -21,7 +21,7 @@ SCRATCH = "{scratch: {device: /dev/sdz}}"
         (
             "{loopback: {size: 64MiB, beside: {disk2: ext4, other: xfs}}}",
             "",
-            "a loop-back disk of 64MiB with ext4, and beside it disk2 (ext4), other (xfs)",
+            "a loop-back disk of 64MiB with ext4, with further disks disk2 (ext4), other (xfs)",
         ),
         (SCRATCH, "", "/dev/sdz formatted with ext4"),
         (SCRATCH, "[xfs, btrfs]", "/dev/sdz formatted with xfs or btrfs"),

@@ -1,4 +1,4 @@
-"""Work that is bound to be held up by one thing: disks, control groups and programs for it.
+"""Workloads with a known bottleneck: disks, control groups and programs for them.
 
 A disk with a known speed is a loop device on another one, whose reads and writes a control group
 limits below it: to whoever looks at the upper one only, it is a slow disk. Who works in several
@@ -35,7 +35,7 @@ Groups = tuple[Path, ...]
 
 @dataclass(frozen=True)
 class Values:
-    """What a controller is told, as names of files and texts, by the version that it is in."""
+    """The files and texts to write for a controller, by its version."""
 
     v1: Sequence[tuple[str, str]]
     v2: Sequence[tuple[str, str]]
@@ -46,15 +46,15 @@ def _is_v1(controller: str) -> bool:
 
 
 @contextmanager
-def group(**told: Values) -> Iterator[Groups]:
-    """Control groups for one process, in which each controller has been told its values.
+def group(**controllers: Values) -> Iterator[Groups]:
+    """Control groups for one process, with the values of each controller.
 
     Version 1 has a hierarchy for each controller, and so a group in each of them; in version 2 a
     process can only be in one group.
     """
     name, made = f"iostudy-test-{uuid4().hex[:8]}", list[Path]()
     with ExitStack() as stack:
-        for controller, values in told.items():
+        for controller, values in controllers.items():
             is_v1 = _is_v1(controller)
             path = (GROUPS / _V1[controller] if is_v1 else GROUPS) / name
             if not is_v1:
@@ -69,7 +69,7 @@ def group(**told: Values) -> Iterator[Groups]:
 
 
 @contextmanager
-def apart() -> Iterator[Groups]:
+def separate_groups() -> Iterator[Groups]:
     """A control group of version 2 for one process that is in others of version 1 as well.
 
     None where all controllers are in version 2: a process that is in a group is apart there.
@@ -87,7 +87,7 @@ def apart() -> Iterator[Groups]:
 
 
 @contextmanager
-def capped(device: str, **limits: int) -> Iterator[Groups]:
+def capped_group(device: str, **limits: int) -> Iterator[Groups]:
     """Control groups whose ``riops`` or ``wiops`` on the device are limited."""
     number = (Path("/sys/block") / device / "dev").read_text().strip()
     v1 = [
@@ -99,14 +99,14 @@ def capped(device: str, **limits: int) -> Iterator[Groups]:
 
 
 @contextmanager
-def favoured(cores: float = 1024, memory_bytes: int | None = None) -> Iterator[Groups]:
+def favoured_group(cores: float = 1024, memory_bytes: int | None = None) -> Iterator[Groups]:
     """Control groups whose processes have a CPU before all others, up to so many cores' time.
 
     With ``memory_bytes`` also no more memory than that, page cache included.
     """
     period = 100_000
     quota = int(cores * period)
-    told = {
+    controllers = {
         "cpu": Values(
             v1=(("cpu.cfs_quota_us", str(quota)), ("cpu.shares", "262144")),
             v2=(("cpu.max", f"{quota} {period}"), ("cpu.weight", "10000")),
@@ -114,8 +114,8 @@ def favoured(cores: float = 1024, memory_bytes: int | None = None) -> Iterator[G
     }
     if memory_bytes is not None:
         limit = str(memory_bytes)
-        told["memory"] = Values([("memory.limit_in_bytes", limit)], [("memory.max", limit)])
-    with group(**told) as made:
+        controllers["memory"] = Values([("memory.limit_in_bytes", limit)], [("memory.max", limit)])
+    with group(**controllers) as made:
         yield made
 
 
@@ -130,7 +130,7 @@ def filled_disk() -> Iterator[str]:
 
 
 @contextmanager
-def upon(below: str) -> Iterator[str]:
+def stacked_loop(below: str) -> Iterator[str]:
     """A loop device on another one."""
     command = ["losetup", "--find", "--show", "--direct-io=on", f"/dev/{below}"]
     name = Path(subprocess.check_output(command, text=True).strip()).name
@@ -185,7 +185,7 @@ def spin(*groups: Groups) -> Program:
     return Program(["sh", "-c", f"echo {BEGUN}; while :; do :; done"], groups)
 
 
-def recorded(
+def record(
     devices: Sequence[str],
     workload: Sequence[Program],
     *,
@@ -204,4 +204,4 @@ def recorded(
         recorder = ProcRecorder(devices, [*roots, *pids], hz=20)
         recorder.start()
         time.sleep(seconds)
-        return recorder.stop().seen
+        return recorder.stop().summary

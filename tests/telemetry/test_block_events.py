@@ -1,4 +1,4 @@
-"""What the tracepoints tell of a device's requests is what the kernel's own counters tell."""
+"""Block requests from the tracepoints, compared with the kernel's counters."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from iostudy.settings.transaction.transaction import Transaction
 from iostudy.telemetry.block_events import BlockEvents
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.iostat import SECTOR_BYTES
-from iostudy.workloads.native.latency import compact
+from iostudy.workloads.native.latency import compact_histogram
 
 NAMES = (
     *("reads", "reads_merged", "sectors_read", "read_ms"),
@@ -51,10 +51,10 @@ def recorded(name: str, buffer_kib: int | None = None) -> Iterator[Both]:
     both = Both()
     with Transaction() as transaction:
         change = TraceInstance.prepare([device])
-        with transaction.applied(change):
+        with transaction.apply_temporarily(change):
             if buffer_kib is not None:
                 (change.path / "buffer_size_kb").write_text(str(buffer_kib))
-            events = BlockEvents(change.path, {device.number: name}, compact)
+            events = BlockEvents(change.path, {device.number: name}, compact_histogram)
             before = counters(name)
             events.start()
             yield both
@@ -109,7 +109,7 @@ def test_the_mean_is_await_without_the_time_before_the_driver_had_it(loop):
     assert own.latencies_us[0][0] <= own.mean_us <= own.max_us <= own.latencies_us[-1][0] * 1.001
 
 
-def test_events_that_were_overwritten_are_counted_and_told(loop):
+def test_overwritten_events_are_counted_and_reported(loop):
     write(loop)
     with recorded(loop, buffer_kib=8) as both:
         read(loop, 4000)
@@ -126,23 +126,23 @@ def test_a_recording_begins_with_nothing_of_the_one_before(loop):
     device = read_device(loop)
     with Transaction() as transaction:
         change = TraceInstance.prepare([device])
-        with transaction.applied(change):
+        with transaction.apply_temporarily(change):
             for count in (50, 20):
-                events = BlockEvents(change.path, {device.number: loop}, compact)
+                events = BlockEvents(change.path, {device.number: loop}, compact_histogram)
                 events.start()
                 read(loop, count)
                 assert events.stop().devices[loop]["read"].count == count
                 read(loop, 30)  # between two trials
 
 
-def test_a_device_without_requests_is_told(loop):
+def test_a_device_without_requests_is_reported(loop):
     with recorded(loop) as both:
         pass
     assert both.requests.devices == {}
-    assert both.requests.notes() == ("no request was seen on any device below the target",)
+    assert both.requests.notes() == ("no request was recorded on any device below the target",)
 
 
 def test_an_instance_that_is_not_there_is_an_error_with_its_place(tmp_path):
     with pytest.raises(TrialError) as caught:
-        BlockEvents(tmp_path, {}, compact).start()
+        BlockEvents(tmp_path, {}, compact_histogram).start()
     assert str(tmp_path / "events/header_page") in caught.value.found

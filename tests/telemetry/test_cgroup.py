@@ -1,4 +1,4 @@
-"""Caps of a control group, and how long it was held back."""
+"""Caps and throttling of a control group."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pytest
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.confidence import Confidence
 from iostudy.diagnosis.context import DiagnosisContext
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.diagnosis.rules.cpu_quota import HELD_BACK
+from iostudy.diagnosis.rules.cpu_quota import THROTTLED
 from iostudy.diagnosis.rules.memory import STALLED
 from iostudy.settings import kinds
 from iostudy.settings.transaction.transaction import Transaction
-from iostudy.telemetry.cgroup import caps_by_device, cgroup_figures
+from iostudy.telemetry.cgroup import compute_caps, compute_cgroup_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 from iostudy.units import KIB
@@ -42,10 +43,10 @@ def test_a_cap_belongs_to_the_device_of_its_number():
     number = np.array([8 << 20 | 16, NAN, 8 << 20 | 16])
     samples.columns["disk.sdb.number"] = number
     samples.columns["disk.sda.number"] = number - 16
-    assert caps_by_device(samples) == {"sdb": {"cap_wkB/s": 1, "cap_r/s": 50}}
+    assert compute_caps(samples) == {"sdb": {"cap_wkB/s": 1, "cap_r/s": 50}}
 
 
-def test_what_the_group_moved_stands_beside_its_cap():
+def test_a_cap_has_the_rate_of_its_group():
     samples = recorded(
         **{
             "8:16.max_riops": [50, NAN, 50],
@@ -56,15 +57,17 @@ def test_what_the_group_moved_stands_beside_its_cap():
         }
     )
     samples.columns["disk.sdb.number"] = np.full(3, 8 << 20 | 16)
-    assert caps_by_device(samples) == {"sdb": {"cap_wkB/s": 1, "cap_r/s": 50, "capped_r/s": 40}}
+    assert compute_caps(samples) == {"sdb": {"cap_wkB/s": 1, "cap_r/s": 50, "capped_r/s": 40}}
 
 
 def test_time_held_back_is_read_now_and_then():
-    assert cgroup_figures(recorded(throttled_us=[0, NAN, 1e6]))["%quota"] == pytest.approx(25)
-    assert cgroup_figures(recorded(throttled_us=[0, NAN, 9e6]))["%quota"] == 100
+    assert compute_cgroup_figures(recorded(throttled_us=[0, NAN, 1e6]))["%quota"] == pytest.approx(
+        25
+    )
+    assert compute_cgroup_figures(recorded(throttled_us=[0, NAN, 9e6]))["%quota"] == 100
     limits = recorded(memory_high=[1, 3, 9], memory_max_hits=[0, NAN, 2])
-    assert cgroup_figures(limits) == {"memory_high/s": 2, "memory_max_hits/s": 0.5}
-    assert cgroup_figures(recorded()) == {}
+    assert compute_cgroup_figures(limits) == {"memory_high/s": 2, "memory_max_hits/s": 0.5}
+    assert compute_cgroup_figures(recorded()) == {}
 
 
 @pytest.mark.parametrize(
@@ -86,44 +89,47 @@ def test_held_back_on_several_processors_is_a_share_of_the_time(
 ):
     columns = {"throttled_us": [0, NAN, held_back * 1e6]}
     of_group = recorded(**columns, used_us=[7, NAN, 7 + used * 1e6])
-    assert cgroup_figures(of_group)["%quota"] == pytest.approx(percent)
+    assert compute_cgroup_figures(of_group)["%quota"] == pytest.approx(percent)
     of_workload = recorded(**columns)
     of_workload.columns["workload.cpu_us"] = np.array([7, NAN, 7 + used * 1e6])
-    assert cgroup_figures(of_workload)["%quota"] == pytest.approx(percent)
+    assert compute_cgroup_figures(of_workload)["%quota"] == pytest.approx(percent)
 
 
 def test_what_ran_out_in_few_periods_was_held_back_in_no_more():
     """Of 40 periods in two: eight processors, each held back for nearly all of both."""
     columns = {"throttled_us": [0, NAN, 8 * 2 * 95e3], "period_us": [1e5, NAN, 1e5]}
     of_two = recorded(**columns, throttled_periods=[5, NAN, 7])
-    assert cgroup_figures(of_two)["%quota"] == pytest.approx(5)
+    assert compute_cgroup_figures(of_two)["%quota"] == pytest.approx(5)
 
 
 @pytest.mark.root
 @pytest.mark.skipif(not device._limits_io(), reason="no control group that limits I/O")
-def test_the_cap_and_the_bytes_of_a_real_group_are_seen(loop, state_dir):
+def test_the_cap_and_the_bytes_of_a_real_group(loop, state_dir):
     wanted = device.wanted(loop, wbps="16MiB", riops="70")
-    with Transaction() as transaction, transaction.applied(*kinds.changes(wanted)):
+    with (
+        Transaction() as transaction,
+        transaction.apply_temporarily(*kinds.prepare_changes(wanted)),
+    ):
         recorder = ProcRecorder([loop], [os.getpid()], hz=20)
         recorder.start()
         device.bytes_per_second(loop, writes=4)
         telemetry = recorder.stop()
-    seen = telemetry.seen.devices[loop]
+    seen = telemetry.summary.devices[loop]
     assert (seen["cap_wkB/s"], seen["cap_r/s"]) == (16 * 1024, 70)
     assert "cap_rkB/s" not in seen
     written = [own["written_bytes"] for own in telemetry.samples.keyed("cgroup").values()]
     assert [values[-1] - values[0] for values in written] == [4 * MIB]
-    assert seen["capped_wkB/s"] * telemetry.seen.seconds == pytest.approx(4 * KIB)
+    assert seen["capped_wkB/s"] * telemetry.summary.seconds == pytest.approx(4 * KIB)
     assert seen["capped_r/s"] == 0
 
 
 @pytest.mark.root
 @pytest.mark.skipif(not device._limits_io(), reason="no control group that limits I/O")
 def test_what_others_read_does_not_count_against_the_groups_cap():
-    with emulated.filled_disk() as disk, emulated.capped(disk, riops=500) as group:
+    with emulated.filled_disk() as disk, emulated.capped_group(disk, riops=500) as group:
         own = emulated.io([disk], "read", group, think_seconds=0.02)
         other = emulated.io([disk], "read")
-        seen = emulated.recorded([disk], [own], beside=[other])
+        seen = emulated.record([disk], [own], beside=[other])
     figures = seen.devices[disk]
     assert figures["r/s"] > 500
     assert 0 < figures["capped_r/s"] < 60
@@ -142,23 +148,23 @@ def test_without_a_workload_there_is_no_group():
 def test_a_group_that_used_up_its_quota_is_held_back(spinners):
     """Half a core for all of them: what one has of it, or a part of it on each processor."""
     at_once = min(spinners, os.cpu_count() or 1)
-    with emulated.favoured(cores=0.5) as group:
-        seen = emulated.recorded([], [emulated.spin(group)] * spinners)
+    with emulated.favoured_group(cores=0.5) as group:
+        seen = emulated.record([], [emulated.spin(group)] * spinners)
     # How long depends on how fast they used up their share, which others may hold back as well.
-    assert HELD_BACK.high <= seen.machine["%quota"] <= 100 * (1 - 0.5 / at_once) + 15
+    assert THROTTLED.high <= seen.machine["%quota"] <= 100 * (1 - 0.5 / at_once) + 15
     (first, *_) = diagnose(seen, DiagnosisContext()).findings
     assert (first.limit, first.confidence) == (Bottleneck.QUOTA, Confidence.HIGH)
 
 
 @pytest.mark.root
-def test_whose_work_stands_still_for_memory_is_told_by_the_group():
+def test_the_group_pressure_attributes_memory_stalls():
     """A reader of a slow disk, beside a writer that is at the limit of a group of its own."""
     with (
-        reading(emulated.apart) as (disk, reader),
-        writing_with_little_memory(emulated.apart) as (other, writer),
+        reading(emulated.separate_groups) as (disk, reader),
+        writing_with_little_memory(emulated.separate_groups) as (other, writer),
     ):
-        read = emulated.recorded([disk], [reader], beside=[writer])
-        written = emulated.recorded([other], [writer], beside=[reader])
+        read = emulated.record([disk], [reader], beside=[writer])
+        written = emulated.record([other], [writer], beside=[reader])
     # How long depends on what else the machine does meanwhile.
     for seen in (read, written):
         assert seen.machine["memory_some"] >= STALLED.low
@@ -170,12 +176,12 @@ def test_whose_work_stands_still_for_memory_is_told_by_the_group():
 
 
 @pytest.mark.root
-def test_without_a_group_apart_memory_is_told_of_a_neighbour_with_low_confidence():
+def test_without_a_separate_group_memory_stalls_have_low_confidence():
     with (
         reading(nullcontext) as (disk, reader),
         writing_with_little_memory(nullcontext) as (_, writer),
     ):
-        seen = emulated.recorded([disk], [reader], beside=[writer])
+        seen = emulated.record([disk], [reader], beside=[writer])
     assert seen.machine["memory_some"] >= STALLED.low
     assert memory(seen, disk) in {None, Confidence.LOW}
 
@@ -185,8 +191,8 @@ def reading(apart):
     """16 threads that read from a disk of 500 reads a second: the disk, and their program."""
     with (
         emulated.filled_disk() as below,
-        emulated.upon(below) as disk,
-        emulated.capped(below, riops=500) as group,
+        emulated.stacked_loop(below) as disk,
+        emulated.capped_group(below, riops=500) as group,
         apart() as own,
     ):
         yield disk, emulated.io([disk], "read", group, own or (), threads=16)
@@ -197,7 +203,7 @@ def writing_with_little_memory(apart):
     """The same of four that write through the page cache, of which 60 MiB may be theirs."""
     with (
         emulated.filled_disk() as disk,
-        emulated.favoured(memory_bytes=60 * MIB) as group,
+        emulated.favoured_group(memory_bytes=60 * MIB) as group,
         apart() as own,
     ):
         writes = {"direct": False, "order": "sequential", "record_bytes": 64 * KIB}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.telemetry.clocks import clock_figures
+from iostudy.telemetry.clocks import compute_clock_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 
 
 def figures(boottime):
     columns = {"clock.boottime_ns": np.array(boottime)}
-    return clock_figures(Samples(np.array([0.0, 0.1, 0.5]), columns))
+    return compute_clock_figures(Samples(np.array([0.0, 0.1, 0.5]), columns))
 
 
 def test_what_one_clock_runs_ahead_of_the_other_is_a_suspend():
@@ -29,6 +29,6 @@ def test_clocks_that_are_read_one_after_the_other_do_not_suspend():
 def test_this_machine_was_awake():
     recorder = ProcRecorder([], hz=100)
     recorder.start()
-    machine = recorder.stop().seen.machine
+    machine = recorder.stop().summary.machine
     assert machine["suspended_s"] == 0
     assert machine["samples"] >= 2

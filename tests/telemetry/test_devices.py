@@ -1,4 +1,4 @@
-"""A device that goes, comes back or is replaced in mid-recording."""
+"""Devices that disappear, return or are replaced during a recording."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from iostudy.telemetry import devices
-from iostudy.telemetry.devices import figures_by_device
+from iostudy.telemetry.devices import compute_device_figures
 from iostudy.telemetry.samples import Samples
 from tests.telemetry.test_iostat import COUNTERS
 
@@ -20,7 +20,7 @@ def recorded(reads, number=(8.0, 8.0, 8.0, 8.0)):
     for values in columns.values():
         values[np.isnan(reads)] = NAN
     columns |= {"disk.sda.reads": np.array(reads), "disk.sda.number": np.array(number)}
-    return figures_by_device(Samples(np.array([0.0, 1.0, 2.0, 4.0]), columns))
+    return compute_device_figures(Samples(np.array([0.0, 1.0, 2.0, 4.0]), columns))
 
 
 def test_rates_are_over_the_whole_recording():
@@ -56,11 +56,11 @@ def several(count: int) -> Samples:
 @pytest.mark.parametrize("at_once", [1, 150, 1 << 16])
 def test_devices_have_their_own_figures_however_many_are_worked_out_together(monkeypatch, at_once):
     monkeypatch.setattr(devices, "_VALUES_AT_ONCE", at_once)
-    told = figures_by_device(several(7))
+    told = compute_device_figures(several(7))
     assert [figures["r/s"] for figures in told.values()] == pytest.approx(range(7))
     assert list(told) == [f"sd{index}" for index in range(7)]
 
 
 def test_devices_that_nobody_asks_for_are_left_out():
-    assert set(figures_by_device(several(5), {"sd3", "sd1", "gone"})) == {"sd1", "sd3"}
-    assert figures_by_device(several(5), ()) == {}
+    assert set(compute_device_figures(several(5), {"sd3", "sd1", "gone"})) == {"sd1", "sd3"}
+    assert compute_device_figures(several(5), ()) == {}

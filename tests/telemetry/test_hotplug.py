@@ -1,4 +1,4 @@
-"""Devices that come, go and are replaced by another of their name while a recording runs."""
+"""Hot-plugged and replaced devices during a real recording."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.telemetry.samples import known
+from iostudy.telemetry.samples import drop_missing
 from tests.device.test_cgroup import bytes_per_second
 from tests.fixtures_loop import MIB, loop_disk, replace_loop
 
@@ -29,7 +29,7 @@ def test_another_file_in_the_same_device_is_the_same_device(loop, tmp_path):
     _attach(loop, other)
     bytes_per_second(loop, writes=8)
     _attach(loop, backing)
-    seen = recorder.stop().seen
+    seen = recorder.stop().summary
     assert seen.devices[loop]["kB_wrtn"] == pytest.approx(16 * 1024)
 
 
@@ -44,11 +44,11 @@ def test_a_device_that_another_of_its_name_replaces_counts_for_itself(loop):
     telemetry = recorder.stop()
     # The kernel begins anew: less than what the former one had counted before the recording.
     written = telemetry.samples.keyed("disk")[loop]["sectors_written"]
-    assert np.diff(known(written)).min() < 0
-    assert telemetry.seen.devices[loop]["kB_wrtn"] == pytest.approx(4 * 1024)
+    assert np.diff(drop_missing(written)).min() < 0
+    assert telemetry.summary.devices[loop]["kB_wrtn"] == pytest.approx(4 * 1024)
 
 
-def test_a_device_that_comes_in_mid_recording_is_seen_from_then_on():
+def test_a_device_added_during_a_recording_has_figures_from_then_on():
     recorder = ProcRecorder(None, hz=100)
     recorder.start()
     time.sleep(0.2)
@@ -57,7 +57,7 @@ def test_a_device_that_comes_in_mid_recording_is_seen_from_then_on():
         bytes_per_second(late, writes=8)
         time.sleep(0.1)
         telemetry = recorder.stop()
-    assert telemetry.seen.devices[late]["kB_wrtn"] == pytest.approx(8 * 1024)
+    assert telemetry.summary.devices[late]["kB_wrtn"] == pytest.approx(8 * 1024)
     samples = telemetry.samples.keyed("disk")[late]["reads"]
     assert len(samples) == len(telemetry.samples.seconds)
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.telemetry.iostat import EXTENDED, OLD, device_figures, old_figures
+from iostudy.telemetry.iostat import (
+    EXTENDED_FIGURES,
+    OLD_FIGURES,
+    compute_iostat_figures,
+    compute_old_figures,
+)
 
 COUNTERS = (
     *("reads", "reads_merged", "sectors_read", "read_ms"),
@@ -34,7 +39,7 @@ def test_the_figures_of_known_seconds():
         "flushes": 8,
         "flush_ms": 20,
     }
-    figures = device_figures(moved, 2.0)
+    figures = compute_iostat_figures(moved, 2.0)
     expected = {
         "r/s": 50,
         "rkB/s": 2000,
@@ -62,19 +67,19 @@ def test_the_figures_of_known_seconds():
         "kB_wrtn": 500,
     }
     assert figures == pytest.approx(expected)
-    assert set(EXTENDED) < set(figures)
+    assert set(EXTENDED_FIGURES) < set(figures)
     old = {"avgrq-sz": 17192 / 154, "avgqu-sz": 0.75, "await": 756 / 154, "svctm": 600 / 154}
-    assert old_figures(figures) == pytest.approx(old)
+    assert compute_old_figures(figures) == pytest.approx(old)
 
 
 def test_an_idle_device_has_zeros_and_no_division_by_zero():
-    figures = device_figures(ZERO, 1.0)
+    figures = compute_iostat_figures(ZERO, 1.0)
     assert set(figures.values()) == {0.0}
-    assert old_figures(figures) == dict.fromkeys(OLD, 0.0)
+    assert compute_old_figures(figures) == dict.fromkeys(OLD_FIGURES, 0.0)
 
 
-def test_more_time_than_there_was_is_told_as_iostat_does():
-    assert device_figures(ZERO | {"io_ms": 1040}, 1.0)["%util"] == pytest.approx(104)
+def test_utilization_above_100_percent_is_kept_as_in_iostat():
+    assert compute_iostat_figures(ZERO | {"io_ms": 1040}, 1.0)["%util"] == pytest.approx(104)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +94,6 @@ def test_more_time_than_there_was_is_told_as_iostat_does():
 )
 def test_the_old_figures_are_those_that_the_iostat_of_report_r3_printed(printed, old):
     sizes = {f"{letter}kB/s": 1024 * printed.get(f"{letter}MB/s", 0) for letter in "rw"}
-    figures = old_figures(dict.fromkeys(EXTENDED, 0.0) | printed | sizes)
+    figures = compute_old_figures(dict.fromkeys(EXTENDED_FIGURES, 0.0) | printed | sizes)
     for name, value in old.items():
         assert figures[name] == pytest.approx(value, abs=0.015)

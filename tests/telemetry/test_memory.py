@@ -1,4 +1,4 @@
-"""Dirty pages against the limits of the kernel, and memory that is reclaimed."""
+"""Dirty pages relative to the kernel's limits, and memory reclaim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from iostudy.telemetry.memory import memory_figures
+from iostudy.telemetry.memory import compute_memory_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 
@@ -17,7 +17,7 @@ SECONDS = np.array([0.0, 1.0, 2.0, 4.0])
 
 def figures(**columns):
     whole = {f"vm.{name}": np.array(values, float) for name, values in columns.items()}
-    return memory_figures(Samples(SECONDS, {"vm.page_kb": np.full(4, 4.0)} | whole))
+    return compute_memory_figures(Samples(SECONDS, {"vm.page_kb": np.full(4, 4.0)} | whole))
 
 
 def dirty(pages, limit=(400,) * 4, background=(200,) * 4):
@@ -52,7 +52,7 @@ def test_samples_in_which_they_are_missing_do_not_count():
     assert dirty([0, 200, NAN, 400])["%throttled"] == pytest.approx(50)
 
 
-def test_a_kernel_that_does_not_tell_its_limits_still_tells_what_is_dirty():
+def test_without_dirty_limits_dirty_memory_is_known():
     seen = figures(nr_dirty=[1, 1, 1, 1], nr_writeback=[0, 0, 0, 0])
     assert set(seen) == {"dirty_kB", "dirty_max_kB", "writeback_kB"}
 
@@ -64,14 +64,14 @@ def test_rates_are_over_the_time_in_which_they_are_known():
 
 def test_what_was_left_at_the_worst_moment():
     columns = {"memory.available_kb": np.array([500.0, 20.0, NAN, 300.0])}
-    assert memory_figures(Samples(SECONDS, columns)) == {"available_min_kB": 20}
+    assert compute_memory_figures(Samples(SECONDS, columns)) == {"available_min_kB": 20}
 
 
-def test_this_machine_tells_all(tmp_path):
+def test_this_machine_has_all_memory_figures(tmp_path):
     recorder = ProcRecorder([], hz=100)
     recorder.start()
     (tmp_path / "written").write_bytes(bytes(8 << 20))
-    machine = recorder.stop().seen.machine
+    machine = recorder.stop().summary.machine
     assert machine["dirty_max_kB"] > 0
     assert machine["available_min_kB"] > 0
     assert 0 <= machine["%throttled"] <= 100

@@ -1,4 +1,4 @@
-"""sar's figures of interfaces, and segments that were sent again."""
+"""sar's figures of interfaces, and TCP retransmissions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import threading
 import numpy as np
 import pytest
 
-from iostudy.telemetry.network import figures_by_interface, tcp_figures
+from iostudy.telemetry.network import compute_interface_figures, compute_tcp_figures
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Samples
 
@@ -34,19 +34,19 @@ def test_figures_are_sars():
         tx_dropped=(0, 1, 1),
         speed_mbit=(10, NAN, 10),
     )
-    told = figures_by_interface(Samples(SECONDS, columns))["eth0"]
+    told = compute_interface_figures(Samples(SECONDS, columns))["eth0"]
     assert (told["rxkB/s"], told["rxpck/s"], told["txdrop/s"]) == (2, 10, 0.5)
     assert told["%ifutil"] == pytest.approx(10)
 
 
 def test_a_speed_that_is_not_known_gives_no_utilization():
-    assert "%ifutil" not in figures_by_interface(Samples(SECONDS, interface("lo")))["lo"]
+    assert "%ifutil" not in compute_interface_figures(Samples(SECONDS, interface("lo")))["lo"]
 
 
 def test_an_interface_of_which_only_the_speed_is_known_has_no_figures():
     """As in recordings that were made in another network namespace than that of /sys."""
     columns = interface("lo") | {"net.eth0.speed_mbit": np.array([1000, NAN, 1000])}
-    assert set(figures_by_interface(Samples(SECONDS, columns))) == {"lo"}
+    assert set(compute_interface_figures(Samples(SECONDS, columns))) == {"lo"}
 
 
 @pytest.mark.root
@@ -63,7 +63,7 @@ def test_in_another_network_namespace_than_that_of_sys(tmp_path):
         "recorder = ProcRecorder([])\n"
         "recorder.start()\n"
         "telemetry = recorder.stop()\n"
-        "print(*telemetry.samples.keyed('net'), *telemetry.seen.network)\n"
+        "print(*telemetry.samples.keyed('net'), *telemetry.summary.network)\n"
     )
     inside = ["unshare", "--net", "--mount", "sh", "-e", str(namespace)]
     done = subprocess.run(
@@ -81,7 +81,7 @@ def test_an_interface_counts_while_it_is_there():
         values[0] = NAN
     columns["net.eth1.rx_packets"] = np.array([NAN, 100, 130])
     columns |= {name.replace("eth1", "eth2"): np.full(3, NAN) for name in columns}
-    told = figures_by_interface(Samples(SECONDS, columns))
+    told = compute_interface_figures(Samples(SECONDS, columns))
     assert set(told) == {"eth1"}
     assert told["eth1"]["rxpck/s"] == 30
 
@@ -89,11 +89,11 @@ def test_an_interface_counts_while_it_is_there():
 def test_segments_sent_again():
     columns = {"tcp.retransmitted": [0, NAN, 4], "tcp.out_segments": [0, NAN, 200]}
     samples = Samples(SECONDS, {name: np.array(v, float) for name, v in columns.items()})
-    assert tcp_figures(samples) == {"retrans/s": 2, "%retrans": 2}
-    assert tcp_figures(Samples(SECONDS, {})) == {}
+    assert compute_tcp_figures(samples) == {"retrans/s": 2, "%retrans": 2}
+    assert compute_tcp_figures(Samples(SECONDS, {})) == {}
 
 
-def test_what_goes_through_the_loopback_is_seen():
+def test_loopback_traffic_is_recorded():
     size = 4 << 20
     recorder = ProcRecorder([], hz=100)
     recorder.start()
@@ -104,7 +104,7 @@ def test_what_goes_through_the_loopback_is_seen():
             while connection.recv(1 << 16):
                 pass
         sender.join()
-    seen = recorder.stop().seen
+    seen = recorder.stop().summary
     assert seen.network["lo"]["rxkB/s"] * seen.seconds >= size / 1024
     assert seen.network["lo"]["rxpck/s"] > 0
     assert seen.machine["%retrans"] >= 0

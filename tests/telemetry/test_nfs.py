@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iostudy.telemetry.nfs import figures_by_mount
+from iostudy.telemetry.nfs import compute_mount_figures
 from iostudy.telemetry.samples import Samples
 
 NAN = float("nan")
@@ -20,7 +20,7 @@ def mounted(kinds=("read", "write", "commit", "other"), **counted):
     names = [f"{kind}_{name}" for kind in kinds for name in COUNTERS]
     columns = dict.fromkeys(names, (7, NAN, 7, 7)) | counted
     named = {f"nfs./mnt/a.b.{key}": np.array(values, float) for key, values in columns.items()}
-    return figures_by_mount(Samples(SECONDS, named))
+    return compute_mount_figures(Samples(SECONDS, named))
 
 
 def test_figures_are_nfsiostats():

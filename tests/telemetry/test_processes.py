@@ -1,4 +1,4 @@
-"""Which processes did what: real ones, on a real disk."""
+"""Attribution of I/O and CPU time to real processes on a real disk."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ import pytest
 from iostudy import _native
 from iostudy.diagnosis.bottleneck import Bottleneck
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.demand import UNSERVED, demand
+from iostudy.diagnosis.demand import compute_demand
 from iostudy.diagnosis.diagnose import diagnose
-from iostudy.telemetry.processes import busiest, busiest_foreign, workload_figures
+from iostudy.diagnosis.thresholds import CPU_STARVED
+from iostudy.telemetry.processes import compute_workload_figures, find_busiest, find_busiest_foreign
 from iostudy.telemetry.recorder import ProcRecorder
-from iostudy.telemetry.samples import Process, Samples, known
+from iostudy.telemetry.samples import Process, Samples, drop_missing
 from tests.telemetry.emulated import (
     Program,
-    capped,
-    favoured,
+    capped_group,
+    favoured_group,
     filled_disk,
     io,
-    recorded,
+    record,
     spin,
-    upon,
+    stacked_loop,
 )
 
 MIB = 1 << 20
@@ -96,29 +97,32 @@ def beside():
     shell.process.wait()
 
 
-def test_what_a_child_writes_is_the_workloads_also_when_it_was_too_short_to_be_seen(folder):
+@pytest.mark.child
+def test_writes_of_a_short_child_count_for_the_workload(folder):
     telemetry = watch(lambda: subprocess.run(dd(folder / "file", 32), check=True))
-    assert 32 * KB <= telemetry.seen.workload["written_kB"] < 33 * KB
+    assert 32 * KB <= telemetry.summary.workload["written_kB"] < 33 * KB
 
 
-def test_what_is_removed_before_it_is_written_out_is_told(folder):
+@pytest.mark.child
+def test_cancelled_writes_are_counted(folder):
     path = str(folder / "file")
     code = f"import os\nopen({path!r}, 'wb').write(bytes({8 * MIB}))\nos.unlink({path!r})"
-    workload = watch(lambda: subprocess.run(python(code), check=True)).seen.workload
+    workload = watch(lambda: subprocess.run(python(code), check=True)).summary.workload
     assert workload["cancelled_kB"] >= 7 * KB
 
 
-def test_what_another_process_does_is_foreign_and_is_called_by_its_name(folder, beside):
+@pytest.mark.child
+def test_another_process_is_foreign_and_has_its_name(folder, beside):
     own = subprocess.Popen(["sleep", "60"])
     line = " ".join(dd(folder / "file", 48))
     telemetry = watch(lambda: beside.do(f"{line}; sleep 1.1 & wait; {line}"), [own.pid])
     own.kill()
     own.wait()
-    assert telemetry.seen.workload["written_kB"] == 0
+    assert telemetry.summary.workload["written_kB"] == 0
     written = telemetry.samples.columns["foreign.written_bytes"]
     assert written[-1] >= 96 * MIB
-    assert sum(each.written_kB for each in telemetry.seen.foreign) >= 96 * KB
-    shell = next(each for each in telemetry.seen.foreign if each.pid == beside.process.pid)
+    assert sum(each.written_kB for each in telemetry.summary.foreign) >= 96 * KB
+    shell = next(each for each in telemetry.summary.foreign if each.pid == beside.process.pid)
     assert (shell.name, shell.written_kB >= 48 * KB) == ("sh", True)
 
 
@@ -140,7 +144,7 @@ def spun():
     spinner.start()
     watch(lambda: None)  # what is done once in a process is not the spinner's
     before = time.process_time()
-    seen = watch(lambda: time.sleep(3)).seen
+    seen = watch(lambda: time.sleep(3)).summary
     spent = 100 * (time.process_time() - before) / seen.seconds
     # It was there at both ends, which are looked at whatever a scan costs.
     stop.set()
@@ -170,7 +174,7 @@ def looked(**columns):
     }
     for name in ("cpu_us", "read_bytes", "written_bytes", "cancelled_bytes"):
         named[f"workload.{name}"] = np.array([0.0, NAN, NAN, NAN, 2e6])
-    return workload_figures(Samples(np.array(AT), named))
+    return compute_workload_figures(Samples(np.array(AT), named))
 
 
 def test_what_threads_did_is_not_known_from_looks_before_and_after_it():
@@ -184,7 +188,7 @@ def test_what_threads_did_is_not_known_from_looks_before_and_after_it():
     assert figures["%cpu"] == pytest.approx(80)
 
 
-def test_what_threads_did_is_told_of_the_looks_between_those():
+def test_thread_states_are_means_of_the_inner_scans():
     figures = looked(
         busiest_thread_us={0: 0.0, 2: 0.9e6, 3: 1.9e6, 4: 1.9e6},
         threads={0: 3.0, 2: 9.0, 3: 9.0, 4: 3.0},
@@ -213,28 +217,28 @@ def test_the_busiest_thread_is_that_of_all_intervals_that_ended_before_the_run_d
 
 
 def spun_beside():
-    with favoured() as group:
-        return recorded([], [spin(group)], roots=[os.getpid()])
+    with favoured_group() as group:
+        return record([], [spin(group)], roots=[os.getpid()])
 
 
 @pytest.mark.root
 def test_the_thread_that_looks_is_no_part_of_what_the_workload_wants():
     """The root of a study's workload is iostudy itself, in which that thread runs."""
-    asked = demand(in_a_process_of_its_own(spun_beside), DiagnosisContext(concurrency=1))
+    asked = compute_demand(in_a_process_of_its_own(spun_beside), DiagnosisContext(concurrency=1))
     assert asked is not None
     assert asked.running == pytest.approx(1, abs=0.5)
-    assert asked.unserved < UNSERVED
+    assert asked.starved_share < CPU_STARVED
 
 
 @pytest.mark.root
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor anyway")
-def test_what_may_use_one_processor_alone_is_told_that_this_is_the_limit():
+def test_a_workload_with_one_allowed_processor_is_limited_by_it():
     here = str(min(os.sched_getaffinity(0)))
-    with favoured() as group:
+    with favoured_group() as group:
         pair = [
             Program(["taskset", "--cpu-list", here, *spin().command], [group]) for _ in range(2)
         ]
-        seen = recorded([], pair, seconds=2.0)
+        seen = record([], pair, seconds=2.0)
     assert seen.workload["allowed_cores"] == 1
     told = diagnose(seen, DiagnosisContext())
     assert told.limit is Bottleneck.CPU, told.sentence
@@ -244,8 +248,12 @@ def test_what_may_use_one_processor_alone_is_told_that_this_is_the_limit():
 @pytest.mark.root
 def test_a_thread_of_the_kernel_that_polls_is_not_the_workloads_busiest():
     polled = {"method": "io_uring", "depth": 4, "sqpoll": True}
-    with filled_disk() as below, upon(below) as disk, capped(below, riops=200) as group:
-        seen = recorded([disk], [io([disk], "read", group, **polled)], seconds=3.0)
+    with (
+        filled_disk() as below,
+        stacked_loop(below) as disk,
+        capped_group(below, riops=200) as group,
+    ):
+        seen = record([disk], [io([disk], "read", group, **polled)], seconds=3.0)
     if seen.workload["%cpu"] < 50:
         pytest.skip("this kernel has no thread that polls")
     assert seen.workload["%thread"] < 50
@@ -254,6 +262,7 @@ def test_a_thread_of_the_kernel_that_polls_is_not_the_workloads_busiest():
     assert told.limit not in (Bottleneck.CORE, Bottleneck.CPU), told.sentence
 
 
+@pytest.mark.child
 def test_a_daemon_that_its_parent_left_behind_stays_the_workloads(folder):
     """It was seen while its parent was there."""
     target, done = str(folder / "file"), folder / "done"
@@ -284,9 +293,10 @@ time.sleep(60)
     telemetry = watch(work, [parent.pid])
     os.kill(daemon, signal.SIGKILL)
     parent.stdout.close()
-    assert telemetry.seen.workload["written_kB"] >= 16 * KB
+    assert telemetry.summary.workload["written_kB"] >= 16 * KB
 
 
+@pytest.mark.child
 def test_processes_that_come_and_are_killed_while_proc_is_read(folder):
     """Sums never go back, and are as the kernel has them of all children together."""
     reader = _native.Reader([], [os.getpid()])
@@ -312,8 +322,8 @@ def test_processes_that_come_and_are_killed_while_proc_is_read(folder):
 
 def scans(reader):
     """What the workload had used at each scan since this was last asked for."""
-    counted = Samples.of(reader.take()).columns.get("workload.cpu_us", np.array([]))
-    return known(counted[1:]).tolist()
+    counted = Samples.from_native(reader.take()).columns.get("workload.cpu_us", np.array([]))
+    return drop_missing(counted[1:]).tolist()
 
 
 def next_scans(reader):
@@ -326,14 +336,16 @@ def next_scans(reader):
     pytest.fail("not scanned in a minute")
 
 
+@pytest.mark.child
 def test_a_process_that_is_not_there_is_no_workload():
     gone = subprocess.Popen(["true"])
     gone.wait()
     telemetry = watch(lambda: None, [gone.pid])
-    assert telemetry.seen.workload == {}
+    assert telemetry.summary.workload == {}
     assert not any(name.startswith("workload.") for name in telemetry.samples.columns)
 
 
+@pytest.mark.child
 def test_a_name_is_whatever_a_program_calls_itself():
     name = "a) R 1 (\x1b["
     code = f"import pathlib\npathlib.Path('/proc/self/comm').write_text({name!r})\nwhile True: pass"
@@ -356,9 +368,9 @@ def test_of_the_busiest_some_moved_much_and_some_computed_much():
     writers = [process(pid, 0.1, pid * MIB) for pid in range(1, 9)]
     spinner = process(9, 5.0)
     own = process(10, 9.0, 99 * MIB, of_workload=True)
-    told = busiest_foreign([*writers, spinner, own])
+    told = find_busiest_foreign([*writers, spinner, own])
     assert [each.pid for each in told][:2] == [8, 9]
     assert len(told) == 5
-    assert busiest([*writers, spinner, own]) == own
-    assert busiest([process(1, 0.2), process(2, 0.3)]).pid == 2
-    assert busiest([]) is None
+    assert find_busiest([*writers, spinner, own]) == own
+    assert find_busiest([process(1, 0.2), process(2, 0.3)]).pid == 2
+    assert find_busiest([]) is None

@@ -1,4 +1,4 @@
-"""A recording tells what happened between its two ends."""
+"""A recording covers what happened between its two ends."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iostudy.telemetry.iostat import SECTOR_BYTES
-from iostudy.telemetry.processors import cpu_shares
+from iostudy.telemetry.processors import compute_cpu_shares
 from iostudy.telemetry.recorder import ProcRecorder
 
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
@@ -37,9 +37,9 @@ def test_totals_lie_between_what_the_kernel_counted_before_and_after(disk):
     time.sleep(0.1)
     telemetry = recorder.stop()
     written = counters(disk)[6] - outer[6]
-    assert 0 <= telemetry.seen.devices[disk]["kB_wrtn"] <= written * SECTOR_BYTES / 1024
-    assert telemetry.seen.seconds >= 0.1
-    shares = [telemetry.seen.machine[name] for name in cpu_shares(ONE_TICK_EACH)]
+    assert 0 <= telemetry.summary.devices[disk]["kB_wrtn"] <= written * SECTOR_BYTES / 1024
+    assert telemetry.summary.seconds >= 0.1
+    shares = [telemetry.summary.machine[name] for name in compute_cpu_shares(ONE_TICK_EACH)]
     assert sum(shares) == pytest.approx(100)
 
 
@@ -47,7 +47,7 @@ def test_samples_are_a_table_with_one_row_a_sample(disk):
     recorder = ProcRecorder([disk], hz=100)
     recorder.start()
     time.sleep(0.1)
-    samples = recorder.stop().samples.table()
+    samples = recorder.stop().samples.to_table()
     assert samples.height >= 3
     assert samples["seconds"].is_sorted()
     assert {f"disk.{disk}.sectors_read", "cpu.steal"} <= set(samples.columns)
@@ -57,5 +57,5 @@ def test_a_device_that_is_not_there_has_no_figures():
     recorder = ProcRecorder(["no-such-disk"], hz=100)
     recorder.start()
     telemetry = recorder.stop()
-    assert telemetry.seen.devices == {}
+    assert telemetry.summary.devices == {}
     assert not any(name.startswith("disk.") for name in telemetry.samples.columns)

@@ -1,4 +1,4 @@
-"""Counters between samples: wraps, replaced devices, and what was missing."""
+"""Counters between samples: wraps, replaced devices and missing values."""
 
 from __future__ import annotations
 
@@ -10,50 +10,58 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iostudy._native import Reader
-from iostudy.telemetry.samples import Samples, held, moved, rates_of_known, total
+from iostudy.telemetry.samples import (
+    Samples,
+    counter_increments,
+    mean_rates,
+    sum_known,
+    time_weighted_mean,
+)
 
 NAN = math.nan
 
 
 @given(st.integers(2**31, 2**32 - 1), st.integers(0, 2**31 - 1))
 def test_a_counter_of_32_bits_may_wrap_once(before, step):
-    assert moved(np.array([before, (before + step) % 2**32], float)).tolist() == [step]
+    assert counter_increments(np.array([before, (before + step) % 2**32], float)).tolist() == [step]
 
 
 @given(st.integers(1, 2**31 - 1) | st.integers(2**32, 2**50), st.data())
 def test_a_counter_that_goes_back_in_any_other_way_began_anew(before, data):
     after = data.draw(st.integers(0, min(before - 1, 2**31)))
-    assert np.isnan(moved(np.array([before, after], float))).all()
+    assert np.isnan(counter_increments(np.array([before, after], float))).all()
 
 
 def test_what_was_missing_at_either_end_of_an_interval_is_not_known():
-    steps = moved(np.array([1, 4, NAN, 10, 12]))
+    steps = counter_increments(np.array([1, 4, NAN, 10, 12]))
     assert np.array_equal(steps, [3, NAN, NAN, 2], equal_nan=True)
-    assert total(steps) == 5
-    assert math.isnan(total(moved(np.array([NAN, NAN]))))
+    assert sum_known(steps) == 5
+    assert math.isnan(sum_known(counter_increments(np.array([NAN, NAN]))))
 
 
 def test_what_is_read_seldom_counts_over_the_time_between_its_own_readings():
     seldom = np.array([NAN, 10, NAN, NAN, 16, NAN, 20])
     at = np.array([0, 1, 1.5, 2, 3, 3.5, 4.0])
     columns = {"steady": seldom, "faster": 2 * seldom}
-    assert rates_of_known(columns, at) == pytest.approx({"steady": 10 / 3, "faster": 20 / 3})
-    once = rates_of_known({"once": np.array([NAN, 4.0])}, np.array([0, 1.0]))
+    assert mean_rates(columns, at) == pytest.approx({"steady": 10 / 3, "faster": 20 / 3})
+    once = mean_rates({"once": np.array([NAN, 4.0])}, np.array([0, 1.0]))
     assert math.isnan(once["once"])
-    assert rates_of_known({}, at) == {}
+    assert mean_rates({}, at) == {}
 
 
 def test_the_time_in_which_one_of_several_began_anew_does_not_count_for_it_alone():
     columns = {"goes on": np.array([0, 10, 20.0]), "began anew": np.array([90, 4, 14.0])}
-    told = rates_of_known(columns, np.array([0, 1.0, 3.0]))
+    told = mean_rates(columns, np.array([0, 1.0, 3.0]))
     assert told == pytest.approx({"goes on": 20 / 3, "began anew": 5})
 
 
 def test_a_gauge_is_held_until_its_next_value():
-    assert held(np.array([1.0, 4.0, 100.0]), np.array([3.0, 1.0])) == pytest.approx(1.75)
-    assert held(np.array([NAN, 4.0, 100.0]), np.array([3.0, 1.0])) == 4.0
-    assert held(np.array([7.0]), np.array([])) == 7.0
-    assert math.isnan(held(np.array([NAN, NAN]), np.array([1.0])))
+    assert time_weighted_mean(np.array([1.0, 4.0, 100.0]), np.array([3.0, 1.0])) == pytest.approx(
+        1.75
+    )
+    assert time_weighted_mean(np.array([NAN, 4.0, 100.0]), np.array([3.0, 1.0])) == 4.0
+    assert time_weighted_mean(np.array([7.0]), np.array([])) == 7.0
+    assert math.isnan(time_weighted_mean(np.array([NAN, NAN]), np.array([1.0])))
 
 
 def test_columns_are_found_by_group_and_key():
@@ -70,9 +78,9 @@ def test_columns_are_found_by_group_and_key():
 def test_a_table_gives_the_same_samples_again():
     columns = {"disk.loop0.reads": np.array([NAN, 2.0**53, 0.0]), "cpu.user": np.arange(3.0)}
     samples = Samples(np.array([0.0, 0.1, 0.25]), columns)
-    table = samples.table()
+    table = samples.to_table()
     assert table["disk.loop0.reads"].to_list() == [None, 2**53, 0]
-    again = Samples.read(table)
+    again = Samples.from_table(table)
     assert again.seconds.tolist() == samples.seconds.tolist()
     for name, values in columns.items():
         assert np.array_equal(again.columns[name], values, equal_nan=True)
@@ -82,10 +90,10 @@ def test_the_reader_hands_over_what_it_has_sampled_since_the_last_time():
     reader = Reader(None, [])
     for _ in range(3):
         reader.sample()
-    samples = Samples.of(reader.take())
+    samples = Samples.from_native(reader.take())
     assert len(samples.seconds) == 3
     assert samples.seconds[0] == 0
     assert np.all(samples.intervals > 0)
-    assert np.all(moved(samples.columns["clock.boottime_ns"]) > 0)
+    assert np.all(counter_increments(samples.columns["clock.boottime_ns"]) > 0)
     reader.sample()
-    assert len(Samples.of(reader.take()).seconds) == 2
+    assert len(Samples.from_native(reader.take()).seconds) == 2

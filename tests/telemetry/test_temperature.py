@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from iostudy.telemetry.samples import Samples
-from iostudy.telemetry.temperature import heat_figures
+from iostudy.telemetry.temperature import compute_temperature_figures
 
 NAN = float("nan")
 
 
 def figures(**columns):
     named = {f"thermal.{name}": np.array(values, float) for name, values in columns.items()}
-    return heat_figures(Samples(np.array([0.0, 1.0, 2.0]), named))
+    return compute_temperature_figures(Samples(np.array([0.0, 1.0, 2.0]), named))
 
 
 def test_the_hottest_zone_counts_and_all_events():

@@ -1,4 +1,4 @@
-"""Runs the engine's job that its argument says until it is killed; tells when it has begun."""
+"""Program that runs an engine job until it is killed, and reports its start."""
 
 from __future__ import annotations
 

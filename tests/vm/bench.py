@@ -1,4 +1,4 @@
-"""Runs of one workload in the virtual machine, and what limited them."""
+"""Runs of one workload in the virtual machine, and their bottlenecks."""
 
 from __future__ import annotations
 

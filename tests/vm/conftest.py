@@ -1,4 +1,4 @@
-"""One machine for all tests, with a volume group, an array, paths to one disk and NFS mounts."""
+"""The virtual machine of all tests, with LVM, md, multipath and NFS mounts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MODULES = f"{made.MODULES} dm-multipath dm-service-time nvme bfq kyber-iosched l
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All of this folder is of the suite for the virtual machine, which has a target of its own."""
-    reason = vm.missing()
+    reason = vm.find_missing_requirement()
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.vm)

@@ -123,7 +123,7 @@ class Channel:
         return heard
 
 
-def missing() -> str | None:
+def find_missing_requirement() -> str | None:
     """Why there can be no virtual machine here, None if there can."""
     for tool in (QEMU, "busybox", "lvm", "mdadm", "multipath", "exportfs"):
         if shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:

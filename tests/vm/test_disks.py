@@ -1,4 +1,4 @@
-"""Disks of other kinds: arrays in resync, multipath, zones, and one that is pulled out."""
+"""Other kinds of disks: arrays in resync, multipath, zones, hot removal."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_scheduler_of_an_nvme_disk_with_paths_is_set_in_these(
     told = machine.iostudy("set", "block.scheduler=kyber", "--on", flash).stderr
     assert "scheduler of nvme0c0n1: none -> kyber" in told
     unkept = machine.iostudy("persist", check=False)
-    assert "the kernel tells udev nothing of those" in unkept.stderr
+    assert "for which the kernel sends no events to udev" in unkept.stderr
     machine.iostudy("restore")
     assert machine.shell("cat /sys/block/nvme0c0n1/queue/scheduler").startswith("[none]")
 
@@ -164,6 +164,6 @@ def test_a_disk_that_is_pulled_out_is_named_and_the_rest_restored(machine: Machi
     while machine.run("test", "-e", f"/sys/block/{pulled}", check=False).returncode == 0:
         assert time.monotonic() < deadline
     told = machine.iostudy("restore").stderr
-    assert f"{pulled}: the device is gone, and what was changed on it with it" in told
+    assert f"{pulled}: the device is gone, and its changes with it" in told
     assert machine.shell(f"cd /sys/block/{kept}/queue; cat scheduler read_ahead_kb") == original
     assert "nothing to restore" in machine.iostudy("restore").stderr

@@ -1,4 +1,4 @@
-"""What the host has once: memory nodes, and control groups of version 2."""
+"""Resources that exist once on a host: NUMA nodes, control groups of version 2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is told of a volume whose disks, or whose user, have one fault, each built for real."""
+"""Diagnoses of a volume with one fault, each built in the machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NFS over loopback: what doctor says of a mount, what can be changed of one, what it asks for."""
+"""NFS over loopback: doctor's advice, mount settings, and the mount's figures."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ for place in sys.argv[1:]:
     os.write(file, bytes(1 << 20))
     os.fsync(file)
     os.close(file)
-seen = recorder.stop().seen
-print(json.dumps({"seconds": seen.seconds, "nfs": dict(seen.nfs)}))
+summary = recorder.stop().summary
+print(json.dumps({"seconds": summary.seconds, "nfs": dict(summary.nfs)}))
 """
 
 
@@ -113,7 +113,7 @@ def test_options_that_nfs_refuses(machine: Machine, option: str) -> None:
     refused = machine.iostudy("set", option, "--on", "/mnt/nfs3", check=False)
     assert refused.returncode == 3
     assert "/mnt/nfs3 (nfs on 127.0.0.1:/srv)" in refused.stderr
-    assert "choose what nfs takes at a remount" in refused.stderr
+    assert "choose an option that nfs accepts at a remount" in refused.stderr
     assert mount_line(machine, "/mnt/nfs3") == before
 
 

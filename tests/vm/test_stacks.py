@@ -1,4 +1,4 @@
-"""What becomes of requests on their way down a logical volume on an md RAID 10 of four disks."""
+"""Requests of a logical volume on an md RAID 10 of four disks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study on LVM in earnest, whose factor is the scheduler of all the disks below."""
+"""A study on LVM whose factor is the scheduler of all disks below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LVM: the disks below a volume are found, changed together, and put back whatever happens."""
+"""LVM: disks below a volume are found, changed together, and always restored."""
 
 from __future__ import annotations
 

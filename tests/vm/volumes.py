@@ -1,4 +1,4 @@
-"""Disks of the virtual machine, and the volumes that are made of them."""
+"""Disks and volumes of the virtual machine."""
 
 from __future__ import annotations
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from iostudy.telemetry.iostat import device_figures
+from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.watch.chosen import Named
-from iostudy.watch.live import Host, Reading
+from iostudy.watch.device_selection import WatchedDevice
+from iostudy.watch.live import Machine, Reading
 from tests.telemetry.test_iostat import ZERO
 
-HOST = Host("node7", "Linux", "6.1.0", "x86_64", 40)
+HOST = Machine("node7", "Linux", "6.1.0", "x86_64", 40)
 DAY = date(2026, 11, 22)
 CPU = {"%user": 1.5, "%nice": 0.0, "%system": 2.25, "%iowait": 90.0, "%steal": 0.0, "%idle": 6.25}
 
@@ -18,12 +18,12 @@ CPU = {"%user": 1.5, "%nice": 0.0, "%system": 2.25, "%iowait": 90.0, "%steal": 0
 def reading(second: int = 0, machine=CPU) -> Reading:
     moved = ZERO | {"writes": 100, "sectors_written": 409600, "io_ms": 500, "weighted_io_ms": 800}
     devices = {
-        "dm-2": Named("dm-2", "vg0/home", ("sda",), ("sda",), is_partition=False),
-        "sda": Named("sda", "sda", (), is_partition=False),
+        "dm-2": WatchedDevice("dm-2", "vg0/home", ("sda",), ("sda",), is_partition=False),
+        "sda": WatchedDevice("sda", "sda", (), is_partition=False),
     }
     seen = TelemetrySummary(
         seconds=1.0,
-        devices={name: device_figures(moved, 1.0) for name in devices},
+        devices={name: compute_iostat_figures(moved, 1.0) for name in devices},
         machine=machine,
     )
     return Reading(datetime(2026, 11, 22, 7, 0, second, tzinfo=UTC), HOST, seen, devices)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from iostudy.telemetry.summary import TelemetrySummary
-from iostudy.watch.chosen import Named
-from iostudy.watch.live import Host, Reading
+from iostudy.watch.device_selection import WatchedDevice
+from iostudy.watch.live import Machine, Reading
 from iostudy.watch.table import COLUMNS
 
-HOST = Host("node7", "Linux", "6.1.0", "x86_64", 40)
+HOST = Machine("node7", "Linux", "6.1.0", "x86_64", 40)
 MACHINE = {
     "%user": 12.0,
     "%nice": 0.0,
@@ -28,15 +28,15 @@ MACHINE = {
 IDLE = dict.fromkeys(COLUMNS, 0.0)
 
 
-def volume(name: str, called: str, *members: str, disks: tuple[str, ...] = ()) -> Named:
-    return Named(name, called, members, disks or members)
+def volume(name: str, called: str, *members: str, disks: tuple[str, ...] = ()) -> WatchedDevice:
+    return WatchedDevice(name, called, members, disks or members)
 
 
-def disk(name: str) -> Named:
-    return Named(name, name)
+def disk(name: str) -> WatchedDevice:
+    return WatchedDevice(name, name)
 
 
-def reading(devices: list[Named], utils: dict[str, float], second: int = 0) -> Reading:
+def reading(devices: list[WatchedDevice], utils: dict[str, float], second: int = 0) -> Reading:
     """A device without a value in ``utils`` has only just come: it has no figures."""
     figures = {name: IDLE | {"%util": util, "w/s": 10 * util} for name, util in utils.items()}
     return Reading(

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Diagnosis, Evidence, Finding
-from iostudy.watch.command import Told
+from iostudy.diagnosis.bottleneck import Bottleneck, Diagnosis, Finding
+from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.evidence import Evidence
+from iostudy.watch.command import CommandReport
 from tests.watch.of_devices import STACK, UTILS, reading
 
-SPUN = Evidence("%thread", "", 99.0, "%", "the busiest thread on it 99 % of the time")
+SPUN = Evidence("%thread", "", 99.0, "%", "the busiest thread ran 99 % of the time")
 CORE = Finding(Bottleneck.CORE, "", 99.0, Confidence.HIGH, (SPUN,))
 BUSY = Evidence("busy", "sda", 6.0, "%", "6 % of the time")
 
 
 def test_the_summary_ends_with_the_limit_and_what_cannot_help():
     limited = Diagnosis((CORE,), busy=BUSY)
-    told = Told(("gzip", "-9"), 0, reading(STACK, UTILS), "sda", (), limited).text()
+    told = CommandReport(("gzip", "-9"), 0, reading(STACK, UTILS), "sda", (), limited).text()
     assert told.splitlines()[0] == "gzip -9: 1.00 s, exit code 0"
     assert told.splitlines()[-2:] == [f"{each}." for each in limited.sentences]
     assert limited.no_help

@@ -34,7 +34,7 @@ def test_a_reading_has_time_host_and_machine():
     assert before - timedelta(seconds=1) < reading.at < datetime.now(UTC) + timedelta(seconds=1)
     assert reading.at.utcoffset() is not None
     assert reading.host.name == os.uname().nodename
-    assert reading.seen.seconds > 0
+    assert reading.summary.seconds > 0
 
 
 class SeldomScanned:
@@ -53,7 +53,7 @@ class SeldomScanned:
     def names(self) -> list[str]:
         return ["clock.realtime_ns", "foreign.cpu_us"]
 
-    def at(self) -> bytes:
+    def timestamps(self) -> bytes:
         return (np.array([self._second - 1, self._second], np.uint64) * 10**9).tobytes()
 
     def values(self) -> bytes:
@@ -84,10 +84,10 @@ def test_no_reading_is_of_the_time_before_it(loop):
     write(loop)
     live = Live([loop])
     idle = live.read()
-    assert idle.seen.devices[loop]["kB_wrtn"] == 0
+    assert idle.summary.devices[loop]["kB_wrtn"] == 0
     write(loop, 8)
-    assert live.read().seen.devices[loop]["kB_wrtn"] == 8 * 1024
-    assert live.read().seen.devices[loop]["kB_wrtn"] == 0
+    assert live.read().summary.devices[loop]["kB_wrtn"] == 8 * 1024
+    assert live.read().summary.devices[loop]["kB_wrtn"] == 0
 
 
 @pytest.mark.root
@@ -99,8 +99,8 @@ def test_without_names_disks_that_have_done_anything_are_watched(loop):
     assert (loop in live.read().devices) != untouched
     write(loop)
     told = live.read()
-    assert told.seen.devices[loop]["kB_wrtn"] == 4 * 1024
-    assert set(told.seen.devices) <= set(told.devices)
+    assert told.summary.devices[loop]["kB_wrtn"] == 4 * 1024
+    assert set(told.summary.devices) <= set(told.devices)
     assert not any((Path("/sys/class/block") / n / "partition").exists() for n in told.devices)
 
 
@@ -111,7 +111,7 @@ def test_a_device_that_goes_has_no_figures_and_one_that_comes_has_them_later(loo
     replace_loop(loop)
     live.read()
     write(loop, 2)
-    assert live.read().seen.devices[loop]["kB_wrtn"] == 2 * 1024
+    assert live.read().summary.devices[loop]["kB_wrtn"] == 2 * 1024
 
 
 @pytest.mark.root
@@ -119,7 +119,7 @@ def test_devices_come_in_the_order_in_which_they_were_asked_for(loop):
     with loop_disk() as second:
         asked = [second, f"/dev/{loop}"]
         told = Live(asked).read()
-    assert list(told.devices) == list(told.seen.devices) == [second, loop]
+    assert list(told.devices) == list(told.summary.devices) == [second, loop]
 
 
 def test_delays_do_not_add_up_and_what_is_missed_is_left_out():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from iostudy.telemetry.samples import Samples
-from iostudy.watch.chosen import Named
-from iostudy.watch.openmetrics import Dialect, escaped, exposition
+from iostudy.watch.device_selection import WatchedDevice
+from iostudy.watch.openmetrics import Dialect, escape, format_metrics
 
 SAMPLES = Samples(
     np.array([0.0, 1.0]),
@@ -22,11 +22,11 @@ SAMPLES = Samples(
         "pressure.io_some": np.array([0.0, 1_500_000.0]),
     },
 )
-DEVICES = {"dm-2": Named("dm-2", 'vg0/ho"me')}
+DEVICES = {"dm-2": WatchedDevice("dm-2", 'vg0/ho"me')}
 
 
 def test_openmetrics_has_types_units_and_an_end():
-    text = exposition(SAMPLES, DEVICES, Dialect.OPENMETRICS)
+    text = format_metrics(SAMPLES, DEVICES, Dialect.OPENMETRICS)
     assert text == (
         "# TYPE iostudy_disk_reads counter\n"
         "# HELP iostudy_disk_reads Reads completed, after merges.\n"
@@ -55,10 +55,10 @@ def test_openmetrics_has_types_units_and_an_end():
 
 
 def test_node_exporter_gets_counters_by_the_names_of_their_samples():
-    lines = exposition(SAMPLES, DEVICES, Dialect.PROMETHEUS).splitlines()
+    lines = format_metrics(SAMPLES, DEVICES, Dialect.PROMETHEUS).splitlines()
     assert "# TYPE iostudy_disk_reads_total counter" in lines
     assert not [line for line in lines if line.startswith(("# UNIT", "# EOF"))]
 
 
 def test_labels_are_escaped():
-    assert escaped('a\\b"c\nd') == 'a\\\\b\\"c\\nd'
+    assert escape('a\\b"c\nd') == 'a\\\\b\\"c\\nd'

@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from iostudy.telemetry.samples import known, moved
-from iostudy.watch.reader import MOST, Reader
+from iostudy.telemetry.samples import counter_increments, drop_missing
+from iostudy.watch.reader import MAX_COLUMNS_RATIO, Reader
 
 LOOKS = 200
 CLOCK, COUNTER, ADDED_UP = "clock.boottime_ns", "vm.nr_written", "foreign.cpu_us"
@@ -58,7 +58,7 @@ class NativeReader:
         self._taken, self._rows = self._rows, self._rows[-1:]
         return self
 
-    def at(self) -> bytes:
+    def timestamps(self) -> bytes:
         return np.array([at for at, _ in self._taken], np.uint64).tobytes()
 
     def values(self) -> bytes:
@@ -89,7 +89,9 @@ def looks(host):
 def test_columns_that_are_gone_are_given_up_in_the_end(host, looks):
     assert len(looks) == LOOKS
     assert len(host.readers) > 2
-    assert max(len(each.names) for each in host.readers) < 2 * MOST * len(host.counters())
+    assert max(len(each.names) for each in host.readers) < 2 * MAX_COLUMNS_RATIO * len(
+        host.counters()
+    )
 
 
 def test_each_look_goes_on_where_the_last_one_ended(looks):
@@ -103,7 +105,11 @@ def test_each_look_goes_on_where_the_last_one_ended(looks):
 
 def test_what_a_reader_adds_up_goes_on_from_its_own_first_sample(host, looks):
     """From the old one's last it would go back: a move of nobody knows how much."""
-    steps = [known(moved(each.columns[ADDED_UP])) for each in looks if ADDED_UP in each.columns]
+    steps = [
+        drop_missing(counter_increments(each.columns[ADDED_UP]))
+        for each in looks
+        if ADDED_UP in each.columns
+    ]
     assert sum(map(len, steps)) == (LOOKS if host.scanned_every == 1 else 0)
     assert all((each > 0).all() for each in steps)
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iostudy.watch.chosen import Named
+from iostudy.watch.device_selection import WatchedDevice
 from iostudy.watch.table import (
     BARS,
     COLUMNS,
     DEVICE,
     History,
     View,
-    beside,
+    adjacent_column,
+    build_rows,
     next_sorting,
-    rows,
     sparkline,
 )
 from tests.watch.of_devices import HOME, STACK, UTILS, disk, reading
@@ -28,7 +28,7 @@ FLAT = View(as_tree=False)
 
 def shown(view: View, of=NOW) -> list[str]:
     """Each row as the names from its volume down."""
-    return ["/".join(row.path) for row in rows(of, view)]
+    return ["/".join(row.path) for row in build_rows(of, view)]
 
 
 def test_members_stand_below_every_volume_that_has_them():
@@ -38,11 +38,11 @@ def test_members_stand_below_every_volume_that_has_them():
         "dm-0", *(f"dm-0/{each}" for each in tree),
         "dm-1", *(f"dm-1/{each}" for each in tree),
     ]  # fmt: skip
-    assert [row.depth for row in rows(NOW, View())] == [0, 0, 1, 2, 2, 0, 1, 2, 2]
+    assert [row.depth for row in build_rows(NOW, View())] == [0, 0, 1, 2, 2, 0, 1, 2, 2]
 
 
 def test_a_member_that_is_a_watched_partition_is_shown_itself():
-    devices = [Named("sda1", "sda1", is_partition=True), disk("sdb"), STACK[3]]
+    devices = [WatchedDevice("sda1", "sda1", is_partition=True), disk("sdb"), STACK[3]]
     assert shown(View(), reading(devices, {})) == ["md0", "md0/sda1", "md0/sdb"]
 
 
@@ -63,7 +63,7 @@ def test_a_device_without_figures_comes_last(descending):
     now = reading(STACK[:3], {"sda": 1.0, "sdc": 0.0})
     view = View(sorted_by="%util", descending=descending, as_tree=False)
     assert shown(view, now)[-1] == "sdb"
-    assert rows(now, view)[-1].figures == {}
+    assert build_rows(now, view)[-1].figures == {}
 
 
 def test_a_filter_keeps_the_way_down_to_a_match_and_all_below_it():
@@ -78,7 +78,7 @@ def test_a_filter_keeps_the_way_down_to_a_match_and_all_below_it():
 def test_a_folded_volume_hides_its_members_but_is_found_by_them():
     folded = View(folded=frozenset({("dm-0",), ("dm-1", "md0"), ("sdc",)}))
     assert shown(folded) == ["sdc", "dm-0", "dm-1", "dm-1/md0"]
-    assert [row.is_folded for row in rows(NOW, folded)] == [False, True, False, True]
+    assert [row.is_folded for row in build_rows(NOW, folded)] == [False, True, False, True]
     assert shown(replace(folded, matching="sdb")) == ["dm-0", "dm-1", "dm-1/md0"]
 
 
@@ -88,7 +88,7 @@ def test_a_folded_volume_hides_its_members_but_is_found_by_them():
 )  # fmt: skip
 def test_every_device_is_there_in_every_order(column, descending, as_tree, utils):
     view = View(column, descending, as_tree=as_tree)
-    found = rows(reading(STACK, utils), view)
+    found = build_rows(reading(STACK, utils), view)
     assert {row.device.name for row in found} == set(UTILS)
     assert len({row.path for row in found}) == len(found)
 
@@ -101,9 +101,9 @@ def test_choosing_a_column_again_turns_the_order_round():
 
 
 def test_columns_go_round():
-    assert beside(DEVICE, 1) == COLUMNS[0]
-    assert beside(DEVICE, -1) == COLUMNS[-1]
-    assert beside(COLUMNS[-1], 1) == DEVICE
+    assert adjacent_column(DEVICE, 1) == COLUMNS[0]
+    assert adjacent_column(DEVICE, -1) == COLUMNS[-1]
+    assert adjacent_column(COLUMNS[-1], 1) == DEVICE
 
 
 def test_the_history_of_a_device_has_gaps_where_it_was_gone():
@@ -137,4 +137,6 @@ def test_any_history_fits(values, scale):
 
 
 def test_a_volume_is_called_what_people_call_it():
-    assert next(r for r in rows(NOW, FLAT) if r.device.name == "dm-1").device.called == HOME.called
+    assert (
+        next(r for r in build_rows(NOW, FLAT) if r.device.name == "dm-1").device.label == HOME.label
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import BYTES
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
 
 
 @pytest.mark.parametrize("name", catalog.names())
@@ -34,7 +34,7 @@ def test_the_example_gives_figures_with_units(name):
 def test_what_is_waited_for_one_by_one_is_told_by_shares_in_percent(name):
     definition = catalog.get(name)
     options = definition.options.model_validate(definition.example)
-    for own in definition.one_by_one(options):
+    for own in definition.serial_resources(options):
         shares = [*own.waited, *filter(None, [own.used])]
         assert {definition.figure(share, options).unit for share in shares} == {"%"}
 
@@ -44,4 +44,4 @@ def test_options_are_written_as_they_can_be_read(name):
     definition = catalog.get(name)
     options = definition.options.model_validate(definition.example)
     assert definition.options.model_validate(options.model_dump(mode="json")) == options
-    assert set(as_written(options)) <= set(definition.options.model_fields)
+    assert set(format_options(options)) <= set(definition.options.model_fields)

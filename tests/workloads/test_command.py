@@ -16,6 +16,8 @@ from iostudy.workloads.definition import Place
 from iostudy.workloads.external import command
 from iostudy.workloads.external.command import CommandOptions
 
+pytestmark = pytest.mark.child
+
 RATE = {"unit": "MiB/s", "higher_is_better": True}
 
 
@@ -275,9 +277,9 @@ def test_any_argument_list_is_kept_or_refused(arguments):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_every_number_is_read_as_it_is_printed(number):
-    from iostudy.workloads.external.program import Ended, Output, Program
+    from iostudy.workloads.external.program import Output, Program, ProgramResult
 
     extract = command.Extract.model_validate({"regex": r"x=(\S+)", **RATE})
     program = Program(("true",), Place(None, 0).directory, 1.0)
-    ended = Ended(program, 0, Output(f"x=1 x={number!r}\n"), Output(""), 0, 0, 0, 0, 0)
+    ended = ProgramResult(program, 0, Output(f"x=1 x={number!r}\n"), Output(""), 0, 0, 0, 0, 0)
     assert extract.reading("x", ended) == number

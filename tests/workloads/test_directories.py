@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import Listed
+from iostudy.workloads.definition import TextList
 from iostudy.workloads.directories import Directories, refuse_unfit
 
 DIRECTORIES = TypeAdapter(Directories)
-TEXTS = TypeAdapter(Listed[str])
+TEXTS = TypeAdapter(TextList[str])
 
 
 @pytest.mark.parametrize("given", ["/a, /b", ["/a", "/b"]])
@@ -29,7 +29,7 @@ def test_any_list_is_read_back_as_it_was_written(texts):
 
 
 @pytest.mark.parametrize(
-    ("given", "words"), [("a", "is relative"), ("/a,", "is relative"), ("/a, /a", "stands twice")]
+    ("given", "words"), [("a", "is relative"), ("/a,", "is relative"), ("/a, /a", "occurs twice")]
 )
 def test_what_is_no_list_of_directories_is_refused(given, words):
     with pytest.raises(ValidationError, match=words):
@@ -37,7 +37,7 @@ def test_what_is_no_list_of_directories_is_refused(given, words):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("none", "there is nothing there"), ("file", "that is no directory")]
+    ("name", "words"), [("none", "it does not exist"), ("file", "it is not a directory")]
 )
 def test_the_first_unfit_one_is_told(tmp_path, name, words):
     (tmp_path / "file").touch()

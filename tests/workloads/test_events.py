@@ -217,6 +217,7 @@ def test_no_room_is_told_with_its_remedy(place):
         subprocess.run(["umount", place.directory], check=True)
 
 
+@pytest.mark.child
 def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     program = Program(tmp_path)
     (tmp_path / "out").mkdir()

@@ -14,6 +14,8 @@ from iostudy.workloads.definition import BYTES, Place
 from iostudy.workloads.external import fio, fio_job, program
 from tests.page_cache import resident_pages
 
+pytestmark = pytest.mark.child
+
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 
 
@@ -322,6 +324,6 @@ def test_a_folder_that_has_vanished_is_told(make, place):
 
 def test_a_job_file_of_ones_own_goes_before_a_ready_made_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert fio_job.find("random-read.fio").parent == fio_job.READY_MADE
+    assert fio_job.find_job_file("random-read.fio").parent == fio_job.READY_MADE
     (tmp_path / "random-read.fio").touch()
-    assert fio_job.find("random-read.fio") == tmp_path / "random-read.fio"
+    assert fio_job.find_job_file("random-read.fio") == tmp_path / "random-read.fio"

@@ -16,7 +16,7 @@ import pytest
 from pydantic import ValidationError
 
 from iostudy.errors import TargetError, UsageError, WorkloadError, WorkloadStoppedError
-from iostudy.workloads import descriptors
+from iostudy.workloads import open_file_limit
 from iostudy.workloads.definition import Place
 from iostudy.workloads.native.io import IO, Io
 from iostudy.workloads.native.io_options import IoOptions
@@ -204,8 +204,8 @@ def test_unfit_directories_are_refused_before_anything_is_done(name, words, tmp_
         ({"engine": "io_uring", "iopoll": True}, "needs direct"),
         ({"engine": "io_uring", "submit_batch": 2}, "submit_batch"),
         ({"directories": ["here"]}, "is relative"),
-        ({"directories": "/a,/a"}, "stands twice"),
-        ({"directories": "/a,/b/../a"}, "stands twice"),
+        ({"directories": "/a,/a"}, "occurs twice"),
+        ({"directories": "/a,/b/../a"}, "occurs twice"),
         ({"sync": "fsync", "sync_every": 10**30, "operation": "write"}, "less than or equal"),
         ({"order": "strided", "step": 10**30}, "write at most"),
         ({"think": f"{10**30}s"}, "292 years"),
@@ -285,7 +285,7 @@ def test_files_are_made_beyond_the_soft_limit_that_a_run_is_refused_by(place):
 
 
 def test_more_files_than_any_limit_allows_are_refused_first(monkeypatch, tmp_path):
-    monkeypatch.setattr(descriptors, "_MOST", tmp_path / "nr_open")
+    monkeypatch.setattr(open_file_limit, "_MOST", tmp_path / "nr_open")
     (tmp_path / "nr_open").write_text("1000\n")
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     make(jobs=4, files=200).check()
@@ -297,8 +297,8 @@ ENDLESS = textwrap.dedent("""
     import sys
     from pathlib import Path
     from iostudy.workloads.definition import Place
-    from iostudy.workloads.io import Io
-    from iostudy.workloads.io_options import IoOptions
+    from iostudy.workloads.native.io import Io
+    from iostudy.workloads.native.io_options import IoOptions
 
     told = []
     def tick(done):
@@ -320,6 +320,7 @@ ENDLESS = textwrap.dedent("""
 """)
 
 
+@pytest.mark.child
 def test_an_interrupt_ends_it_and_leaves_nothing(tmp_path):
     command = [sys.executable, "-c", ENDLESS, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

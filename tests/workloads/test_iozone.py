@@ -16,7 +16,13 @@ from iostudy._native import FileJob
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads.definition import BYTES, Place
 from iostudy.workloads.native.iozone import IOZONE, IozoneOptions
-from iostudy.workloads.native.iozone_matrix import Cell, Operation, cells, doubled, records_of
+from iostudy.workloads.native.iozone_matrix import (
+    Cell,
+    Operation,
+    build_cells,
+    build_job,
+    doubling_sizes,
+)
 
 KIB, MIB = units.KIB, units.MIB
 
@@ -29,7 +35,8 @@ def test_the_full_matrix_is_that_of_the_manual():
     options = IozoneOptions.model_validate({"max_file_size": "512MiB", "operations": ["write"]})
     found = {(cell.file_bytes, cell.record_bytes) for cell in options.cells()}
     records = {
-        size: [r for f, r in sorted(found) if f == size] for size in doubled(64 * KIB, 512 * MIB)
+        size: [r for f, r in sorted(found) if f == size]
+        for size in doubling_sizes(64 * KIB, 512 * MIB)
     }
     assert records[64 * KIB] == [4 * KIB, 8 * KIB, 16 * KIB, 32 * KIB, 64 * KIB]
     assert (records[16 * MIB][0], records[16 * MIB][-1]) == (4 * KIB, 16 * MIB)
@@ -45,8 +52,11 @@ def test_the_full_matrix_is_that_of_the_manual():
     st.integers(min_value=1, max_value=1 << 30),
 )
 def test_no_record_is_larger_than_its_file(operations, file_bytes, record_bytes):
-    sizes = doubled(file_bytes, 8 * file_bytes), doubled(record_bytes, 8 * record_bytes)
-    found = list(cells(tuple(operations), *sizes, all_records=True))
+    sizes = (
+        doubling_sizes(file_bytes, 8 * file_bytes),
+        doubling_sizes(record_bytes, 8 * record_bytes),
+    )
+    found = list(build_cells(tuple(operations), *sizes, all_records=True))
     assert all(cell.record_bytes <= cell.file_bytes for cell in found)
     expected = sum(f >= r for f, r in itertools.product(*sizes)) * len(operations)
     assert len(found) == len(set(found)) == expected
@@ -54,7 +64,7 @@ def test_no_record_is_larger_than_its_file(operations, file_bytes, record_bytes)
 
 @pytest.mark.parametrize("operation", Operation)
 def test_an_operation_is_what_its_name_says(operation):
-    spec = records_of(Cell(operation, 64 * KIB, 4 * KIB), ("f",), stride=17, seed=1)
+    spec = build_job(Cell(operation, 64 * KIB, 4 * KIB), ("f",), stride=17, seed=1)
     assert (spec.operation == "write") == ("write" in operation)
     assert (spec.order == "random") == operation.startswith("random")
     assert (spec.method == "stdio") == operation.startswith("f")
@@ -155,7 +165,7 @@ def test_a_vanished_directory_is_told(tmp_path):
         ({"min_record_size": "16MiB", "max_file_size": "1MiB"}, "no record fits"),
         ({"operations": []}, "at least 1"),
         ({"operations": "write, sprint"}, "Input should be 'write'"),
-        ({"operations": ["read", "read"]}, "stands twice"),
+        ({"operations": ["read", "read"]}, "occurs twice"),
         ({"direct": True}, "leave fwrite"),
         ({"direct": True, "min_record_size": "512B"}, "multiples of 4096"),
         ({"threads": 0}, "greater than or equal to 1"),

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from iostudy.workloads.native.latency import (
     PERCENTILES,
-    compact,
+    compact_histogram,
     latency_figures,
     latency_readings,
-    merged,
+    merge_buckets,
     percentile_us,
-    pooled,
+    pool_histograms,
 )
 
 WIDTH = 2 ** (1 / 16)
@@ -40,7 +40,7 @@ class Result:
 
 @given(BUCKETS)
 def test_no_count_is_lost_and_bounds_ascend(buckets):
-    histogram = merged(buckets)
+    histogram = merge_buckets(buckets)
     assert sum(count for _, count in histogram) == sum(count for _, count in buckets)
     assert all(low < high for (low, _), (high, _) in pairwise(histogram))
     assert all(count > 0 for _, count in histogram)
@@ -48,24 +48,26 @@ def test_no_count_is_lost_and_bounds_ascend(buckets):
 
 @given(st.floats(min_value=1e-3, max_value=1e9))
 def test_a_latency_lies_in_its_bucket(latency):
-    ((upper, _),) = merged([(latency, 1)])
+    ((upper, _),) = merge_buckets([(latency, 1)])
     assert upper / WIDTH * (1 - 1e-4) < latency <= upper * (1 + 1e-4)
 
 
 @given(BUCKETS)
 def test_what_is_merged_stays_in_its_buckets_however_often(buckets):
-    once = merged(buckets)
-    assert merged(once) == once
+    once = merge_buckets(buckets)
+    assert merge_buckets(once) == once
 
 
 @given(BUCKETS, BUCKETS)
 def test_pooling_is_merging_at_once(one, other):
-    assert pooled([merged(one), merged(other)]) == merged([*one, *other])
+    assert pool_histograms([merge_buckets(one), merge_buckets(other)]) == merge_buckets(
+        [*one, *other]
+    )
 
 
 @given(SOME, st.sampled_from([0.1, 1.0, 50.0, 95.0, 99.0, 99.9, 100.0]))
 def test_a_percentile_is_the_first_bound_that_keeps_so_many_within(buckets, percentile):
-    histogram = merged(buckets)
+    histogram = merge_buckets(buckets)
     total = sum(count for _, count in histogram)
     found = percentile_us(histogram, percentile)
     within = sum(count for upper, count in histogram if upper <= found)
@@ -85,8 +87,8 @@ def test_a_native_result_becomes_figures_and_a_histogram():
     assert list(readings) == [figure.name for figure in latency_figures("a record")]
     assert set(readings.values()) == {1000.0}
     assert len(readings) == len(PERCENTILES) + 1
-    assert [count for _, count in compact(Result())] == [1, 3]
-    assert compact(Result())[0][0] == pytest.approx(10.0, rel=WIDTH - 1)
+    assert [count for _, count in compact_histogram(Result())] == [1, 3]
+    assert compact_histogram(Result())[0][0] == pytest.approx(10.0, rel=WIDTH - 1)
 
 
 def test_figures_can_be_of_several_operations():

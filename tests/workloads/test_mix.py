@@ -13,13 +13,13 @@ from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads import catalog, mix
 from iostudy.workloads.definition import (
     Figure,
-    Measured,
+    Measurement,
     Options,
     Part,
     Place,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
 from iostudy.workloads.native import dfsio
 from tests.cli.program import Program
@@ -70,7 +70,7 @@ class Steps(Workload):
             figures["bytes"] = 10.0
         part = Part({"step": "1"}, {"length": 5.0})
         told = {"step": ((5.0, 1),)}
-        return Measured(figures, told, (part,), ("slept",), verify=self.verified)
+        return Measurement(figures, told, (part,), ("slept",), verify=self.verified)
 
     def clean(self, place):
         (place.directory / "prepared").unlink(missing_ok=True)
@@ -83,8 +83,8 @@ def defined(name, **more):
         not_modelled="work",
         source="none",
         options=StepOptions,
-        figures=always(Figure("steps", "steps", "how many", True)),
-        part_figures=always(Figure("length", "ms", "how long", False)),
+        figures=fixed_figures(Figure("steps", "steps", "how many", True)),
+        part_figures=fixed_figures(Figure("length", "ms", "how long", False)),
         example={},
         make=Steps,
         **more,
@@ -244,6 +244,7 @@ def test_a_tick_that_says_no_stops_all(place):
         mixed.run(stopped)
 
 
+@pytest.mark.child
 def test_a_signal_stops_all_and_nothing_is_left(tmp_path):
     program = Program(tmp_path)
     endless = "{a: {dfsio-write: {files: 2, size: 1GiB}}, b: {dfsio-write: {files: 1, size: 1MiB}}}"

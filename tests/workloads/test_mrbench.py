@@ -17,6 +17,8 @@ from iostudy.workloads.definition import Place
 from iostudy.workloads.native import mrbench, mrbench_job, mrbench_task
 from iostudy.workloads.native.mrbench import MrbenchOptions
 
+pytestmark = pytest.mark.child
+
 
 @pytest.fixture
 def place(tmp_path):
@@ -234,7 +236,7 @@ def test_splits_are_the_input_line_by_line(lines, maps):
 
 @given(st.lists(st.binary()))
 def test_stretches_are_found_where_they_stand(contents):
-    written = mrbench_task.written_stretches(contents)
+    written = mrbench_task.format_partitions(contents)
     whole = b"".join(contents)
     for index, content in enumerate(contents):
         offset, length = mrbench_task._stretch(written, index)

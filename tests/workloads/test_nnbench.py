@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from iostudy.errors import WorkloadError, WorkloadStoppedError
 from iostudy.workloads.definition import Place
 from iostudy.workloads.native import nnbench
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
 from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20
@@ -68,7 +68,7 @@ def test_every_operation_has_a_meaning_and_nothing_is_told_of_bytes():
 def test_operations_are_a_list_in_a_study_and_text_on_the_command_line():
     options = make(operations=["stat", "delete"]).options
     assert make(operations="stat,delete").options == options
-    assert as_written(options)["operations"] == "stat, delete"
+    assert format_options(options)["operations"] == "stat, delete"
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from iostudy.errors import TargetError, WorkloadError, WorkloadStoppedError
 from iostudy.workloads.definition import Place
 from iostudy.workloads.native import nnthroughput
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
 from tests.fixtures_loop import loop_disk
 
 MIB = 1 << 20
@@ -58,7 +58,7 @@ def test_a_log_that_does_not_tell_what_was_served_is_found_after_the_run(place):
 PEAKS = """\
 import sys
 from pathlib import Path
-from iostudy.workloads import nnthroughput
+from iostudy.workloads.native import nnthroughput
 from iostudy.workloads.definition import Place
 
 def peak_kib():
@@ -198,15 +198,15 @@ def test_trials_with_other_logs_are_cleaned_apart():
 
 
 def test_a_directory_that_is_not_there_is_told_before_anything_is_done(place, tmp_path):
-    with pytest.raises(TargetError, match="nothing there"):
+    with pytest.raises(TargetError, match="does not exist"):
         make(logs=str(tmp_path / "no")).check()
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"logs": "a, a"}, "stands twice"),
-        ({"logs": "none, a"}, "say it alone"),
+        ({"logs": "a, a"}, "occurs twice"),
+        ({"logs": "none, a"}, "write it alone"),
         ({"logs": "a/b"}, "neither the name"),
         ({"logs": ":a"}, "neither the name"),
         ({"logs": "disk2:"}, "neither the name"),
@@ -227,7 +227,7 @@ def test_what_cannot_work_is_refused_with_the_reason(options, why):
 
 def test_logs_can_be_a_level_of_a_factor():
     options = make(logs=["log", "/disk2/journal"]).options
-    assert as_written(options)["logs"] == "log, /disk2/journal"
+    assert format_options(options)["logs"] == "log, /disk2/journal"
     assert make(logs="log, /disk2/journal").options == options
 
 

@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
-from iostudy.workloads.orphans import adopting, started
+from iostudy.workloads.orphans import adopt_orphans, start_process
 from tests.attack import processes
+
+pytestmark = pytest.mark.child
 
 # A process that leaves another one in a session of its own, as a dead guard does.
 LEAVE = (
@@ -26,8 +28,8 @@ def test_a_guard_that_is_killed_is_a_failed_run_without_survivors(seed):
 def test_only_orphans_are_killed():
     with (
         subprocess.Popen(["sleep", "30"], start_new_session=True) as earlier,
-        adopting() as orphanage,
-        started(["sleep", "30"]) as own,
+        adopt_orphans() as orphanage,
+        start_process(["sleep", "30"]) as own,
         subprocess.Popen(["sleep", "30"]) as same_session,
     ):
         subprocess.run([sys.executable, "-c", LEAVE.format("30.125")], check=True)
@@ -39,9 +41,9 @@ def test_only_orphans_are_killed():
 
 
 def test_orphans_are_not_adopted_any_longer():
-    with adopting():
+    with adopt_orphans():
         pass
-    with adopting() as orphanage:
+    with adopt_orphans() as orphanage:
         pass
     subprocess.run([sys.executable, "-c", LEAVE.format("0.125")], check=True)
     assert orphanage.kill() == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 
-from iostudy.workloads.page_cache import forget
+from iostudy.workloads.page_cache import drop_folder
 from tests.page_cache import resident_pages
 
 
@@ -19,6 +19,6 @@ def test_files_below_the_folder_are_forgotten_and_links_are_not_followed(tmp_pat
         os.close(descriptor)
     (ours / "link").symlink_to(theirs / "c")
     os.mkfifo(ours / "pipe")
-    forget(ours)
+    drop_folder(ours)
     assert resident_pages(ours / "a") == resident_pages(ours / "deep/er/b") == 0
     assert resident_pages(theirs / "c") == 4

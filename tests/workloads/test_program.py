@@ -16,6 +16,8 @@ from iostudy.units import MIB
 from iostudy.workloads.external import program as module
 from iostudy.workloads.external.program import Program, run
 
+pytestmark = pytest.mark.child
+
 LONG = "3333"
 
 
@@ -187,10 +189,10 @@ def test_a_signal_ends_the_program(make, marker):
 @pytest.mark.parametrize("last_words", [signal.SIGKILL, signal.SIGTERM])
 def test_the_program_ends_with_iostudy_however_that_ends(tmp_path, marker, last_words):
     text = (
-        "from pathlib import Path; from iostudy.workloads.program import Program, run; "
+        "from pathlib import Path; from iostudy.workloads.external.program import Program, run; "
         f"run(Program(('sh', '-c', 'sleep {marker} & setsid sleep {marker}'), Path('/'), 99.0))"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[3])}
     with subprocess.Popen([sys.executable, "-c", text], env=environment) as iostudy:
         eventually(lambda: len(running(marker)) == 2)
         iostudy.send_signal(last_words)

@@ -1,11 +1,11 @@
-"""Randomisation test of whether a covariate differs between configurations within blocks.
+"""Randomisation test for a covariate imbalance between configurations within blocks.
 
-The order of a block is drawn at random, so a disturbance from outside falls on each of its
-configurations alike: its values within a block are exchangeable. The test statistic is Friedman's
-(1937), from ranks within blocks; its distribution is that of the same ranks reassigned at random
-within each block (Edgington & Onghena 2007), so that no approximation for few blocks is needed.
-Blocks need not hold every configuration. Draws end early where the p value is clearly large
-(Besag & Clifford 1991), and p counts the observed assignment, too (Phipson & Smyth 2010).
+The order of a block is random, so the values of an external disturbance are exchangeable within a
+block. The statistic is that of the Friedman test (1937), from ranks within blocks. Its reference
+distribution is that of the same ranks reassigned at random within each block (Edgington & Onghena
+2007), which is exact for few blocks. Blocks may lack configurations. Sampling stops early where the
+p value is clearly large (Besag & Clifford 1991), and p includes the observed assignment (Phipson &
+Smyth 2010).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _SEED = 20_011
-"""Fixed: the same trials have the same p value in every report."""
+"""Fixed seed: the same trials have the same p value in every report."""
 _FIRST_DRAWS, _MORE_DRAWS, _MOST_DRAWS = 1_000, 10_000, 100_000
 _ENOUGH_EXCEEDANCES = 10
 _ROUNDING = 1e-9
@@ -28,24 +28,24 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Balance:
-    """How evenly a covariate fell on the configurations.
+    """The balance of a covariate between configurations.
 
-    ``p`` is that of the test; ``least_p`` the smallest that so many blocks could give. ``place``
-    is the configuration that deviates most, with its mean ``share`` and that of the others in the
-    same blocks, ``others``.
+    ``p`` is the p value of the test, ``minimum_p`` the smallest possible one with these blocks.
+    ``configuration`` is the index of the one that deviates most, ``mean`` its mean share, and
+    ``mean_of_others`` that of the others in the same blocks.
     """
 
     p: float
-    least_p: float
-    place: int
-    share: float
-    others: float
+    minimum_p: float
+    configuration: int
+    mean: float
+    mean_of_others: float
 
 
 def measure_balance(shares: Array, level: float) -> Balance | None:
-    """Test blocks x configurations of shares, NaN where unknown; None where nothing differs.
+    """Test blocks x configurations of shares, NaN where unknown; None where all are equal.
 
-    ``level`` decides how many draws are needed, and nothing else.
+    ``level`` only determines the number of random draws.
     """
     blocks = [_Block.of(row) for row in shares]
     variances, observed = (np.zeros(shares.shape[1]) for _ in range(2))
@@ -56,20 +56,20 @@ def measure_balance(shares: Array, level: float) -> Balance | None:
     if not varying.any():
         return None
     sizes = [len(block.members) for block in blocks if block.variance > 0]
-    place = int(np.argmax(np.where(varying, observed**2 / np.where(varying, variances, 1), 0)))
-    own, others = _means(shares, place)
+    index = int(np.argmax(np.where(varying, observed**2 / np.where(varying, variances, 1), 0)))
+    mean, mean_of_others = _means(shares, index)
     return Balance(
         p=_p_value(blocks, observed, variances, level),
-        least_p=_least_p(sizes),
-        place=place,
-        share=own,
-        others=others,
+        minimum_p=_minimum_p(sizes),
+        configuration=index,
+        mean=mean,
+        mean_of_others=mean_of_others,
     )
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Centred mid-ranks of the configurations whose value is known, and the variance of one."""
+    """Centred mid-ranks of the configurations with a known value, and their variance."""
 
     members: NDArray[np.intp]
     scores: Array
@@ -99,7 +99,7 @@ def _p_value(blocks: Sequence[_Block], observed: Array, variances: Array, level:
 
 
 def _draws(blocks: Sequence[_Block], variances: Array) -> Iterator[Array]:
-    """Statistics under random reassignment within blocks, without end."""
+    """Yield statistics under random reassignment within blocks, without end."""
     generator, number = np.random.default_rng(_SEED), _FIRST_DRAWS
     while True:
         sums = np.zeros((number, len(variances)))
@@ -112,21 +112,21 @@ def _draws(blocks: Sequence[_Block], variances: Array) -> Iterator[Array]:
 
 
 def _statistic(sums: Array, variances: Array) -> Array:
-    """Sums of ranks, squared and in units of their variances: Friedman's where all are alike."""
+    """Squared rank sums over their variances: Friedman's statistic where variances are equal."""
     varying = variances > 0
     return np.asarray((sums[:, varying] ** 2 / variances[varying]).sum(axis=1))
 
 
-def _least_p(sizes: Sequence[int]) -> float:
-    """The chance that all blocks order their configurations as the largest of them does."""
+def _minimum_p(sizes: Sequence[int]) -> float:
+    """The probability that all blocks have the same order of configurations."""
     logs = [math.lgamma(size + 1) for size in sizes]
     return math.exp(max(logs) - math.fsum(logs))
 
 
-def _means(shares: Array, place: int) -> tuple[float, float]:
-    """Means over the blocks that know the configuration and another one."""
-    others = np.delete(shares, place, axis=1)
-    common = ~np.isnan(shares[:, place]) & ~np.isnan(others).all(axis=1)
+def _means(shares: Array, index: int) -> tuple[float, float]:
+    """Means over the blocks with values of the configuration and of another one."""
+    others = np.delete(shares, index, axis=1)
+    common = ~np.isnan(shares[:, index]) & ~np.isnan(others).all(axis=1)
     if not common.any():
         return math.nan, math.nan
-    return float(shares[common, place].mean()), float(np.nanmean(others[common], axis=1).mean())
+    return float(shares[common, index].mean()), float(np.nanmean(others[common], axis=1).mean())

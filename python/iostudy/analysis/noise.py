@@ -1,4 +1,4 @@
-"""What the noise allows: which difference a study can be expected to decide on, and when."""
+"""Minimum detectable effect and required blocks of a study, from its noise."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from iostudy.analysis.paired import as_fraction
 from iostudy.analysis.verdict import Rule
 
 CONFIDENCE = 0.95
-"""Of the interval of a standard deviation. No verdict rests on it, so it is the usual one."""
+"""Confidence level of the interval of a standard deviation. No verdict depends on it."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The standard deviation of paired log-ratios, and the interval that its blocks leave to it."""
+    """The standard deviation of paired log-ratios with its confidence interval."""
 
     sd: float
     low: float
@@ -25,63 +25,63 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """What a noise lets a rule decide.
+class PowerEstimate:
+    """The power of a decision rule at a given noise.
 
-    ``reachable`` is the smallest difference, as a fraction, that ``max_blocks`` blocks find with
-    power 0.8, and ``reachable_low`` and ``reachable_high`` that of the ends of the noise's
-    interval. ``blocks`` are those that find a difference of the margin; they may be more than
-    ``max_blocks``.
+    ``detectable_effect`` is the minimum detectable effect as a fraction: the smallest difference
+    that ``max_blocks`` blocks find with power 0.8. ``detectable_effect_low`` and
+    ``detectable_effect_high`` are the same for the ends of the noise's interval. ``blocks`` is the
+    number of blocks that find a difference of the margin. It may exceed ``max_blocks``.
     """
 
     noise: Noise
     margin: float
     max_blocks: int
-    reachable: float
-    reachable_low: float
-    reachable_high: float
+    detectable_effect: float
+    detectable_effect_low: float
+    detectable_effect_high: float
     blocks: int
     blocks_low: int
     blocks_high: int
 
     @property
-    def is_reachable(self) -> bool:
-        """Whether a difference of the margin is found within the most blocks."""
-        return self.reachable <= self.margin
+    def is_margin_detectable(self) -> bool:
+        """Whether ``max_blocks`` blocks find a difference of the margin with power 0.8."""
+        return self.detectable_effect <= self.margin
 
 
-def outlook(noise: Noise, rule: Rule) -> Outlook:
-    """What the noise lets the rule decide; its formula is that of the blocks still needed."""
+def estimate_power(noise: Noise, rule: Rule) -> PowerEstimate:
+    """Return the power of the rule at this noise, by the formula for the required blocks."""
     sds = (noise.sd, noise.low, noise.high)
-    reachable, reachable_low, reachable_high = (reachable_margin(sd, rule) for sd in sds)
-    blocks, blocks_low, blocks_high = map(rule.blocks_for, sds)
-    return Outlook(
+    reachable, reachable_low, reachable_high = (minimum_detectable_effect(sd, rule) for sd in sds)
+    blocks, blocks_low, blocks_high = map(rule.required_blocks, sds)
+    return PowerEstimate(
         noise=noise,
         margin=rule.margin,
         max_blocks=rule.max_blocks,
-        reachable=reachable,
-        reachable_low=reachable_low,
-        reachable_high=reachable_high,
+        detectable_effect=reachable,
+        detectable_effect_low=reachable_low,
+        detectable_effect_high=reachable_high,
         blocks=blocks,
         blocks_low=blocks_low,
         blocks_high=blocks_high,
     )
 
 
-def reachable_margin(sd: float, rule: Rule) -> float:
-    """The smallest difference, as a fraction, that ``max_blocks`` blocks find with power 0.8.
+def minimum_detectable_effect(sd: float, rule: Rule) -> float:
+    """Return the smallest difference that ``max_blocks`` blocks find with power 0.8, as a fraction.
 
-    ``sd`` is the standard deviation of the paired log-ratios. The formula is the one that also
-    gives the blocks still needed (Rule.detectable).
+    ``sd`` is the standard deviation of the paired log-ratios. The same formula gives the required
+    blocks (Rule.detectable).
     """
-    return as_fraction(rule.detectable(rule.max_blocks) * sd)
+    return as_fraction(rule.detectable_difference(rule.max_blocks) * sd)
 
 
-def pooled_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
-    """One noise from several comparisons with the same baseline, each (sd, number of blocks).
+def pool_noise(sds_with_counts: Sequence[tuple[float, int]]) -> Noise | None:
+    """Pool the noise of several comparisons with the same baseline, each (sd, number of blocks).
 
-    sd = sqrt(sum((n-1) sd^2) / sum(n-1)); comparisons of fewer than two blocks say nothing, and
-    without any other there is none. The interval is that of a variance by chi-square,
+    sd = sqrt(sum((n-1) sd^2) / sum(n-1)). Comparisons with fewer than two blocks do not
+    contribute; return None where no other exists. The interval is that of a variance by chi-square,
     sd sqrt(f / chi2), for normal noise. m comparisons share the baseline's noise, hence have fewer
     degrees of freedom than sum(n-1): with equally noisy configurations the covariance of their
     log-ratios is proportional to I + J (J all ones), of eigenvalues 1 (m-1 times) and m+1, and

@@ -1,10 +1,10 @@
-"""All levels of a factor together: the type II F test of a design, with error from replicates.
+"""Type II F test of each factor of a design, with the error from replicates.
 
-The sum of squares of each factor is that beyond all other factors and blocks (type II), by
-statsmodels. Its error is not the model's residual, which would hold interactions: it is what runs
-do from block to block. With whole plots there are two strata (Box, Hunter & Hunter 2005, chapter
-9): what is hard to change is held against whole plots x blocks, the others against runs x blocks
-within whole plots.
+The sum of squares of each factor is adjusted for all other factors and blocks (type II, by
+statsmodels). The error is the variation of runs between blocks, not the model's residual, which
+would contain interactions. With whole plots there are two strata (Box, Hunter & Hunter 2005,
+chapter 9): hard-to-change factors are tested against whole plots x blocks, the others against
+runs x blocks within whole plots.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Omnibus:
-    """The test of one factor, by its index; ``p`` is that of this look alone."""
+class FactorTest:
+    """The F test of one factor, by its index; ``p`` is not adjusted for interim analyses."""
 
     factor: int
     f: float
@@ -32,27 +32,30 @@ class Omnibus:
     p: float
 
 
-def omnibus(figures: Array, runs: Runs, hard: Sequence[int]) -> tuple[Omnibus, ...]:
-    """Every factor whose error the replicates tell; none with fewer than two blocks.
+def compute_f_tests(figures: Array, runs: Runs, hard: Sequence[int]) -> tuple[FactorTest, ...]:
+    """Test every factor whose error can be estimated; none with fewer than two blocks.
 
-    ``figures`` are s ln y, blocks x runs; ``hard`` are the factors that whole plots are made of.
+    ``figures`` are s ln y, blocks x runs; ``hard`` are the hard-to-change factors, which define
+    the whole plots.
     """
     if len(figures) < 2:
         return ()
     plots = np.unique(runs[:, list(hard)], axis=0, return_inverse=True)[1].ravel()
-    between, within = _errors(figures, plots)
-    found = []
-    for factor, (squares, degrees) in enumerate(_type_two(figures, runs)):
+    between, within = _error_strata(figures, plots)
+    tests = []
+    for factor, (squares, degrees) in enumerate(_type_two_sums(figures, runs)):
         error, error_degrees = between if factor in hard else within
         if error > 0 and error_degrees > 0:
             f = (squares / degrees) / (error / error_degrees)
             p = float(special.fdtrc(degrees, error_degrees, f))
-            found.append(Omnibus(factor, f, degrees, error_degrees, p))
-    return tuple(found)
+            tests.append(FactorTest(factor, f, degrees, error_degrees, p))
+    return tuple(tests)
 
 
-def _errors(figures: Array, plots: NDArray[np.intp]) -> tuple[tuple[float, int], tuple[float, int]]:
-    """Sums of squares with their degrees of freedom: of whole plots x blocks, and within these."""
+def _error_strata(
+    figures: Array, plots: NDArray[np.intp]
+) -> tuple[tuple[float, int], tuple[float, int]]:
+    """Sums of squares and degrees of freedom: whole plots x blocks, and within whole plots."""
     blocks, runs = figures.shape
     number = int(plots.max()) + 1
     means = np.stack([figures[:, plots == plot].mean(axis=1) for plot in range(number)], axis=1)
@@ -64,10 +67,9 @@ def _errors(figures: Array, plots: NDArray[np.intp]) -> tuple[tuple[float, int],
     return between, (float((inner**2).sum()), (blocks - 1) * (runs - number))
 
 
-def _type_two(figures: Array, runs: Runs) -> list[tuple[float, int]]:
+def _type_two_sums(figures: Array, runs: Runs) -> list[tuple[float, int]]:
     """The sum of squares and the degrees of freedom of each factor."""
-    # Here and not above: both take seconds to load. statsmodels takes no data but those of pandas,
-    # which it brings.
+    # Imported here because both take seconds to load. statsmodels needs pandas data.
     import pandas as pd
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm

@@ -1,4 +1,4 @@
-"""Values that stand apart. They are pointed out and never removed."""
+"""Outlier flags by Tukey's fences and the median absolute deviation. Nothing is removed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAD_SCALE = 0.6745
 
 
 class OutlierRule(StrEnum):
-    """Which rule pointed a value out."""
+    """The rule that flags a value."""
 
     TUKEY = "Tukey fences"
     MAD = "median absolute deviation"
@@ -26,23 +26,23 @@ class OutlierRule(StrEnum):
 
 @dataclass(frozen=True)
 class Outlier:
-    """A value that stands apart: its index in the series, and the rules that say so."""
+    """A flagged value: its index in the series and the rules that flag it."""
 
     index: int
     rules: frozenset[OutlierRule]
 
 
 def flag_outliers(values: Sequence[float]) -> tuple[Outlier, ...]:
-    """The outliers of a series of finite values, in their order; none in an empty one.
+    """Return the outliers of a series of finite values in order.
 
-    Where more than half of the values are equal their MAD is zero and its rule says nothing.
+    Where more than half of the values are equal, their MAD is zero and its rule flags nothing.
     """
     if not values:
         return ()
     series = np.asarray(values, dtype=np.float64)
     beyond = {OutlierRule.TUKEY: _beyond_fences(series), OutlierRule.MAD: _beyond_mad(series)}
     flagged = (
-        Outlier(index, frozenset(rule for rule, found in beyond.items() if found[index]))
+        Outlier(index, frozenset(rule for rule, flags in beyond.items() if flags[index]))
         for index in range(len(series))
     )
     return tuple(outlier for outlier in flagged if outlier.rules)
@@ -50,8 +50,8 @@ def flag_outliers(values: Sequence[float]) -> tuple[Outlier, ...]:
 
 def _beyond_fences(series: NDArray[np.float64]) -> NDArray[np.bool_]:
     lower, upper = np.quantile(series, [0.25, 0.75])
-    room = TUKEY_RANGES * (upper - lower)
-    return np.asarray((series < lower - room) | (series > upper + room))
+    reach = TUKEY_RANGES * (upper - lower)
+    return np.asarray((series < lower - reach) | (series > upper + reach))
 
 
 def _beyond_mad(series: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -1,11 +1,11 @@
-"""The paired log-ratio, and the t interval of its mean.
+"""Paired log-ratios and the t interval of their mean.
 
 In block i the baseline measured y_Ai and the other configuration y_Bi. Then
 
     d_i = s * ln(y_Bi / y_Ai),  s = +1 where higher is better, -1 where lower is better,
 
-so that a positive d is always an improvement. Whatever both trials of a block have in common - the
-state of the disk, the neighbours, the hour - cancels, and so does the unit of the figure.
+so that a positive d is always an improvement. Influences that both trials of a block share (disk
+state, other tenants, time of day) cancel, and so does the unit of the figure.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """An interval of log-ratios; infinite where the data allow none."""
+    """An interval of log-ratios; infinite where the data give none."""
 
     low: float
     high: float
 
     def as_fractions(self) -> tuple[float, float]:
-        """Both ends as relative differences: 0.03 is 3 % more."""
+        """Return both ends as relative differences: 0.03 is 3 % more."""
         return as_fraction(self.low), as_fraction(self.high)
 
     def mirrored(self) -> Interval:
-        """The interval of the same data with the two configurations swapped."""
+        """Return the interval of the same data with the two configurations swapped."""
         return Interval(-self.high, -self.low)
 
 
@@ -41,7 +41,7 @@ UNKNOWN = Interval(-math.inf, math.inf)
 
 
 def as_fraction(log_ratio: float) -> float:
-    """exp(x) - 1: a log-ratio as a relative difference, infinite where it is too large to hold."""
+    """Return exp(x) - 1, a log-ratio as a relative difference; infinite on overflow."""
     with np.errstate(over="ignore"):
         return float(np.expm1(log_ratio))
 
@@ -49,10 +49,10 @@ def as_fraction(log_ratio: float) -> float:
 def log_ratios(
     baseline: Sequence[float], other: Sequence[float], *, higher_is_better: bool
 ) -> Array:
-    """s * ln(other / baseline) for every block; positive is better.
+    """Return s * ln(other / baseline) for every block; positive is better.
 
-    Raises ValueError for unequal lengths, and for a figure that is not a positive finite number,
-    which it names by its index.
+    Raises ValueError for unequal lengths, and for a figure that is not a positive finite number.
+    The message names the index of that figure.
     """
     if len(baseline) != len(other):
         raise ValueError(f"{len(baseline)} baseline figures cannot pair with {len(other)} others")
@@ -61,7 +61,7 @@ def log_ratios(
 
 
 def logarithms(name: str, figures: Sequence[float]) -> Array:
-    """Their natural logarithms; ValueError for one that is not a positive finite figure."""
+    """Return the natural logarithms; ValueError for a figure that is not positive and finite."""
     values = np.asarray(figures, dtype=np.float64)
     unusable = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
     if unusable.size:
@@ -71,7 +71,7 @@ def logarithms(name: str, figures: Sequence[float]) -> Array:
 
 
 def mean_interval(ratios: Array, alpha: float) -> Interval:
-    """The two-sided t interval of the mean at level ``alpha``; infinite for fewer than two."""
+    """Return the two-sided t interval of the mean at level ``alpha``; infinite for n < 2."""
     if len(ratios) < 2:
         return UNKNOWN
     low, high = t_bounds(np.mean(ratios), np.std(ratios, ddof=1), len(ratios), alpha)
@@ -81,9 +81,9 @@ def mean_interval(ratios: Array, alpha: float) -> Interval:
 def t_bounds(
     mean: ArrayLike, sd: ArrayLike, count: ArrayLike, alpha: ArrayLike
 ) -> tuple[Array, Array]:
-    """mean -+ t(1 - alpha/2, count-1) * sd / sqrt(count), for arrays of studies at once.
+    """Return mean -+ t(1 - alpha/2, count-1) * sd / sqrt(count), elementwise.
 
-    ``count`` is at least 2 everywhere.
+    ``count`` must be at least 2 everywhere.
     """
     count = np.asarray(count, dtype=np.float64)
     quantile = -special.stdtrit(count - 1, np.asarray(alpha) / 2)

@@ -1,25 +1,25 @@
-"""Ranking k configurations over W workloads: which may be the best, and which rank each may have.
+"""Rank sets of k configurations over W workloads, with intervals of all pairwise differences.
 
-Figures come as x = s ln y, one array of blocks x configurations for each workload, with NaN where
-a configuration was not run (any more); the first configuration is the baseline. All estimates are
-differences of x, positive where better.
+The input is x = s ln y: one array of blocks x configurations for each workload, NaN where a
+configuration was not run. The first configuration is the baseline. All estimates are differences
+of x, positive where better.
 
-Two configurations are compared within the blocks that both have run, so that what the trials of a
-block have in common cancels. On workload w, d_i = x_ic - x_ij has the mean D_w and the variance
-s_w^2 over their n_w common blocks. The combined difference, with weights that sum to 1, is
+Two configurations are compared within their common blocks, so that shared influences of a block
+cancel. On workload w, d_i = x_ic - x_ij has the mean D_w and the variance s_w^2 over n_w common
+blocks. The combined difference, with weights that sum to 1, is
 
     D = sum(w D_w),    V = sum(w^2 s_w^2 / n_w),    D -+ t(1 - a*/2, nu) sqrt(V)
 
 with Satterthwaite's (1946) degrees of freedom nu = V^2 / sum((w^2 s_w^2 / n_w)^2 / (n_w - 1)). The
-difference of a configuration from the mean of all k, which is the geometric mean of the figures, is
-the mean of its differences from each of them.
+difference of a configuration from the geometric mean of all k figures is the mean of its
+differences from each of them.
 
-Of each pair the verdict is read (`decide`): a difference within the margin is none. Ranks follow
-from the verdicts of all pairs, as Mogstad, Romano, Shaikh & Wilhelm (2023) have it: c has at least
-as many before it as are better, and at most as many as are not worse. Equals share all their ranks.
+`classify_intervals` gives the verdict of each pair: a difference within the margin counts as none.
+Rank sets follow from the verdicts of all pairs (Mogstad, Romano, Shaikh & Wilhelm 2023): the rank
+of c is at least 1 plus the number of better ones, and at most k minus the number of worse ones.
+Equal configurations share all their ranks.
 
-How the risk is shared, and why it is kept although studies stop at their verdicts, is in
-docs/method.md, "Ranking".
+docs/method.md, "Ranking", explains how the pairs share the risk and why early stopping keeps it.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from iostudy.analysis.verdict import Rule, Verdict, decide
+from iostudy.analysis.verdict import Rule, Verdict, classify_intervals
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Words = NDArray[np.str_]
 
-_APART = (str(Verdict.BETTER), str(Verdict.WORSE))
+_DECIDED = (str(Verdict.BETTER), str(Verdict.WORSE))
 
 
 @dataclass(frozen=True)
-class Estimates:
-    """Log-ratios with the ends of their intervals: arrays of one shape."""
+class IntervalEstimates:
+    """Log-ratios with the ends of their intervals: arrays of equal shape."""
 
     value: Array
     low: Array
@@ -51,28 +51,28 @@ class Estimates:
 
 @dataclass(frozen=True)
 class RankSet:
-    """The ranks that a configuration may have, counted from 1; both ends belong to it."""
+    """The possible ranks of a configuration, counted from 1, both ends included."""
 
     best: int
     worst: int
 
 
 @dataclass(frozen=True)
-class Order:
-    """How k configurations stand to each other, on one workload or on several together.
+class PairwiseOrder:
+    """The pairwise comparisons of k configurations, on one workload or combined.
 
-    ``pairs`` is k x k, [c, j] telling how much better c is than j, and ``verdicts`` has the words
-    for that; ``from_mean`` tells how much better each is than the geometric mean of all.
+    ``pairs`` is k x k: [c, j] is how much better c is than j. ``verdicts`` are the corresponding
+    verdicts. ``vs_mean`` is how much better each is than the geometric mean of all.
     """
 
-    pairs: Estimates
+    pairs: IntervalEstimates
     verdicts: Words
-    from_mean: Estimates
+    vs_mean: IntervalEstimates
 
     @property
     def ranks(self) -> tuple[RankSet, ...]:
-        """For each: 1 + those that are better, to k - those that are worse."""
-        better, worse = ((self.verdicts == word).sum(axis=1) for word in _APART)
+        """The rank set of each: from 1 + the number of better ones to k - the number of worse."""
+        better, worse = ((self.verdicts == word).sum(axis=1) for word in _DECIDED)
         count = len(self.verdicts)
         return tuple(
             RankSet(1 + int(before), count - int(behind))
@@ -81,15 +81,16 @@ class Order:
 
     @property
     def best(self) -> tuple[int, ...]:
-        """The set of best: those that nobody is shown to be better than."""
+        """The set of best: those that no configuration is shown to be better than."""
         return tuple(index for index, ranks in enumerate(self.ranks) if ranks.best == 1)
 
 
 @dataclass(frozen=True)
-class Crossing:
-    """A pair whose order depends on the workload; ``better`` and ``worse`` are those, by index.
+class QualitativeInteraction:
+    """A pair whose order depends on the workload.
 
-    On the former ``first`` is better than ``second``, on the latter worse.
+    ``first`` is better than ``second`` on the workloads ``better`` and worse on ``worse``, both
+    given as indexes.
     """
 
     first: int
@@ -100,22 +101,22 @@ class Crossing:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The combined order, that on each workload, and the pairs that change places."""
+    """The combined order, the order on each workload, and the qualitative interactions."""
 
-    combined: Order
-    alone: tuple[Order, ...]
-    crossings: tuple[Crossing, ...]
+    combined: PairwiseOrder
+    by_workload: tuple[PairwiseOrder, ...]
+    interactions: tuple[QualitativeInteraction, ...]
 
     @property
     def has_single_order(self) -> bool:
-        """False where a workload asks for another choice than one of the best of all together."""
+        """False where a qualitative interaction involves one of the set of best."""
         best = set(self.combined.best)
-        return not any(best & {crossing.first, crossing.second} for crossing in self.crossings)
+        return not any(best & {crossing.first, crossing.second} for crossing in self.interactions)
 
 
 @dataclass(frozen=True)
 class _Means:
-    """Means over blocks: ``error`` is the variance of each, ``count`` how many blocks it is of."""
+    """Means over blocks: ``error`` is the variance of each mean, ``count`` its blocks."""
 
     value: Array
     error: Array
@@ -123,93 +124,97 @@ class _Means:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """What one workload has to say of all pairs, and of each configuration against the mean."""
+class _WorkloadMeans:
+    """The means of one workload: of all pairs, and of each configuration vs the mean of all."""
 
     pairs: _Means
-    from_mean: _Means
+    vs_mean: _Means
 
     @classmethod
-    def of(cls, figures: Array) -> _Part:
-        """From blocks x configurations."""
-        count = _common(figures)
+    def of(cls, figures: Array) -> _WorkloadMeans:
+        """Compute the means from blocks x configurations."""
+        count = _common_blocks(figures)
         differences = figures[:, :, None] - figures[:, None, :]
         value = np.nanmean(differences, axis=0)
-        # What each block adds to the error of the mean; one that a pair lacks adds nothing.
+        # The contribution of each block to the error of the mean; 0 for a block without the pair.
         shares = np.nan_to_num((differences - value) / count)
         fewest = count.min(axis=1)
         return cls(
-            _Means(value, _error(shares, count), count),
-            _Means(value.mean(axis=1), _error(shares.mean(axis=2), fewest), fewest),
+            _Means(value, _variance_of_means(shares, count), count),
+            _Means(value.mean(axis=1), _variance_of_means(shares.mean(axis=2), fewest), fewest),
         )
 
 
 def is_rankable(workloads: Sequence[Array], rule: Rule) -> bool:
-    """Whether there is an order that no verdict tells, and enough common blocks for it."""
+    """Whether a ranking adds to the verdicts, and every pair has enough common blocks."""
     several = workloads[0].shape[1] > (2 if len(workloads) == 1 else 1)
-    return several and all(_common(figures).min() >= rule.min_blocks for figures in workloads)
+    return several and all(
+        _common_blocks(figures).min() >= rule.min_blocks for figures in workloads
+    )
 
 
 def rank(workloads: Sequence[Array], weights: Sequence[float], rule: Rule) -> Ranking:
-    """The ranking of figures that are ``is_rankable``.
+    """Rank configurations by figures that are ``is_rankable``.
 
-    ``weights`` are above 0, and only their ratios matter. ``rule`` is that of the verdicts, which
-    tell the baseline's pairs on each workload; all workloads together have its risk once more.
+    ``weights`` are positive, and only their ratios matter. ``rule`` is that of the verdicts, and
+    applies to the baseline's pairs on each workload. The combined order has its risk once more.
     """
-    parts = [_Part.of(figures) for figures in workloads]
-    shared = replace(rule, comparisons=_pairs(workloads[0].shape[1]) * len(parts))
-    alone = tuple(_alone(part, len(parts), rule, shared) for part in parts)
+    parts = [_WorkloadMeans.of(figures) for figures in workloads]
+    shared = replace(rule, comparisons=_pair_count(workloads[0].shape[1]) * len(parts))
+    alone = tuple(_order_on_workload(part, len(parts), rule, shared) for part in parts)
     shares = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    combined = alone[0] if len(parts) == 1 else _together(parts, shares, shared)
-    return Ranking(combined, alone, _crossings([order.verdicts for order in alone]))
+    combined = alone[0] if len(parts) == 1 else _combined_order(parts, shares, shared)
+    return Ranking(combined, alone, _qualitative_interactions([order.verdicts for order in alone]))
 
 
-def _common(figures: Array) -> Counts:
-    """How many blocks each pair has in common."""
+def _common_blocks(figures: Array) -> Counts:
+    """The number of common blocks of each pair."""
     run = np.isfinite(figures).astype(np.int64)
     return run.T @ run
 
 
-def _error(shares: Array, count: Counts) -> Array:
-    """The variance of sums over the first axis, that of blocks, each sum with a mean of 0.
+def _variance_of_means(shares: Array, count: Counts) -> Array:
+    """The variance of means, from their centred contributions per block (first axis).
 
-    For a pair it is s^2 / n. For the mean of pairs with unequal numbers of blocks, of which
-    ``count`` is the fewest, it is on average no less than the true one, since the differences of
-    one configuration from others are positively correlated.
+    For a pair it is s^2 / n. For the mean of pairs with unequal numbers of blocks, ``count`` is the
+    smallest. The result is then on average no less than the true variance, since the differences
+    of one configuration from others are positively correlated.
     """
     return np.asarray((shares**2).sum(axis=0) * count / (count - 1))
 
 
-def _alone(part: _Part, workloads: int, rule: Rule, shared: Rule) -> Order:
+def _order_on_workload(
+    part: _WorkloadMeans, workloads: int, rule: Rule, shared: Rule
+) -> PairwiseOrder:
     """The order on one of several workloads.
 
-    Two that are not the baseline are told apart only where one of them is told apart from it: with
-    this gate the risk of all pairs is that of the baseline's.
+    Two configurations other than the baseline get a verdict only where one of them differs from
+    the baseline (gatekeeping). The risk of all pairs is then that of the baseline's pairs.
     """
     count = len(part.pairs.value)
-    others = replace(rule, comparisons=max(1, _pairs(count - 1) * workloads))
+    others = replace(rule, comparisons=max(1, _pair_count(count - 1) * workloads))
     levels = np.full((count, count), others.repeated_alpha)
     levels[0, :] = levels[:, 0] = rule.repeated_alpha
     pairs = _intervals([part.pairs], np.ones(1), levels)
-    words = decide(pairs.low, pairs.high, part.pairs.count, rule)
-    apart = np.isin(words[0], _APART)
-    is_open = apart[:, None] | apart[None, :]
+    words = classify_intervals(pairs.low, pairs.high, part.pairs.count, rule)
+    decided = np.isin(words[0], _DECIDED)
+    is_open = decided[:, None] | decided[None, :]
     is_open[0, :] = is_open[:, 0] = True
     verdicts = np.where(is_open, words, str(Verdict.INCONCLUSIVE))
-    from_mean = _intervals([part.from_mean], np.ones(1), shared.repeated_alpha)
-    return Order(pairs, verdicts, from_mean)
+    vs_mean = _intervals([part.vs_mean], np.ones(1), shared.repeated_alpha)
+    return PairwiseOrder(pairs, verdicts, vs_mean)
 
 
-def _together(parts: Sequence[_Part], shares: Array, rule: Rule) -> Order:
-    """The order on all workloads together."""
+def _combined_order(parts: Sequence[_WorkloadMeans], shares: Array, rule: Rule) -> PairwiseOrder:
+    """The combined order over all workloads."""
     pairs = _intervals([part.pairs for part in parts], shares, rule.repeated_alpha)
-    from_mean = _intervals([part.from_mean for part in parts], shares, rule.repeated_alpha)
+    vs_mean = _intervals([part.vs_mean for part in parts], shares, rule.repeated_alpha)
     fewest = np.min([part.pairs.count for part in parts], axis=0)
-    return Order(pairs, decide(pairs.low, pairs.high, fewest, rule), from_mean)
+    return PairwiseOrder(pairs, classify_intervals(pairs.low, pairs.high, fewest, rule), vs_mean)
 
 
-def _intervals(means: Sequence[_Means], shares: Array, alpha: float | Array) -> Estimates:
-    """Weighted sums of the means of workloads, with t intervals of level ``alpha``."""
+def _intervals(means: Sequence[_Means], shares: Array, alpha: float | Array) -> IntervalEstimates:
+    """Weighted sums of the workloads' means, with t intervals at level ``alpha``."""
     value = np.sum([w * own.value for w, own in zip(shares, means, strict=True)], axis=0)
     errors = [w**2 * own.error for w, own in zip(shares, means, strict=True)]
     variance = np.sum(errors, axis=0)
@@ -217,26 +222,26 @@ def _intervals(means: Sequence[_Means], shares: Array, alpha: float | Array) -> 
     # Without any spread the interval has no width, whatever the degrees of freedom.
     freedom = np.divide(variance**2, lost, out=np.ones_like(variance), where=lost > 0)
     half = -special.stdtrit(freedom, np.asarray(alpha) / 2) * np.sqrt(variance)
-    return Estimates(value, value - half, value + half)
+    return IntervalEstimates(value, value - half, value + half)
 
 
-def _crossings(verdicts: Sequence[Words]) -> tuple[Crossing, ...]:
-    """The pairs with a verdict of better on one workload, and of worse on another.
+def _qualitative_interactions(verdicts: Sequence[Words]) -> tuple[QualitativeInteraction, ...]:
+    """Find the pairs with the verdict better on one workload and worse on another.
 
     This is the range test for qualitative interaction (Piantadosi & Gail 1993), with the critical
     values of the verdicts.
     """
-    better, worse = (np.array(verdicts) == word for word in _APART)
+    better, worse = (np.array(verdicts) == word for word in _DECIDED)
     crossed = np.argwhere(np.triu(better.any(axis=0) & worse.any(axis=0)))
     return tuple(
-        Crossing(int(c), int(j), _where(better[:, c, j]), _where(worse[:, c, j]))
+        QualitativeInteraction(int(c), int(j), _indexes(better[:, c, j]), _indexes(worse[:, c, j]))
         for c, j in crossed
     )
 
 
-def _where(true: NDArray[np.bool_]) -> tuple[int, ...]:
+def _indexes(true: NDArray[np.bool_]) -> tuple[int, ...]:
     return tuple(map(int, np.flatnonzero(true)))
 
 
-def _pairs(count: int) -> int:
+def _pair_count(count: int) -> int:
     return count * (count - 1) // 2

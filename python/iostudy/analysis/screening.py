@@ -1,16 +1,15 @@
-"""Which factors matter: the effects of a design's levels, from its replicates alone.
+"""Main effects and interactions of a design, tested by contrasts within replicated blocks.
 
-A block runs every run of the design once. Of its figures x = s ln y (runs in the design's order)
-each contrast c makes one estimate of an effect, e_i = sum(c_r x_ir). The e_i of the blocks are the
-same object as paired log-ratios: what a block's trials have in common cancels, as weights sum to 0,
-and blocks are independent. So an effect is judged by the t interval of the mean of its own e_i,
-never by the residual of the model; whatever strata of error the design has (a split plot), each e_i
-holds those that belong to its contrast.
+A block runs every run of the design once. Each contrast c turns its figures x = s ln y (runs in the
+design's order) into one estimate of an effect, e_i = sum(c_r x_ir). The e_i behave as paired
+log-ratios: shared influences of a block cancel because the weights sum to 0, and blocks are
+independent. The test of an effect is therefore the t interval of the mean of its own e_i, not the
+residual of the model. In a split plot each e_i contains the error strata of its contrast.
 
-Holm (1979) steps down over all m effects of all workloads: the clearest is judged at the risk / m,
-the next one at the risk / (m - 1), and so on until one is not clear enough. With the level of
-repeated looks, a*, in place of that of a single one this holds at whichever look it is done (closed
-testing: Maurer & Bretz 2013; Ye, Li, Liu & Yao 2013).
+Holm's (1979) procedure steps down over all m effects of all workloads: the most significant is
+tested at risk / m, the next one at risk / (m - 1), until one is not significant. With the level a*
+of repeated analyses in place of a single level, it holds at any interim analysis (closed testing:
+Maurer & Bretz 2013; Ye, Li, Liu & Yao 2013).
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from iostudy.analysis import sequential
-from iostudy.analysis.verdict import Comparison, Rule, Verdict, judge
+from iostudy.analysis.verdict import Comparison, Rule, Verdict, compare_ratios
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Series:
-    """An effect block by block: log-ratios, positive where better."""
+class EffectSeries:
+    """The estimates of an effect by block: log-ratios, positive where better."""
 
     ratios: Array
     higher_is_better: bool
@@ -39,11 +38,11 @@ class Series:
 
 @dataclass(frozen=True)
 class Effect:
-    """Where an effect stands.
+    """The result of an effect.
 
-    ``comparison`` has the verdict of its interval, or that of Holm's step where only that found a
-    difference (``by_holm``). ``p`` is adjusted for looks and by Holm: the least risk of the study
-    at which the effect would be found; NaN before the first look.
+    ``comparison`` has the verdict of its interval, or that of Holm's procedure where only that
+    rejects (``by_holm``). ``p`` is adjusted for interim analyses and by Holm: the smallest risk of
+    the study at which the effect would be significant; NaN before the first analysis.
     """
 
     comparison: Comparison
@@ -51,16 +50,17 @@ class Effect:
     by_holm: bool
 
 
-def screen(series: Sequence[Series], rule: Rule) -> tuple[Effect, ...]:
-    """Where all effects of a study stand; ``rule.comparisons`` is how many they are."""
+def screen_effects(series: Sequence[EffectSeries], rule: Rule) -> tuple[Effect, ...]:
+    """Test all effects of a study; ``rule.comparisons`` is their number."""
     compared = [
-        judge(each.ratios, higher_is_better=each.higher_is_better, rule=rule) for each in series
+        compare_ratios(effect.ratios, higher_is_better=effect.higher_is_better, rule=rule)
+        for effect in series
     ]
-    single = [_single_p(comparison, rule) for comparison in compared]
-    found, adjusted = holm(single, rule), _adjusted(single, rule)
+    single = [_single_look_p_value(comparison, rule) for comparison in compared]
+    rejected, adjusted = holm(single, rule), _adjusted_p_values(single, rule)
     return tuple(
-        _effect(comparison, p, by_holm=is_found)
-        for comparison, p, is_found in zip(compared, adjusted, found, strict=True)
+        _effect(comparison, p, by_holm=is_rejected)
+        for comparison, p, is_rejected in zip(compared, adjusted, rejected, strict=True)
     )
 
 
@@ -71,8 +71,8 @@ def _effect(comparison: Comparison, p: float, *, by_holm: bool) -> Effect:
     return Effect(replace(comparison, verdict=word, blocks_needed=None), p, by_holm=True)
 
 
-def _single_p(comparison: Comparison, rule: Rule) -> float:
-    """The p value of this look alone, two-sided; NaN before the first look."""
+def _single_look_p_value(comparison: Comparison, rule: Rule) -> float:
+    """The two-sided p value, unadjusted for interim analyses; NaN before the first one."""
     if comparison.blocks < rule.min_blocks:
         return math.nan
     if not comparison.sd:
@@ -82,36 +82,36 @@ def _single_p(comparison: Comparison, rule: Rule) -> float:
 
 
 def holm(single: Sequence[float], rule: Rule) -> tuple[bool, ...]:
-    """Which effects are found, given the p values of their present looks; NaN is none."""
-    found = [False] * len(single)
-    for step, index in enumerate(_clearest_first(single)):
+    """Return the effects that Holm's procedure rejects, by unadjusted p values; NaN never."""
+    rejected = [False] * len(single)
+    for step, index in enumerate(_by_significance(single)):
         level = replace(rule, comparisons=rule.comparisons - step).repeated_alpha
         if not single[index] <= level:
             break
-        found[index] = True
-    return tuple(found)
+        rejected[index] = True
+    return tuple(rejected)
 
 
-def _adjusted(single: Sequence[float], rule: Rule) -> tuple[float, ...]:
-    """The least risk at which Holm's steps would find each."""
-    adjusted, least = [math.nan] * len(single), 0.0
-    for step, index in enumerate(_clearest_first(single)):
+def _adjusted_p_values(single: Sequence[float], rule: Rule) -> tuple[float, ...]:
+    """The smallest risk at which Holm's procedure rejects each."""
+    adjusted, largest = [math.nan] * len(single), 0.0
+    for step, index in enumerate(_by_significance(single)):
         if math.isnan(single[index]):
             break
-        least = max(least, (rule.comparisons - step) * _repeated(single[index], rule))
-        adjusted[index] = min(1.0, least)
+        largest = max(largest, (rule.comparisons - step) * _repeated_p_value(single[index], rule))
+        adjusted[index] = min(1.0, largest)
     return tuple(adjusted)
 
 
-def _clearest_first(single: Sequence[float]) -> list[int]:
+def _by_significance(single: Sequence[float]) -> list[int]:
     return [int(index) for index in np.argsort(single, kind="stable")]
 
 
-def _repeated(p: float, rule: Rule) -> float:
-    """The risk of any look as clear as a single one of ``p``."""
-    looks = rule.max_blocks - rule.min_blocks + 1
-    if looks == 1 or not 0 < p < 1:
+def _repeated_p_value(p: float, rule: Rule) -> float:
+    """The probability of a p value at most ``p`` at any interim analysis."""
+    analyses = rule.max_blocks - rule.min_blocks + 1
+    if analyses == 1 or not 0 < p < 1:
         return p
-    ever = sequential.ever_outside(rule.min_blocks, rule.max_blocks, p)
-    # Between that of one look and the sum of all: the recursion's own error exceeds a p of 1e-9.
-    return min(max(ever, p), looks * p)
+    crossing = sequential.crossing_probability(rule.min_blocks, rule.max_blocks, p)
+    # Bounded by one analysis and their sum: the error of the recursion exceeds a p of 1e-9.
+    return min(max(crossing, p), analyses * p)

@@ -1,9 +1,9 @@
-"""The level at which an interval may be looked at after every block, and stopped on.
+"""Paired sequential t-test with exact Pocock boundaries.
 
-Looking after every block from ``min_blocks`` to ``max_blocks`` with an ordinary 95 % interval finds
-a difference that is not there far more often than in 5 % of studies. A smaller level a* for every
-single look, the same for all of them (Pocock 1977), makes the risk of *ever* being wrong what was
-asked for: repeated confidence intervals (Jennison & Turnbull 1989).
+An ordinary 95 % interval after every block from ``min_blocks`` to ``max_blocks`` excludes zero in
+far more than 5 % of studies of equal configurations. A smaller level a*, equal at every interim
+analysis (Pocock 1977), bounds the probability that *any* interval misses by the requested risk.
+These are repeated confidence intervals (Jennison & Turnbull 1989).
 
 a* is computed, not simulated. Let x_1, x_2, ... be independent N(0, sigma^2) and
 r_n = sum(x_i) / sqrt(n * sum(x_i^2)); the t statistic is T_n = sqrt(n-1) r_n / sqrt(1 - r_n^2).
@@ -13,10 +13,10 @@ Markov chain,
 
     r_{n+1} = (sqrt(n) r_n cos(phi) + sin(phi)) / sqrt(n+1),   density of phi ~ cos(phi)^(n-1),
 
-and the probability of staying within all limits a one-dimensional backward recursion, as Jennison &
-Turnbull (1991) do it for sequential t tests. Functions of r_n are kept on an even grid of
-atanh(r_n) = asinh(T_n / sqrt(n-1)): fine where T_n is small, and wide enough for the large limits
-of the first looks.
+and the probability of staying within all boundaries is a one-dimensional backward recursion, as in
+Jennison & Turnbull (1991) for sequential t tests. Functions of r_n are tabulated on an even grid of
+atanh(r_n) = asinh(T_n / sqrt(n-1)): fine where T_n is small, and wide enough for the large
+boundaries of the first analyses.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ from scipy import special
 
 Array = NDArray[np.float64]
 
-# Twice as many of either change the risk by less than 1 part in 200 of itself.
+# Doubling either changes the risk by less than 0.5 % of itself.
 GRID_POINTS = 129
 QUADRATURE_POINTS = 32
 
-# Beyond this many standard deviations of phi lies less than 1e-15 of its distribution.
+# Less than 1e-15 of the distribution of phi lies beyond this many standard deviations.
 _REACH = 8.0
 
-_CLOSE = 1e-4
-"""The last step to the logarithm of the level; what is then left of the way is far less."""
+_TOLERANCE = 1e-4
+"""Largest last step in the logarithm of the level; the remaining error is far smaller."""
 
 
 @functools.cache
 def repeated_alpha(min_blocks: int, max_blocks: int, risk: float) -> float:
-    """The level a* of every single look.
+    """Return the level a* of every interim analysis.
 
     Under the null, P(|T_n| > t(1 - a*/2, n-1) for any n from ``min_blocks`` to ``max_blocks``) is
-    ``risk``, a fraction. One look alone (``min_blocks == max_blocks``) takes the whole risk.
-    Raises ValueError for values that make no sequence of looks.
+    ``risk``, a fraction. A single analysis (``min_blocks == max_blocks``) takes the whole risk.
+    Raises ValueError for an invalid range of blocks or risk.
     """
     if not 2 <= min_blocks <= max_blocks:
         raise ValueError(f"blocks must satisfy 2 <= {min_blocks} <= {max_blocks}")
@@ -60,29 +60,30 @@ def repeated_alpha(min_blocks: int, max_blocks: int, risk: float) -> float:
         return risk
 
     def excess(log_alpha: float) -> float:
-        return math.log(ever_outside(min_blocks, max_blocks, math.exp(log_alpha)) / risk)
+        return math.log(crossing_probability(min_blocks, max_blocks, math.exp(log_alpha)) / risk)
 
-    # The risk lies between that of one look and, by Bonferroni, the sum over all looks.
-    return math.exp(_secant(excess, math.log(risk / looks), math.log(risk)))
+    # The risk lies between that of one analysis and, by Bonferroni, the sum over all of them.
+    return math.exp(_solve_by_secant(excess, math.log(risk / looks), math.log(risk)))
 
 
-def _secant(excess: Callable[[float], float], low: float, high: float) -> float:
-    """Where ``excess``, a function of nearly constant slope 1, is 0 between ``low`` and ``high``.
+def _solve_by_secant(excess: Callable[[float], float], low: float, high: float) -> float:
+    """Solve ``excess(x) = 0`` between ``low`` and ``high``, for a slope of nearly 1.
 
-    The secant method, from the middle on. It takes three or four values of a function that takes
-    long, where Brent's method takes six.
+    The secant method, started in the middle. It takes three or four evaluations of a slow function,
+    where Brent's method takes six.
     """
-    before = (low + high) / 2
-    there = excess(before)
-    place = min(high, max(low, before - there))
-    while abs(place - before) > _CLOSE:
-        here = excess(place)
-        following = place - here * (place - before) / (here - there)
-        before, there, place = place, here, min(high, max(low, following))
-    return place
+    previous = (low + high) / 2
+    previous_value = excess(previous)
+    current = min(high, max(low, previous - previous_value))
+    while abs(current - previous) > _TOLERANCE:
+        value = excess(current)
+        step = value * (current - previous) / (value - previous_value)
+        previous, previous_value = current, value
+        current = min(high, max(low, current - step))
+    return current
 
 
-def ever_outside(
+def crossing_probability(
     min_blocks: int,
     max_blocks: int,
     alpha: float,
@@ -90,7 +91,7 @@ def ever_outside(
     grid_points: int = GRID_POINTS,
     quadrature_points: int = QUADRATURE_POINTS,
 ) -> float:
-    """The probability, under the null, that any look at level ``alpha`` excludes zero."""
+    """Return the probability, under the null, that any interval at level ``alpha`` excludes 0."""
     nodes, weights = np.polynomial.legendre.leggauss(quadrature_points)
     unit = (nodes + 1) / 2, weights / 2
     inside = np.linspace(0.0, _limit(max_blocks, alpha), grid_points)
@@ -98,37 +99,37 @@ def ever_outside(
     for n in range(max_blocks - 1, min_blocks - 1, -1):
         later = _even_spline(inside[-1], staying)
         inside = np.linspace(0.0, _limit(n, alpha), grid_points)
-        staying = _staying_one_look_more(n, np.tanh(inside), later, unit)
-    return 1.0 - _mean_at_first_look(min_blocks, _even_spline(inside[-1], staying), unit)
+        staying = _continuation_probability(n, np.tanh(inside), later, unit)
+    return 1.0 - _mean_at_first_analysis(min_blocks, _even_spline(inside[-1], staying), unit)
 
 
 def _limit(n: int, alpha: float) -> float:
-    """The limit of atanh(r_n) that belongs to |T_n| = t(1 - alpha/2, n-1)."""
+    """The boundary of atanh(r_n) that corresponds to |T_n| = t(1 - alpha/2, n-1)."""
     return math.asinh(-float(special.stdtrit(n - 1, alpha / 2)) / math.sqrt(n - 1))
 
 
 @dataclass(frozen=True)
 class _Spline:
-    """A cubic spline through values on an even grid from 0 to ``end``; beyond, its last piece.
+    """A cubic spline through values on an even grid from 0 to ``end``, extrapolated beyond it.
 
-    ``pieces`` are polynomials of the way through each step, four coefficients from the constant up.
+    ``pieces`` are polynomials in the fraction of each step, four coefficients from the constant up.
     """
 
     end: float
     pieces: Array
 
     def __call__(self, x: Array) -> Array:
-        """Its values at points >= 0."""
+        """Evaluate the spline at points >= 0."""
         steps = self.pieces.shape[1]
-        way = x * (steps / self.end)
-        step = np.minimum(way.astype(np.intp), steps - 1)
-        way -= step
+        fraction = x * (steps / self.end)
+        step = np.minimum(fraction.astype(np.intp), steps - 1)
+        fraction -= step
         value, slope, square, cube = self.pieces.take(step, axis=1)
-        return np.asarray(value + way * (slope + way * (square + way * cube)))
+        return np.asarray(value + fraction * (slope + fraction * (square + fraction * cube)))
 
 
 def _even_spline(end: float, y: Array) -> _Spline:
-    """An interpolation of a function that is symmetric about zero, from its half x >= 0."""
+    """Interpolate a function that is symmetric about zero from its half x >= 0."""
     slopes = _slopes(len(y)) @ y
     rise, before, after = np.diff(y), slopes[:-1], slopes[1:]
     return _Spline(
@@ -138,12 +139,12 @@ def _even_spline(end: float, y: Array) -> _Spline:
 
 @functools.cache
 def _slopes(points: int) -> Array:
-    """The matrix that makes slopes (a step of the grid as unit) of the values of a cubic spline.
+    """The matrix that maps values of a cubic spline to slopes, in units of a grid step.
 
-    Its second derivative is continuous, its slope 0 at the start, and its last two pieces are one
-    polynomial ("not a knot"): de Boor, A Practical Guide to Splines (2001), chapter IV. The grid
-    being even, one matrix serves all; scipy solves the equations anew for each, which took half of
-    all the time.
+    The second derivative is continuous, the slope is 0 at the start, and the last two pieces are
+    one polynomial ("not a knot"): de Boor, A Practical Guide to Splines (2001), chapter IV. On an
+    even grid one matrix serves all splines; scipy would solve the equations for each, which took
+    half of the total time.
     """
     left, right = 4 * np.eye(points), np.zeros((points, points))
     inner = np.arange(1, points - 1)
@@ -155,12 +156,13 @@ def _slopes(points: int) -> Array:
     return np.asarray(np.linalg.solve(left, right))
 
 
-def _staying_one_look_more(n: int, r: Array, later: _Spline, unit: tuple[Array, Array]) -> Array:
-    """P(all looks after the n-th stay within their limits | r_n = r), for every r >= 0.
+def _continuation_probability(n: int, r: Array, later: _Spline, unit: tuple[Array, Array]) -> Array:
+    """P(all analyses after the n-th stay within their boundaries | r_n = r), for every r >= 0.
 
-    ``later`` is the same for the looks after the next, by atanh(r_{n+1}) up to its limit.
-    With a = sqrt(n) r, r_{n+1} is greatest at phi = ``peak``, and beyond the limit within ``half``
-    of it (and of its mirror image, peak - pi). Only the two stretches between are integrated.
+    ``later`` is the same function for n + 1, of atanh(r_{n+1}) up to its boundary. With
+    a = sqrt(n) r, r_{n+1} has its maximum at phi = ``peak`` and exceeds the boundary within
+    ``half`` of it (and of its mirror image, peak - pi). Only the two ranges between are
+    integrated.
     """
     limit = math.tanh(later.end)
     a = math.sqrt(n) * r
@@ -168,9 +170,9 @@ def _staying_one_look_more(n: int, r: Array, later: _Spline, unit: tuple[Array, 
     half = np.arccos(np.minimum(1.0, limit * math.sqrt(n + 1) / np.hypot(1.0, a)))
     reach = min(math.pi / 2, _REACH / math.sqrt(n))
     staying = np.zeros_like(r)
-    stretches = ((peak + half - math.pi, peak - half), (peak + half, np.full_like(r, reach)))
-    for start, end in np.clip(stretches, -reach, reach):
-        # Of many looks one of the two stretches is empty for nearly every r.
+    ranges = ((peak + half - math.pi, peak - half), (peak + half, np.full_like(r, reach)))
+    for start, end in np.clip(ranges, -reach, reach):
+        # With many analyses one of the two ranges is empty for nearly every r.
         some = np.flatnonzero(end > start)
         width = (end - start)[some]
         phi = start[some, None] + width[:, None] * unit[0]
@@ -182,8 +184,8 @@ def _staying_one_look_more(n: int, r: Array, later: _Spline, unit: tuple[Array, 
     return staying
 
 
-def _mean_at_first_look(n: int, staying: _Spline, unit: tuple[Array, Array]) -> float:
-    """The mean of ``staying`` over r_n = sin(theta), theta with density ~ cos(theta)^(n-2)."""
+def _mean_at_first_analysis(n: int, staying: _Spline, unit: tuple[Array, Array]) -> float:
+    """The mean of ``staying`` over r_n = sin(theta), with the density ~ cos(theta)^(n-2)."""
     end = math.asin(math.tanh(staying.end))
     theta = end * unit[0]
     density = 2 * np.cos(theta) ** (n - 2) / special.beta(0.5, (n - 1) / 2)

@@ -1,8 +1,8 @@
-"""What a series of measurements tells against the assumptions that its figures rest on.
+"""Tests of a series for drift, autocorrelation, skewness and unequal variances.
 
-A flag is pointed out beside a verdict, and changes none: nothing is removed and nothing corrected.
-Every test has the same share of one level (Bonferroni), so that a study of independent normal noise
-is flagged at all with a probability of at most `LEVEL`. A series too short for a test passes it.
+A flag does not change a verdict; nothing is removed or corrected. All tests share one level equally
+(Bonferroni), so that a study of independent normal noise has any flag with a probability of at most
+`LEVEL`. A series too short for a test has no flag of it.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from scipy import special
 Array = NDArray[np.float64]
 
 LEVEL = 0.05
-"""The chance of any flag in a study of independent normal noise."""
+"""The familywise error rate of all flags of a study."""
 
-_FEWEST_FOR_T = 5
-_FEWEST_FOR_SKEW = 8
-"""D'Agostino's transformation is none of fewer (scipy.stats.skewtest)."""
-_FEWEST_FOR_RANKS = 10
-"""From here on the beta distribution below is as good as Bartels's own tables."""
+_MIN_FOR_T = 5
+_MIN_FOR_SKEW = 8
+"""D'Agostino's transformation needs as many (scipy.stats.skewtest)."""
+_MIN_FOR_RANKS = 10
+"""From here on the beta approximation is as accurate as Bartels's tables."""
 
 _ROUNDING = 1e-13
-"""Log figures have some 1e-16 for each unit of their size, a sum of many of them a little more."""
+"""Relative rounding error: about 1e-16 of a log figure, slightly more of a sum of many."""
 
 
 class Flag(StrEnum):
-    """A finding in the figures (the first two), in a covariate (the last), or in the pairs."""
+    """A flag of the figures (the first two), of a covariate (the last), or of the pairs."""
 
     DRIFT = "drift"
-    LIKENESS = "alike neighbours"
+    AUTOCORRELATION = "autocorrelation"
     DRIFTING_DIFFERENCE = "drifting difference"
-    ALIKE_DIFFERENCES = "alike neighbouring differences"
-    SKEW = "skewed differences"
-    LOPSIDED = "lopsided noise"
+    AUTOCORRELATED_DIFFERENCES = "autocorrelated differences"
+    SKEWED_DIFFERENCES = "skewed differences"
+    UNEQUAL_VARIANCES = "unequal variances"
     IMBALANCE = "imbalanced covariate"
-    """Of a covariate between configurations, see `iostudy.analysis.balance`."""
+    """Of a covariate between configurations; see `iostudy.analysis.balance`."""
 
 
 _TESTS_OF_FIGURES = 2
@@ -48,8 +48,8 @@ _TESTS_OF_PAIRS = 4
 
 
 @dataclass(frozen=True)
-class Shared:
-    """The level of every single test, where several series and pairs are looked at together."""
+class FamilyOfTests:
+    """A family of tests of several series, pairs and covariates."""
 
     series: int
     pairs: int
@@ -57,90 +57,88 @@ class Shared:
 
     @property
     def level(self) -> float:
-        """`LEVEL`, divided among all tests."""
+        """The level of one test: `LEVEL` divided by the number of tests."""
         of_series = _TESTS_OF_FIGURES * self.series + _TESTS_OF_PAIRS * self.pairs
         tests = of_series + self.covariates
         return LEVEL / max(1, tests)
 
 
-def flag_figures(figures: ArrayLike, groups: ArrayLike, shared: Shared) -> tuple[Flag, ...]:
-    """The flags of finite log figures in run order; ``groups`` tells which configuration each had.
+def flag_figures(figures: ArrayLike, groups: ArrayLike, shared: FamilyOfTests) -> tuple[Flag, ...]:
+    """Return the flags of finite log figures in run order; ``groups`` are their configurations.
 
-    Drift is a trend over the run order beside the effects of the configurations: the t test of its
-    slope. Neighbours are alike if their differences are too small for what the values differ by in
-    all (von Neumann's ratio of ranks, Bartels 1982), of what is left without the trend.
+    Drift: t test of the slope over the run order, adjusted for the configurations' effects.
+    Autocorrelation: rank von Neumann ratio (Bartels 1982) of the residuals without the trend.
     """
     values, labels = np.asarray(figures, dtype=np.float64), np.asarray(groups)
-    slope, left = _without_trend(values, labels)
-    found = {
+    slope, residuals = _remove_trend(values, labels)
+    p_values = {
         Flag.DRIFT: slope,
-        Flag.LIKENESS: _likeness(left),
+        Flag.AUTOCORRELATION: _autocorrelation_p_value(residuals),
     }
-    return tuple(flag for flag, p in found.items() if p < shared.level)
+    return tuple(flag for flag, p in p_values.items() if p < shared.level)
 
 
-def flag_pairs(baseline: ArrayLike, other: ArrayLike, shared: Shared) -> tuple[Flag, ...]:
-    """The flags of two configurations by their finite log figures in the blocks that both have run.
+def flag_pairs(baseline: ArrayLike, other: ArrayLike, shared: FamilyOfTests) -> tuple[Flag, ...]:
+    """Return the flags of two configurations by their finite log figures in common blocks.
 
-    Trend and likeness are those of the paired log-ratios in the order of blocks, skew is
-    D'Agostino's test of them (1970). Noise is lopsided where one configuration has more of it than
-    the other: the correlation of sums and differences (Pitman 1939, Morgan 1939), which noise that
-    both have in common does not touch.
+    Drift and autocorrelation are those of the paired log-ratios in block order. Skewness is
+    D'Agostino's test (1970). Unequal variances: the correlation of sums and differences (Pitman
+    1939, Morgan 1939), which common noise does not affect.
     """
-    first, second = (np.asarray(each, dtype=np.float64) for each in (baseline, other))
-    ratios = _without_rounding(second - first, first)
-    slope, left = _without_trend(ratios, np.zeros(len(ratios)))
-    found = {
+    first, second = (np.asarray(figures, dtype=np.float64) for figures in (baseline, other))
+    ratios = _clear_rounding(second - first, first)
+    slope, residuals = _remove_trend(ratios, np.zeros(len(ratios)))
+    p_values = {
         Flag.DRIFTING_DIFFERENCE: slope,
-        Flag.ALIKE_DIFFERENCES: _likeness(left),
-        Flag.SKEW: _skew(ratios),
-        Flag.LOPSIDED: _unequal_noise(first, second),
+        Flag.AUTOCORRELATED_DIFFERENCES: _autocorrelation_p_value(residuals),
+        Flag.SKEWED_DIFFERENCES: _skewness_p_value(ratios),
+        Flag.UNEQUAL_VARIANCES: _unequal_variances_p_value(first, second),
     }
-    return tuple(flag for flag, p in found.items() if p < shared.level)
+    return tuple(flag for flag, p in p_values.items() if p < shared.level)
 
 
-def _without_trend(values: Array, groups: NDArray[np.generic]) -> tuple[float, Array]:
-    """p of the slope over the order, beside a mean for each group; and what both leave.
+def _remove_trend(values: Array, groups: NDArray[np.generic]) -> tuple[float, Array]:
+    """The p value of the slope over the order, adjusted for group means, and the residuals.
 
-    By the theorem of Frisch, Waugh & Lovell: order and values are taken without the means of their
-    groups, then the one is regressed on the other.
+    By the Frisch-Waugh-Lovell theorem: group means are subtracted from order and values, and the
+    latter are regressed on the former.
     """
-    order = _without_means(np.arange(len(values), dtype=np.float64), groups)
-    centred = _without_rounding(_without_means(values, groups), values)
+    order = _remove_group_means(np.arange(len(values), dtype=np.float64), groups)
+    centred = _clear_rounding(_remove_group_means(values, groups), values)
     freedom = len(values) - len(np.unique(groups)) - 1
     sum_of_squares = float(order @ order)
-    if len(values) < _FEWEST_FOR_T or freedom < 1 or sum_of_squares == 0:
+    if len(values) < _MIN_FOR_T or freedom < 1 or sum_of_squares == 0:
         return 1.0, centred
     slope = float(order @ centred) / sum_of_squares
-    left = centred - slope * order
-    error = math.sqrt(float(left @ left) / freedom / sum_of_squares)
-    return _two_sided(slope, error, freedom), left
+    residuals = centred - slope * order
+    error = math.sqrt(float(residuals @ residuals) / freedom / sum_of_squares)
+    return _two_sided_p_value(slope, error, freedom), residuals
 
 
-def _without_means(values: Array, groups: NDArray[np.generic]) -> Array:
-    """Each value without the mean of its group."""
+def _remove_group_means(values: Array, groups: NDArray[np.generic]) -> Array:
+    """Subtract from each value the mean of its group."""
     _, place, counts = np.unique(groups, return_inverse=True, return_counts=True)
     return np.asarray(values - (np.bincount(place, values) / counts)[place])
 
 
-def _without_rounding(values: Array, made_of: Array) -> Array:
-    """All zeros where what they differ by is no more than the rounding of what they are made of.
+def _clear_rounding(values: Array, made_of: Array) -> Array:
+    """Return zeros where values differ by no more than rounding errors of ``made_of``.
 
-    So that no test takes the last bits of figures that do not vary for a trend or a skew.
+    Otherwise tests would find trends or skewness in the last bits of constant figures.
     """
     rounding = _ROUNDING * (1 + float(np.abs(made_of).max(initial=0.0)))
     is_constant = (np.abs(values - values[:1]) <= rounding).all()
     return np.zeros_like(values) if is_constant else values
 
 
-def _likeness(values: Array) -> float:
-    """p of neighbours as alike, by von Neumann's ratio of ranks; 1 where all are equal.
+def _autocorrelation_p_value(values: Array) -> float:
+    """The one-sided p value of the rank von Neumann ratio; 1 where all values are equal.
 
-    With ranks R the ratio is sum((R_i - R_{i+1})^2) / sum((R_i - mean)^2), about 2 by chance. A
-    quarter of it has nearly a symmetric beta distribution, of the same variance (Bartels 1982).
+    With ranks R the ratio is sum((R_i - R_{i+1})^2) / sum((R_i - mean)^2), about 2 under the null.
+    A quarter of it has nearly a symmetric beta distribution of equal variance (Bartels 1982).
     """
     count = len(values)
-    if count < _FEWEST_FOR_RANKS or np.ptp(values) == 0:
+    if count < _MIN_FOR_RANKS or np.ptp(values) == 0:
         return 1.0
     ranks = _ranks(values)
     ratio = float((np.diff(ranks) ** 2).sum() / ((ranks - ranks.mean()) ** 2).sum())
@@ -151,21 +149,21 @@ def _likeness(values: Array) -> float:
 
 
 def _ranks(values: Array) -> Array:
-    """From 1; those that are equal share the mean of theirs."""
+    """Ranks from 1; ties get mid-ranks."""
     _, place, times = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(times) - (times - 1) / 2)[place])
 
 
-def _skew(values: Array) -> float:
-    """p of D'Agostino's test (1970): the skewness of normal values, as a standard normal one.
+def _skewness_p_value(values: Array) -> float:
+    """The two-sided p value of D'Agostino's skewness test (1970).
 
-    ``scipy.stats`` has the same, but takes a third of a second to load at every report.
+    ``scipy.stats`` has it, but takes a third of a second to load at every report.
     """
     n = len(values)
-    if n < _FEWEST_FOR_SKEW or np.ptp(values) == 0:
+    if n < _MIN_FOR_SKEW or np.ptp(values) == 0:
         return 1.0
-    apart = values - values.mean()
-    skewness = float((apart**3).mean() / (apart**2).mean() ** 1.5)
+    centred = values - values.mean()
+    skewness = float((centred**3).mean() / (centred**2).mean() ** 1.5)
     y = skewness * math.sqrt((n + 1) * (n + 3) / (6 * (n - 2)))
     peak = 3 * (n**2 + 27 * n - 70) * (n + 1) * (n + 3)
     kurtosis = peak / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
@@ -174,20 +172,20 @@ def _skew(values: Array) -> float:
     return 2 * float(special.ndtr(-abs(z)))
 
 
-def _unequal_noise(first: Array, second: Array) -> float:
-    if len(first) < _FEWEST_FOR_T:
+def _unequal_variances_p_value(first: Array, second: Array) -> float:
+    if len(first) < _MIN_FOR_T:
         return 1.0
-    total, difference = (each - each.mean() for each in (first + second, second - first))
+    total, difference = (own - own.mean() for own in (first + second, second - first))
     spread = math.sqrt(float(total @ total) * float(difference @ difference))
     if spread == 0:
         return 1.0
     correlation = min(1.0, abs(float(total @ difference)) / spread)
     freedom = len(first) - 2
-    return _two_sided(correlation, math.sqrt((1 - correlation**2) / freedom), freedom)
+    return _two_sided_p_value(correlation, math.sqrt((1 - correlation**2) / freedom), freedom)
 
 
-def _two_sided(estimate: float, error: float, freedom: int) -> float:
-    """p of Student's t; 0 where there is no error at all, 1 where there is no estimate either."""
+def _two_sided_p_value(estimate: float, error: float, freedom: int) -> float:
+    """The two-sided p value of Student's t; without any error 1 for an estimate of 0, else 0."""
     if error == 0:
         return float(estimate == 0)
     return 2 * float(special.stdtr(freedom, -abs(estimate) / error))

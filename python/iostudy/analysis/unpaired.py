@@ -1,9 +1,8 @@
-"""Two studies beside each other: a difference of means without pairs.
+"""Unpaired comparison of two studies by Welch's t interval.
 
-Each study has a mean log figure of its own, and the interval of their difference is Welch's (1947),
-which takes neither the noise nor the number of trials to be the same in both. Nothing cancels: what
-the two studies do not have in common - the host, the day, the state of the disk - is part of the
-difference, and in no interval.
+Each study has its own mean log figure. Welch's interval (1947) of their difference allows unequal
+variances and unequal numbers of trials. No common influence cancels: differences of host, day or
+disk state are part of the estimate, and no interval covers them.
 """
 
 from __future__ import annotations
@@ -16,27 +15,34 @@ import numpy as np
 from scipy import special
 
 from iostudy.analysis.paired import UNKNOWN, Array, Interval, logarithms
-from iostudy.analysis.verdict import Judged, Rule, Verdict, decide, is_by_margin
+from iostudy.analysis.verdict import (
+    EstimatedDifference,
+    Rule,
+    Verdict,
+    classify_intervals,
+    exceeds_margin,
+)
 
 
 @dataclass(frozen=True)
-class Unpaired(Judged):
-    """The second study's configuration against the first's, without pairs.
+class UnpairedComparison(EstimatedDifference):
+    """A configuration in the second study compared with the one in the first, unpaired.
 
-    The estimate is NaN where a study has no trial, and the interval infinite where one has fewer
-    than two. ``trials`` are those of the first and of the second study.
+    The estimate is NaN where a study has no trial. The interval is infinite where one has fewer
+    than two. ``trials`` counts those of the first and of the second study.
     """
 
     trials: tuple[int, int]
 
 
-def stricter(first: Rule, second: Rule, comparisons: int) -> Rule:
-    """The rule of two studies side by side: of everything that decides the stricter.
+def combine_rules(first: Rule, second: Rule, comparisons: int) -> Rule:
+    """Return the stricter of two studies' rules, element by element.
 
-    The level a* is that of looks from the fewer of the fewest blocks to the more of the most: at
-    most either study's own, for as many comparisons. Each study stops where chance helps its own
-    verdict, which moves its means as well; that this level is enough for their difference is no
-    theorem, the calibration is the evidence (docs/method.md, "Two studies").
+    The level a* is that of interim analyses from the smaller ``min_blocks`` to the larger
+    ``max_blocks``. For as many comparisons it is at most that of either study. Each study stops
+    where chance favours its own verdict, which also shifts its means. No theorem shows that this
+    level suffices for their difference; the calibration is the evidence (docs/method.md, "Two
+    studies").
     """
     return Rule(
         margin=min(first.margin, second.margin),
@@ -49,40 +55,41 @@ def stricter(first: Rule, second: Rule, comparisons: int) -> Rule:
 
 def compare(
     first: Sequence[float], second: Sequence[float], *, higher_is_better: bool, rule: Rule
-) -> Unpaired:
+) -> UnpairedComparison:
     """Compare the figures of a configuration in two studies.
 
-    Verdicts are read as those of pairs, once the study with the fewer trials has the fewest
-    blocks of the rule. Raises ValueError for a figure that is not a positive finite number.
+    Verdicts are classified as for pairs, once the study with fewer trials has ``min_blocks``.
+    Raises ValueError for a figure that is not a positive finite number.
     """
     sign = 1 if higher_is_better else -1
-    ours, theirs = sign * logarithms("first", first), sign * logarithms("second", second)
+    x, y = sign * logarithms("first", first), sign * logarithms("second", second)
     trials = (len(first), len(second))
-    estimate = float(np.mean(theirs) - np.mean(ours)) if min(trials) else math.nan
-    half = _half_width(ours, theirs, rule.repeated_alpha)
+    estimate = float(np.mean(y) - np.mean(x)) if min(trials) else math.nan
+    half = _half_width(x, y, rule.repeated_alpha)
     interval = Interval(estimate - half, estimate + half) if math.isfinite(half) else UNKNOWN
-    verdict = Verdict(str(decide(interval.low, interval.high, min(trials), rule)))
-    return Unpaired(
+    verdict = Verdict(str(classify_intervals(interval.low, interval.high, min(trials), rule)))
+    return UnpairedComparison(
         trials=trials,
         estimate=estimate,
         interval=interval,
         verdict=verdict,
-        by_margin=is_by_margin(verdict, interval, rule.delta),
+        by_margin=exceeds_margin(verdict, interval, rule.delta),
         higher_is_better=higher_is_better,
     )
 
 
-def times_as_wide(pairs: Sequence[tuple[Array, Array]]) -> float | None:
-    """How many times as wide intervals are without pairs, by what pairs within studies cancelled.
+def interval_width_ratio(pairs: Sequence[tuple[Array, Array]]) -> float | None:
+    """Return the ratio of the widths of unpaired and paired intervals.
 
-    ``pairs`` are the log figures of two configurations in the same blocks. Two means that are not
-    paired have the variance Var x + Var y, pairs Var (y - x): the square root of the ratio of both,
-    each pooled by its degrees of freedom. It is squared for the blocks. None without any spread.
+    ``pairs`` are the log figures of two configurations in the same blocks. Unpaired means have the
+    variance Var x + Var y, pairs Var (y - x). The result is the square root of their ratio, each
+    pooled by its degrees of freedom; its square is the ratio of required blocks. None if all
+    variances are 0.
     """
     known = [(x, y, len(x) - 1) for x, y in pairs if len(x) > 1]
-    apart = math.fsum(f * float(np.var(x, ddof=1) + np.var(y, ddof=1)) for x, y, f in known)
+    unpaired = math.fsum(f * float(np.var(x, ddof=1) + np.var(y, ddof=1)) for x, y, f in known)
     paired = math.fsum(f * float(np.var(y - x, ddof=1)) for x, y, f in known)
-    return math.sqrt(apart / paired) if paired else None
+    return math.sqrt(unpaired / paired) if paired else None
 
 
 def _half_width(first: Array, second: Array, alpha: float) -> float:
@@ -90,7 +97,7 @@ def _half_width(first: Array, second: Array, alpha: float) -> float:
     if min(len(first), len(second)) < 2:
         return math.inf
     counts = np.array([len(first), len(second)], dtype=np.float64)
-    shares = np.array([np.var(each, ddof=1) for each in (first, second)]) / counts
+    shares = np.array([np.var(sample, ddof=1) for sample in (first, second)]) / counts
     total = float(shares.sum())
     if total == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""What follows from the blocks that two configurations have both run."""
+"""Verdicts of paired comparisons by repeated confidence intervals and an equivalence margin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ POWER = 0.8
 
 
 class Verdict(StrEnum):
-    """Where the other configuration stands against the baseline."""
+    """The result of a comparison of a configuration with the baseline."""
 
     EQUIVALENT = "equivalent"
     BETTER = "better"
@@ -36,9 +36,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """What decides. ``margin`` and ``risk`` are fractions, ``risk`` that of the whole study.
+    """The decision rule. ``margin`` and ``risk`` are fractions; ``risk`` covers the whole study.
 
-    ``comparisons`` is how many verdicts the study gives at once; they share the risk equally
+    ``comparisons`` is the number of verdicts in the study. They share the risk equally
     (Bonferroni).
     """
 
@@ -55,13 +55,13 @@ class Rule:
 
     @property
     def repeated_alpha(self) -> float:
-        """a*, the level of the interval at every look."""
+        """a*, the level of the interval at every interim analysis."""
         return sequential.repeated_alpha(
             self.min_blocks, self.max_blocks, self.risk / self.comparisons
         )
 
-    def detectable(self, blocks: int) -> float:
-        """The difference, in standard deviations, that ``blocks`` >= 2 blocks find with power 0.8.
+    def detectable_difference(self, blocks: int) -> float:
+        """Return the difference, in standard deviations, that n >= 2 blocks find with power 0.8.
 
         (t(1 - a*/2, n-1) + t(power, n-1)) / sqrt(n), which becomes the usual z(1 - a*/2) + z(power)
         standard errors as n grows; with z alone a study of 10 blocks has a power of 0.70 only.
@@ -69,26 +69,26 @@ class Rule:
         quantile = -float(special.stdtrit(blocks - 1, self.repeated_alpha / 2))
         return (quantile + float(special.stdtrit(blocks - 1, POWER))) / math.sqrt(blocks)
 
-    def blocks_for(self, sd: float, *, at_least: int = 0) -> int:
-        """The fewest blocks that find a difference of the margin with power 0.8.
+    def required_blocks(self, sd: float, *, at_least: int = 0) -> int:
+        """Return the fewest blocks that find a difference of the margin with power 0.8.
 
-        ``sd`` is that of the paired log-ratios; they may be more than ``max_blocks``. The search
+        ``sd`` is that of the paired log-ratios. The result may exceed ``max_blocks``. The search
         starts at ((z(1 - a*/2) + z(power)) * sd / delta)^2, a few blocks below.
         """
         errors = float(special.ndtri(POWER) - special.ndtri(self.repeated_alpha / 2))
         usual = math.ceil((errors * sd / self.delta) ** 2)
         needed = max(at_least, self.min_blocks, usual)
-        while self.detectable(needed) * sd > self.delta:
+        while self.detectable_difference(needed) * sd > self.delta:
             needed += 1
         return needed
 
 
 @dataclass(frozen=True)
-class Judged:
+class EstimatedDifference:
     """A difference with its interval and its verdict.
 
-    ``estimate`` and ``interval`` are log-ratios, positive where the other is better. ``by_margin``:
-    better or worse by at least the margin.
+    ``estimate`` and ``interval`` are log-ratios, positive where the other configuration is better.
+    ``by_margin``: the difference is at least the margin.
     """
 
     estimate: float
@@ -110,13 +110,13 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Comparison(Judged):
-    """One configuration against the baseline, as ``blocks`` paired blocks leave it.
+class Comparison(EstimatedDifference):
+    """A configuration compared with the baseline over ``blocks`` paired blocks.
 
-    ``sd`` and ``robust_interval`` are log-ratios, too; the estimate is NaN without blocks, ``sd``
-    with fewer than two. ``blocks_needed``: how many blocks in all would probably decide, where it
-    is inconclusive and a spread is known. ``fragile``: the Hodges-Lehmann interval exists and leads
-    to another verdict.
+    ``sd`` and ``robust_interval`` are log-ratios. The estimate is NaN without blocks, ``sd`` with
+    fewer than two. ``blocks_needed`` is the total number of blocks that would probably decide an
+    inconclusive comparison; None where no standard deviation is known. ``fragile``: the
+    Hodges-Lehmann interval exists and leads to another verdict.
     """
 
     blocks: int
@@ -135,11 +135,11 @@ def compare(
     Raises ValueError for figures that cannot be paired or are not positive (see log_ratios).
     """
     ratios = log_ratios(baseline, other, higher_is_better=higher_is_better)
-    return judge(ratios, higher_is_better=higher_is_better, rule=rule)
+    return compare_ratios(ratios, higher_is_better=higher_is_better, rule=rule)
 
 
-def judge(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
-    """The same from the paired log-ratios, one a block, positive where better."""
+def compare_ratios(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
+    """Compare two configurations by their paired log-ratios, one per block, positive if better."""
     interval = mean_interval(ratios, rule.repeated_alpha)
     averages = walsh_averages(ratios)
     robust = signed_rank_interval(averages, len(ratios), rule.repeated_alpha)
@@ -151,7 +151,7 @@ def judge(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
         sd=sd,
         interval=interval,
         verdict=verdict,
-        by_margin=is_by_margin(verdict, interval, rule.delta),
+        by_margin=exceeds_margin(verdict, interval, rule.delta),
         blocks_needed=_blocks_needed(len(ratios), sd, rule, verdict),
         robust_estimate=hodges_lehmann(averages),
         robust_interval=robust,
@@ -160,28 +160,30 @@ def judge(ratios: Array, *, higher_is_better: bool, rule: Rule) -> Comparison:
     )
 
 
-def decide(low: ArrayLike, high: ArrayLike, count: ArrayLike, rule: Rule) -> NDArray[np.str_]:
-    """The verdict words of intervals [low, high] after ``count`` blocks, for many at once.
+def classify_intervals(
+    low: ArrayLike, high: ArrayLike, count: ArrayLike, rule: Rule
+) -> NDArray[np.str_]:
+    """Classify intervals [low, high] after ``count`` blocks, elementwise.
 
-    The reading order is fixed: too few blocks, equivalent, better, worse, inconclusive.
+    The order of the tests is fixed: too few blocks, equivalent, better, worse, inconclusive.
     """
     low, high, delta = np.asarray(low), np.asarray(high), rule.delta
-    readings = {
+    conditions = {
         Verdict.INCONCLUSIVE: np.asarray(count) < rule.min_blocks,
         Verdict.EQUIVALENT: (-delta < low) & (high < delta),
         Verdict.BETTER: low > 0,
         Verdict.WORSE: high < 0,
     }
-    words = [np.str_(verdict) for verdict in readings]
-    return np.select(list(readings.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
+    words = [np.str_(verdict) for verdict in conditions]
+    return np.select(list(conditions.values()), words, default=np.str_(Verdict.INCONCLUSIVE))
 
 
 def _verdict(interval: Interval, count: int, rule: Rule) -> Verdict:
-    return Verdict(str(decide(interval.low, interval.high, count, rule)))
+    return Verdict(str(classify_intervals(interval.low, interval.high, count, rule)))
 
 
-def is_by_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
-    """Whether it is better or worse by at least the margin, of which ``delta`` is the log."""
+def exceeds_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
+    """Whether the whole interval lies beyond the margin, of which ``delta`` is the log-ratio."""
     match verdict:
         case Verdict.BETTER:
             return interval.low > delta
@@ -192,7 +194,7 @@ def is_by_margin(verdict: Verdict, interval: Interval, delta: float) -> bool:
 
 
 def _blocks_needed(count: int, sd: float, rule: Rule, verdict: Verdict) -> int | None:
-    """Those that find a difference of the margin, but one more than there are at least."""
+    """The blocks that find a difference of the margin; at least one more than ``count``."""
     if verdict is not Verdict.INCONCLUSIVE or count < 2:
         return None
-    return rule.blocks_for(sd, at_least=count + 1)
+    return rule.required_blocks(sd, at_least=count + 1)

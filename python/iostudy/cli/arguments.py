@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options shared by several commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from iostudy.folders import INSIST
+from iostudy.folders import UNSAFE_FOLDERS_OPTION
 
 StudyName = Annotated[str, typer.Argument(help="A study file, or the name of a ready-made study.")]
 Yes = Annotated[
@@ -16,7 +16,8 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Seed of the plan.", show_
 UnsafeFolders = Annotated[
     bool,
     typer.Option(
-        INSIST, help="Write also into folders that other users could redirect to other files."
+        UNSAFE_FOLDERS_OPTION,
+        help="Also write into folders that other users could redirect to other files.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="As JSON.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -1,4 +1,4 @@
-"""A histogram as bars of letters."""
+"""Text rendering of a histogram as bars."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iostudy.units import format_significant
 BAR_LETTERS = 40
 
 
-def bars(histogram: Iterable[tuple[float, int]]) -> Iterator[tuple[str, str, str]]:
+def format_bars(histogram: Iterable[tuple[float, int]]) -> Iterator[tuple[str, str, str]]:
     """Bound, share in percent and bar for each power of two, from the lowest to the highest.
 
     Given are counts with their upper bounds, which are above zero.

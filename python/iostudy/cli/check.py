@@ -1,4 +1,4 @@
-"""``iostudy check``: what a study would do, without doing it."""
+"""``iostudy check``: validate a study and print its plan."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import assert_never
 
 from iostudy.cli import nfs_suggestions
 from iostudy.cli.arguments import StudyName
-from iostudy.cli.check_search import effort, what
+from iostudy.cli.check_search import describe_effort, describe_space
 from iostudy.cli.console import print_line, print_table
-from iostudy.cli.expected_time import expected_time, span
+from iostudy.cli.expected_time import format_expected_time, format_range
 from iostudy.host.mounts import read_mounts
 from iostudy.node.clusters import needs_restarts
 from iostudy.node.expected import check_block_latency, check_target, with_expected_levels
-from iostudy.node.free_space import needed_bytes
+from iostudy.node.free_space import required_bytes
 from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.values import AS_FOUND
@@ -25,13 +25,13 @@ from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.design import Design
 from iostudy.study.model import Study, Validity, WorkloadRequest
 from iostudy.study.plan import whole_plots
+from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.schema import load
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
-from iostudy.study.user import as_user, needs_root
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import GIB, MIB, format_percent
 from iostudy.workloads import catalog as workload_catalog
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
 
 _ONE_DISK = "a loop device and a mount"
 
@@ -39,44 +39,54 @@ _ONE_DISK = "a loop device and a mount"
 def check(
     study: StudyName,
 ) -> None:
-    """Validate a study; print its plan, what it changes and how long it takes. Changes nothing."""
+    """Validate a study; print its plan, changes and time.
+
+    The command changes nothing.
+    """
     root = os.geteuid() == 0
-    asked = with_expected_levels(as_user(load(library.find(study)), root=root))
+    asked = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
     if root or not isinstance(asked.target, ScratchTarget):
-        # Whether a device is free only root can tell; that the study needs root is told below.
+        # Only root can see whether a device is free; the table below reports that root is needed.
         check_target(asked, Path())
     if root:
         check_block_latency(asked)
     print_line(asked.question)
-    for note in (*asked.notes, *nfs_suggestions.told(asked, read_mounts())):
+    for note in (*asked.notes, *nfs_suggestions.suggest_nfs(asked, read_mounts())):
         print_line(f"note: {note}")
-    lacking = [] if root else [("needs root", f"to {need}") for need in needs_root(asked)]
-    print_table(("", ""), [*_what(asked), *_changes(asked), *lacking, *_effort(asked)])
+    lacking = (
+        [] if root else [("needs root", f"to {need}") for need in list_root_requirements(asked)]
+    )
+    print_table(
+        ("", ""),
+        [*_describe_study(asked), *_describe_changes(asked), *lacking, *_describe_effort(asked)],
+    )
 
 
-def _what(study: Study) -> list[tuple[str, str]]:
+def _describe_study(study: Study) -> list[tuple[str, str]]:
     levels = [(f.name, ", ".join(v.label for v in f.levels) or "offered") for f in study.factors]
     varied = (
-        what(study, study.search) if study.search is not None else [*levels, *_chosen_of(study)]
+        describe_space(study, study.search)
+        if study.search is not None
+        else [*levels, *_describe_configurations(study)]
     )
     curves = groupby(study.workloads, key=lambda request: request.listed_as)
-    workloads = [line for _, levels in curves for line in _workload(list(levels))]
+    workloads = [line for _, levels in curves for line in _describe_workload(list(levels))]
     decide = study.decide
     return [
         ("target", study.describe_target()),
-        *_cluster(study),
+        *_describe_cluster(study),
         *varied,
         *workloads,
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
-        *_validity(study.validity),
-        *_telemetry(study.telemetry_hz),
+        *_describe_validity(study.validity),
+        *_describe_telemetry(study.telemetry_hz),
     ]
 
 
-def _validity(validity: Validity) -> list[tuple[str, str]]:
-    """The disturbances that exclude a trial, and those that the report only shows."""
+def _describe_validity(validity: Validity) -> list[tuple[str, str]]:
+    """List the disturbances that exclude a trial, and those that are only reported."""
     limits = ", ".join(f"{name} {format_percent(own)}" for name, own in validity.limits.items())
     covariates = ", ".join(validity.covariates)
     return [
@@ -85,61 +95,61 @@ def _validity(validity: Validity) -> list[tuple[str, str]]:
     ]
 
 
-def _telemetry(hz: float) -> list[tuple[str, str]]:
-    """How often the machine is sampled, where the study says so."""
+def _describe_telemetry(hz: float) -> list[tuple[str, str]]:
+    """Sampling rate, if the study sets it."""
     return [] if hz == DEFAULT_HZ else [("telemetry", f"{hz:g} samples a second")]
 
 
-def _chosen_of(study: Study) -> list[tuple[str, str]]:
+def _describe_configurations(study: Study) -> list[tuple[str, str]]:
     return [
-        ("configuration", f"{c.label}: {_pairs(c.levels) or 'the first level of each'}")
+        ("configuration", f"{c.label}: {_format_pairs(c.levels) or 'the first level of each'}")
         for c in study.chosen
     ]
 
 
-def _cluster(study: Study) -> list[tuple[str, str]]:
-    """The cluster that is started; nothing where none is, or where it is there already."""
+def _describe_cluster(study: Study) -> list[tuple[str, str]]:
+    """Describe the cluster that the study starts; empty if it starts none."""
     if not study.starts_hadoop:
         return []
     spec = study.hadoop
     places = {"data": spec.data_dirs, "the NameNode's journal": spec.name_dirs}
     if not spec.dirs:
         places = {"all of it": ()}
-    told = [f"{what} in {_where(dirs)}" for what, dirs in places.items()]
-    properties = [("", f"with {_pairs(spec.properties)}")] if spec.properties else []
-    return [("cluster", spec.describe()), ("", "; ".join(told)), *properties]
+    parts = [f"{what} in {_format_directories(dirs)}" for what, dirs in places.items()]
+    properties = [("", f"with {_format_pairs(spec.properties)}")] if spec.properties else []
+    return [("cluster", spec.describe()), ("", "; ".join(parts)), *properties]
 
 
-def _where(directories: Sequence[Path]) -> str:
+def _format_directories(directories: Sequence[Path]) -> str:
     return ", ".join(map(str, directories)) or "the work folder on the target"
 
 
-def _workload(levels: Sequence[WorkloadRequest]) -> list[tuple[str, str]]:
-    """One workload, at all levels of its load where it has one."""
+def _describe_workload(levels: Sequence[WorkloadRequest]) -> list[tuple[str, str]]:
+    """Describe one workload with all levels of its load, if it has one."""
     request = levels[0]
     figure = request.figure
     better = "higher" if figure.higher_is_better else "lower"
     loads = [each.load for each in levels if each.load]
     each = f"{', '.join(load.text for load in loads)}; compared at each, and a curve over all"
     return [
-        ("workload", f"{request.listed_as}: {_chosen(request)}"),
+        ("workload", f"{request.listed_as}: {_describe_options(request)}"),
         *(("load", f"{load.option} of {each}") for load in loads[:1]),
         ("", f"its {figure.name} in {figure.unit} decides; {better} is better"),
     ]
 
 
-def _chosen(request: WorkloadRequest) -> str:
-    """The options that are not their defaults, but for the load."""
-    written = as_written(request.options, with_defaults=False)
+def _describe_options(request: WorkloadRequest) -> str:
+    """Format the options that differ from their defaults, except the load."""
+    written = format_options(request.options, with_defaults=False)
     load = request.load.option if request.load else ""
-    chosen = _pairs({name: value for name, value in written.items() if name != load})
+    chosen = _format_pairs({name: value for name, value in written.items() if name != load})
     name = "" if request.listed_as == request.name else f"{request.name} with "
     return name + (f"{chosen}, and defaults" if chosen else "its defaults")
 
 
-def _changes(study: Study) -> list[tuple[str, str]]:
+def _describe_changes(study: Study) -> list[tuple[str, str]]:
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
-    changes = [_change(factor) for factor in settings]
+    changes = [_describe_change(factor) for factor in settings]
     match study.target:
         case LoopbackTarget(beside=beside):
             many = f"{1 + len(beside)} loop devices and mounts"
@@ -152,32 +162,32 @@ def _changes(study: Study) -> list[tuple[str, str]]:
             pass
     if study.starts_hadoop:
         changes.append("a Hadoop cluster on 127.0.0.1, ended and removed at the end")
-    cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_left(f)]
+    cautions = [(f.name, catalog.get(f.name).caution) for f in settings if not _is_unchanged(f)]
     return [
         *(("changes", change) for change in changes or ["nothing but files of its own"]),
         *(("caution", f"{name}: {caution}") for name, caution in cautions if caution),
     ]
 
 
-def _is_left(factor: Factor) -> bool:
+def _is_unchanged(factor: Factor) -> bool:
     return {level.value for level in factor.levels} == {AS_FOUND}
 
 
-def _change(factor: Factor) -> str:
-    """What a factor changes where, by which means and how often."""
+def _describe_change(factor: Factor) -> str:
+    """Describe where, how and how often a factor changes a setting."""
     definition = catalog.get(factor.name)
     place = "the target" if definition.reach.needs_place else definition.reach
     only = f" while {factor.condition}" if factor.condition else ""
     where = f"{factor.name} of {', '.join(factor.on) or place}{only}"
-    if _is_left(factor):
-        return f"{where}: left as found, and read in each trial"
+    if _is_unchanged(factor):
+        return f"{where}: unchanged, and read in each trial"
     match definition.cost:
         case Cost.CHEAP if definition.reach is Reach.CLUSTER:
             return f"{factor.name}, given to the jobs of each trial"
         case Cost.CHEAP:
-            return f"{where}, for each trial, and put back after it"
+            return f"{where}, for each trial, and restored after it"
         case Cost.REMOUNT:
-            return f"{where}, by a remount for each trial, and put back after it"
+            return f"{where}, by a remount for each trial, and restored after it"
         case Cost.RESTART:
             return f"{where}, by a restart of its daemons before each trial"
         case Cost.FORMAT:
@@ -186,43 +196,53 @@ def _change(factor: Factor) -> str:
             assert_never(unreachable)
 
 
-def _effort(study: Study) -> list[tuple[str, str]]:
+def _describe_effort(study: Study) -> list[tuple[str, str]]:
     if study.awaiting_offer():
-        return [("effort", "known when the host has been asked what it offers")]
+        return [("effort", "known once the host reports the levels that it offers")]
     if study.search is not None:
-        return effort(study, study.search)
+        return describe_effort(study, study.search)
     configurations = study.configurations()
     in_a_round = len(configurations) * len(study.workloads)
     spec = study.hadoop if study.starts_hadoop else None
-    used = sum(needed_bytes(r, c, spec) for r in study.workloads for c in configurations)
+    used = sum(required_bytes(r, c, spec) for r in study.workloads for c in configurations)
     blocks = study.decide.min_blocks, study.decide.max_blocks
     each = f"a trial under each of the {len(configurations)} configurations"
     at_load = " at each load" if any(own.load for own in study.workloads) else ""
     return [
-        *(_design(study, study.design) if study.design else [("baseline", study.baseline.label)]),
-        ("blocks", f"{span(map(str, blocks))} of each workload{at_load}; a block is {each}"),
+        *(
+            _describe_design(study, study.design)
+            if study.design
+            else [("baseline", study.baseline.label)]
+        ),
+        (
+            "blocks",
+            f"{format_range(map(str, blocks))} of each workload{at_load}; a block is {each}",
+        ),
         (
             "trials",
-            span(f"{number * in_a_round} (files of {_about(number * used)})" for number in blocks),
+            format_range(
+                f"{number * in_a_round} (files of {_format_size(number * used)})"
+                for number in blocks
+            ),
         ),
-        *_formats(study),
-        *_restarts(study),
-        ("time", expected_time(study, blocks)),
+        *_describe_formats(study),
+        *_describe_restarts(study),
+        ("time", format_expected_time(study, blocks)),
     ]
 
 
-def _design(study: Study, design: Design) -> list[tuple[str, str]]:
-    """The design, what it cannot tell, and its runs."""
-    # Here and not above: the report's values take most of a second to load.
-    from iostudy.report.screening import aliases
+def _describe_design(study: Study, design: Design) -> list[tuple[str, str]]:
+    """Describe the design, its aliases and its runs."""
+    # Imported here: the report's values take most of a second to load.
+    from iostudy.report.topics.screening.build import find_aliases
 
-    mixed = aliases(study, design)
-    told = "; ".join(f"{a.level} with {', '.join(a.interactions[:3])}" for a in mixed[:3])
-    more = f" (of {len(mixed[0].interactions)}), ..." if mixed else ""
+    confounded = find_aliases(study, design)
+    pairs = "; ".join(f"{a.level} with {', '.join(a.interactions[:3])}" for a in confounded[:3])
+    more = f" (of {len(confounded[0].interactions)}), ..." if confounded else ""
     known = (
-        f"effects are mixed with interactions of other factors: {told}{more}"
-        if mixed
-        else ("no effect is mixed with an interaction of two factors")
+        f"effects are aliased with interactions of other factors: {pairs}{more}"
+        if confounded
+        else ("no effect is aliased with an interaction of two factors")
     )
     runs = study.configurations()
     return [
@@ -231,37 +251,37 @@ def _design(study: Study, design: Design) -> list[tuple[str, str]]:
     ]
 
 
-def _formats(study: Study) -> list[tuple[str, str]]:
-    """How often a file system is made; nothing where the study varies none."""
+def _describe_formats(study: Study) -> list[tuple[str, str]]:
+    """Count how often a file system is made; empty if the study varies none."""
     plots = whole_plots(study.configurations())
     if not plots[0][0].whole_plot:
         return []
     each = len(plots) * len(study.workloads)
     fewest, most = each * study.decide.min_blocks, each * study.decide.max_blocks
-    anew = (
-        f"{len(plots)} beforehand, then {fewest} to {most}: each made anew in every block, with "
-        "the data that its reads need; the time does not count what mkfs writes "
+    explanation = (
+        f"{len(plots)} beforehand, then {fewest} to {most}: each is recreated in every block, with "
+        "the data that its reads need; the time excludes what mkfs writes "
         "(about 1/64 of the disk for ext)"
     )
-    return [("file systems", anew)]
+    return [("file systems", explanation)]
 
 
-def _restarts(study: Study) -> list[tuple[str, str]]:
-    """How often the cluster's daemons are restarted; nothing where its trials need none."""
+def _describe_restarts(study: Study) -> list[tuple[str, str]]:
+    """Count the restarts of the cluster's daemons; empty if no trial needs one."""
     jobs = [each for each in study.workloads if workload_catalog.get(each.name).needs_hadoop]
     if not jobs or not needs_restarts(study.factors):
         return []
     each = len(jobs) * len(study.configurations())
-    times = span(
+    times = format_range(
         str(number * each) for number in (study.decide.min_blocks, study.decide.max_blocks)
     )
     anew = "all daemons before each trial on the cluster, and before its data are made"
-    return [("restarts", f"{times}: {anew}; the time does not count them")]
+    return [("restarts", f"{times}: {anew}; the time excludes them")]
 
 
-def _about(size_bytes: int) -> str:
+def _format_size(size_bytes: int) -> str:
     return f"{size_bytes / GIB:.1f} GiB" if size_bytes >= GIB else f"{size_bytes / MIB:.0f} MiB"
 
 
-def _pairs(options: Mapping[str, str]) -> str:
+def _format_pairs(options: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={value}" for name, value in options.items())

@@ -1,74 +1,74 @@
-"""What ``check`` tells of a search: the space, the budget, and the confirmation."""
+"""Description of a search for ``check``: space, budget and confirmation."""
 
 from __future__ import annotations
 
 from typing import assert_never
 
 from iostudy.analysis.search.space import Choices, Parameter, Range
-from iostudy.cli.expected_time import expected_time, span
+from iostudy.cli.expected_time import format_expected_time, format_range
 from iostudy.settings import catalog
-from iostudy.study.candidates import written
+from iostudy.study.candidates import format_point
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.search import SLOTS, Search, TimeBudget, TrialBudget
 from iostudy.units import format_percent, format_size
 
-_MANY = 1_000_000
-"""More points than these are not counted out."""
+_MAX_COUNTED_POINTS = 1_000_000
+"""Larger spaces are reported as larger than this."""
 
 
-def what(study: Study, search: Search) -> list[tuple[str, str]]:
-    """Every parameter with its domain and its default, the known points, and what limits all."""
+def describe_space(study: Study, search: Search) -> list[tuple[str, str]]:
+    """Describe every parameter with domain and default, the points tried first, and the bound."""
     searched = {parameter.name: parameter for parameter in search.space.parameters}
     worst = "" if search.worst is None else format_percent(search.worst)
     return [
-        *((f.name, _told(study, f, searched.get(f.name))) for f in study.factors),
-        ("space", f"{_size(search)}, {_default(search)}"),
+        *((f.name, _describe_factor(study, f, searched.get(f.name))) for f in study.factors),
+        ("space", f"{_describe_size(search)}, {_describe_default(search)}"),
         *(
             ("tried first", f"{label}: {', '.join(f'{k}={v}' for k, v in values.items())}")
-            for label, values in ((n, written(study, p)) for n, p in search.tries.items())
+            for label, values in ((n, format_point(study, p)) for n, p in search.tries.items())
         ),
         *([("worst", f"no workload may lose more than {worst}")] if worst else []),
     ]
 
 
-def effort(study: Study, search: Search) -> list[tuple[str, str]]:
-    """Trials and time of the search, and of the confirmation that follows if one is ahead."""
+def describe_effort(study: Study, search: Search) -> list[tuple[str, str]]:
+    """Describe trials and time of the search, and of the confirmation after it."""
     workloads, decide = len(study.workloads), study.decide
     blocks = decide.min_blocks, decide.max_blocks
     round_ = f"a round is a trial of the default and of up to {SLOTS} candidates on each workload"
-    # The winner takes as long as the default, as far as anybody can tell before.
-    numbers = span(str(2 * number * workloads) for number in blocks)
-    confirmed = expected_time(study, [2 * number for number in blocks])
+    # Assumes that the winner takes as long as the default.
+    numbers = format_range(str(2 * number * workloads) for number in blocks)
+    confirmed = format_expected_time(study, [2 * number for number in blocks])
     return [
-        ("budget", f"{search.budget}, of those that count; {round_}"),
-        ("time", _time(study, search)),
+        ("budget", f"{search.budget}, valid ones only; {round_}"),
+        ("time", _describe_time(study, search)),
         (
             "confirmation",
-            f"{numbers} trials of default and winner in fresh blocks, if one is ahead",
+            f"{numbers} trials of default and winner in fresh blocks, if a candidate leads",
         ),
         ("its time", confirmed),
     ]
 
 
-def _default(search: Search) -> str:
+def _describe_default(search: Search) -> str:
     return "and the default" if search.default is None else "the default among them"
 
 
-def _told(study: Study, factor: Factor, parameter: Parameter | None) -> str:
+def _describe_factor(study: Study, factor: Factor, parameter: Parameter | None) -> str:
     default = factor.levels[0].label
     if parameter is None:
-        return f"{default}, held in all"
-    return f"{_domain(study, parameter, _unit(factor))}; default {default}"
+        return f"{default}, fixed"
+    return f"{_describe_domain(study, parameter, _unit(factor))}; default {default}"
 
 
-def _domain(study: Study, parameter: Parameter, unit: str) -> str:
+def _describe_domain(study: Study, parameter: Parameter, unit: str) -> str:
     match parameter.domain:
         case Choices(names):
             return ", ".join(names)
         case Range() as range_:
             low, high = (
-                written(study, {parameter.name: range_.text(multiple)})[parameter.name]
+                format_point(study, {parameter.name: range_.text(multiple)})[parameter.name]
                 for multiple in (range_.first, range_.last)
             )
             ends = f"{low} to {high} {unit}".strip()
@@ -84,16 +84,20 @@ def _unit(factor: Factor) -> str:
     return catalog.get(factor.name).unit if factor.kind is FactorKind.SETTING else ""
 
 
-def _size(search: Search) -> str:
+def _describe_size(search: Search) -> str:
     size = search.space.size
-    return f"{size} points" if size <= _MANY else f"more than {_MANY} points"
+    return (
+        f"{size} points"
+        if size <= _MAX_COUNTED_POINTS
+        else f"more than {_MAX_COUNTED_POINTS} points"
+    )
 
 
-def _time(study: Study, search: Search) -> str:
+def _describe_time(study: Study, search: Search) -> str:
     match search.budget:
         case TrialBudget(trials):
-            return expected_time(study, [trials / len(study.workloads)])
+            return format_expected_time(study, [trials / len(study.workloads)])
         case TimeBudget():
-            return f"{search.budget}, and what lies between them"
+            return f"{search.budget}, and the time between them"
         case unreachable:
             assert_never(unreachable)

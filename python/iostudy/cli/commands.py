@@ -1,4 +1,4 @@
-"""The table of commands, and a group that imports the code of a command only when it is used."""
+"""Table of commands, and a group that imports a command only when it is invoked."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typer.core import TyperGroup
 
 @dataclass(frozen=True)
 class Command:
-    """A command by its name, its line in the help, and the object that implements it.
+    """A command: its name, its line in the help, and the object that implements it.
 
-    ``attribute`` names a function, or the Typer application of a command group, in ``module``.
-    ``command_class`` names a command class of the module that parses arguments in its own way.
+    ``summary`` equals the first line of the command's own help. ``attribute`` names a function, or
+    the Typer application of a command group, in ``module``. ``command_class`` names a class of the
+    module that parses arguments in its own way.
     """
 
     name: str
@@ -28,7 +29,7 @@ class Command:
     command_class: str | None = None
 
     def load(self) -> Any:
-        """Import the module; the Click command of the function or application."""
+        """Import the module and return the Click command of its function or application."""
         with _without_collections():
             module = import_module(self.module)
         found = getattr(module, self.attribute)
@@ -42,9 +43,9 @@ class Command:
 
 @contextmanager
 def _without_collections() -> Iterator[None]:
-    """No garbage collection meanwhile: imports make much and leave nothing to collect.
+    """Disable garbage collection: imports create many objects and no garbage.
 
-    What was made is not examined later either (gc.freeze); both save a tenth of the start.
+    Later collections skip these objects (gc.freeze). Both save a tenth of the start-up time.
     """
     gc.disable()
     try:
@@ -62,45 +63,50 @@ def _command(
 
 COMMANDS = (
     _command("check", "Validate a study; print its plan, changes and time."),
-    _command("power", "Measure the noise of a baseline; say what a study can decide."),
-    _command("run", "Carry a study out; write its report and its ledger."),
+    _command("power", "Measure the baseline's noise; print what a study can detect."),
+    _command("run", "Run a study; write its report and its ledger."),
     _command("report", "Print the report of a study, or published figures."),
     _command("compare", "Compare two studies, of two days or two hosts."),
-    _command("persist", "Keep settings for good: print the files, or install them."),
-    _command("bench", "Run one workload once and print its figures."),
-    _command("selftest", "Prove on this machine that a known slow-down is found."),
-    _command("doctor", "Show how the storage stacks, its faults and their remedies."),
+    _command("persist", "Keep settings permanently: print the files, or install them."),
+    Command(
+        "bench",
+        "Run one workload once and print its figures.",
+        "iostudy.cli.bench.command",
+        "bench",
+    ),
+    _command("selftest", "Check on this machine that known slow-downs are detected."),
+    _command("doctor", "Show the storage stack, its faults and their remedies."),
     _command(
         "watch", "Show what the devices do, by iostat's figures.", command_class="WatchCommand"
     ),
     _command("get", "Read settings of devices, mounts or the host."),
     _command("set", "Change settings; `iostudy restore` undoes them.", "set_"),
-    _command("restore", "Restore what `set` holds and what a killed command has left."),
+    _command("restore", "Restore what `set` or a killed command has changed."),
     _command("settings", "List the settings, or describe some."),
     _command("workloads", "List the workloads, or describe one."),
     _command("schema", "Print the JSON Schema of study files, for editors."),
-    _command("hadoop", "A Hadoop cluster on this machine, to work with by hand.", "app"),
+    _command("hadoop", "Manage a Hadoop cluster on this machine.", "app"),
 )
 
 
 class LazyGroup(TyperGroup):
-    """Lists the commands by their summaries, and imports the one that is invoked.
+    """Command group that lists all summaries and imports only the invoked command.
 
-    The contexts and commands are Click's, of which Typer has its own copy or not, by its version.
+    Depending on its version, Typer uses Click or a copy of it, hence the untyped contexts.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command of that name in place of the entry that stands for it in the help."""
+        """Replace the help entry by the command itself."""
         name, _, rest = super().resolve_command(ctx, args)
         found = next((each for each in COMMANDS if each.name == name), None)
         return name, None if found is None else found.load(), rest
 
 
 def register(app: typer.Typer) -> None:
-    """Give the application an entry with the summary of each command."""
+    """Register an entry with the summary of each command."""
     for command in COMMANDS:
         app.command(command.name, help=command.summary)(_not_loaded)
 
 
 def _not_loaded() -> None:
-    """Replaced by LazyGroup before a command is invoked."""
+    """Placeholder that LazyGroup replaces before a command is invoked."""

@@ -1,4 +1,4 @@
-"""``iostudy compare``: two studies beside each other."""
+"""``iostudy compare``: unpaired comparison of two studies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iostudy.errors import UsageError
 
 
 class Format(StrEnum):
-    """How a comparison can be told."""
+    """Output format of a comparison."""
 
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
@@ -22,36 +22,42 @@ class Format(StrEnum):
 
 def compare(
     first: Annotated[Path, typer.Argument(metavar="DIR_A", help="An output folder of `run`.")],
-    second: Annotated[Path, typer.Argument(metavar="DIR_B", help="Another one.")],
+    second: Annotated[Path, typer.Argument(metavar="DIR_B", help="Another output folder.")],
     configuration: Annotated[
         list[str] | None,
         typer.Option(
             metavar="LABEL[=LABEL]",
-            help="Which to compare, by its label in DIR_A (and in DIR_B, if another).",
+            help="Configuration to compare, by its label in DIR_A (and in DIR_B, if different).",
             show_default="the baselines, and all of the same label",
         ),
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to tell it.")] = Format.TERMINAL,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TERMINAL,
 ) -> None:
-    """Compare two studies, of two days or two hosts, without pairs; name all that differs."""
-    # Here and not above: statistics take most of a second to load.
+    """Compare two studies, of two days or two hosts.
+
+    They share no blocks, so the comparison is unpaired. It lists every difference between their
+    circumstances.
+    """
+    # Imported here: statistics take most of a second to load.
     from iostudy.cli.report_output import print_document, read_recorded
-    from iostudy.report import comparison, comparison_sections, json_, markdown
+    from iostudy.report.documents.comparison.build import build_comparison
+    from iostudy.report.documents.comparison.document import build_comparison_document
+    from iostudy.report.render import json_, markdown
 
     if first.resolve() == second.resolve():
         raise UsageError(
             "two studies",
             found="the same folder twice",
             where=f"{first} and {second}",
-            remedy="give the folder of another study; `iostudy report` tells one alone",
+            remedy="give the folder of another study; `iostudy report` prints one study",
         )
-    told = comparison.build(read_recorded(first), read_recorded(second), configuration or ())
+    report = build_comparison(read_recorded(first), read_recorded(second), configuration or ())
     match form:
         case Format.JSON:
-            print_utf8(json_.render(told))
+            print_utf8(json_.render(report))
         case Format.MARKDOWN:
-            print_text(markdown.document(comparison_sections.document(told)))
+            print_text(markdown.render_document(build_comparison_document(report)))
         case Format.TERMINAL:
-            print_document(comparison_sections.document(told))
+            print_document(build_comparison_document(report))
         case unreachable:
             assert_never(unreachable)

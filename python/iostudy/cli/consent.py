@@ -1,4 +1,4 @@
-"""What the user agrees to on the command line, or when asked."""
+"""Consent of the user, given on the command line or at a prompt."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
-from iostudy.folders import INSIST
+from iostudy.folders import UNSAFE_FOLDERS_OPTION
 from iostudy.node.permission import Permission
 from iostudy.settings.identity import DiskIdentity, ScratchIdentity
 from iostudy.settings.scratch import steps
@@ -24,22 +24,22 @@ class Consent:
     destroy: bool = False
     unsafe_folders: bool = False
 
-    def repeated(self) -> list[str]:
-        """The options that a command to resume the study needs again, but for --yes."""
-        return [INSIST] if self.unsafe_folders else []
+    def resume_options(self) -> list[str]:
+        """Options to repeat when the study is resumed, except --yes."""
+        return [UNSAFE_FOLDERS_OPTION] if self.unsafe_folders else []
 
 
 def ask_permission(study: Study, consent: Consent) -> Permission:
-    """A device is only written to after --yes, or after its name was typed.
+    """Ask before a device is overwritten, unless --yes was given.
 
-    The permission holds the device that the user has seen: its name may lead elsewhere afterwards.
+    The permission contains the identity of the device, since its name may lead elsewhere later.
     """
     if not isinstance(study.target, ScratchTarget):
         return Permission(unsafe_folders=consent.unsafe_folders)
     path = study.target.device
-    found = ScratchIdentity.at(path)
-    with steps.opened(path, found) as descriptor:
-        shown = DiskIdentity.at(steps.node_of(descriptor)).describe()
+    found = ScratchIdentity.from_path(path)
+    with steps.open_verified(path, found) as descriptor:
+        shown = DiskIdentity.from_path(steps.descriptor_path(descriptor)).describe()
     say(f"All data on {shown} will be destroyed.")
     if not consent.destroy:
         _confirm(study.name, str(path))
@@ -47,15 +47,15 @@ def ask_permission(study: Study, consent: Consent) -> Permission:
 
 
 def _confirm(study: str, device: str) -> None:
-    """UsageError unless somebody types the name of the device."""
-    found = "nobody is there to ask (no terminal)"
+    """Raise UsageError unless the user types the name of the device."""
+    found = "no terminal to ask on"
     if sys.stdin.isatty():
-        if typer.prompt(f"Type {device} to go on", err=True) == device:
+        if typer.prompt(f"Type {device} to continue", err=True) == device:
             return
         found = "the name was not typed"
     raise UsageError(
-        f"leave to destroy all data on {device}",
+        f"consent to destroy all data on {device}",
         found=found,
         where=study,
-        remedy="give --yes, or type the device's name when asked",
+        remedy="give --yes, or type the device's name at the prompt",
     )

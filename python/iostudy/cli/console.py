@@ -1,4 +1,4 @@
-"""Where the command line prints: data on stdout, progress and errors on stderr.
+"""Output of the command line: data on stdout, progress and errors on stderr.
 
 What is printed comes from outside as often as not: from a study file, from sysfs, from file names.
 It is text, whatever it holds; control characters in it are shown and not obeyed.
@@ -19,14 +19,14 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from iostudy.report.columns import FittingTable, TextTable
+from iostudy.report.text_table import FittingTable, TextTable
 from iostudy.visible import visible
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 # Wider than any table; off a terminal nothing is folded, so that grep finds whole lines.
-_UNLIMITED = 1_000_000
+_UNLIMITED_WIDTH = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def print_list(rows: Sequence[tuple[str, str]]) -> None:
 def print_tree(branches: Sequence[Branch]) -> None:
     """A tree for each branch on stdout."""
     for branch in branches:
-        _print_whole(_grown(Tree(Text(visible(branch.text))), branch))
+        _print_whole(_build_tree(Tree(Text(visible(branch.text))), branch))
 
 
 def print_numbers(table: TextTable) -> None:
@@ -103,12 +103,12 @@ def print_numbers(table: TextTable) -> None:
     rows = [tuple(map(visible, row)) for row in table.rows]
     heads = tuple(map(visible, table.heads))
     shown = replace(table, title=visible(table.title), heads=heads, rows=rows)
-    out.print(FittingTable("", shown), width=None if out.is_terminal else _UNLIMITED)
+    out.print(FittingTable("", shown), width=None if out.is_terminal else _UNLIMITED_WIDTH)
 
 
-def _grown(tree: Tree, branch: Branch) -> Tree:
+def _build_tree(tree: Tree, branch: Branch) -> Tree:
     for each in branch.branches:
-        _grown(tree.add(Text(visible(each.text))), each)
+        _build_tree(tree.add(Text(visible(each.text))), each)
     return tree
 
 
@@ -116,7 +116,7 @@ def _print_whole(renderable: Table | Tree) -> None:
     """Folded to fit a terminal; off a terminal as wide as it is."""
     screen = out
     if not out.is_terminal:
-        options = out.options.update(max_width=_UNLIMITED)
+        options = out.options.update(max_width=_UNLIMITED_WIDTH)
         width = Measurement.get(out, options, renderable).maximum
         screen = Console(file=out.file, highlight=False, width=width)
     screen.print(renderable)

@@ -1,4 +1,4 @@
-"""``iostudy doctor``: how the storage stacks, what is wrong with it, why, and how to mend it."""
+"""``iostudy doctor``: print the storage stack, its faults and their remedies."""
 
 from __future__ import annotations
 
@@ -12,41 +12,43 @@ import typer
 from iostudy.cli import doctor_json
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_command, print_json, print_line, print_table, print_tree
-from iostudy.cli.stack_tree import branches
+from iostudy.cli.stack_tree import build_trees
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Finding
-from iostudy.host.advice.gather import gather
-from iostudy.host.advice.registry import judge
-from iostudy.host.inventory import inventory
+from iostudy.host.advice.gather import gather_facts
+from iostudy.host.advice.registry import evaluate_rules
+from iostudy.host.inventory import collect_inventory
 
 
 def doctor(
     place: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PATH|DEVICE]", help="Only what lies below and above it.", show_default="all"
+            metavar="[PATH|DEVICE]",
+            help="Print only what is below and above it.",
+            show_default="all",
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show how the storage stacks and what is wrong with it, why, how sure, and what to do.
+    """Show the storage stack, its faults and their remedies.
 
-    Changes nothing.
+    Each fault has its reason, its certainty and a command. Nothing is changed.
     """
-    facts = gather(place)
-    findings = judge(facts)
+    facts = gather_facts(place)
+    findings = evaluate_rules(facts)
     if json:
         places = [Path(place)] if place and Path(place).is_dir() else []
-        print_json(doctor_json.document(facts, findings, inventory(places)))
+        print_json(doctor_json.build_document(facts, findings, collect_inventory(places)))
         return
-    print_tree(branches(facts.topology))
+    print_tree(build_trees(facts.topology))
     for certainty in Certainty:
         _print_group(certainty, [f for f in findings if f.certainty is certainty])
     _print_refused(facts)
 
 
 def heading(certainty: Certainty) -> str:
-    """What stands above the findings of a certainty."""
+    """Heading of the findings of a certainty."""
     match certainty:
         case Certainty.FACT:
             return "Facts: they follow from what the kernel or a manual says"
@@ -104,6 +106,6 @@ def _print_refused(facts: Facts) -> None:
     if not facts.refused:
         return
     print_line()
-    print_line("Not judged, for it could not be read", style="bold")
+    print_line("Not checked, since it could not be read", style="bold")
     for refusal in facts.refused:
         print_line(f"  {refusal}")

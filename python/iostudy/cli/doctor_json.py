@@ -10,16 +10,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Finding
-from iostudy.host.arrays import SyncAction
-from iostudy.host.kinds import Kind
-from iostudy.host.topology import Node, Place, Topology
+from iostudy.host.device_kinds import DeviceKind
+from iostudy.host.raid_arrays import SyncAction
+from iostudy.host.topology import DeviceNode, MountEntry, Topology
 
 
-class _Told(BaseModel):
+class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class MountTold(_Told):
+class MountReport(_Model):
     """A mount: its folder, and the options of the mount and of its file system."""
 
     point: str
@@ -28,7 +28,7 @@ class MountTold(_Told):
     options: list[str]
 
 
-class ArrayTold(_Told):
+class ArrayReport(_Model):
     """An md array; ``progress`` is the fraction done of what is under way."""
 
     level: str
@@ -38,26 +38,26 @@ class ArrayTold(_Told):
     progress: float | None
 
 
-class DeviceTold(_Told):
+class DeviceReport(_Model):
     """A block device: ``below`` it lies on, ``above`` is made of it, by the kernel's names."""
 
     name: str
     number: str
     names: list[str]
-    kind: Kind
+    kind: DeviceKind
     zoned: str
     size_bytes: int
     model: str
     filesystem: str
     backing_file: str | None
-    array: ArrayTold | None
+    array: ArrayReport | None
     below: list[str]
     above: list[str]
-    mounts: list[MountTold]
+    mounts: list[MountReport]
 
 
-class FindingTold(_Told):
-    """What a rule has found; ``setting`` is null where no setting of iostudy's is concerned."""
+class FindingReport(_Model):
+    """Finding of a rule; ``setting`` is null if it concerns no setting of iostudy."""
 
     id: str
     title: str
@@ -72,51 +72,53 @@ class FindingTold(_Told):
     command: str
 
 
-class DoctorTold(_Told):
+class DoctorReport(_Model):
     """The document: the host, its storage stack, the mounts without a device, and the findings."""
 
     schema_name: Literal["iostudy.doctor/1"] = Field(
         default="iostudy.doctor/1", serialization_alias="schema"
     )
     host: dict[str, Any]
-    stack: list[DeviceTold]
-    apart: list[MountTold]
-    findings: list[FindingTold]
+    stack: list[DeviceReport]
+    apart: list[MountReport]
+    findings: list[FindingReport]
     not_read: list[str]
 
 
-def document(facts: Facts, findings: Sequence[Finding], host: Mapping[str, Any]) -> dict[str, Any]:
+def build_document(
+    facts: Facts, findings: Sequence[Finding], host: Mapping[str, Any]
+) -> dict[str, Any]:
     """The document as plain values; of ``host`` only the disks that the facts are about."""
     topology = facts.topology
     disks = {node.device.disk for node in topology.nodes}
     kept = {name: disk for name, disk in host["block_devices"].items() if name in disks}
-    told = DoctorTold(
+    report = DoctorReport(
         host={**host, "block_devices": kept},
         stack=[_device(node, topology) for node in topology.nodes],
-        apart=[_mount(place) for place in topology.apart],
+        apart=[_mount(place) for place in topology.deviceless_mounts],
         findings=[_finding(finding) for finding in findings],
         not_read=list(facts.refused),
     )
-    return told.model_dump(by_alias=True)
+    return report.model_dump(by_alias=True)
 
 
-def schema() -> dict[str, Any]:
+def build_schema() -> dict[str, Any]:
     """The JSON Schema (2020-12) of the document; ``doctor.schema.json`` here is its copy."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **DoctorTold.model_json_schema(mode="serialization"),
+        **DoctorReport.model_json_schema(mode="serialization"),
     }
 
 
-def schema_text() -> str:
+def format_schema() -> str:
     """The content of ``doctor.schema.json``."""
-    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(build_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _device(node: Node, topology: Topology) -> DeviceTold:
+def _device(node: DeviceNode, topology: Topology) -> DeviceReport:
     device, array = node.device, node.array
     loops = [loop for place in topology.places_on(node.name) for loop in topology.loops_in(place)]
-    return DeviceTold(
+    return DeviceReport(
         name=node.name,
         number=device.number,
         names=list(node.names),
@@ -126,15 +128,15 @@ def _device(node: Node, topology: Topology) -> DeviceTold:
         model=device.model,
         filesystem=node.filesystem,
         backing_file=str(device.backing_file) if device.backing_file else None,
-        array=ArrayTold(**vars(array)) if array else None,
+        array=ArrayReport(**vars(array)) if array else None,
         below=list(node.below),
         above=[upper.name for upper in (*topology.above(node.name), *loops)],
         mounts=[_mount(place) for place in topology.places_on(node.name)],
     )
 
 
-def _mount(place: Place) -> MountTold:
-    return MountTold(
+def _mount(place: MountEntry) -> MountReport:
+    return MountReport(
         point=str(place.mount.point),
         filesystem=place.filesystem,
         source=place.mount.source,
@@ -142,5 +144,5 @@ def _mount(place: Place) -> MountTold:
     )
 
 
-def _finding(finding: Finding) -> FindingTold:
-    return FindingTold(**{**vars(finding), "setting": finding.setting or None})
+def _finding(finding: Finding) -> FindingReport:
+    return FindingReport(**{**vars(finding), "setting": finding.setting or None})

@@ -1,4 +1,4 @@
-"""Errors of the operating system and internal errors, as errors of iostudy with an exit code."""
+"""Mapping of operating system and internal errors to errors of iostudy."""
 
 from __future__ import annotations
 
@@ -19,56 +19,60 @@ from iostudy.errors import (
 from iostudy.safe_path import open_directory, require_safe
 from iostudy.settings.transaction.state import make_directory, state_directory
 
-_OF_A_PATH = (errno.EACCES, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+_PATH_ERRNOS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
 """Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _REMEDIES = {
     errno.EAGAIN: "raise the limit of processes (ulimit -u, pids.max of the control group)",
-    errno.ENOMEM: "make memory free, or raise the limit of it (ulimit -v, memory.max)",
+    errno.ENOMEM: "free memory, or raise its limit (ulimit -v, memory.max)",
     errno.EMFILE: "raise the limit of open files (ulimit -n)",
     errno.ENFILE: "raise the limit of open files of the host (sysctl fs.file-max)",
 }
-_NO_THREAD = ("start new thread", "failed to spawn thread", "Resource temporarily unavailable")
-_NO_MEMORY = ("Cannot allocate memory", "failed to map segment", "memory allocation")
+_THREAD_MESSAGES = (
+    "start new thread",
+    "failed to spawn thread",
+    "Resource temporarily unavailable",
+)
+_MEMORY_MESSAGES = ("Cannot allocate memory", "failed to map segment", "memory allocation")
 
 
 def explain(error: BaseException) -> IostudyError:
-    """The error of iostudy that a user can act on; else InternalError with its traceback kept.
+    """Return an error that a user can act on, else InternalError with a saved traceback.
 
     Paths come into every command and each look at one may fail, and a limit of the host may strike
     anywhere: hence here, and once.
     """
     if isinstance(error, OSError) and error.filename is not None:
-        explained = _of_a_path(error)
+        explained = _explain_path_error(error)
         if explained is not None:
             return explained
-    number = _exhausted(error)
+    number = _find_exhausted_resource(error)
     if number is not None:
         return ResourceError(
-            "memory, processes and open files enough for the command",
-            found=_summary(error),
+            "enough memory, processes and open files for the command",
+            found=_summarize(error),
             where="the limits of this process and of its control group",
             remedy=_REMEDIES[number],
         )
-    return InternalError(_summary(error), _keep_traceback(error))
+    return InternalError(_summarize(error), _keep_traceback(error))
 
 
-def _of_a_path(error: OSError) -> IostudyError | None:
+def _explain_path_error(error: OSError) -> IostudyError | None:
     """The error of a path that cannot be examined or written to; None for any other."""
     found, where = str(error.strerror), os.fsdecode(error.filename)
-    if error.errno in _OF_A_PATH:
+    if error.errno in _PATH_ERRNOS:
         remedy = "name another path, or run it as a user who may enter its folders"
-        return TargetError("to look at a path", found=found, where=where, remedy=remedy)
+        return TargetError("to examine a path", found=found, where=where, remedy=remedy)
     if error.errno == errno.EROFS:
         remedy = "name a folder on a file system that is mounted for writing"
         return UsageError("to write to a path", found=found, where=where, remedy=remedy)
-    if error.errno in _NO_ROOM:
-        remedy = "make room there, or see the log of the kernel (dmesg)"
+    if error.errno in _WRITE_ERRNOS:
+        remedy = "free space there, or see the kernel log (dmesg)"
         return RecordError("to write to a path", found=found, where=where, remedy=remedy)
     return None
 
 
-def _exhausted(error: BaseException) -> int | None:
+def _find_exhausted_resource(error: BaseException) -> int | None:
     """The error number of the resource that a limit denied; None if that is not the cause.
 
     Python, the loader and the threads of Rust libraries say so in words alone. A panic of Rust
@@ -79,12 +83,12 @@ def _exhausted(error: BaseException) -> int | None:
     if isinstance(error, MemoryError):
         return errno.ENOMEM
     text = str(error)
-    if any(words in text for words in _NO_THREAD):
+    if any(words in text for words in _THREAD_MESSAGES):
         return errno.EAGAIN
-    return errno.ENOMEM if any(words in text for words in _NO_MEMORY) else None
+    return errno.ENOMEM if any(words in text for words in _MEMORY_MESSAGES) else None
 
 
-def _summary(error: BaseException) -> str:
+def _summarize(error: BaseException) -> str:
     return " ".join(traceback.format_exception_only(error)[-1].split())
 
 

@@ -9,7 +9,7 @@ import typer
 
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_json, print_table, say
-from iostudy.cli.places import On, define, places_for
+from iostudy.cli.setting_places import On, find_definition, places_for
 from iostudy.errors import IostudyError
 from iostudy.settings import places
 from iostudy.settings.definition import SettingDefinition
@@ -22,11 +22,12 @@ def get(
     on: On = None,
     json: Json = False,
 ) -> None:
-    """Read settings of devices, mounts or the host, with what else they could be.
+    """Read settings of devices, mounts or the host.
 
-    What cannot be read is told on stderr, and makes the exit code that of an error.
+    The table also lists the values that the kernel offers. Settings that cannot be read are errors
+    on stderr, and set the exit code.
     """
-    definitions = [define(name) for name in names]
+    definitions = [find_definition(name) for name in names]
     found, refused = _read(definitions, places_for(definitions, on))
     if json:
         print_json({label: {"value": v, "offered": list(o)} for label, (v, o) in found.items()})
@@ -48,7 +49,7 @@ def _read(
     for definition in definitions:
         try:
             for setting in places.bind(definition.name, where):
-                found[setting.label] = (setting.read(), setting.offered())
+                found[setting.label] = (setting.read(), setting.available_values())
         except IostudyError as error:
             refused.append(error)
     return found, refused

@@ -1,4 +1,4 @@
-"""The program: its commands, its exit codes, and the one place where errors are printed."""
+"""Program entry point: commands, exit codes and the printing of errors."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import typer
 from iostudy.cli.commands import LazyGroup, register
 from iostudy.cli.console import say
 from iostudy.cli.failures import explain
-from iostudy.cli.requirements import require_room, require_utf8
-from iostudy.cli.signals import EndedBySignal, ignore, install
+from iostudy.cli.requirements import require_resources, require_utf8
+from iostudy.cli.signals import EndedBySignal, ignore_signals, install_handlers
 from iostudy.cli.stale_changes import recover_stale_changes
 from iostudy.cli.streams import flush_streams, prepare_streams
 from iostudy.errors import IostudyError, RestoreError
 
 EXIT_CODES = (
-    "Exit codes: 0 done, 1 a verdict that --fail-on names or a selftest that failed, 2 usage, "
-    "3 a trial failed, a setting was refused or a result could not be written, 4 something could "
-    "not be restored, 5 a selftest that the noise leaves undecided, 70 a defect of iostudy, "
+    "Exit codes: 0 success, 1 a verdict that --fail-on names or a selftest that failed, 2 usage, "
+    "3 a trial failed, a setting was refused or a result could not be written, 4 a change could "
+    "not be restored, 5 an inconclusive selftest, 70 an internal error, "
     "129, 130, 141 and 143 signals."
 )
 
 _TRANSACTION = "iostudy.settings.transaction.transaction"
-_MEND_THEMSELVES = ("restore", "hadoop")
+_RECOVERY_COMMANDS = ("restore", "hadoop")
 
 app = typer.Typer(
     name="iostudy",
@@ -52,59 +52,61 @@ def before_every_command(
     context: typer.Context,
     _: Annotated[
         bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit."),
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Which storage configuration is fastest for my workload, and is the difference real?"""
     command = context.invoked_subcommand
-    require_room(command)
-    if command is not None and command not in _MEND_THEMSELVES:
+    require_utf8(command, sys.argv)
+    require_resources(command)
+    if command is not None and command not in _RECOVERY_COMMANDS:
         recover_stale_changes(command)
 
 
 def main() -> None:
-    """Run a command and end with its exit code (see errors.py; 128 and its number for a signal).
+    """Run a command and exit with its code (see errors.py; 128 + number for a signal).
 
-    No exception leaves it: one that nothing foresaw is an InternalError, also a panic of Rust code.
+    No exception escapes: an unexpected one, or a Rust panic, becomes an InternalError.
     """
     prepare_streams()
-    install()
+    install_handlers()
     try:
         code = _run()
     except BaseException as error:  # noqa: BLE001 - pyo3's PanicException is no Exception
-        code = _report(error)
+        code = _print_error(error)
     sys.exit(code)
 
 
 def _run() -> int:
-    """The exit code of the command that the arguments name.
+    """Run the command that the arguments name and return its exit code.
 
-    What is still changed when the command has ended is restored here. What could not be restored
-    says more than a signal that came meanwhile: the exit code is then NOT_RESTORED.
+    Changes that are still open when the command ends are restored here. A failed restore takes
+    precedence over a signal: the exit code is then NOT_RESTORED.
     """
     code = 0
-    require_utf8(sys.argv)
     try:
         app(prog_name="iostudy")
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 0
     finally:
-        ignore()
-        _restore_open()
+        ignore_signals()
+        _restore_open_transactions()
     flush_streams()
     return code
 
 
-def _restore_open() -> None:
-    """Leave the open transactions; there are none where their module was not needed."""
+def _restore_open_transactions() -> None:
+    """Restore open transactions; there are none if their module was never imported."""
     if _TRANSACTION in sys.modules:
         import_module(_TRANSACTION).restore_open()
 
 
-def _report(error: BaseException) -> int:
-    """Print an error; its exit code."""
+def _print_error(error: BaseException) -> int:
+    """Print an error and return its exit code."""
     if isinstance(error, EndedBySignal):
-        failure: IostudyError | None = _not_restored(error)
+        failure: IostudyError | None = _find_restore_error(error)
     else:
         failure = error if isinstance(error, IostudyError) else explain(error)
     if failure is not None:
@@ -114,8 +116,8 @@ def _report(error: BaseException) -> int:
     return error.exit_code
 
 
-def _not_restored(ended: EndedBySignal) -> RestoreError | None:
-    """The failure to put something back during which the signal came, if there is one."""
+def _find_restore_error(ended: EndedBySignal) -> RestoreError | None:
+    """Return the RestoreError during which the signal arrived, if any."""
     error: BaseException | None = ended
     while error is not None and not isinstance(error, RestoreError):
         error = error.__context__

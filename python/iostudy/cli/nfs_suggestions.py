@@ -1,4 +1,4 @@
-"""NFS mounts on which a study's logs could lie, as in the report that it repeats (pure).
+"""Suggestions of NFS mounts for a study's logs, as in the report that it repeats (pure).
 
 They are named with the line that takes them. Nothing is written to a mount that nobody has named,
 and none is looked at: one whose server is gone would hold up whoever does.
@@ -19,13 +19,13 @@ _OPTION = "logs"
 _LEVEL = "nfs"
 
 
-def told(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
-    """What the study leaves out of the report, and how it is taken; nothing where it has all."""
+def suggest_nfs(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
+    """List configurations of the report that the study lacks, and how to add them."""
     logs = next((factor for factor in study.factors if factor.option == _OPTION), None)
-    missing = _missing(study)
+    missing = _missing_configurations(study)
     if logs is None or not missing:
         return
-    points = list(dict.fromkeys(own.point for own in mounts if _takes_logs(own)))
+    points = list(dict.fromkeys(own.point for own in mounts if _is_writable_nfs(own)))
     if not points:
         names = ", ".join(missing)
         yield f"left out of {study.reference}: {names}, as no NFS is mounted here for writing"
@@ -33,7 +33,7 @@ def told(study: Study, mounts: Iterable[Mount]) -> Iterator[str]:
         yield f"NFS at {point} is not used; for a log there {_remedy(study, logs, missing, point)}"
 
 
-def _missing(study: Study) -> Sequence[str]:
+def _missing_configurations(study: Study) -> Sequence[str]:
     """The configurations of the report that lie on NFS, and that the study does not have."""
     if study.reference is None:
         return ()
@@ -42,8 +42,8 @@ def _missing(study: Study) -> Sequence[str]:
     return [name for name in published if "NFS" in name and name not in labels]
 
 
-def _takes_logs(mount: Mount) -> bool:
-    """Whether one may write there, as far as its options tell, and a list of logs can name it."""
+def _is_writable_nfs(mount: Mount) -> bool:
+    """Whether the mount is writable by its options, and its path fits in a list of logs."""
     writable = "rw" in mount.options and "rw" in mount.super_options
     return mount.filesystem in NFS and writable and "," not in str(mount.point)
 

@@ -1,4 +1,4 @@
-"""``iostudy persist``: keep a study's winner, or what `set` holds, as ordinary configuration."""
+"""``iostudy persist``: keep a study's winner, or what `set` holds, as configuration."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from iostudy.errors import UsageError
 from iostudy.persist import fstab, places
 from iostudy.persist.formats import NOT_INSTALLED, PLAYBOOK, Format, plan
 from iostudy.persist.install import install as write
-from iostudy.persist.kept import Choice
-from iostudy.persist.rendered import Artifact, Rendered
+from iostudy.persist.plan import Artifact, PersistencePlan
+from iostudy.persist.request import PersistRequest
 from iostudy.visible import visible
 
 Folder = Annotated[
@@ -27,18 +27,22 @@ Folder = Annotated[
 ]
 Form = Annotated[
     Format | None,
-    typer.Option("--format", help="In which form.", show_default="all that are needed"),
+    typer.Option(
+        "--format", help="Format of the configuration.", show_default="all that are needed"
+    ),
 ]
 Label = Annotated[
     str | None,
     typer.Option(
-        "--configuration", metavar="LABEL", help="Which to keep.", show_default="the winner"
+        "--configuration", metavar="LABEL", help="Configuration to keep.", show_default="the winner"
     ),
 ]
 On = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="DEVICE|MOUNT", help="Where it is to hold.", show_default="where it was set"
+        metavar="DEVICE|MOUNT",
+        help="Devices or mounts to configure; repeatable.",
+        show_default="where it was set",
     ),
 ]
 
@@ -49,18 +53,18 @@ def persist(
     label: Label = None,
     on: On = None,
     install: Annotated[
-        bool, typer.Option("--install", help="Write the files and make them hold.")
+        bool, typer.Option("--install", help="Write the files and activate them.")
     ] = False,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Keep settings for good: print the files, or write them with --install."""
+    """Keep settings permanently: print the files, or install them."""
     if install and form in NOT_INSTALLED:
         raise _usage("to install on this host", *NOT_INSTALLED[form])
     choice = _choice(folder, label, on or [])
     rendered = plan(choice, form)
-    for text in (*rendered.notes, *map(str, rendered.unkept)):
+    for text in (*rendered.notes, *map(str, rendered.unsupported)):
         say(text)
-    if len(rendered.unkept) == len(choice.kept):
+    if len(rendered.unsupported) == len(choice.settings):
         raise _usage(
             f"to keep {choice.origin}", "nothing that can be kept", "see the reasons above"
         )
@@ -71,26 +75,26 @@ def persist(
         _print(rendered)
 
 
-def _choice(folder: Path | None, label: str | None, on: list[str]) -> Choice:
+def _choice(folder: Path | None, label: str | None, on: list[str]) -> PersistRequest:
     if folder is not None:
-        # Here and not above: statistics take most of a second to load.
-        from iostudy.persist.winner import chosen
+        # Imported here: statistics take most of a second to load.
+        from iostudy.persist.winner import select_settings
 
-        return chosen(folder, label, on)
+        return select_settings(folder, label, on)
     if label is not None:
         raise _usage("a configuration of a study", "no study", "name its output folder, too")
-    return places.what_set_holds(on)
+    return places.find_held(on)
 
 
-def _print(rendered: Rendered) -> None:
-    """The files on stdout; what stands in their way on stderr."""
-    for clash in rendered.clashes:
+def _print(rendered: PersistencePlan) -> None:
+    """Print the files on stdout and conflicts on stderr."""
+    for clash in rendered.conflicts:
         say(f"--install would be refused: {clash}")
     print_text("\n".join(map(_shown, rendered.artifacts)))
 
 
 def _shown(artifact: Artifact) -> str:
-    """The file below its name, or what changes in it."""
+    """Format a file below its name, or a diff of fstab."""
     if artifact.path == PLAYBOOK:
         text = artifact.after
     elif artifact.path == fstab.FILE:

@@ -1,4 +1,4 @@
-"""``iostudy report``: tell a study again from its output folder, or what others have published."""
+"""``iostudy report``: print the report of an output folder, or published figures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from iostudy.errors import UsageError
 
 
 class Format(StrEnum):
-    """How a report can be told."""
+    """Output format of a report."""
 
     HTML = "html"
     MARKDOWN = "markdown"
@@ -26,28 +26,33 @@ def report(
     folder: Annotated[
         Path | None, typer.Argument(metavar="[DIR]", help="An output folder of `run`.")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="How to tell it.")] = Format.TERMINAL,
+    form: Annotated[Format, typer.Option("--format", help="Output format.")] = Format.TERMINAL,
     reference: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Published figures to show beside the study's own, or alone without DIR.",
+            help="Published figures to compare with the study, or to print alone without DIR.",
             show_default="what the study names",
         ),
     ] = None,
     figures: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write every figure there too, as SVG and PNG."),
+        typer.Option(
+            metavar="FOLDER", help="Also write every figure to this folder, as SVG and PNG."
+        ),
     ] = None,
     unsafe_folders: UnsafeFolders = False,
 ) -> None:
-    """Print the report of a study, finished or not, or what others have published, on stdout."""
+    """Print the report of a study, or published figures.
+
+    The study may be unfinished.
+    """
     if reference is not None:
-        reference = _known(reference)
+        reference = _require_reference(reference)
     if folder is not None:
-        _tell_study(folder, form, reference, figures, unsafe_folders=unsafe_folders)
+        _print_study(folder, form, reference, figures, unsafe_folders=unsafe_folders)
     elif reference is not None and figures is None:
-        _tell_reference(reference, form)
+        _print_reference(reference, form)
     else:
         raise UsageError(
             "a study, or published figures",
@@ -57,22 +62,22 @@ def report(
         )
 
 
-def _known(name: str) -> str:
+def _require_reference(name: str) -> str:
     from iostudy.study.names import UnknownNameError
-    from iostudy.study.reference import known_name
+    from iostudy.study.reference import require_name
 
     try:
-        return known_name(name)
+        return require_name(name)
     except UnknownNameError as error:
         raise UsageError(
-            "figures that others have published",
+            "published figures",
             found=error.found,
             where="--reference",
-            remedy=f"take one of {error.allowed}",
+            remedy=f"use one of {error.allowed}",
         ) from error
 
 
-def _tell_study(
+def _print_study(
     folder: Path,
     form: Format,
     reference: str | None,
@@ -80,45 +85,47 @@ def _tell_study(
     *,
     unsafe_folders: bool,
 ) -> None:
-    # Here and not above: statistics and charts take most of a second to load.
+    # Imported here: statistics and charts take most of a second to load.
     from iostudy.cli.report_output import print_terminal, read_report, write_figures
-    from iostudy.report import html, json_, markdown
+    from iostudy.report.render import html, json_, markdown
 
-    told = read_report(folder, reference)
+    content = read_report(folder, reference)
     if figures is not None:
-        write_figures(told, figures, unsafe_folders=unsafe_folders)
+        write_figures(content, figures, unsafe_folders=unsafe_folders)
     match form:
         case Format.HTML:
-            print_utf8(html.render(told) + "\n")
+            print_utf8(html.render(content) + "\n")
         case Format.MARKDOWN:
-            print_text(markdown.render(told) + "\n")
+            print_text(markdown.render(content) + "\n")
         case Format.JSON:
-            print_utf8(json_.render(told))
+            print_utf8(json_.render(content))
         case Format.TERMINAL:
-            print_terminal(told)
+            print_terminal(content)
         case unreachable:
             assert_never(unreachable)
 
 
-def _tell_reference(name: str, form: Format) -> None:
+def _print_reference(name: str, form: Format) -> None:
     from iostudy.cli.report_output import print_document
-    from iostudy.report import json_, markdown, reference, reference_sections
-    from iostudy.report.values.reference import PublicationTold
+    from iostudy.report.render import json_, markdown
+    from iostudy.report.topics.reference.build import build_publication
+    from iostudy.report.topics.reference.document import build_reference_document
+    from iostudy.report.topics.reference.values import PublicationReport
 
-    told = reference.alone(name)
+    content = build_publication(name)
     match form:
         case Format.HTML:
             raise UsageError(
-                "published figures alone",
+                "published figures without a study",
                 found="--format html, which is the page of a study",
                 where="the command line",
-                remedy="name an output folder, too, or take another format",
+                remedy="name an output folder, too, or use another format",
             )
         case Format.MARKDOWN:
-            print_text(markdown.document(reference_sections.document(told)))
+            print_text(markdown.render_document(build_reference_document(content)))
         case Format.JSON:
-            print_utf8(json_.render(PublicationTold(published=told)))
+            print_utf8(json_.render(PublicationReport(published=content)))
         case Format.TERMINAL:
-            print_document(reference_sections.document(told))
+            print_document(build_reference_document(content))
         case unreachable:
             assert_never(unreachable)

@@ -1,4 +1,4 @@
-"""From an output folder to its report: read, written beside the ledger, or printed."""
+"""Reads the report of an output folder, writes it next to the ledger, or prints it."""
 
 from __future__ import annotations
 
@@ -8,101 +8,100 @@ from pathlib import Path
 
 from iostudy.cli.console import out, say
 from iostudy.errors import RecordError
-from iostudy.folders import require_safe_folder
-from iostudy.ledger.given_up import GivenUpRecord
+from iostudy.folders import make_output_folder
+from iostudy.ledger.abandoned_workloads import AbandonedWorkloadRecord
 from iostudy.ledger.samples import read_samples
-from iostudy.ledger.studies import confirmation_in, open_ledger, read_search, read_study
-from iostudy.report import figure_files, terminal
-from iostudy.report.build import build
-from iostudy.report.comparable import Recorded
-from iostudy.report.search_report import build_search
+from iostudy.ledger.studies import find_confirmation, open_ledger, read_search, read_study
+from iostudy.report.build import build_report
+from iostudy.report.documents.comparison.matching import RecordedStudy
+from iostudy.report.render import terminal
+from iostudy.report.render.chart_files import write_charts
+from iostudy.report.render.write import write_report_files
 from iostudy.report.section import Document
-from iostudy.report.values.report import Report
-from iostudy.report.write import write_all
+from iostudy.report.topics.search.report import build_search_report
+from iostudy.report.values import Report
 from iostudy.study.model import Study
 
 
 def read_report(folder: Path, reference: str | None = None) -> Report:
-    """The report of what the folder's ledger holds; with ``reference``, beside that publication."""
+    """Build the report of the folder's ledger, compared with ``reference`` if given."""
     found, where = read_search(folder), str(folder.absolute())
     if found is None:
-        own = _beside(read_recorded(folder), reference)
-        return build(own.study, own.row, own.rows, where, own.samples, own.given_up)
-    confirmed = confirmation_in(folder)
-    return build_search(
-        replace(found, study=_naming(found.study, reference)),
-        None if confirmed is None else _beside(read_recorded(confirmed), reference),
+        own = _with_reference(read_recorded(folder), reference)
+        return build_report(own.study, own.row, own.rows, where, own.samples, own.given_up)
+    confirmed = find_confirmation(folder)
+    return build_search_report(
+        replace(found, study=_set_reference(found.study, reference)),
+        None if confirmed is None else _with_reference(read_recorded(confirmed), reference),
         where,
         partial(read_samples, folder),
     )
 
 
-def _beside(told: Recorded, reference: str | None) -> Recorded:
-    return replace(told, study=_naming(told.study, reference))
+def _with_reference(report: RecordedStudy, reference: str | None) -> RecordedStudy:
+    return replace(report, study=_set_reference(report.study, reference))
 
 
-def _naming(study: Study, reference: str | None) -> Study:
+def _set_reference(study: Study, reference: str | None) -> Study:
     return replace(study, reference=reference or study.reference)
 
 
-def read_recorded(folder: Path) -> Recorded:
-    """The study that the folder's ledger holds; LedgerError without one."""
+def read_recorded(folder: Path) -> RecordedStudy:
+    """Read the study from the folder's ledger; LedgerError without one."""
     with open_ledger(folder) as ledger:
-        return Recorded(
+        return RecordedStudy(
             str(folder),
             read_study(ledger),
             ledger.study(),
             ledger.rows(),
             partial(read_samples, folder),
-            GivenUpRecord(ledger).all(),
+            AbandonedWorkloadRecord(ledger).all(),
         )
 
 
 def write_report(folder: Path) -> Report:
     """Write report.html, report.md and report.json into the folder; RecordError if that fails."""
-    told = read_report(folder)
+    report = read_report(folder)
     try:
-        write_all(told, folder)
+        write_report_files(report, folder)
     except OSError as error:
         raise RecordError(
             "to write the report",
             found=error.strerror or str(error),
             where=str(folder),
-            remedy=f"make room there; `iostudy report {folder}` tells it without writing",
+            remedy=f"free space there; `iostudy report {folder}` prints it without writing",
         ) from error
-    return told
+    return report
 
 
-def write_figures(told: Report, folder: Path, *, unsafe_folders: bool) -> None:
+def write_figures(report: Report, folder: Path, *, unsafe_folders: bool) -> None:
     """Write every figure as SVG and PNG into the folder; RecordError if that fails.
 
-    UnsafePathError for a folder that another user could redirect, see `require_safe_folder`.
+    UnsafePathError for a folder that another user could redirect, see `make_output_folder`.
     """
-    require_safe_folder(folder, insist=unsafe_folders)
+    make_output_folder(folder, insist=unsafe_folders)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        require_safe_folder(folder, insist=unsafe_folders)
-        paths = figure_files.write(told, folder)
+        paths = write_charts(report, folder)
     except OSError as error:
         raise RecordError(
             "to write figures into a folder",
             found=error.strerror or str(error),
             where=error.filename or str(folder),
-            remedy="give a folder that can be made or written to, with room in it",
+            remedy="give a folder that can be created or written to, with free space",
         ) from error
     say(f"{len(paths)} figures are in {folder}")
 
 
-def print_terminal(told: Report) -> None:
-    """All that is told, on stdout."""
-    out.print(terminal.render(told))
+def print_terminal(report: Report) -> None:
+    """Print the whole report on stdout."""
+    out.print(terminal.render(report))
 
 
-def print_document(told: Document) -> None:
-    """What is told on its own, on stdout."""
-    out.print(terminal.document(told))
+def print_document(report: Document) -> None:
+    """Print a document on stdout."""
+    out.print(terminal.render_document(report))
 
 
-def print_summary(told: Report) -> None:
-    """The verdicts and the answer alone, on stdout."""
-    out.print(terminal.summary(told))
+def print_summary(report: Report) -> None:
+    """Print the verdicts and the answer on stdout."""
+    out.print(terminal.render_summary(report))

@@ -1,4 +1,4 @@
-"""What a command needs before it begins: arguments in UTF-8, and room for threads and memory.
+"""Checks before a command starts: UTF-8 arguments, memory and threads.
 
 Libraries end the whole process where a limit denies them a thread or memory (OpenBLAS by SIGINT or
 exit code 1, Rust by SIGABRT), and no error can be reported any more. So both are tried beforehand.
@@ -14,22 +14,23 @@ from collections.abc import Sequence
 from iostudy.errors import ResourceError, UsageError
 from iostudy.units import MIB
 
-STATISTICS = ("power", "run", "report", "compare", "persist", "bench", "selftest")
-"""The commands that load numpy, polars and the charts."""
+STATISTICS_COMMANDS = ("power", "run", "report", "compare", "persist", "bench", "selftest")
+"""The commands that load numpy, polars and the charts, and write or read reports."""
 
 _THREADS, _THREADS_PER_CPU = 8, 4
 """Pools of OpenBLAS, polars and the charts have a thread for each CPU, the rest is a few."""
-_ADDRESS_SPACE, _ADDRESS_SPACE_PER_CPU = 1024 * MIB, 256 * MIB
-"""Measured with 2 CPUs: 977 MiB (ulimit -v 1000000) are too few for a study, 1953 MiB enough."""
+_ADDRESS_SPACE, _ADDRESS_SPACE_PER_CPU = 1440 * MIB, 256 * MIB
+"""Measured with 2 CPUs: 1543 MiB (ulimit -v 1580000) end `report` by SIGABRT, 1611 MiB do not."""
 
 
-def require_utf8(arguments: Sequence[str]) -> None:
-    """UsageError for an argument that is not UTF-8, which no report could name.
+def require_utf8(command: str | None, arguments: Sequence[str]) -> None:
+    """UsageError for an argument of STATISTICS_COMMANDS that is not UTF-8.
 
-    What stands behind ``--`` is the command of `watch`, which is handed on as it is.
+    Their reports could not name it. Other commands accept any name that the kernel accepts.
     """
-    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    for argument in own:
+    if command not in STATISTICS_COMMANDS:
+        return
+    for argument in arguments:
         try:
             argument.encode()
         except UnicodeEncodeError as error:
@@ -41,11 +42,11 @@ def require_utf8(arguments: Sequence[str]) -> None:
             ) from error
 
 
-def require_room(command: str | None) -> None:
+def require_resources(command: str | None) -> None:
     """ResourceError where a limit would end one of STATISTICS without an error of its own."""
-    if command not in STATISTICS:
+    if command not in STATISTICS_COMMANDS:
         return
-    cpus = os.cpu_count() or 1
+    cpus = len(os.sched_getaffinity(0))
     _require_address_space(_ADDRESS_SPACE + cpus * _ADDRESS_SPACE_PER_CPU)
     _require_threads(_THREADS + cpus * _THREADS_PER_CPU)
 

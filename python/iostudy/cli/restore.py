@@ -1,4 +1,4 @@
-"""``iostudy restore``: undo everything that iostudy has changed and not yet put back."""
+"""``iostudy restore``: restore everything that iostudy has changed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.stale_changes import tell
+from iostudy.cli.stale_changes import report_recovery
 from iostudy.errors import UsageError
 from iostudy.settings.change import ConflictPolicy
 from iostudy.settings.transaction.recovery import Recovery, restore_all
@@ -16,31 +16,35 @@ from iostudy.settings.transaction.recovery import Recovery, restore_all
 def restore(
     force: Annotated[
         bool,
-        typer.Option("--force", help="Overwrite what somebody else has changed meanwhile."),
+        typer.Option("--force", help="Overwrite values that somebody else has changed since."),
     ] = False,
     accept: Annotated[
         bool,
         typer.Option(
-            "--accept", help="Leave what somebody else has changed or what is gone, and forget it."
+            "--accept",
+            help="Keep values that somebody else has changed or removed, and drop their records.",
         ),
     ] = False,
 ) -> None:
-    """Put back what `set` holds and what a killed command has left; say what was put back."""
-    recovery = restore_all(foreign=_foreign(force=force, accept=accept))
-    for text in recovery.left_alone:
+    """Restore what `set` or a killed command has changed.
+
+    Every restored value is printed.
+    """
+    recovery = restore_all(policy=_conflict_policy(force=force, accept=accept))
+    for text in recovery.skip_reasons:
         say(f"left alone: {text}")
-    tell(recovery)
+    report_recovery(recovery)
     if recovery == Recovery():
         say("nothing to restore")
 
 
-def _foreign(*, force: bool, accept: bool) -> ConflictPolicy:
+def _conflict_policy(*, force: bool, accept: bool) -> ConflictPolicy:
     if force and accept:
         raise UsageError(
-            "one way to treat what somebody else has changed",
+            "one policy for values that somebody else has changed",
             found="--force and --accept together",
             where="the command line",
-            remedy="--force writes back what was there before, --accept leaves it: give one",
+            remedy="give --force to restore the originals, or --accept to keep the current values",
         )
     if force:
         return ConflictPolicy.OVERWRITE

@@ -1,4 +1,4 @@
-"""``iostudy run``: carry a study out and write its report."""
+"""``iostudy run``: run a study and write its report."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from iostudy.node.permission import Permission
     from iostudy.study.model import Study
 
-# Modules of studies are imported in functions: completion and help do without them.
+# Functions import the modules of studies, which help and usage errors do not need.
 
 RESULTS = Path("results")
 VERDICT_EXIT = 1
 
 
 class FailOn(StrEnum):
-    """Verdicts that make ``run`` end with an exit code of their own."""
+    """Verdicts for which ``run`` exits with VERDICT_EXIT."""
 
     WORSE = "worse"
     INCONCLUSIVE = "inconclusive"
@@ -43,26 +43,29 @@ def run(
         typer.Option(help="Output folder.", show_default="results/NAME-DATE-TIME"),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the study in the output folder.")
+        bool, typer.Option("--resume", help="Resume the study in the output folder.")
     ] = False,
     yes: Yes = False,
     unsafe_folders: UnsafeFolders = False,
     seed: Seed = None,
     fail_on: Annotated[
         list[FailOn] | None,
-        typer.Option(help=f"Exit with {VERDICT_EXIT} if any verdict is this one; may be repeated."),
+        typer.Option(help=f"Exit with {VERDICT_EXIT} if any verdict is this one; repeatable."),
     ] = None,
 ) -> None:
-    """Carry a study out; write report.html, report.md, report.json and the ledger."""
+    """Run a study; write its report and its ledger.
+
+    The output folder gets report.html, report.md, report.json and the ledger.
+    """
     from iostudy.cli.consent import Consent
     from iostudy.study import library
     from iostudy.study.schema import load
 
     refuse_seed(seed, resume=resume)
-    asked = load(library.find(study))
+    asked = load(library.find_study(study))
     folder = output_folder(asked.name, out, resume=resume)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
-    with told_if_stopped(["iostudy", "run", study, *consent.repeated()], folder):
+    with print_resume_hint_on_signal(["iostudy", "run", study, *consent.resume_options()], folder):
         verdicts = _run(asked, folder, consent, resume=resume, seed=seed)
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
@@ -71,23 +74,23 @@ def run(
 def _run(
     asked: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> set[str]:
-    # Here and not above: statistics and charts take most of a second to load.
-    from iostudy.cli.study_runner import carry_out, tell_again, whole
-    from iostudy.execution.session import assign
+    # Imported here: statistics and charts take most of a second to load.
+    from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
+    from iostudy.execution.session import prepare_session
     from iostudy.folders import require_safe_folder
 
     root = os.geteuid() == 0
-    assignment = assign(asked, folder, root=root, resume=resume)
-    final = whole(assignment, root=root)
+    assignment = prepare_session(asked, folder, root=root, resume=resume)
+    final = find_completed(assignment, root=root)
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
-        return tell_again(final, folder)
-    permission = make_ready(assignment.study, folder, consent)
-    return carry_out(assignment, permission, root=root, seed=seed)
+        return print_existing_report(final, folder)
+    permission = prepare_output(assignment.study, folder, consent)
+    return run_study(assignment, permission, root=root, seed=seed)
 
 
-def make_ready(study: Study, folder: Path, consent: Consent) -> Permission:
-    """Ask before anything is destroyed, make the output folder, and say what there is to know."""
+def prepare_output(study: Study, folder: Path, consent: Consent) -> Permission:
+    """Ask for consent to destroy data, make the output folder, and print the study's notes."""
     from iostudy.cli import nfs_suggestions
     from iostudy.cli.consent import ask_permission
     from iostudy.folders import make_output_folder, require_safe_folder
@@ -97,37 +100,37 @@ def make_ready(study: Study, folder: Path, consent: Consent) -> Permission:
     require_safe_folder(folder, insist=consent.unsafe_folders)
     permission = ask_permission(study, consent)
     make_output_folder(folder, insist=consent.unsafe_folders)
-    for note in (*study.notes, *nfs_suggestions.told(study, read_mounts())):
+    for note in (*study.notes, *nfs_suggestions.suggest_nfs(study, read_mounts())):
         say(f"note: {note}")
     if isinstance(study.target, DiskTarget):
-        say(f"making {study.describe_target()} in {folder}")
+        say(f"creating {study.describe_target()} in {folder}")
     return permission
 
 
 @contextmanager
-def told_if_stopped(command: Sequence[str], folder: Path) -> Iterator[None]:
-    """Where a signal ends what is done meanwhile: how to go on with that command."""
+def print_resume_hint_on_signal(command: Sequence[str], folder: Path) -> Iterator[None]:
+    """Print how to resume if a signal ends the block."""
     try:
         yield
     except EndedBySignal:
-        _tell_stopped(command, folder)
+        _print_resume_hint(command, folder)
         raise
 
 
-def _tell_stopped(command: Sequence[str], folder: Path) -> None:
+def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
     from iostudy.ledger.store import FILE_NAME
 
     if not (folder / FILE_NAME).exists():
         say("stopped before the first trial")
         return
-    go_on = shlex.join([*command, "--resume", "--out", str(folder)])
-    known = shlex.join(["iostudy", "report", str(folder)])
-    say(f"stopped; finished trials are kept. See them with: {known}")
-    say(f"Go on with: {go_on}")
+    resume = shlex.join([*command, "--resume", "--out", str(folder)])
+    report = shlex.join(["iostudy", "report", str(folder)])
+    say(f"stopped; finished trials are kept. Show them with: {report}")
+    say(f"Resume with: {resume}")
 
 
 def output_folder(name: str, asked: Path | None, *, resume: bool) -> Path:
-    """The folder asked for; else a new one, or the newest of this study to be resumed."""
+    """Return the requested folder, else a new one, or the newest of the study to resume."""
     if asked is not None:
         return asked
     if not resume:
@@ -146,11 +149,11 @@ def output_folder(name: str, asked: Path | None, *, resume: bool) -> Path:
 
 
 def refuse_seed(seed: int | None, *, resume: bool) -> None:
-    """UsageError for a seed beside --resume."""
+    """Raise UsageError for --seed with --resume."""
     if resume and seed is not None:
         raise UsageError(
             "to resume a study",
-            found="a seed was given, and the one it began with is recorded",
+            found="a seed, but the ledger has the one of the study",
             where="--seed",
-            remedy="leave --seed out",
+            remedy="omit --seed",
         )

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from iostudy.cli.console import say
-from iostudy.cli.places import On, define, places_for, refused
+from iostudy.cli.setting_places import On, find_definition, places_for, usage_error
 from iostudy.settings import kinds
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.places import bind, locked, resolved
-from iostudy.settings.transaction.journal import Mode
+from iostudy.settings.places import bind, lock_places, resolve_places
+from iostudy.settings.transaction.journal import JournalMode
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.values import AS_FOUND
 
@@ -30,47 +30,55 @@ def set_(
     ],
     on: On = None,
 ) -> None:
-    """Change settings of devices, mounts or the host; `iostudy restore` undoes them."""
-    values = _values(assignments)
-    definitions = [define(name) for name in values]
+    """Change settings; `iostudy restore` undoes them.
+
+    Settings belong to devices, mounts or the host.
+    """
+    values = _parse_assignments(assignments)
+    definitions = [find_definition(name) for name in values]
     where = places_for(definitions, on)
     wanted = {s: values[each.name] for each in definitions for s in bind(each.name, where)}
     for definition in definitions:
         if definition.caution:
             say(f"caution: {definition.name}: {definition.caution}")
-    with locked(resolved(where), definitions), Transaction(mode=Mode.SET) as transaction:
-        changes = kinds.changes(wanted)
-        transaction.perform(*changes)
+    with (
+        lock_places(resolve_places(where), definitions),
+        Transaction(mode=JournalMode.SET) as transaction,
+    ):
+        changes = kinds.prepare_changes(wanted)
+        transaction.apply(*changes)
         transaction.commit()
     for change in changes:
         say(change.describe())
     say("held until `iostudy restore`")
 
 
-def _values(assignments: Sequence[str]) -> dict[str, str]:
+def _parse_assignments(assignments: Sequence[str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for assignment in assignments:
         name, equals, text = assignment.partition("=")
-        definition = define(name)
+        definition = find_definition(name)
         if not equals:
-            raise refused("to set a setting", f"{assignment} has no value", f"write {name}=VALUE")
+            raise usage_error(
+                "to set a setting", f"{assignment} has no value", f"write {name}=VALUE"
+            )
         if name in values:
-            raise refused(f"one value of {name}", "it is given twice", "give it once")
-        values[name] = _value(definition, text)
+            raise usage_error(f"one value of {name}", "it is given twice", "give it once")
+        values[name] = _parse_value(definition, text)
     return values
 
 
-def _value(definition: SettingDefinition, text: str) -> str:
+def _parse_value(definition: SettingDefinition, text: str) -> str:
     name = definition.name
     if definition.reach in _REMEDIES:
         found = f"it concerns {definition.reach}, and no study runs"
-        raise refused(f"to set {name}", found, _REMEDIES[definition.reach])
+        raise usage_error(f"to set {name}", found, _REMEDIES[definition.reach])
     try:
         value = definition.parse(text)
     except ValueError as error:
         remedy = f"`iostudy get {name}` shows what the host has and offers"
-        raise refused(f"a value of {name}", f"{text!r} is {error}", remedy) from error
+        raise usage_error(f"a value of {name}", f"{text!r} is {error}", remedy) from error
     if value == AS_FOUND:
         remedy = "leave it out; `iostudy restore` undoes what was set before"
-        raise refused(f"a value of {name}", f"{AS_FOUND}, which changes nothing", remedy)
+        raise usage_error(f"a value of {name}", f"{AS_FOUND}, which changes nothing", remedy)
     return value

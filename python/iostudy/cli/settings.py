@@ -9,7 +9,7 @@ import typer
 
 from iostudy.cli.arguments import Json
 from iostudy.cli.console import print_json, print_line, print_list, print_table, say
-from iostudy.cli.places import define
+from iostudy.cli.setting_places import find_definition
 from iostudy.settings import catalog
 from iostudy.settings.definition import SettingDefinition
 
@@ -25,9 +25,12 @@ def settings(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the settings, or describe some: unit, range, default, documentation and source."""
-    asked = dict.fromkeys(each for word in words or [""] for each in _of(word))
-    definitions = [define(name) for name in asked]
+    """List the settings, or describe some.
+
+    A description has unit, range, default, documentation and source.
+    """
+    asked = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
+    definitions = [find_definition(name) for name in asked]
     if json:
         print_json([_as_json(definition) for definition in definitions])
         return
@@ -35,14 +38,14 @@ def settings(
         print_line(f"== {kind} ==", style="bold")
         if words:
             for definition in group:
-                _show(definition)
+                _print_definition(definition)
         else:
-            print_list([_summary(definition) for definition in group])
+            print_list([_summarize(definition) for definition in group])
     if not words:
         say("`iostudy settings WORD` describes those that have the word in their names")
 
 
-def _of(word: str) -> tuple[str, ...]:
+def _match_names(word: str) -> tuple[str, ...]:
     """The names that are this word, else begin with it, else have it in them.
 
     Else it itself: a sysctl that is none of the documented ones, or what is to be refused.
@@ -56,7 +59,7 @@ def _of(word: str) -> tuple[str, ...]:
     return found or (word,)
 
 
-def _summary(definition: SettingDefinition) -> tuple[str, str]:
+def _summarize(definition: SettingDefinition) -> tuple[str, str]:
     """Its name, and its unit with what it means in a sentence."""
     unit = f"({definition.unit}) " if definition.unit else ""
     sentence = definition.documentation.partition(". ")[0]
@@ -67,12 +70,12 @@ def _kind(definition: SettingDefinition) -> str:
     return definition.name.partition(".")[0]
 
 
-def _show(definition: SettingDefinition) -> None:
+def _print_definition(definition: SettingDefinition) -> None:
     print_line(definition.name, style="bold")
     lines = {
         "allowed": definition.allowed,
         "default": definition.default,
-        "concerns": definition.concerns,
+        "concerns": definition.applies_to,
         "cost": f"{definition.cost} for a change",
         "only while": str(definition.condition or ""),
         "meaning": definition.documentation,
@@ -91,7 +94,7 @@ def _as_json(definition: SettingDefinition) -> dict[str, Any]:
         "allowed": definition.allowed,
         "choices": list(definition.choices),
         "default": definition.default,
-        "concerns": definition.concerns,
+        "concerns": definition.applies_to,
         "cost": definition.cost,
         "only_while": {condition.name: list(condition.values)} if condition else None,
         "documentation": definition.documentation,

@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM and SIGHUP end a command with everything put back on the way out."""
+"""Signal handling: SIGINT, SIGTERM and SIGHUP end a command after its changes are restored."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from types import FrameType
 
-from iostudy.settings.transaction.uninterrupted import when_possible
+from iostudy.settings.transaction.deferred_signals import run_or_defer
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_ONE_WISH_SECONDS = 2.0
+_REPEAT_SECONDS = 2.0
 """Signals that come so soon after another one say the same once more (`timeout`, a lost ssh)."""
 
 
@@ -28,42 +28,44 @@ class EndedBySignal(BaseException):
 
 
 @dataclass
-class _Ender:
+class _SignalHandler:
     """Raises EndedBySignal, but not again while the first one is on its way out.
 
     After that it does: should the way out hang, a second signal ends what it hangs in. Only what is
     being put back is never cut short; SIGKILL ends that too, and the journal is there for it.
     """
 
-    heard_at: float = -_ONE_WISH_SECONDS
+    last_signal_at: float = -_REPEAT_SECONDS
 
     def handle(self, number: int, _frame: FrameType | None) -> None:
-        when_possible(partial(self._end, number))
+        run_or_defer(partial(self._end, number))
 
     def _end(self, number: int) -> None:
         now = time.monotonic()
-        if now - self.heard_at < _ONE_WISH_SECONDS:
+        if now - self.last_signal_at < _REPEAT_SECONDS:
             return
-        self.heard_at = now
+        self.last_signal_at = now
         raise EndedBySignal(number)
 
 
-def install() -> None:
+def install_handlers() -> None:
     """From now on ENDING raise EndedBySignal in the main thread.
 
     A signal that was ignored from the start (nohup) stays so.
     """
-    ender = _Ender()
-    for number in heard():
+    ender = _SignalHandler()
+    for number in handled_signals():
         signal.signal(number, ender.handle)
 
 
-def heard() -> tuple[signal.Signals, ...]:
+def handled_signals() -> tuple[signal.Signals, ...]:
     """Those of ENDING that are not ignored."""
-    return tuple(each for each in ENDING if signal.getsignal(each) is not signal.SIG_IGN)
+    return tuple(
+        each for each in TERMINATION_SIGNALS if signal.getsignal(each) is not signal.SIG_IGN
+    )
 
 
-def ignore() -> None:
+def ignore_signals() -> None:
     """For the last lines of the program, when nothing is left to be ended."""
-    for number in ENDING:
+    for number in TERMINATION_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

@@ -1,44 +1,44 @@
-"""The storage stack as a tree for people: disk, partition, volume, file system, mount."""
+"""Tree of the storage stack: disk, partition, volume, file system, mount."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from iostudy.cli.console import Branch
-from iostudy.host.topology import Node, Place, Topology
+from iostudy.host.topology import DeviceNode, MountEntry, Topology
 from iostudy.units import format_rounded_size
 
 
-def branches(topology: Topology) -> tuple[Branch, ...]:
+def build_trees(topology: Topology) -> tuple[Branch, ...]:
     """A tree for each device that lies on no other, then one for each mount without a device.
 
     What lies on several devices is drawn in full below the first of them, and named below the
     others.
     """
-    drawing = _Drawing(topology)
+    drawing = _TreeBuilder(topology)
     disks = tuple(drawing.device(node) for node in topology.roots)
-    return (*disks, *(drawing.mount(place) for place in topology.apart))
+    return (*disks, *(drawing.mount(place) for place in topology.deviceless_mounts))
 
 
-def describe(node: Node) -> str:
+def describe_device(node: DeviceNode) -> str:
     """``253:2 = dm-2 = vg0/home = vg0-home, 2.00 TiB, LVM``."""
     return ", ".join((_names(node), format_rounded_size(node.device.size_bytes), *_details(node)))
 
 
-def describe_mount(place: Place) -> str:
+def describe_mount(place: MountEntry) -> str:
     """``ext4 on /home (rw,noatime)``; what has no device is named by its source."""
     source = "" if place.devices else f" from {place.mount.source}"
     return f"{place.filesystem}{source} on {place.mount.point} ({','.join(place.options)})"
 
 
-class _Drawing:
+class _TreeBuilder:
     """Draws a topology, and remembers what has been drawn already."""
 
     def __init__(self, topology: Topology) -> None:
         self._topology = topology
         self._drawn: set[str] = set()
 
-    def device(self, node: Node) -> Branch:
+    def device(self, node: DeviceNode) -> Branch:
         if node.name in self._drawn:
             return Branch(f"{_names(node)}: drawn above")
         self._drawn.add(node.name)
@@ -46,18 +46,18 @@ class _Drawing:
         # A file system on several devices is drawn below the first of them.
         mounts = (self.mount(place) for place in places if place.devices[0] == node.name)
         above = (self.device(upper) for upper in self._topology.above(node.name))
-        return Branch(describe(node), (*mounts, *above))
+        return Branch(describe_device(node), (*mounts, *above))
 
-    def mount(self, place: Place) -> Branch:
+    def mount(self, place: MountEntry) -> Branch:
         loops = (self.device(loop) for loop in self._topology.loops_in(place))
         return Branch(describe_mount(place), tuple(loops))
 
 
-def _names(node: Node) -> str:
+def _names(node: DeviceNode) -> str:
     return " = ".join(filter(None, (node.device.number, node.name, *node.names)))
 
 
-def _details(node: Node) -> Iterator[str]:
+def _details(node: DeviceNode) -> Iterator[str]:
     if node.array:
         missing = f", {node.array.missing} missing" if node.array.missing else ""
         yield f"md {node.array.level} of {node.array.members} members{missing}"

@@ -1,7 +1,7 @@
-"""Standard streams that take any text and report every failure as an error of iostudy.
+"""Standard streams that accept any text and report every failure as an error of iostudy.
 
-All that is printed leaves by these streams, whether Click, Rich or iostudy prints it. So a full
-disk, a closed stdout and a reader that has gone are handled here, and nowhere else.
+Click, Rich and iostudy all print through these streams. So a full disk, a closed stdout and a
+vanished reader are handled here alone.
 """
 
 from __future__ import annotations
@@ -43,32 +43,32 @@ _ASCII_MARKS = str.maketrans(
         **dict.fromkeys("█▏▁▂▃▄▅▆▇", "#"),
     }
 )
-"""What iostudy itself prints beyond ASCII, for a terminal whose encoding lacks it."""
+"""ASCII replacements of the characters that iostudy prints, for other encodings."""
 
 
 def prepare_streams() -> None:
-    """Make stdout and stderr as this module describes them, and open those that are closed.
+    """Wrap stdout and stderr, and open the standard streams that are closed.
 
-    Streams that are no files of the process, as in tests, stay as they are.
+    Streams that are no files of the process, as in tests, are left unchanged.
     """
     codecs.register_error(_ENCODING_ERRORS, _ascii_marks)
-    _open_closed()
+    _open_closed_streams()
     for name, kind in (("stdout", _Stdout), ("stderr", _Stderr)):
         stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            setattr(sys, name, _wrapped(stream, kind))
+            setattr(sys, name, _wrap(stream, kind))
 
 
 def flush_streams() -> None:
-    """Write what is still in the buffers; RecordError and EndedBySignal as for any output."""
+    """Flush the buffers; RecordError and EndedBySignal as for any output."""
     sys.stdout.flush()
     sys.stderr.flush()
 
 
-def _open_closed() -> None:
-    """Open what is closed of stdin, stdout and stderr (`>&-`), lest a file of ours get its number.
+def _open_closed_streams() -> None:
+    """Open closed standard streams (`>&-`), so that no later file gets their numbers.
 
-    To print on stdout fails then as it would have; what goes to stderr is dropped.
+    Printing on stdout still fails; text for stderr is dropped.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -79,7 +79,7 @@ def _open_closed() -> None:
             setattr(sys, name, stream)
 
 
-def _wrapped(stream: io.TextIOWrapper, kind: type[_Output]) -> io.TextIOWrapper:
+def _wrap(stream: io.TextIOWrapper, kind: type[_Output]) -> io.TextIOWrapper:
     buffered = io.BufferedWriter(kind(stream.fileno(), "w", closefd=False))
     return io.TextIOWrapper(
         buffered,
@@ -90,53 +90,53 @@ def _wrapped(stream: io.TextIOWrapper, kind: type[_Output]) -> io.TextIOWrapper:
 
 
 class _Output(io.FileIO):
-    """A file descriptor that is written to its end also where it is non-blocking."""
+    """File descriptor that is written completely, even if it is non-blocking."""
 
     def write(self, data: ReadableBuffer) -> int:
-        """The number of bytes that were written; OSError goes to `failed`."""
+        """Write all bytes and return their number; OSError goes to `handle_error`."""
         try:
             while (written := super().write(data)) is None:
                 select.select([], [self], [])
         except OSError as error:
-            # What is left in the buffers is not tried again when the interpreter ends.
+            # Prevents another attempt to write the buffers when the interpreter exits.
             with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no path of a user
                 os.dup2(nowhere.fileno(), self.fileno())
-            self.failed(error)
+            self.handle_error(error)
             return memoryview(data).nbytes
         return written
 
-    def failed(self, error: OSError) -> None:
-        """Raise what the command ends with, if it is to end."""
+    def handle_error(self, error: OSError) -> None:
+        """Raise the error that ends the command, if any."""
         raise NotImplementedError
 
 
 class _Stdout(_Output):
-    """Data: a command that cannot print them has failed.
+    """Data stream: a command that cannot print its data fails.
 
-    Where its reader has gone (`iostudy ... | head`) it ends as SIGPIPE would end it.
+    If the reader is gone (`iostudy ... | head`), the command ends as after SIGPIPE.
     """
 
-    def failed(self, error: OSError) -> None:
-        """EndedBySignal without a reader, else RecordError."""
+    def handle_error(self, error: OSError) -> None:
+        """Raise EndedBySignal if the reader is gone, else RecordError."""
         if isinstance(error, BrokenPipeError):
             raise EndedBySignal(signal.SIGPIPE) from error
         raise RecordError(
-            "to print what was asked for",
+            "to print the output",
             found=error.strerror or str(error),
             where="stdout",
-            remedy="open stdout, or make room where it goes to, and run the command again",
+            remedy="open stdout, or free space at its destination, and run the command again",
         ) from error
 
 
 class _Stderr(_Output):
-    """Progress and errors: a study continues without them, and the exit code reports an error."""
+    """Stream of progress and errors: a study continues if it fails."""
 
-    def failed(self, error: OSError) -> None:
-        """Drop the text: there is nowhere to report it to."""
+    def handle_error(self, error: OSError) -> None:
+        """Drop the text: no stream is left to report the failure."""
 
 
 def _ascii_marks(error: UnicodeError) -> tuple[str, int]:
-    """Marks as ASCII, and escapes for all else that the encoding lacks (codecs error handler)."""
+    """Replace unencodable marks by ASCII, other characters by escapes (codecs error handler)."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end].translate(_ASCII_MARKS)

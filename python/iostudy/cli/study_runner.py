@@ -1,4 +1,4 @@
-"""What ``run`` does once its arguments are settled: progress while it goes, then the report."""
+"""Runs a study with progress on stderr, then writes and prints its report."""
 
 from __future__ import annotations
 
@@ -10,167 +10,166 @@ from pathlib import Path
 
 from iostudy.cli.consent import Consent
 from iostudy.cli.console import say
-from iostudy.cli.progress import listener
+from iostudy.cli.progress import show_progress
 from iostudy.cli.report_output import print_summary, write_report
-from iostudy.cli.run import make_ready
+from iostudy.cli.run import prepare_output
 from iostudy.durable import write_whole
 from iostudy.errors import IostudyError, TrialError
-from iostudy.execution.confirmation import confirmation
-from iostudy.execution.session import Assignment, assign
+from iostudy.execution.confirmation import prepare_confirmation
+from iostudy.execution.session import StudySession, prepare_session
 from iostudy.folders import make_output_folder, require_safe_folder
-from iostudy.ledger.given_up import GivenUp
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload
 from iostudy.ledger.store import FILE_NAME
-from iostudy.ledger.studies import CONFIRMATION, given_up_in
-from iostudy.node.cluster_request import ordered
+from iostudy.ledger.studies import CONFIRMATION, read_abandoned_workloads
+from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.settings.transaction.locks import lock_output_folder
 from iostudy.study.model import Study
-from iostudy.study.requests import directories
+from iostudy.study.requests import list_directories
 
 LOGS = "hadoop"
-"""Where in the output folder a cluster of the study's own keeps its logs."""
+"""Folder below the output folder for the logs of the study's own cluster."""
 
 
-def carry_out(
-    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+def run_study(
+    assignment: StudySession, permission: Permission, *, root: bool, seed: int | None
 ) -> set[str]:
-    """Run the study and print its report; the verdicts that it came to.
+    """Run the study, print its report, and return its verdicts.
 
-    Where a trial failed for good, the report is printed before the TrialError is raised.
+    If a trial fails permanently, the report is printed before TrialError is raised.
     """
     folder = assignment.folder
     try:
-        final = conducted(assignment, permission, root=root, seed=seed)
+        final = run_remaining(assignment, permission, root=root, seed=seed)
     except TrialError:
         if (folder / FILE_NAME).exists():
-            with suppress(IostudyError):  # the one that ended the study is the one to tell
-                _print(folder)
+            with suppress(IostudyError):  # the error that ended the study takes precedence
+                _print_report(folder)
         raise
-    return _tell(final, folder)
+    return _print_verdicts(final, folder)
 
 
-def reported(
+def run_and_write_report(
     study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> tuple[ComparisonResult, ...]:
-    """Run what is left of a study and write its report, without printing it; where it stands.
+    """Run the remaining trials, write the report without printing it, and return the results.
 
-    Raises TrialError where a workload was given up: what rests on the whole study cannot be said.
+    Raises TrialError if a workload was given up, since callers need the complete study.
     """
     root = os.geteuid() == 0
-    assignment = assign(study, folder, root=root, resume=resume)
-    final = assignment.final()
+    assignment = prepare_session(study, folder, root=root, resume=resume)
+    final = assignment.final_comparisons()
     if final is None:
-        permission = make_ready(assignment.study, folder, consent)
-        final = conducted(assignment, permission, root=root, seed=seed)
+        permission = prepare_output(assignment.study, folder, consent)
+        final = run_remaining(assignment, permission, root=root, seed=seed)
     require_safe_folder(folder, insist=consent.unsafe_folders)
     write_report(folder)
-    for own in given_up_in(folder):
-        raise _not_whole(own, folder)
+    for own in read_abandoned_workloads(folder):
+        raise _incomplete(own, folder)
     return final
 
 
-def conducted(
-    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+def run_remaining(
+    assignment: StudySession, permission: Permission, *, root: bool, seed: int | None
 ) -> tuple[ComparisonResult, ...]:
-    """Run the study on this machine; where every comparison stands then.
+    """Run the remaining trials on this machine and return the result of every comparison.
 
-    Of a search they are those of its confirmation. A study that fails still gets its report, of
-    what was finished before, where that can be written.
+    For a search these are the comparisons of its confirmation. A study that fails still gets a
+    report of its finished trials, if that can be written.
     """
     folder = assignment.folder
     try:
-        final = assignment.final()
+        final = assignment.final_comparisons()
         if final is None:
-            final = _on_node(assignment, permission, root=root, seed=seed)
+            final = _run_on_node(assignment, permission, root=root, seed=seed)
         if assignment.study.search is not None:
             final = _confirm(folder, permission, root=root)
         return final
     except IostudyError:
         if (folder / FILE_NAME).exists():
-            with suppress(IostudyError):  # the one that ended the study is the one to tell
+            with suppress(IostudyError):  # the error that ended the study takes precedence
                 write_report(folder)
         raise
 
 
-def whole(assignment: Assignment, *, root: bool) -> tuple[ComparisonResult, ...] | None:
-    """Where every comparison stands if nothing is left to run, nor to be confirmed."""
-    final = assignment.final()
+def find_completed(assignment: StudySession, *, root: bool) -> tuple[ComparisonResult, ...] | None:
+    """Return the result of every comparison if nothing is left to run or to confirm."""
+    final = assignment.final_comparisons()
     if final is None or assignment.study.search is None:
         return final
-    own = confirmation(assignment.folder, root=root)
-    return final if own is None else own.final()
+    own = prepare_confirmation(assignment.folder, root=root)
+    return final if own is None else own.final_comparisons()
 
 
-def _on_node(
-    assignment: Assignment, permission: Permission, *, root: bool, seed: int | None
+def _run_on_node(
+    assignment: StudySession, permission: Permission, *, root: bool, seed: int | None
 ) -> tuple[ComparisonResult, ...]:
     folder, study = assignment.folder, assignment.study
     with (
         lock_output_folder(folder),
-        listener() as listening,
+        show_progress() as listening,
         LocalNode(
             study.target,
             folder,
             study.factors,
-            _order(study, folder),
+            _cluster_request(study, folder),
             permission=permission,
-            directories=directories(study.workloads, study.known().configurations()),
+            directories=list_directories(study.workloads, study.known().configurations()),
             block_latency=study.block_latency,
             hz=study.telemetry_hz,
         ) as node,
     ):
-        return assignment.carry_out(node, root=root, seed=seed, listeners=[listening])
+        return assignment.execute(node, root=root, seed=seed, listeners=[listening])
 
 
 def _confirm(folder: Path, permission: Permission, *, root: bool) -> tuple[ComparisonResult, ...]:
-    """Let the winner of a search meet the default in a study of its own; where that stands."""
-    own = confirmation(folder, root=root)
+    """Run the confirmation, which compares a search's winner with the default; its results."""
+    own = prepare_confirmation(folder, root=root)
     if own is None:
         return ()
     make_output_folder(own.folder, insist=permission.unsafe_folders)
     file = folder / f"{CONFIRMATION}.yaml"
     write_whole(file, own.study.text.encode())
     say(f"confirming {own.study.configurations()[1].label} in fresh blocks: {file}")
-    final = own.final()
+    final = own.final_comparisons()
     if final is None:
-        final = _on_node(own, permission, root=root, seed=None)
+        final = _run_on_node(own, permission, root=root, seed=None)
     write_report(own.folder)
     return final
 
 
-def _order(study: Study, folder: Path) -> ClusterRequest | None:
-    """The cluster that a workload of the study needs, with its logs in the output folder."""
+def _cluster_request(study: Study, folder: Path) -> ClusterRequest | None:
+    """Return the cluster that the study needs, with its logs in the output folder."""
     if not study.needs_hadoop:
         return None
-    return ordered(study.target, study.hadoop, logs=folder / LOGS, tell=say)
+    return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, tell=say)
 
 
-def tell_again(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
-    """Write and print the report of a study that has nothing left to run; its verdicts."""
-    say(f"nothing is left to run of the study in {folder}; this is its report")
-    return _tell(final, folder)
+def print_existing_report(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
+    """Write and print the report of a finished study; return its verdicts."""
+    say(f"the study in {folder} is complete; this is its report")
+    return _print_verdicts(final, folder)
 
 
-def _not_whole(own: GivenUp, folder: Path) -> TrialError:
+def _incomplete(own: AbandonedWorkload, folder: Path) -> TrialError:
     return TrialError(
         f"every block of {own.workload}",
-        found=f"none of {own.attempts} attempts at block {own.block} counts; "
-        f"the last: {own.reason}",
+        found=f"no valid attempt of {own.attempts} at block {own.block}; the last: {own.reason}",
         where=str(folder),
         remedy="resume it with --resume on a quieter machine, or without limits (validity:); "
         f"`iostudy report {shlex.quote(str(folder))}` shows what was measured",
     )
 
 
-def _tell(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
-    _print(folder)
+def _print_verdicts(final: Sequence[ComparisonResult], folder: Path) -> set[str]:
+    _print_report(folder)
     return {standing.comparison.verdict.value for standing in exclude_bounds(final)}
 
 
-def _print(folder: Path) -> None:
+def _print_report(folder: Path) -> None:
     print_summary(write_report(folder))
     again = shlex.join(["iostudy", "report", str(folder)])
-    say(f"report: {folder / 'report.html'}; `{again}` prints all of it")
+    say(f"report: {folder / 'report.html'}; `{again}` prints it in full")

@@ -16,14 +16,14 @@ from iostudy.cli.console import (
     print_text,
     say,
 )
-from iostudy.study.names import known
+from iostudy.study.names import require_known
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Figure, WorkloadDefinition
-from iostudy.workloads.written import (
+from iostudy.workloads.option_text import (
     bench_command,
     example_figures,
     example_options,
-    options_told,
+    list_options,
     study_lines,
 )
 
@@ -35,8 +35,11 @@ def workloads(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the workloads, or describe one: options, figures, what it leaves out, an example."""
-    names = catalog.names() if name is None else (_known(name),)
+    """List the workloads, or describe one.
+
+    A description has options, figures, what is not modelled, and an example.
+    """
+    names = catalog.names() if name is None else (_require_workload(name),)
     definitions = [catalog.get(each) for each in names]
     if json:
         print_json([_as_json(definition) for definition in definitions])
@@ -44,15 +47,15 @@ def workloads(
         print_list([(definition.name, definition.summary) for definition in definitions])
         say("`iostudy workloads NAME` describes one")
     else:
-        _show(definitions[0])
+        _print_definition(definitions[0])
 
 
-def _known(name: str) -> str:
+def _require_workload(name: str) -> str:
     see = "`iostudy workloads` lists them"
-    return known("workload", name, catalog.names(), where="the command line", see=see)
+    return require_known("workload", name, catalog.names(), where="the command line", see=see)
 
 
-def _show(definition: WorkloadDefinition) -> None:
+def _print_definition(definition: WorkloadDefinition) -> None:
     print_line(definition.name, style="bold")
     explanation = [
         ("", "models", definition.models),
@@ -62,17 +65,17 @@ def _show(definition: WorkloadDefinition) -> None:
     print_table(("", "", ""), explanation)
     options = [
         (f"  {name}", default, f"{meaning} ({allowed})")
-        for name, default, allowed, meaning in options_told(definition)
+        for name, default, allowed, meaning in list_options(definition)
     ]
     print_table(("  option", "default", "meaning"), options)
     print_table(("  figure", "unit", "meaning"), _rows(example_figures(definition)))
     part_figures = definition.part_figures(example_options(definition))
     if part_figures:
         print_table(("  figure of a part", "unit", "meaning"), _rows(part_figures))
-    _show_example(definition)
+    _print_example(definition)
 
 
-def _show_example(definition: WorkloadDefinition) -> None:
+def _print_example(definition: WorkloadDefinition) -> None:
     print_table(("", ""), [("", "its first figure decides, unless a study names another")])
     print_text("".join(f"    {line}\n" for line in study_lines(definition).splitlines()))
     print_command(bench_command(definition))
@@ -80,11 +83,12 @@ def _show_example(definition: WorkloadDefinition) -> None:
 
 def _rows(figures: tuple[Figure, ...]) -> list[tuple[str, str, str]]:
     return [
-        (f"  {each.name}", each.unit, f"{each.documentation} ({_better(each)})") for each in figures
+        (f"  {each.name}", each.unit, f"{each.documentation} ({_format_direction(each)})")
+        for each in figures
     ]
 
 
-def _better(figure: Figure) -> str:
+def _format_direction(figure: Figure) -> str:
     return "higher is better" if figure.higher_is_better else "lower is better"
 
 

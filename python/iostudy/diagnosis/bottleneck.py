@@ -1,13 +1,17 @@
-"""What is said of a run's limit: findings with their evidence, the foremost first (pure)."""
+"""Bottlenecks of a run: findings with evidence, and the diagnosis that they make (pure)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
 
+from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.evidence import Evidence
+from iostudy.diagnosis.thresholds import MOSTLY_IDLE
+
 
 class Bottleneck(StrEnum):
-    """What can hold a run up. docs/telemetry.md tells how each one is recognised."""
+    """A resource that can limit a run. docs/telemetry.md has the rule of each one."""
 
     DEVICE = "device"
     CAP = "cap"
@@ -28,9 +32,9 @@ class Bottleneck(StrEnum):
     UNCLEAR = "unclear"
 
     def subject(self, of: str = "") -> str:
-        """It in words, as the beginning of a sentence; with whose it was, if that is given."""
-        what, whose = _SUBJECTS[self]
-        return what + whose.format(of=of) if of else what
+        """Return its words as the subject of a sentence, with the resource's name if given."""
+        words, suffix = _SUBJECTS[self]
+        return words + suffix.format(of=of) if of else words
 
 
 _SUBJECTS = {
@@ -45,43 +49,21 @@ _SUBJECTS = {
     Bottleneck.NETWORK: ("the network", ""),
     Bottleneck.NFS: ("the NFS server", " of {of}"),
     Bottleneck.STEAL: ("the hypervisor", ""),
-    Bottleneck.HEAT: ("the heat of the CPU", ""),
-    Bottleneck.LOCK: ("a lock of the workload's own", " ({of})"),
-    Bottleneck.LOG: ("the workload's own log", " ({of})"),
-    Bottleneck.CONCURRENCY: ("the workload's own concurrency", ""),
+    Bottleneck.HEAT: ("thermal throttling of the CPU", ""),
+    Bottleneck.LOCK: ("a lock in the workload", " ({of})"),
+    Bottleneck.LOG: ("the workload's log", " ({of})"),
+    Bottleneck.CONCURRENCY: ("the workload's low concurrency", ""),
     Bottleneck.FOREIGN: ("another process", " ({of})"),
     Bottleneck.UNCLEAR: ("no single resource", ""),
 }
 
 
-class Confidence(StrEnum):
-    """How far a finding is to be trusted, by the rules that docs/telemetry.md declares."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One figure that was looked at: ``value`` in ``unit``, of a device, mount or process.
-
-    ``says`` is the figure in plain words with its unit.
-    """
-
-    figure: str
-    of: str
-    value: float
-    unit: str
-    says: str
-
-
 @dataclass(frozen=True)
 class Finding:
-    """One limit, of the device, mount, interface or process ``of`` ("" where there is only one).
+    """One bottleneck, of the device, mount, interface or process ``of`` ("" if there is only one).
 
-    ``held`` is for how much of the time it held the work up, in percent; None where that is not
-    known. Limits that it ``explains`` are its consequences, and are told after it.
+    ``held`` is the share of the time in percent in which it limited the work, None if unknown.
+    The bottlenecks that it ``explains`` are its consequences; a diagnosis lists them after it.
     """
 
     limit: Bottleneck
@@ -93,13 +75,13 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """It in plain words with figures: ``The device sda was the limit: busy 99 % ...``."""
+        """The main sentence: ``The device sda was the bottleneck: busy 99 % ...``."""
         subject = self.limit.subject(self.of)
-        return _begin(f"{subject} was the limit: {self._figures}")
+        return _capitalize(f"{subject} was the bottleneck: {self._figures}")
 
     @property
-    def also(self) -> str:
-        """The same of one that is not the foremost: ``Also the hypervisor, ...: ...``."""
+    def further_sentence(self) -> str:
+        """The sentence of a further bottleneck: ``Also the hypervisor: ...``."""
         return f"Also {self.limit.subject(self.of)}: {self._figures}"
 
     @property
@@ -110,60 +92,58 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The findings about a run, what limited it first; none where that is unclear.
+    """The findings of a run, the main bottleneck first; none if it is unclear.
 
-    ``looked_at`` are the main figures, whatever was found, the target's devices first if it has
-    some. ``missing`` names what could not be looked at. ``busy`` is for how much of the time any
-    of the target's devices was at work, with flushes, None where that is not known.
+    ``key_figures`` are the main figures of every run, the target's devices first. ``missing`` names
+    the figures that were not recorded. ``busy`` is the share of the time in which any of the
+    target's devices had requests or flushes, None if unknown.
     """
 
     findings: tuple[Finding, ...] = ()
-    looked_at: tuple[Evidence, ...] = ()
+    key_figures: tuple[Evidence, ...] = ()
     missing: tuple[str, ...] = ()
     busy: Evidence | None = None
 
     @property
     def limit(self) -> Bottleneck:
-        """What limited the run."""
+        """The main bottleneck."""
         return self.findings[0].limit if self.findings else Bottleneck.UNCLEAR
 
     @property
     def sentence(self) -> str:
-        """What limited the run in plain words, with figures and the confidence."""
+        """The main bottleneck in words, with figures and the confidence."""
         if self.findings:
             return self.findings[0].sentence
-        looked_at = enumerate(self.looked_at)
-        figures = [each.says for index, each in looked_at if index == 0 or each.value >= 1]
+        numbered = enumerate(self.key_figures)
+        figures = [each.says for index, each in numbered if index == 0 or each.value >= 1]
         figures += [f"no figures of {name}" for name in self.missing]
-        return "What limited the run is unclear" + ": " * bool(figures) + ", ".join(figures)
+        return "The bottleneck is unclear" + ": " * bool(figures) + ", ".join(figures)
 
     @property
-    def also(self) -> tuple[str, ...]:
-        """What else held it up, a sentence each."""
-        return tuple(finding.also for finding in self.findings[1:])
+    def further_sentences(self) -> tuple[str, ...]:
+        """The further bottlenecks, a sentence each."""
+        return tuple(finding.further_sentence for finding in self.findings[1:])
 
     @property
     def no_help(self) -> str:
-        """What a faster device could save at most, where the limit is elsewhere; "" else.
+        """The most that a faster device could save if the bottleneck is elsewhere; "" otherwise.
 
-        By Amdahl's law that is the time in which it was at work.
+        By Amdahl's law that is the time in which it was busy.
         """
-        foremost = self.findings[0] if self.findings else None
-        if self.busy is None or foremost is None or self.busy.value >= SELDOM_BUSY:
+        main = self.findings[0] if self.findings else None
+        if self.busy is None or main is None or self.busy.value >= MOSTLY_IDLE:
             return ""
-        if foremost.limit not in _ELSEWHERE or foremost.confidence is Confidence.LOW:
+        if main.limit not in _ELSEWHERE or main.confidence is Confidence.LOW:
             return ""
-        most = f"can save more than the {self.busy.says} with requests under way"
-        return f"Nothing that makes {self.busy.of} faster {most}"
+        most = f"saves at most the {self.busy.says} with requests under way"
+        return f"A faster {self.busy.of} {most}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All that is said of the run: its limit, what else held it up, and what cannot help."""
-        return (self.sentence, *self.also, *filter(None, (self.no_help,)))
+        """All sentences: the main bottleneck, further ones, and what cannot help."""
+        return (self.sentence, *self.further_sentences, *filter(None, (self.no_help,)))
 
 
-SELDOM_BUSY = 50.0
-"""Percent of the time below which a device's setting can save less than half of it."""
 _ELSEWHERE = frozenset(
     {
         Bottleneck.CPU,
@@ -178,5 +158,5 @@ _ELSEWHERE = frozenset(
 )
 
 
-def _begin(sentence: str) -> str:
+def _capitalize(sentence: str) -> str:
     return sentence[0].upper() + sentence[1:]

@@ -1,4 +1,4 @@
-"""What has to be known beside a recording, to tell what limited the run (pure)."""
+"""Facts about machine and workload that a diagnosis needs in addition to a recording (pure)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """What a device did in one run, on average.
+    """The mean load and service of a device in one run.
 
     ``queue`` requests were in it at once; each took ``wait_ms`` and moved ``request_kB``; a share
-    of ``reads`` (0 to 1) were reads; ``per_second`` were done in a second.
+    of ``reads`` (0 to 1) were reads; ``per_second`` requests completed in a second.
     """
 
     queue: float
@@ -23,42 +23,48 @@ class OperatingPoint:
     reads: float
 
     @classmethod
-    def of(cls, figures: Figures) -> OperatingPoint | None:
-        """The point of iostat's figures of a device; None if it did nothing."""
+    def from_figures(cls, figures: Figures) -> OperatingPoint | None:
+        """Compute the point from iostat's figures of a device; None if it was idle."""
         reads, writes = figures["r/s"], figures["w/s"]
-        if not (done := reads + writes):
+        if not (completed := reads + writes):
             return None
         waits = reads * figures["r_await"] + writes * figures["w_await"]
         moved = figures["rkB/s"] + figures["wkB/s"]
-        return cls(figures["aqu-sz"], done, waits / done, moved / done, reads / done)
+        return cls(
+            queue=figures["aqu-sz"],
+            per_second=completed,
+            wait_ms=waits / completed,
+            request_kB=moved / completed,
+            reads=reads / completed,
+        )
 
-    def is_like(self, other: OperatingPoint) -> bool:
-        """Whether the rates of the two may be compared: like in size, and in what was asked."""
-        alike = other.request_kB / _SIZES <= self.request_kB <= other.request_kB * _SIZES
-        return alike and abs(self.reads - other.reads) <= _MIX
+    def is_comparable(self, other: OperatingPoint) -> bool:
+        """Return whether the rates compare: similar request sizes and a similar read share."""
+        low, high = other.request_kB / _SIZE_FACTOR, other.request_kB * _SIZE_FACTOR
+        return low <= self.request_kB <= high and abs(self.reads - other.reads) <= _READ_SHARE
 
 
-_SIZES = 2.0
-"""Requests up to twice as large are alike: a choice. A device that is limited by its bandwidth does
-half as many of them, so that rates of others say nothing of each other."""
-_MIX = 0.25
-"""As are those of which a quarter more are reads: a choice. Reads and writes cost a device
-differently, and a configuration moves the mix by what it merges and caches."""
-_LONGER = 1.5
-"""A queue this many times as long is another load, and no noise between runs: a choice, twice
-as far above 1 as `device.MORE`, as a device gives less than in proportion to what is asked."""
-_ALONE = 1.5
-"""Requests at once up to which hardly one waits for another: beside the one that is
-served there is half a one on average, even at a device that serves one at a time."""
+_SIZE_FACTOR = 2.0
+"""Requests up to twice as large are comparable: a choice. A device at its bandwidth limit serves
+half as many requests of twice the size, so that rates of other sizes do not compare."""
+_READ_SHARE = 0.25
+"""Read shares up to this far apart are comparable: a choice. Reads and writes cost a device
+differently, and a configuration changes the mix by what it merges and caches."""
+_LONGER_QUEUE = 1.5
+"""A queue this many times as long is another load, not noise between runs: a choice. It is twice as
+far above 1 as `device.HIGHER_RATE`, as throughput grows less than in proportion to the load."""
+_SHORT_QUEUE = 1.5
+"""Mean requests in the device up to which requests hardly wait for each other. Even a device that
+serves one at a time then has half a waiting request on average."""
 
 
 @dataclass(frozen=True)
 class SerialUsage:
-    """What the workload has that serves its operations one after the other, as it tells itself.
+    """Use of a serial resource of the workload, from the workload's own figures.
 
-    ``name`` is it in words. For ``waited`` percent of the operations' time they waited for it; for
-    ``used`` percent of the run it was at work, None where that is not known. It ``stores`` what it
-    is given, so that the workload's devices serve it in turn; else it is a lock in memory.
+    ``name`` describes it. Operations waited for it during ``waited`` percent of their time. It was
+    in use during ``used`` percent of the run, None if unknown. If it ``stores`` data, the
+    workload's devices serve it (a log); otherwise it is a lock in memory.
     """
 
     name: str
@@ -69,17 +75,17 @@ class SerialUsage:
 
 @dataclass(frozen=True)
 class DiagnosisContext:
-    """What is known of the machine and of the workload.
+    """The known facts about the machine and the workload.
 
-    ``devices`` are the block devices that files of the run lie on, by their kernel names, none of
-    them below another; ``members`` the devices right below each stacked one, ``nfs_mounts`` the NFS
-    mounts that files of the run lie on. ``rotational`` are real disks with platters, which serve
-    one request after the other; virtual and loop devices claim to be such, and must not be among
-    them. ``concurrency`` is how many requests or operations the workload has under way at once,
-    None if it does not say. ``serial`` is what these wait for within the workload; it ``spins`` if
-    threads of it are on a CPU while they wait. ``measured_seconds`` are those of the recording that
-    it measured, None if that is all of it. ``shown`` is what each device has shown in all runs that
-    are known, this one included.
+    ``devices`` are the block devices that hold the run's files, by kernel name; none is below
+    another. ``members`` are the devices directly below each stacked device; ``nfs_mounts`` the NFS
+    mounts that hold the run's files. ``rotational`` are physical disks with platters, which serve
+    one request at a time. Virtual and loop devices only claim to be rotational, and are not among
+    them. ``concurrency`` is the number of requests or operations that the workload has under way
+    at once, None if unknown. ``serial`` is the use of the workload's serial resources. The workload
+    ``spins`` if its threads stay on a CPU while they wait. ``measured_seconds`` is the part of the
+    recording that the workload measured, None for all of it. ``operating_points`` are those of each
+    device in all known runs, this one included.
     """
 
     devices: tuple[str, ...] = ()
@@ -90,55 +96,59 @@ class DiagnosisContext:
     serial: tuple[SerialUsage, ...] = ()
     spins: bool = False
     measured_seconds: float | None = None
-    shown: Mapping[str, tuple[OperatingPoint, ...]] = field(default_factory=dict)
+    operating_points: Mapping[str, tuple[OperatingPoint, ...]] = field(default_factory=dict)
 
     @property
-    def named(self) -> str:
+    def device_names(self) -> str:
         """Its devices in words."""
         return " and ".join(self.devices)
 
-    def deeper(self, device: str, here: OperatingPoint) -> tuple[OperatingPoint, ...]:
-        """What a device has shown of like I/O with a clearly longer queue."""
-        alike = self._like(device, here)
-        return tuple(each for each in alike if each.queue >= _LONGER * here.queue)
+    def longer_queue_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
+        """Return the device's comparable points with a clearly longer queue."""
+        comparable = self._comparable_points(device, point)
+        return tuple(each for each in comparable if each.queue >= _LONGER_QUEUE * point.queue)
 
-    def shallow(self, device: str, here: OperatingPoint) -> tuple[OperatingPoint, ...]:
-        """What a device has shown of like I/O with hardly any queue."""
-        return tuple(each for each in self._like(device, here) if each.queue <= _ALONE)
+    def short_queue_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
+        """Return the device's comparable points with hardly any queue."""
+        comparable = self._comparable_points(device, point)
+        return tuple(each for each in comparable if each.queue <= _SHORT_QUEUE)
 
-    def _like(self, device: str, here: OperatingPoint) -> tuple[OperatingPoint, ...]:
-        return tuple(each for each in self.shown.get(device, ()) if each.is_like(here))
+    def _comparable_points(self, device: str, point: OperatingPoint) -> tuple[OperatingPoint, ...]:
+        points = self.operating_points.get(device, ())
+        return tuple(each for each in points if each.is_comparable(point))
 
-    def disks(self, device: str, seen: TelemetrySummary) -> dict[str, Figures]:
-        """The figures of what a device lies on in the end, as far as recorded; else its own."""
-        below = {
+    def disk_figures(self, device: str, summary: TelemetrySummary) -> dict[str, Figures]:
+        """Return the figures of the lowest recorded devices below a device; else its own."""
+        lower = {
             name: figures
             for member in self.members.get(device, ())
-            for name, figures in self.disks(member, seen).items()
+            for name, figures in self.disk_figures(member, summary).items()
         }
-        own = {device: seen.devices[device]} if device in seen.devices else {}
-        return below or own
+        own = {device: summary.devices[device]} if device in summary.devices else {}
+        return lower or own
 
     def is_rotational(self, device: str) -> bool:
-        """Whether it is a disk with platters, or lies on one such disk and nothing else."""
-        below = self.members.get(device, ())
-        return device in self.rotational or (len(below) == 1 and self.is_rotational(below[0]))
+        """Return whether it is a disk with platters, or is on exactly one such disk."""
+        lower = self.members.get(device, ())
+        return device in self.rotational or (len(lower) == 1 and self.is_rotational(lower[0]))
 
-    def known(self, seen: TelemetrySummary) -> dict[str, Figures]:
-        """The figures of its devices, as far as they were recorded."""
-        return {name: seen.devices[name] for name in self.devices if name in seen.devices}
+    def device_figures(self, summary: TelemetrySummary) -> dict[str, Figures]:
+        """Return the figures of its devices that were recorded."""
+        return {name: summary.devices[name] for name in self.devices if name in summary.devices}
 
-    def busiest(self, seen: TelemetrySummary) -> str:
-        """The device of it with the highest %util; "" if none was recorded."""
-        known = self.known(seen)
-        return max(known, key=lambda name: known[name]["%util"], default="")
+    def busiest_device(self, summary: TelemetrySummary) -> str:
+        """Return its device with the highest %util; "" if none was recorded."""
+        figures = self.device_figures(summary)
+        return max(figures, key=lambda name: figures[name]["%util"], default="")
 
 
-def shown(seens: Iterable[TelemetrySummary]) -> dict[str, tuple[OperatingPoint, ...]]:
-    """What each device did in each of the runs, for `Ground.shown`."""
+def collect_operating_points(
+    summaries: Iterable[TelemetrySummary],
+) -> dict[str, tuple[OperatingPoint, ...]]:
+    """Collect the operating point of each device in each run."""
     points: dict[str, list[OperatingPoint]] = {}
-    for seen in seens:
-        for device, figures in seen.devices.items():
-            if point := OperatingPoint.of(figures):
+    for summary in summaries:
+        for device, figures in summary.devices.items():
+            if point := OperatingPoint.from_figures(figures):
                 points.setdefault(device, []).append(point)
     return {device: tuple(each) for device, each in points.items()}

@@ -1,31 +1,32 @@
-"""The main figures of a run, told whatever was found (pure)."""
+"""Key figures of a run, reported for every diagnosis (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Evidence
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.demand import cpu_busy
-from iostudy.diagnosis.rules.nfs_server import network_speed_is_known
-from iostudy.diagnosis.thresholds import number, told
+from iostudy.diagnosis.demand import compute_cpu_utilization
+from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.rules.nfs_server import is_network_speed_known
 from iostudy.telemetry.summary import TelemetrySummary
 
 
-def looked_at(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Evidence]:
-    """A figure of each resource that is known, the target's devices first."""
-    for device, figures in ground.known(seen).items():
-        yield told(figures, "%util", device, "%", f"{device} busy {{}} % of the time")
-        yield told(figures, "aqu-sz", device, "requests", f"{device} with a queue of {{}}")
-    if "%user" in seen.machine:
-        busy = cpu_busy(seen)
-        yield Evidence("%cpu", "", busy, "%", f"all cores busy {number(busy)} % of the time")
+def collect_key_figures(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Evidence]:
+    """Collect the recorded key figures of each resource, the target's devices first."""
+    for device, figures in context.device_figures(summary).items():
+        yield build_evidence(figures, "%util", device, "%", f"{device} busy {{}} % of the time")
+        yield build_evidence(
+            figures, "aqu-sz", device, "requests", f"{device} with a queue of {{}}"
+        )
+    if "%user" in summary.machine:
+        busy = compute_cpu_utilization(summary)
+        yield Evidence("%cpu", "", busy, "%", f"all cores busy {format_number(busy)} % of the time")
     for figure, words in _WORKLOAD.items():
-        if figure in seen.workload:
-            yield told(seen.workload, figure, "", "", words)
+        if figure in summary.workload:
+            yield build_evidence(summary.workload, figure, "", "", words)
     for figure, words in _MACHINE.items():
-        if figure in seen.machine:
-            yield told(seen.machine, figure, "", "%", words)
+        if figure in summary.machine:
+            yield build_evidence(summary.machine, figure, "", "%", words)
 
 
 _WORKLOAD = {
@@ -34,24 +35,24 @@ _WORKLOAD = {
 }
 _MACHINE = {
     "%throttled": "writers paused {} % of the time",
-    "group_memory_some": "work of its control group stood still for memory {} % of the time",
-    "memory_some": "work stood still for memory {} % of the time",
-    "io_some": "work stood still for storage {} % of the time",
+    "group_memory_some": "tasks of its control group stalled on memory {} % of the time",
+    "memory_some": "tasks stalled on memory {} % of the time",
+    "io_some": "tasks stalled on I/O {} % of the time",
     "%steal": "{} % of all CPU time stolen",
 }
 
 
-def missing(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[str]:
-    """What could not be looked at."""
-    yield from (device for device in ground.devices if device not in seen.devices)
-    for mount in ground.nfs_mounts:
-        if mount not in seen.nfs:
+def find_missing_figures(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[str]:
+    """Find the figures that were not recorded."""
+    yield from (device for device in context.devices if device not in summary.devices)
+    for mount in context.nfs_mounts:
+        if mount not in summary.nfs:
             yield f"the NFS mount {mount}"
-    if ground.nfs_mounts and not network_speed_is_known(seen):
+    if context.nfs_mounts and not is_network_speed_known(summary):
         yield "the network's speed"
-    if not seen.workload:
+    if not summary.workload:
         yield "the workload's processes"
-    elif "running" not in seen.workload:
+    elif "running" not in summary.workload:
         yield "the workload's threads"
-    if not seen.machine.keys() & {"group_memory_some", "memory_some"}:
+    if not summary.machine.keys() & {"group_memory_some", "memory_some"}:
         yield "memory pressure"

@@ -1,40 +1,29 @@
-"""How sure a figure makes of a limit, and how a figure is put into words (pure)."""
+"""Thresholds that several rules of the diagnosis share, each with its reason."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from iostudy.diagnosis.confidence import ConfidenceThresholds
 
-from iostudy.diagnosis.bottleneck import Confidence, Evidence
-from iostudy.telemetry.summary import Figures
-
-_ORDER = (Confidence.LOW, Confidence.MEDIUM, Confidence.HIGH)
-
-
-@dataclass(frozen=True)
-class ConfidenceThresholds:
-    """From which value on a figure speaks for a limit with low, medium and high confidence."""
-
-    low: float
-    medium: float
-    high: float
-
-    def grade(self, value: float) -> Confidence | None:
-        """How sure ``value`` makes of the limit; None if it does not speak for it."""
-        reached = [value >= step for step in (self.low, self.medium, self.high)]
-        return _ORDER[sum(reached) - 1] if reached[0] else None
-
-
-def at_most(*confidences: Confidence) -> Confidence:
-    """The lowest of them: a chain is as strong as its weakest link."""
-    return min(confidences, key=_ORDER.index)
-
-
-def number(value: float) -> str:
-    """``value`` for a reader: whole from 10 on, else with one decimal."""
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}".removesuffix(".0")
-
-
-def told(figures: Figures, figure: str, of: str, unit: str, words: str) -> Evidence:
-    """The figure as evidence; ``words`` say it, with its number in place of ``{}``."""
-    value = figures[figure]
-    return Evidence(figure, of, value, unit, words.format(number(value)))
+UTILIZATION = ConfidenceThresholds(80, 90, 95)
+"""Percent of the time in which a device or a core was busy; the rest is start and end of the run.
+By Amdahl's law a shorter rest saves at most that share: a fifth, a tenth, a twentieth."""
+MOSTLY_IDLE = 50.0
+"""Percent of the time. Below this a faster device saves less than half of the run (Amdahl)."""
+MINIMUM_HELD = 5.0
+"""Percent of the time. A bottleneck that held the run up for less is not reported: by Amdahl's law
+its removal gains hardly more than that."""
+MINIMUM_CAUSE_SHARE = 0.5
+"""Share of the time of its consequence that a cause must have held. A shorter one is no cause."""
+SHORT_RUN_SECONDS = 0.5
+"""Seconds. Every finding of a shorter run has low confidence: CPU time comes in ticks of 10 ms,
+processes are scanned once a second, and start and end are a large part of the run."""
+MINIMUM_MEASURED = 50.0
+"""Percent of the recording that the workload measured. Below this most of the telemetry belongs to
+something else, such as the start of a Java process, and need not limit the workload."""
+CPU_STARVED = 0.2
+"""Share of the workload's operations that waited for a CPU. From here on there were too few CPUs.
+Thread states are sampled, and a short run has few samples: with 25 of them the standard error of a
+share of 0.2 is 0.08, which separates it from 0."""
+MAJORITY = 0.5
+"""Share of the transferred data from which on it counts as the workload's, or as others'. A choice:
+more than all others together."""

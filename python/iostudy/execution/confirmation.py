@@ -4,31 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostudy.execution.session import Assignment, assign
+from iostudy.execution.session import StudySession, prepare_session
 from iostudy.ledger.search_result import SearchResult
-from iostudy.ledger.studies import CONFIRMATION, confirmation_in, read_search
-from iostudy.study.confirmation import confirming
+from iostudy.ledger.studies import CONFIRMATION, find_confirmation, read_search
+from iostudy.study.confirmation import build_confirmation
 from iostudy.study.model import Study
 from iostudy.study.schema import parse
 
 
-def confirmation(folder: Path, *, root: bool) -> Assignment | None:
-    """The confirmation of the search in a folder, new or to be gone on with; None without a winner.
+def prepare_confirmation(folder: Path, *, root: bool) -> StudySession | None:
+    """Prepare the confirmation of the search in a folder, new or resumed; None without a winner.
 
-    Raises what `assign` does.
+    Raises the errors of `prepare_session`.
     """
-    found = read_search(folder)
-    study = None if found is None else confirmation_of(found, folder)
+    result = read_search(folder)
+    study = None if result is None else build_confirmation_study(result, folder)
     if study is None:
         return None
-    resume = confirmation_in(folder) is not None
-    return assign(study, folder / CONFIRMATION, root=root, resume=resume)
+    resume = find_confirmation(folder) is not None
+    return prepare_session(study, folder / CONFIRMATION, root=root, resume=resume)
 
 
-def confirmation_of(found: SearchResult, folder: Path) -> Study | None:
-    """The study that confirms the winner of a search that has ended; None without a winner."""
-    if found.outcome is None or found.outcome.winner is None:
+def build_confirmation_study(result: SearchResult, folder: Path) -> Study | None:
+    """Build the study that confirms the winner of a finished search; None without a winner."""
+    if result.outcome is None or result.outcome.winner is None:
         return None
-    text = confirming(found.study, found.outcome.winner, found.row.seed, folder / CONFIRMATION)
-    name = f"{found.study.name}-{CONFIRMATION}"
+    text = build_confirmation(
+        result.study, result.outcome.winner, result.row.seed, folder / CONFIRMATION
+    )
+    name = f"{result.study.name}-{CONFIRMATION}"
     return parse(text, where=f"{CONFIRMATION}.yaml", name=name)

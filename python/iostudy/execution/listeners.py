@@ -1,11 +1,11 @@
-"""Who is told how a study goes. Listeners only look; nothing they do changes a study."""
+"""Listeners to the events of a study. They cannot change a study."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from iostudy.execution.progress import Progress
-from iostudy.ledger.given_up import GivenUp
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload
 from iostudy.ledger.rows import TrialRow
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
@@ -14,37 +14,37 @@ from iostudy.study.search import Candidate
 
 
 class Listener:
-    """Hears of every step; does nothing unless a method is overridden."""
+    """Receives every event; the default methods do nothing."""
 
     def checking_began(self, study: Study) -> None:
-        """Every configuration is tried once on the node, before the first trial."""
+        """The node starts to try every configuration once, before the first trial."""
 
     def study_began(self, study: Study, seed: int, recorded: int) -> None:
-        """``recorded`` trials are in the ledger already (a resumed study)."""
+        """The study starts; ``recorded`` trials of a resumed study are already in the ledger."""
 
     def trial_began(self, row: TrialRow, trials: int) -> None:
-        """A trial begins, one of ``trials`` in its attempt at the block; not recorded yet."""
+        """A trial starts, one of ``trials`` in its attempt at the block; not recorded yet."""
 
     def trial_ended(self, row: TrialRow) -> None:
         """A trial is in the ledger."""
 
     def block_repeated(self, block: Block, attempt: int, reason: str) -> None:
-        """An attempt does not count, for that reason."""
+        """An attempt at a block does not count, for the given reason."""
 
     def pause_began(self, seconds: float) -> None:
-        """The study waits that long for a quieter machine before the next attempt."""
+        """The study pauses before the next attempt, to wait for a quieter machine."""
 
-    def workload_given_up(self, given_up: GivenUp) -> None:
-        """No attempt at a block counted; the study continues with its other workloads."""
+    def workload_given_up(self, given_up: AbandonedWorkload) -> None:
+        """The study gives a workload up and continues with the others."""
 
     def candidate_entered(self, candidate: Candidate) -> None:
-        """A search tries a candidate from now on."""
+        """A candidate enters the search."""
 
     def candidate_refused(self, label: str, reason: str) -> None:
-        """A search does without a candidate, for that reason."""
+        """The search refuses a candidate, for the given reason."""
 
     def block_ended(self, progress: Progress) -> None:
-        """A block is whole and counts."""
+        """A block is complete and counts."""
 
     def study_ended(self, final: Sequence[ComparisonResult]) -> None:
-        """Every comparison is decided, or its blocks are spent."""
+        """Every comparison is decided, or has its maximum number of blocks."""

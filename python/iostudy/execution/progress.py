@@ -1,4 +1,4 @@
-"""How far a study is, and how long it can still take."""
+"""Progress of a study and an upper bound of its remaining time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from iostudy.study.plan import Block, Plan
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is.
+    """Progress of a search.
 
-    ``incumbent`` is the candidate that is ahead of the default, empty where none is; it was in
-    ``blocks`` of every workload, and ``log_ratio`` is what it gained there. ``spent`` says how much
-    of the budget has been used.
+    ``incumbent`` is the candidate that leads the default, or empty. ``blocks`` is its number of
+    blocks of every workload, ``log_ratio`` its mean gain. ``spent`` describes the used budget.
     """
 
     candidates: int
@@ -29,55 +28,59 @@ class SearchProgress:
 
 @dataclass(frozen=True)
 class Progress:
-    """What a listener hears after every block.
+    """Progress of a study after a block.
 
-    ``seconds_left`` is an upper bound: the time that the comparisons still open would take if
-    each of them needed every block that is allowed. Most are decided sooner. ``outlook`` says, once
-    a workload, what its noise lets the study decide and how long that takes; empty otherwise.
-    ``search``: how far a search is, which has neither a number of blocks nor comparisons.
+    ``seconds_left`` is an upper bound: the time if every undecided comparison needs its maximum
+    number of blocks. Most stop earlier. ``power_estimate`` is a sentence on the power of the study,
+    once per workload, otherwise empty. ``search`` is the progress of a search, which has neither a
+    number of blocks nor comparisons.
     """
 
     block: Block
     seconds_left: float
     blocks: int = 0
     comparisons: tuple[ComparisonResult, ...] = ()
-    outlook: str = ""
+    power_estimate: str = ""
     search: SearchProgress | None = None
 
 
-def open_configurations(
+def undecided_configurations(
     study: Study, workload: str, current: Sequence[ComparisonResult]
 ) -> frozenset[str]:
-    """Labels that a further block of the workload must run, the baseline among them.
+    """Return the labels that the next block of the workload must run, with the baseline.
 
     Empty when every comparison of the workload is decided. A study of a single configuration has
-    nothing to decide and runs all its blocks; a screening runs its whole design until every effect
-    is decided.
+    no comparison and runs all its blocks. A screening runs its whole design until every effect is
+    decided.
     """
     undecided = {
-        standing.configuration
-        for standing in current
-        if standing.workload == workload and standing.comparison.verdict is Verdict.INCONCLUSIVE
+        result.configuration
+        for result in current
+        if result.workload == workload and result.comparison.verdict is Verdict.INCONCLUSIVE
     }
     if undecided and study.design is not None:
-        return frozenset(each.label for each in study.configurations())
+        return frozenset(own.label for own in study.configurations())
     alone = len(study.configurations()) == 1
     return frozenset({*undecided, study.baseline.label}) if undecided or alone else frozenset()
 
 
-def open_order(study: Study, block: Block, current: Sequence[ComparisonResult]) -> tuple[str, ...]:
-    """Labels that the block has to run as the comparisons stand, in its order."""
-    wanted = open_configurations(study, block.workload, current)
-    return tuple(label for label in block.order if label in wanted)
+def undecided_order(
+    study: Study, block: Block, current: Sequence[ComparisonResult]
+) -> tuple[str, ...]:
+    """Return the labels that the block still has to run, in its order."""
+    undecided = undecided_configurations(study, block.workload, current)
+    return tuple(label for label in block.order if label in undecided)
 
 
-def trials_left(study: Study, plan: Plan, after: Block, current: Sequence[ComparisonResult]) -> int:
-    """Trials that remain behind a block if no further comparison is decided."""
-    still_open = {
-        workload.label: len(open_configurations(study, workload.label, current))
+def count_remaining_trials(
+    study: Study, plan: Plan, after: Block, current: Sequence[ComparisonResult]
+) -> int:
+    """Count the trials after a block if no further comparison is decided."""
+    undecided_counts = {
+        workload.label: len(undecided_configurations(study, workload.label, current))
         for workload in study.workloads
     }
     here = (after.workload, after.index)
     at = next(n for n, b in enumerate(plan.blocks) if (b.workload, b.index) == here)
     rest = plan.blocks[at + 1 :]
-    return sum(still_open[block.workload] for block in rest)
+    return sum(undecided_counts[block.workload] for block in rest)

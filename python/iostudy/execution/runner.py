@@ -1,4 +1,4 @@
-"""Conductor of a study: runs the blocks that an agenda names and repeats each until it counts."""
+"""Runner of a study: runs the scheduled blocks and repeats each until it counts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from iostudy.errors import TrialError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.schedule import Schedule
 from iostudy.execution.trial import run_trial
-from iostudy.execution.validity import is_disturbed
-from iostudy.ledger.given_up import GivenUp, GivenUpRecord
+from iostudy.execution.validity import exceeds_limits
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload, AbandonedWorkloadRecord
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.store import Ledger
 from iostudy.node.protocol import BlockSession, Node
@@ -23,24 +23,24 @@ from iostudy.study.plan import Block
 
 INTERRUPTED = "iostudy ended before this trial did"
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 60.0
-"""Waits for a quieter machine: the first one, and the longest. Each is twice the one before."""
+"""The first and the longest pause before another attempt; each doubles the previous one."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """An attempt at a block; ``reason`` says why it does not count, empty if it does."""
+    """An attempt at a block; ``reason`` explains why it does not count, empty if it counts."""
 
     rows: Sequence[TrialRow]
     reason: str = ""
 
     def is_disturbed(self, limits: Validity) -> bool:
-        """Whether its last trial exceeded a limit, so that a pause may help."""
-        seen = self.rows[-1].seen if self.rows else None
-        return bool(self.reason) and seen is not None and is_disturbed(seen, limits)
+        """Return whether its last trial exceeded a limit, so that a pause may help."""
+        summary = self.rows[-1].summary if self.rows else None
+        return bool(self.reason) and summary is not None and exceeds_limits(summary, limits)
 
     @property
-    def failed_by_itself(self) -> str:
-        """The configuration that it ended with, if that gave no figures; empty otherwise."""
+    def failed_configuration(self) -> str:
+        """The label of the last configuration if its workload failed; otherwise empty."""
         return self.rows[-1].configuration if self.rows and self.rows[-1].figures is None else ""
 
 
@@ -50,79 +50,79 @@ class Runner:
     def __init__(
         self,
         study: Study,
-        agenda: Schedule,
+        schedule: Schedule,
         node: Node,
         ledger: Ledger,
         listeners: Sequence[Listener] = (),
     ) -> None:
         self._study = study
-        self._agenda = agenda
+        self._schedule = schedule
         self._node = node
         self._ledger = ledger
         self._listeners = listeners
         self._requests = {w.label: w for w in study.workloads}
-        self._given_up = GivenUpRecord(ledger)
+        self._given_up = AbandonedWorkloadRecord(ledger)
         self._rows: list[TrialRow] = []
         self._seconds = 0.0
         self._trials = 0
 
     def run(self) -> tuple[ComparisonResult, ...]:
-        """Carry out what the ledger does not hold yet; where every comparison stands then.
+        """Run the blocks that the ledger lacks; return all comparisons.
 
-        A workload of which no attempt at a block counts is given up, and the others continue.
-        Raises TrialError at the end if a workload was given up because it failed, and not because
-        of a limit; RestoreError at once when something could not be restored. The ledger holds
-        what was finished before.
+        A workload without a counted attempt at a block is given up, and the others continue.
+        Raises TrialError at the end if a workload was given up because it failed, not because of a
+        limit; RestoreError at once if a setting could not be restored. The ledger keeps all
+        finished trials.
         """
         self._ledger.interrupt(INTERRUPTED)
         self._rows = list(self._ledger.rows())
         for listener in self._listeners:
-            listener.study_began(self._study, self._agenda.seed, len(self._rows))
-        while (block := self._agenda.next(self._rows, self._without())) is not None:
+            listener.study_began(self._study, self._schedule.seed, len(self._rows))
+        while (block := self._schedule.next(self._rows, self._abandoned_labels())) is not None:
             self._complete(block)
-        final = self._agenda.comparisons(self._rows)
+        final = self._schedule.comparisons(self._rows)
         for listener in self._listeners:
             listener.study_ended(final)
-        if failed := [each for each in self._given_up.all() if not each.disturbed]:
-            raise _failed(failed, self._ledger)
+        if failed := [own for own in self._given_up.all() if not own.disturbed]:
+            raise _failed_workloads_error(failed, self._ledger)
         return final
 
-    def _without(self) -> frozenset[str]:
-        return frozenset(each.workload for each in self._given_up.all())
+    def _abandoned_labels(self) -> frozenset[str]:
+        return frozenset(own.workload for own in self._given_up.all())
 
     def _complete(self, block: Block) -> None:
-        """Attempt the block until an attempt counts; give its workload up after the last one."""
+        """Attempt the block until an attempt counts; give up its workload after the last one."""
         allowed = self._study.validity.attempts
         before = max((row.attempt for row in self._rows_of(block)), default=0)
         failed = set[str]()
         for number in range(1, allowed + 1):
-            found = self._attempt(block, before + number)
-            if not found.reason:
-                return self._count(block, before + number, found)
-            self._rows += found.rows
-            failed.add(found.failed_by_itself)
+            result = self._attempt(block, before + number)
+            if not result.reason:
+                return self._count(block, before + number, result)
+            self._rows += result.rows
+            failed.add(result.failed_configuration)
             for listener in self._listeners:
-                listener.block_repeated(block, before + number, found.reason)
-            if number < allowed and found.is_disturbed(self._study.validity):
+                listener.block_repeated(block, before + number, result.reason)
+            if number < allowed and result.is_disturbed(self._study.validity):
                 self._pause(number)
-        if len(failed) != 1 or not self._agenda.drop(failed.pop(), found.reason):
-            self._give_up(block, found)
+        if len(failed) != 1 or not self._schedule.drop(failed.pop(), result.reason):
+            self._give_up(block, result)
         return None
 
-    def _count(self, block: Block, attempt: int, found: Attempt) -> None:
+    def _count(self, block: Block, attempt: int, result: Attempt) -> None:
         self._ledger.complete(block.workload, block.index, attempt)
-        self._rows += [replace(row, counts=True) for row in found.rows]
-        self._tell(block)
+        self._rows += [replace(row, counts=True) for row in result.rows]
+        self._notify(block)
 
     def _pause(self, number: int) -> None:
-        """Wait for a quieter machine after an attempt, counted from 1."""
+        """Wait for a quieter machine after attempt ``number``, counted from 1."""
         seconds = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (number - 1))
         for listener in self._listeners:
             listener.pause_began(seconds)
         time.sleep(seconds)
 
     def _give_up(self, block: Block, last: Attempt) -> None:
-        given_up = GivenUp(
+        given_up = AbandonedWorkload(
             workload=block.workload,
             block=block.index,
             attempts=self._study.validity.attempts,
@@ -136,7 +136,7 @@ class Runner:
     def _attempt(self, block: Block, attempt: int) -> Attempt:
         """Run the block once."""
         began, rows, reason = time.monotonic(), list[TrialRow](), ""
-        seed = _data_seed(self._agenda.seed, block, attempt)
+        seed = _data_seed(self._schedule.seed, block, attempt)
         try:
             with self._node.block(self._requests[block.workload], seed) as session:
                 for label in block.order:
@@ -153,8 +153,8 @@ class Runner:
     def _trial(
         self, session: BlockSession, block: Block, attempt: int, position: int, label: str
     ) -> TrialRow:
-        configuration = self._agenda.configuration(label)
-        row = _begun(block, attempt, position, configuration)
+        configuration = self._schedule.configuration(label)
+        row = _started_row(block, attempt, position, configuration)
         for listener in self._listeners:
             listener.trial_began(row, len(block.order))
         limits, figure = self._study.validity, self._requests[block.workload].figure
@@ -163,8 +163,8 @@ class Runner:
             listener.trial_ended(row)
         return row
 
-    def _tell(self, block: Block) -> None:
-        progress = self._agenda.progress(block, self._rows, self._seconds / self._trials)
+    def _notify(self, block: Block) -> None:
+        progress = self._schedule.progress(block, self._rows, self._seconds / self._trials)
         for listener in self._listeners:
             listener.block_ended(progress)
 
@@ -173,7 +173,9 @@ class Runner:
         return [row for row in self._rows if (row.workload, row.block) == wanted]
 
 
-def _begun(block: Block, attempt: int, position: int, configuration: Configuration) -> TrialRow:
+def _started_row(
+    block: Block, attempt: int, position: int, configuration: Configuration
+) -> TrialRow:
     return TrialRow(
         id=0,
         block=block.index,
@@ -187,12 +189,12 @@ def _begun(block: Block, attempt: int, position: int, configuration: Configurati
 
 
 def _data_seed(seed: int, block: Block, attempt: int) -> int:
-    """Other data in every block, the same for the same study, seed, block and attempt."""
+    """Derive the seed of a block's data from study seed, workload, block and attempt."""
     text = f"{seed} {block.workload} {block.index} {attempt}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
-def _failed(given_up: Sequence[GivenUp], ledger: Ledger) -> TrialError:
+def _failed_workloads_error(given_up: Sequence[AbandonedWorkload], ledger: Ledger) -> TrialError:
     first = given_up[0]
     found = "; ".join(
         f"{own.workload}: none of {own.attempts} attempts counts; the last: {own.reason}"

@@ -1,7 +1,7 @@
-"""What comes next in a study: a function of what was fixed before it and of the ledger's rows.
+"""Schedule of a study: the next block, from the plan and the ledger's rows alone.
 
-The Conductor runs the blocks that an agenda names and knows nothing of why it names them. Because
-an agenda looks at nothing but the ledger, a resumed study goes on as if it had never stopped.
+The Runner runs the blocks of a schedule. Because a schedule depends only on the ledger, a resumed
+study continues as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -10,106 +10,108 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from iostudy.execution.progress import Progress, open_order, trials_left
+from iostudy.execution.progress import Progress, count_remaining_trials, undecided_order
 from iostudy.ledger.rows import TrialRow
 from iostudy.results.block_time import estimate_block_time
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.results.interim_analysis import InterimAnalysis
-from iostudy.results.power import estimate_power, format_power
+from iostudy.results.power import estimate_workload_power, format_power
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.plan import Block, Plan
 
 
 class Schedule(Protocol):
-    """Which block is run next, and how far the study is. ``rows`` are all of the ledger's."""
+    """The next block and the progress of a study. ``rows`` are all rows of the ledger."""
 
     @property
     def seed(self) -> int:
-        """The seed that the order of trials, and the data of each block, are drawn from."""
+        """The seed of the order of trials and of the data of each block."""
 
     def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
-        """The block to run next, its order cut to what is still open; None at the study's end.
+        """Return the next block with its undecided configurations; None at the study's end.
 
-        Blocks of the workloads ``without`` are not run: the study gave these up.
+        The study gave up the workloads ``without`` and skips their blocks.
         """
 
     def configuration(self, label: str) -> Configuration:
-        """The configuration that a block calls so."""
+        """Return the configuration with this label."""
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        """Where every comparison stands."""
+        """Return every comparison."""
 
     def progress(
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
-        """How far the study is after a block, by what a trial has taken on average."""
+        """Return the progress after a block, by the mean seconds of a trial."""
 
     def drop(self, label: str, reason: str) -> bool:
-        """Go on without a configuration that fails by itself; False where that cannot be."""
+        """Remove a configuration that always fails; return False if the study needs it."""
 
 
 class PlannedSchedule:
-    """The blocks of a plan in their order, each with the comparisons that are not decided."""
+    """The blocks of a plan in order, each with its undecided comparisons."""
 
     def __init__(self, study: Study, plan: Plan) -> None:
         self._study = study
         self._plan = plan
-        self._looks = InterimAnalysis(study)
+        self._interim_analysis = InterimAnalysis(study)
         self._configurations = {each.label: each for each in study.configurations()}
 
     @property
     def seed(self) -> int:
-        """The plan's."""
+        """The seed of the plan."""
         return self._plan.seed
 
     def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
-        """The first block that is not whole and has something open."""
-        whole = {(row.workload, row.block) for row in rows if row.counts}
-        current = self._looks.at(rows)
+        """Return the first incomplete block with an undecided comparison."""
+        complete = {(row.workload, row.block) for row in rows if row.counts}
+        current = self._interim_analysis.compare(rows)
         for block in self._plan.blocks:
-            if block.workload not in without and (block.workload, block.index) not in whole:
-                order = open_order(self._study, block, current)
+            if block.workload not in without and (block.workload, block.index) not in complete:
+                order = undecided_order(self._study, block, current)
                 if order:
                     return replace(block, order=order)
         return None
 
     def configuration(self, label: str) -> Configuration:
-        """One of the study's."""
+        """Return a configuration of the study."""
         return self._configurations[label]
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        """Every configuration against the baseline on every workload."""
-        return self._looks.at(rows)
+        """Compare every configuration with the baseline on every workload."""
+        return self._interim_analysis.compare(rows)
 
     def progress(
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
-        """What is left if no further comparison is decided."""
-        current = self._looks.at(rows)
-        left = trials_left(self._study, self._plan, after, current)
+        """Return the progress, with the remaining time if no further comparison is decided."""
+        current = self._interim_analysis.compare(rows)
+        left = count_remaining_trials(self._study, self._plan, after, current)
         decide = self._study.decide
-        first_look = after.index == decide.min_blocks < decide.max_blocks
+        first_analysis = after.index == decide.min_blocks < decide.max_blocks
         return Progress(
             block=after,
             blocks=decide.max_blocks,
             seconds_left=left * seconds_per_trial,
             comparisons=current,
-            outlook=self._outlook(after.workload, rows, current) if first_look else "",
+            power_estimate=self._format_power_estimate(after.workload, rows, current)
+            if first_analysis
+            else "",
         )
 
     def drop(self, label: str, reason: str) -> bool:
-        """Never: what is compared was fixed before the first trial."""
+        """Return False: the compared configurations are fixed before the first trial."""
         return False
 
-    def _outlook(
+    def _format_power_estimate(
         self, workload: str, rows: Sequence[TrialRow], current: Sequence[ComparisonResult]
     ) -> str:
-        known, cost = (
-            estimate_power(self._study, workload, current),
+        power, cost = (
+            estimate_workload_power(self._study, workload, current),
             estimate_block_time(workload, rows),
         )
-        if known is None or cost is None:
+        if power is None or cost is None:
             return ""
         block_seconds = cost.block_seconds(self._study.configurations())
-        return f"{workload}: {format_power(known, lambda count: count * block_seconds)}"
+        return f"{workload}: {format_power(power, lambda count: count * block_seconds)}"

@@ -1,4 +1,4 @@
-"""What comes next in a search: rounds of the default and the candidates that race."""
+"""Schedule of a search: rounds of the default and the racing candidates."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.results.search_state import SearchState, Spent
-from iostudy.study.candidates import with_candidates
+from iostudy.results.search_state import BudgetUse, SearchState
+from iostudy.study.candidates import add_candidates
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
-from iostudy.study.requests import refusal
+from iostudy.study.requests import explain_refusal
 from iostudy.study.search import Budget, Candidate, TimeBudget, TrialBudget
 from iostudy.units import format_seconds
 
 
 class SearchSchedule:
-    """Lets candidates enter, after the node has tried whether it takes them, and race.
+    """Enters candidates that pass the node's preflight, and races them.
 
-    They are recorded before their first trial, and so is the end: a search that was stopped goes on
-    with the same ones.
+    The ledger records candidates before their first trial, and the outcome. A resumed search
+    continues with the same candidates.
     """
 
     def __init__(
@@ -45,79 +45,79 @@ class SearchSchedule:
         self._record = record
         self._node = node
         self._listeners = listeners
-        self._known(record.candidates())
+        self._set_candidates(record.candidates())
 
     @property
     def seed(self) -> int:
-        """The one that the search began with."""
+        """The seed of the search."""
         return self._seed
 
     def next(self, rows: Sequence[TrialRow], without: Collection[str] = ()) -> Block | None:
-        """The next block of the round; at the end of budget or space the outcome is recorded.
+        """Return the next block of the round; record the outcome at the end of budget or space.
 
-        A round needs every workload: where the search gave one up, it stops without an outcome.
+        A round needs every workload. A search that gave one up stops without an outcome.
         """
         if without or self._record.outcome() is not None:
             return None
-        while newcomers := self._course(rows).newcomers():
+        while newcomers := self._state(rows).new_candidates():
             self._enter(newcomers)
-        course = self._course(rows)
-        block = course.block()
+        state = self._state(rows)
+        block = state.next_block()
         if block is None:
-            self._record.end(course.outcome())
+            self._record.end(state.outcome())
         return block
 
     def configuration(self, label: str) -> Configuration:
-        """The default, or a candidate."""
+        """Return the default or a candidate."""
         return self._configurations[label]
 
     def comparisons(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        """None: what a search has seen is too lucky for a verdict."""
+        """Return no comparisons: a search selects its winner by the same data."""
         return ()
 
     def progress(
         self, after: Block, rows: Sequence[TrialRow], seconds_per_trial: float
     ) -> Progress:
-        """How much of the budget is spent, and who is ahead."""
-        course = self._course(rows)
-        ahead, used = course.incumbent, Spent.of(rows)
-        told = SearchProgress(
+        """Return the used budget and the leading candidate."""
+        state = self._state(rows)
+        leader, used = state.incumbent, BudgetUse.from_rows(rows)
+        progress = SearchProgress(
             candidates=len(self._candidates),
-            incumbent="" if ahead is None else self._candidates[ahead].label,
-            log_ratio=0.0 if ahead is None else course.race.entrants[ahead].estimate,
-            blocks=0 if ahead is None else course.race.entrants[ahead].blocks,
-            spent=_told(self._search.budget, used),
+            incumbent="" if leader is None else self._candidates[leader].label,
+            log_ratio=0.0 if leader is None else state.race.entrants[leader].estimate,
+            blocks=0 if leader is None else state.race.entrants[leader].blocks,
+            spent=_format_budget_use(self._search.budget, used),
         )
         return Progress(
             block=after,
             seconds_left=_seconds_left(self._search.budget, used, seconds_per_trial),
-            search=told,
+            search=progress,
         )
 
     def drop(self, label: str, reason: str) -> bool:
-        """Leave out a candidate that fails by itself; the default cannot be left out."""
+        """Refuse a candidate that always fails; the default cannot be refused."""
         if label not in {each.label for each in self._candidates}:
             return False
         self._record.refuse(label, reason)
-        self._known(self._record.candidates())
+        self._set_candidates(self._record.candidates())
         for listener in self._listeners:
             listener.candidate_refused(label, reason)
         return True
 
-    def _course(self, rows: Sequence[TrialRow]) -> SearchState:
+    def _state(self, rows: Sequence[TrialRow]) -> SearchState:
         return SearchState(self._study, self._seed, self._candidates, rows)
 
-    def _known(self, candidates: tuple[Candidate, ...]) -> None:
+    def _set_candidates(self, candidates: tuple[Candidate, ...]) -> None:
         self._candidates = candidates
-        every = with_candidates(self._study, [replace(each, refused="") for each in candidates])
-        self._configurations = {each.label: each for each in every.configurations()}
+        study = add_candidates(self._study, [replace(each, refused="") for each in candidates])
+        self._configurations = {each.label: each for each in study.configurations()}
 
     def _enter(self, newcomers: Sequence[Candidate]) -> None:
         before = self._candidates
-        self._known((*before, *newcomers))
+        self._set_candidates((*before, *newcomers))
         tried = tuple(replace(each, refused=self._refusal(each)) for each in newcomers)
         self._record.enter(tried)
-        self._known((*before, *tried))
+        self._set_candidates((*before, *tried))
         for listener in self._listeners:
             for each in tried:
                 if each.refused:
@@ -126,19 +126,19 @@ class SearchSchedule:
                     listener.candidate_entered(each)
 
     def _refusal(self, candidate: Candidate) -> str:
-        """Why the workloads or the host cannot do with a candidate; empty where they can."""
+        """Explain why a workload or the host refuses a candidate; empty if none does."""
         configuration = self._configurations[candidate.label]
         for request in self._study.workloads:
-            if reason := refusal(request, configuration):
+            if reason := explain_refusal(request, configuration):
                 return f"{request.label}: {reason}"
         try:
             errors = self._node.preflight(self._study.workloads, [configuration])
-        except UsageError as error:  # as where its files would not fit
+        except UsageError as error:  # for example too little space
             return f"{error.wanted}: {error.found}"
         return "".join(f"{error.wanted}: {error.found}" for error in errors.values())
 
 
-def _told(budget: Budget, used: Spent) -> str:
+def _format_budget_use(budget: Budget, used: BudgetUse) -> str:
     match budget:
         case TrialBudget(trials):
             return f"{used.trials} of {trials} trials"
@@ -148,7 +148,7 @@ def _told(budget: Budget, used: Spent) -> str:
             assert_never(unreachable)
 
 
-def _seconds_left(budget: Budget, used: Spent, seconds_per_trial: float) -> float:
+def _seconds_left(budget: Budget, used: BudgetUse, seconds_per_trial: float) -> float:
     match budget:
         case TrialBudget(trials):
             return (trials - used.trials) * seconds_per_trial

@@ -1,4 +1,4 @@
-"""From a study file to a study under way: new, or gone on with where it stopped."""
+"""Session of a study in an output folder, new or resumed."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from iostudy.execution.schedule import PlannedSchedule, Schedule
 from iostudy.execution.search_schedule import SearchSchedule
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
-from iostudy.ledger.store import Ledger, refuse_occupied
+from iostudy.ledger.store import Ledger, refuse_existing_study
 from iostudy.ledger.studies import open_ledger, recorded_study
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
-from iostudy.study.cross_check import with_offered
+from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
-from iostudy.study.user import for_user
+from iostudy.study.privileges import adapt_to_user
 
-MUST_AGREE = (
+FIXED_CIRCUMSTANCES = (
     ("host", "kernel", "release"),
     ("versions", "iostudy"),
     ("target", "identity"),
@@ -35,32 +35,32 @@ MUST_AGREE = (
     ("hadoop", "java", "version"),
     ("hadoop", "namenodes"),
 )
-"""What a resumed study may not mix, as ways into the circumstances."""
+"""Circumstances that must not change in a resumed study, as paths of keys."""
 
 
 @dataclass(frozen=True)
-class Assignment:
-    """What is to be carried out where: the study for this user, and what was recorded of it."""
+class StudySession:
+    """A study for this user with its output folder and recorded state."""
 
     study: Study
     folder: Path
     recorded: StudyRow | None
 
-    def final(self) -> tuple[ComparisonResult, ...] | None:
-        """Where every comparison stands if nothing is left to be run; None where something is."""
+    def final_comparisons(self) -> tuple[ComparisonResult, ...] | None:
+        """Return all comparisons if no trial is left to run; otherwise None."""
         if self.recorded is None:
             return None
         study = recorded_study(self.recorded)
         with open_ledger(self.folder) as ledger:
             if study.search is not None:
                 return () if SearchRecord(ledger).outcome() else None
-            agenda, rows = _planned(study, self.recorded.seed), ledger.rows()
-        return None if agenda.next(rows) else agenda.comparisons(rows)
+            schedule, rows = _planned_schedule(study, self.recorded.seed), ledger.rows()
+        return None if schedule.next(rows) else schedule.comparisons(rows)
 
-    def carry_out(
+    def execute(
         self, node: Node, *, root: bool, seed: int | None, listeners: Sequence[Listener]
     ) -> tuple[ComparisonResult, ...]:
-        """Record what is fixed before the first trial, then let the Conductor do it."""
+        """Record the study before its first trial, then run it."""
         circumstances = node.circumstances()
         if self.recorded is not None:
             refuse_other_circumstances(self.recorded.circumstances, circumstances)
@@ -70,8 +70,8 @@ class Assignment:
         study = _without_refused(study, node, resumed=self.recorded is not None)
         ledger = self._ledger(study, circumstances, root=root, seed=seed)
         try:
-            agenda = _agenda(study, ledger, node, listeners)
-            return Runner(study, agenda, node, ledger, listeners).run()
+            schedule = _build_schedule(study, ledger, node, listeners)
+            return Runner(study, schedule, node, ledger, listeners).run()
         finally:
             ledger.close()
 
@@ -89,7 +89,7 @@ class Assignment:
             root=root,
             offered=offered,
             left_out=study.left_out,
-            seed=_seed(study, seed),
+            seed=_choose_seed(study, seed),
             started_at=time.time(),
             iostudy_version=version("iostudy"),
             circumstances=circumstances,
@@ -97,103 +97,105 @@ class Assignment:
         return Ledger.create(self.folder, row)
 
 
-def assign(study: Study, folder: Path, *, root: bool, resume: bool) -> Assignment:
-    """Settle what runs, for this user and this folder.
+def prepare_session(study: Study, folder: Path, *, root: bool, resume: bool) -> StudySession:
+    """Prepare a session of the study for this user and folder.
 
-    Raises UsageError where the study needs root and has nothing to fall back on, LedgerError
-    where the folder holds another study, or one that was not asked to be resumed.
+    Raises UsageError if the study needs root and has no fallback, LedgerError if the folder
+    contains another study, or one that is not to be resumed.
     """
-    recorded = _recorded(study, folder, root=root) if resume else None
+    recorded = _read_recorded(study, folder, root=root) if resume else None
     if not resume:
-        refuse_occupied(folder)
-    return Assignment(for_user(study, root=root), folder, recorded)
+        refuse_existing_study(folder)
+    return StudySession(adapt_to_user(study, root=root), folder, recorded)
 
 
 def refuse_other_circumstances(began: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """UsageError where a resumed study would mix what cannot be compared."""
-    for way in MUST_AGREE:
-        before, after = (reduce(_inner, way, told) for told in (began, now))
+    """Raise UsageError if a resumed study would mix incomparable circumstances."""
+    for path in FIXED_CIRCUMSTANCES:
+        before, after = (reduce(_lookup, path, circumstances) for circumstances in (began, now))
         if before != after:
             raise UsageError(
                 "to resume the study under the circumstances it began in",
-                found=f"{' '.join(way)} was {before} and is {after}",
+                found=f"{' '.join(path)} was {before} and is {after}",
                 where="--resume",
-                remedy="bring them back, or begin anew in another folder",
+                remedy="restore these circumstances, or start again in another folder",
             )
 
 
-def _agenda(study: Study, ledger: Ledger, node: Node, listeners: Sequence[Listener]) -> Schedule:
+def _build_schedule(
+    study: Study, ledger: Ledger, node: Node, listeners: Sequence[Listener]
+) -> Schedule:
     seed = ledger.study().seed
     if study.search is not None:
         return SearchSchedule(study, seed, SearchRecord(ledger), node, listeners)
-    return _planned(study, seed)
+    return _planned_schedule(study, seed)
 
 
-def _planned(study: Study, seed: int) -> PlannedSchedule:
+def _planned_schedule(study: Study, seed: int) -> PlannedSchedule:
     return PlannedSchedule(study, make_plan(study, seed))
 
 
-def _inner(told: Any, key: str) -> Any:
-    return told.get(key) if isinstance(told, Mapping) else None
+def _lookup(value: Any, key: str) -> Any:
+    return value.get(key) if isinstance(value, Mapping) else None
 
 
-def _recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
+def _read_recorded(study: Study, folder: Path, *, root: bool) -> StudyRow:
     with open_ledger(folder) as ledger:
         row = ledger.study()
     if row.text != study.text:
         raise LedgerError(
             f"the output folder of this study ({study.name})",
-            found=f"it holds another study ({row.name}), or this one with another text",
+            found=f"it contains another study ({row.name}), or this one with a different text",
             where=str(folder),
-            remedy="what decides cannot change once a study has begun: resume it with the file "
-            "it began with, or give another folder with --out",
+            remedy="the study file cannot change after the start: resume with the original file, "
+            "or give another folder with --out",
         )
     if row.root != root:
-        began, now = ("as root", "without") if row.root else ("without root", "with it")
+        began, now = ("as root", "without root") if row.root else ("without root", "as root")
         raise UsageError(
-            "to resume the study as the user it began with",
-            found=f"it began {began}, and now runs {now}",
+            "to resume the study as the same user",
+            found=f"it started {began}, and now runs {now}",
             where=str(folder),
-            remedy="resume it as the same user, or begin anew in another folder",
+            remedy="resume it as the same user, or start again in another folder",
         )
     return row
 
 
 def _without_refused(study: Study, node: Node, *, resumed: bool) -> Study:
-    """Leave out what the host refuses, where the study asks for that and something is left.
+    """Omit refused configurations if the study allows it and a comparison remains.
 
-    Otherwise the first refusal is raised. What is left out is settled once: not at a resumption.
+    Otherwise raise the first refusal. A resumed study does not omit further configurations.
     """
     refused = node.preflight(study.workloads, study.configurations())
     if not refused:
         return study
-    left = [own.label for own in study.choices() if own.label not in refused]
-    comparable = study.baseline.label in left and len(left) > 1
+    accepted = [own.label for own in study.choices() if own.label not in refused]
+    comparable = study.baseline.label in accepted and len(accepted) > 1
     if resumed or not study.leave_out_refused or not comparable:
         raise next(iter(refused.values()))
     return study.without({label: f"{e.wanted}: {e.found}" for label, e in refused.items()})
 
 
 def _with_levels(study: Study, node: Node, recorded: StudyRow | None) -> Study:
-    """Fill in the levels of factors that take what the host offers."""
+    """Fill in the levels of factors that use the values offered by the host."""
     offered = {f.name: node.offered(f.name, f.on) for f in study.awaiting_offer()}
     if recorded is None:
-        return with_offered(study, offered)
-    gone = {v for name, levels in recorded.offered.items() for v in levels} - {
+        return resolve_offered_levels(study, offered)
+    missing = {v for name, levels in recorded.offered.items() for v in levels} - {
         v for levels in offered.values() for v in levels
     }
-    if gone:
+    if missing:
         raise UsageError(
-            f"the levels that the study began with: {', '.join(sorted(gone))}",
+            f"the original levels of the study: {', '.join(sorted(missing))}",
             found="the host no longer offers them",
             where=study.name,
-            remedy="load the kernel modules again, or begin anew in another folder",
+            remedy="load the kernel modules again, or start again in another folder",
         )
-    return with_offered(study, recorded.offered).without(recorded.left_out)
+    return resolve_offered_levels(study, recorded.offered).without(recorded.left_out)
 
 
-def _seed(study: Study, asked: int | None) -> int:
-    """The seed of the command line, else of the file, else a fresh one."""
-    if asked is not None:
-        return asked
+def _choose_seed(study: Study, requested: int | None) -> int:
+    """Return the seed of the command line, of the file, or a new one."""
+    if requested is not None:
+        return requested
     return study.seed if study.seed is not None else draw_seed()

@@ -1,4 +1,4 @@
-"""One trial from STARTED to its end: FINISHED, INVALID or INTERRUPTED."""
+"""Execution of one trial, from STARTED to FINISHED, INVALID or INTERRUPTED."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from iostudy.errors import IostudyError, LedgerError, RecordError, RestoreError, TrialError
-from iostudy.execution.validity import disturbance, foreign_share, undecidable, unjudged
+from iostudy.execution.validity import (
+    explain_disturbance,
+    explain_unusable_figure,
+    foreign_io_share,
+    note_unchecked_limits,
+)
 from iostudy.ledger.rows import TrialRow, TrialStatus
 from iostudy.ledger.samples import write_samples
 from iostudy.ledger.store import Ledger
@@ -25,23 +30,23 @@ def run_trial(
     configuration: Configuration,
     figure: Figure,
 ) -> TrialRow:
-    """Run the trial that ``row`` describes; the row as the ledger has it at the end.
+    """Run the trial that ``row`` describes; return its final row in the ledger.
 
-    A trial that fails, that was disturbed, or whose ``figure`` - the one that verdicts use - cannot
-    be compared, is INVALID with its reason and does not raise. What
-    must stop the study - RestoreError, RecordError, a signal - is recorded and goes on up.
+    A trial is INVALID with a reason, and does not raise, if it fails, exceeds a limit, or has a
+    verdict ``figure`` that cannot be compared. RestoreError, RecordError and signals must stop the
+    study; they are recorded and raised again.
     """
     row = replace(row, id=ledger.begin(row), status=TrialStatus.STARTED)
     try:
-        ended = _ended(row, session.trial(configuration), limits, figure, ledger)
+        ended = _finished_row(row, session.trial(configuration), limits, figure, ledger)
     except RestoreError as error:
-        ledger.finish(_invalid(row, error))
+        ledger.finish(_invalid_row(row, error))
         raise
     except TrialError as error:
-        ended = _invalid(row, error)
+        ended = _invalid_row(row, error)
     except BaseException as error:
         reason = f"ended by {type(error).__name__}"
-        # A ledger that cannot be written to must not hide what ended the trial.
+        # A ledger that cannot be written must not hide the error that ended the trial.
         with suppress(LedgerError, RecordError):
             ledger.finish(replace(row, status=TrialStatus.INTERRUPTED, reason=reason))
         raise
@@ -49,11 +54,11 @@ def run_trial(
     return ended
 
 
-def _ended(
+def _finished_row(
     row: TrialRow, result: TrialResult, limits: Validity, figure: Figure, ledger: Ledger
 ) -> TrialRow:
-    seen = result.telemetry.seen
-    reason = undecidable(result.figures, figure) or disturbance(result, limits)
+    summary = result.telemetry.summary
+    reason = explain_unusable_figure(result.figures, figure) or explain_disturbance(result, limits)
     return replace(
         row,
         status=TrialStatus.INVALID if reason else TrialStatus.FINISHED,
@@ -61,15 +66,17 @@ def _ended(
         figures=dict(result.figures),
         settings=dict(result.settings),
         devices=result.devices,
-        seen=replace(seen, machine={**seen.machine, FOREIGN_FIGURE: 100 * foreign_share(result)}),
+        summary=replace(
+            summary, machine={**summary.machine, FOREIGN_FIGURE: 100 * foreign_io_share(result)}
+        ),
         phases=dict(result.phases),
-        notes=(*result.notes, *unjudged(result, limits)),
+        notes=(*result.notes, *note_unchecked_limits(result, limits)),
         latencies=dict(result.latencies),
         parts=result.parts,
         telemetry=write_samples(ledger.folder, row.id, result.telemetry.samples),
     )
 
 
-def _invalid(row: TrialRow, error: IostudyError) -> TrialRow:
+def _invalid_row(row: TrialRow, error: IostudyError) -> TrialRow:
     reason = f"{error.wanted}, but {error.found}"
     return replace(row, status=TrialStatus.INVALID, reason=reason)

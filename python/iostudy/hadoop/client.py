@@ -1,4 +1,4 @@
-"""How a program of Hadoop's is started so that it speaks to one cluster, with one configuration."""
+"""Client of a Hadoop cluster: command line and environment of a program with one configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Asking a program something: all that it says is read, and it has to end in time."""
+"""Runs a short program with time limits and captures its output."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-Tell = Callable[[str], None]
+LineHandler = Callable[[str], None]
 """Gets a line, without its end."""
 
 _KEPT_LINES = 400
 _KEPT_CHARACTERS = 600
 
 
-def nobody(_line: str) -> None:
+def ignore_line(_line: str) -> None:
     """Nobody is told."""
 
 
 @dataclass(frozen=True)
-class Said:
+class CommandOutput:
     """What a program said on both its outputs, the last lines of it, and its exit status."""
 
     status: int
@@ -35,21 +35,24 @@ class Said:
         return " / ".join(line.strip() for line in self.lines if line.strip())[-_KEPT_CHARACTERS:]
 
 
-class NotAnsweredError(Exception):
+class CommandFailedError(Exception):
     """A program cannot be started, or does not end in time; the text says which."""
 
 
 @dataclass(frozen=True)
-class Limits:
+class CommandLimits:
     """So long a program may take in all, and say nothing."""
 
     seconds: float
     silence_seconds: float
 
 
-def ask(
-    command: Sequence[str], limits: Limits, environ: Mapping[str, str], tell: Tell = nobody
-) -> Said:
+def run_command(
+    command: Sequence[str],
+    limits: CommandLimits,
+    environ: Mapping[str, str],
+    tell: LineHandler = ignore_line,
+) -> CommandOutput:
     """Run it; NotAnsweredError. In any case, a signal among them, nothing of it goes on.
 
     A session of its own keeps it from the signals that a terminal sends to all in the foreground.
@@ -65,7 +68,7 @@ def ask(
         )
     except OSError as error:
         what = f"{command[0]} cannot be started: {error.strerror or error}"
-        raise NotAnsweredError(what) from error
+        raise CommandFailedError(what) from error
     with process:
         try:
             return _listen(process, limits, tell)
@@ -76,7 +79,9 @@ def ask(
             raise
 
 
-def _listen(process: subprocess.Popen[bytes], limits: Limits, tell: Tell) -> Said:
+def _listen(
+    process: subprocess.Popen[bytes], limits: CommandLimits, tell: LineHandler
+) -> CommandOutput:
     assert process.stdout is not None
     until = time.monotonic() + limits.seconds
     lines: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -91,10 +96,10 @@ def _listen(process: subprocess.Popen[bytes], limits: Limits, tell: Tell) -> Sai
         status = process.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise _too_slow(limits.seconds, "it had not ended") from error
-    return Said(status, tuple(lines))
+    return CommandOutput(status, tuple(lines))
 
 
-def _read(descriptor: int, limits: Limits, until: float) -> bytes:
+def _read(descriptor: int, limits: CommandLimits, until: float) -> bytes:
     left = max(0.0, until - time.monotonic())
     if select.select([descriptor], [], [], min(left, limits.silence_seconds))[0] and left:
         return os.read(descriptor, 1 << 16)
@@ -103,5 +108,5 @@ def _read(descriptor: int, limits: Limits, until: float) -> bytes:
     raise _too_slow(limits.silence_seconds, "it had said nothing more")
 
 
-def _too_slow(seconds: float, what: str) -> NotAnsweredError:
-    return NotAnsweredError(f"{what} after {seconds:.1f} s")
+def _too_slow(seconds: float, what: str) -> CommandFailedError:
+    return CommandFailedError(f"{what} after {seconds:.1f} s")

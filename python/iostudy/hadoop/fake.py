@@ -1,4 +1,4 @@
-"""A cluster without daemons: it keeps what was asked of it, and fails where a script says so."""
+"""Fake cluster without daemons, for tests: it records requests and fails on demand."""
 
 from __future__ import annotations
 

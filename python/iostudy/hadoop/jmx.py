@@ -1,4 +1,4 @@
-"""What Hadoop's daemons tell over HTTP: metrics (JMX), their configuration, YARN's nodes.
+"""HTTP interfaces of Hadoop daemons: JMX metrics, configuration, and YARN nodes.
 
 Source: JMXJsonServlet, ConfServlet and the ResourceManager REST API (Apache Hadoop 3.4.2).
 """
@@ -22,7 +22,7 @@ _LARGEST_BYTES = 64 << 20
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def bean(address: str, service: str, name: str) -> Mapping[str, Any]:
+def read_bean(address: str, service: str, name: str) -> Mapping[str, Any]:
     """The attributes of ``Hadoop:service=...,name=...``; empty where there is no such bean yet.
 
     ``address`` is host:port; a ``name`` may end with ``*``, for the first that begins so.
@@ -33,7 +33,7 @@ def bean(address: str, service: str, name: str) -> Mapping[str, Any]:
     return dict(beans[0]) if beans else {}
 
 
-def configured(address: str, name: str) -> str | None:
+def read_property(address: str, name: str) -> str | None:
     """The value that a property has in a running daemon; None if it has none there."""
     try:
         answer = fetch(address, f"/conf?format=json&name={quote(name)}")

@@ -1,4 +1,4 @@
-"""A cluster as a node uses it, whoever has started it."""
+"""Protocol of a Hadoop cluster, local or existing."""
 
 from __future__ import annotations
 

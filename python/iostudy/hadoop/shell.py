@@ -10,12 +10,12 @@ from typing import Self
 
 from iostudy.errors import ClusterError
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import Limits, NotAnsweredError, Said, ask
-from iostudy.hadoop.complaints import Complaint, explain
+from iostudy.hadoop.client_errors import ErrorExplanation, explain_client_error
+from iostudy.hadoop.command import CommandFailedError, CommandLimits, CommandOutput, run_command
 from iostudy.hadoop.software.java import NOT_SHARED
 from iostudy.hadoop.spec import Properties
 
-_LIMITS = Limits(seconds=60, silence_seconds=60)
+_LIMITS = CommandLimits(seconds=60, silence_seconds=60)
 _QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", NOT_SHARED)
 _WITH_PARENT = ("setpriv", "--pdeathsig", "KILL")
 """What is asked of HDFS does not go on behind the back of whoever mends after a kill -9."""
@@ -86,29 +86,29 @@ class Shell:
             self._applications(wanted, "-kill", *jobs)
         return jobs
 
-    def _files(self, wanted: str, where: str, *arguments: str) -> Said:
+    def _files(self, wanted: str, where: str, *arguments: str) -> CommandOutput:
         return self._run(wanted, where, "org.apache.hadoop.fs.FsShell", *_options(), *arguments)
 
-    def _applications(self, wanted: str, *arguments: str) -> Said:
+    def _applications(self, wanted: str, *arguments: str) -> CommandOutput:
         cli = "org.apache.hadoop.yarn.client.cli.ApplicationCLI"
         # Only behind its first word does this program take generic options.
         return self._run(wanted, "YARN", cli, "application", *_options(), *arguments)
 
-    def _run(self, wanted: str, where: str, main_class: str, *arguments: str) -> Said:
+    def _run(self, wanted: str, where: str, main_class: str, *arguments: str) -> CommandOutput:
         java = (str(self.java), *_QUICK_START, *self.java_options)
         classpath = f"{self.conf}:{self.classpath}"
         command = (*_WITH_PARENT, *java, "-cp", classpath, main_class, *arguments)
         environment = {**os.environ, "HADOOP_CONF_DIR": str(self.conf)}
         try:
-            said = ask(command, _LIMITS, environment)
-        except NotAnsweredError as error:
+            said = run_command(command, _LIMITS, environment)
+        except CommandFailedError as error:
             remedy = (
                 "install what cannot be started (setpriv is in util-linux); or see whether a "
                 "daemon of the cluster is stopped, or this machine overloaded"
             )
-            raise _failed(wanted, where, Complaint(str(error), remedy)) from error
+            raise _failed(wanted, where, ErrorExplanation(str(error), remedy)) from error
         if said.status:
-            raise _failed(wanted, where, explain("\n".join(said.lines)))
+            raise _failed(wanted, where, explain_client_error("\n".join(said.lines)))
         return said
 
 
@@ -119,5 +119,5 @@ def _options() -> tuple[str, ...]:
     )
 
 
-def _failed(wanted: str, where: str, complaint: Complaint) -> ClusterError:
+def _failed(wanted: str, where: str, complaint: ErrorExplanation) -> ClusterError:
     return ClusterError(wanted, found=complaint.found, where=where, remedy=complaint.remedy)

@@ -1,4 +1,4 @@
-"""What cluster is asked for: values that a study file or a command line gives (pure)."""
+"""Specification of a local cluster, from a study file or a command line (pure)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is there, read only: mounts, block devices and how they stack, the host as a whole."""
+"""Read-only view of the host: mounts, block devices and their stacking, inventory."""

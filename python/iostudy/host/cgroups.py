@@ -1,4 +1,4 @@
-"""The control group whose I/O the kernel limits for this process.
+"""Control group that limits the I/O of this process.
 
 Version 2 has one hierarchy for all controllers, in which a group that hands a controller down may
 hold no processes itself, the root excepted. Version 1 has a hierarchy for each; on a hybrid host
@@ -19,29 +19,29 @@ from iostudy.host.mounts import Mount, read_mounts
 
 CONTROLLER = "io"
 PROCESSES = "cgroup.procs"
-HANDED_DOWN = "cgroup.subtree_control"
+SUBTREE_CONTROL = "cgroup.subtree_control"
 _AVAILABLE = "cgroup.controllers"
 _V1_CONTROLLER = "blkio"
 
 
-class Version(StrEnum):
-    """Which of the two interfaces."""
+class CgroupVersion(StrEnum):
+    """Version of the cgroup interface."""
 
     V1 = "v1"
     V2 = "v2"
 
 
 @dataclass(frozen=True)
-class Hierarchy:
-    """Where this process is: ``top`` is the group seen as root, ``own`` that of the process."""
+class CgroupHierarchy:
+    """Groups of this process: ``top`` is the visible root, ``own`` its own group."""
 
-    version: Version
+    version: CgroupVersion
     top: Path
     own: Path
 
 
-def io_hierarchy(root: Path = ROOT) -> Hierarchy:
-    """The hierarchy with the I/O controller; TargetError where there is none to be used."""
+def io_hierarchy(root: Path = ROOT) -> CgroupHierarchy:
+    """Find the hierarchy with the I/O controller; TargetError if there is none."""
     groups = parse_groups((root / "proc/self/cgroup").read_bytes())
     for mount in read_mounts(root):
         found = _hierarchy(mount, groups, root)
@@ -57,9 +57,9 @@ def io_hierarchy(root: Path = ROOT) -> Hierarchy:
 
 
 def parse_groups(data: bytes) -> dict[str, str]:
-    """The group in each hierarchy, by controller; that of version 2 under an empty name.
+    """Parse the group in each hierarchy, by controller; version 2 has an empty name.
 
-    ValueError names a line of another form.
+    ValueError names an invalid line.
     """
     groups: dict[str, str] = {}
     for line in map(decode, data.split(b"\n")[:-1]):
@@ -70,16 +70,16 @@ def parse_groups(data: bytes) -> dict[str, str]:
     return groups
 
 
-def group_for_children(hierarchy: Hierarchy) -> Path:
-    """The nearest group at or above the own one below which a process may have its I/O limited.
+def group_for_children(hierarchy: CgroupHierarchy) -> Path:
+    """Find the nearest ancestor group that can limit the I/O of a child group.
 
-    TargetError where there is none.
+    TargetError if there is none.
     """
     own, top = hierarchy.own, hierarchy.top
-    if hierarchy.version is Version.V1:
+    if hierarchy.version is CgroupVersion.V1:
         return own
     for group in (own, *own.parents):
-        if CONTROLLER in words(group / _AVAILABLE) and _may_have_children(group):
+        if CONTROLLER in read_words(group / _AVAILABLE) and _may_have_children(group):
             return group
         if group == top:
             break
@@ -91,28 +91,32 @@ def group_for_children(hierarchy: Hierarchy) -> Path:
     )
 
 
-def words(path: Path) -> list[str]:
-    """The words in a file of a group; none where there is no such file."""
+def read_words(path: Path) -> list[str]:
+    """Read the words in a file of a group; none if the file is absent."""
     return (read_attribute(path) or "").split()
 
 
 def _may_have_children(group: Path) -> bool:
-    """Whether a group below may have the controller: the rule against inner processes."""
+    """Check the rule against internal processes for a child with the controller."""
     is_root = not (group / "cgroup.type").exists()
-    return is_root or CONTROLLER in words(group / HANDED_DOWN) or not words(group / PROCESSES)
+    return (
+        is_root
+        or CONTROLLER in read_words(group / SUBTREE_CONTROL)
+        or not read_words(group / PROCESSES)
+    )
 
 
-def _hierarchy(mount: Mount, groups: dict[str, str], root: Path) -> Hierarchy | None:
+def _hierarchy(mount: Mount, groups: dict[str, str], root: Path) -> CgroupHierarchy | None:
     if mount.filesystem == "cgroup2":
-        version, group = Version.V2, groups.get("")
+        version, group = CgroupVersion.V2, groups.get("")
     elif mount.filesystem == "cgroup" and _V1_CONTROLLER in mount.super_options:
-        version, group = Version.V1, groups.get(_V1_CONTROLLER)
+        version, group = CgroupVersion.V1, groups.get(_V1_CONTROLLER)
     else:
         return None
     if group is None or not PurePosixPath(group).is_relative_to(mount.root):
         return None
     top = root / mount.point.relative_to("/")
     own = top / PurePosixPath(group).relative_to(mount.root)
-    if version is Version.V2 and CONTROLLER not in words(top / _AVAILABLE):
+    if version is CgroupVersion.V2 and CONTROLLER not in read_words(top / _AVAILABLE):
         return None
-    return Hierarchy(version, top, own) if (own / PROCESSES).exists() else None
+    return CgroupHierarchy(version, top, own) if (own / PROCESSES).exists() else None

@@ -1,4 +1,4 @@
-"""Configuration that sets what a study may set as well: sysctl.d, udev rules, tmpfiles.d.
+"""Settings in configuration files: sysctl.d, udev rules and tmpfiles.d.
 
 Source: sysctl.d(5), sysctl.conf(5), udev(7), tmpfiles.d(5). A file in /etc hides one of the same
 name in /run, and that one those below /usr and /lib; what counts is read in the order of the names.
@@ -46,7 +46,7 @@ class Assignment:
 
 
 @dataclass(frozen=True)
-class Line:
+class ConfigurationLine:
     """A line of a file with those that continue it; ``first`` and ``last`` count from 1."""
 
     first: int
@@ -54,7 +54,7 @@ class Line:
     text: str
 
 
-def parse_sysctl(text: str) -> Iterator[tuple[Line, str, str]]:
+def parse_sysctl(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
     """Every ``key = value``, with the key's parts between dots.
 
     A key may be written with slashes; if its first separator is one, dots are parts of names.
@@ -73,7 +73,7 @@ def dotted(key: str) -> str:
     return key
 
 
-def parse_udev_rules(text: str) -> Iterator[tuple[Line, str, str]]:
+def parse_udev_rules(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
     """Every assignment to an attribute of a block device's queue, bdi or device."""
     for line in _lines(text, comments="#", continued=True):
         for match in _UDEV.finditer(line.text):
@@ -81,7 +81,7 @@ def parse_udev_rules(text: str) -> Iterator[tuple[Line, str, str]]:
                 yield line, match["attribute"], match["value"]
 
 
-def parse_tmpfiles(text: str) -> Iterator[tuple[Line, str, str]]:
+def parse_tmpfiles(text: str) -> Iterator[tuple[ConfigurationLine, str, str]]:
     """Every line that writes (``w``) to a path below /sys or /proc."""
     for line in _lines(text, comments="#"):
         fields = line.text.split(None, 6)
@@ -107,7 +107,7 @@ def read_tmpfiles(reader: Reader) -> tuple[Assignment, ...]:
     return _read(reader, _files(reader.root, "tmpfiles.d", ".conf"), parse_tmpfiles)
 
 
-Parser = Callable[[str], Iterator[tuple[Line, str, str]]]
+Parser = Callable[[str], Iterator[tuple[ConfigurationLine, str, str]]]
 
 
 def _read(reader: Reader, files: list[Path], parse: Parser) -> tuple[Assignment, ...]:
@@ -137,7 +137,7 @@ def _each_once(files: list[Path]) -> list[Path]:
     return list({os.path.realpath(file): file for file in files}.values())
 
 
-def _lines(text: str, comments: str, *, continued: bool = False) -> Iterator[Line]:
+def _lines(text: str, comments: str, *, continued: bool = False) -> Iterator[ConfigurationLine]:
     """The lines that say something; a backslash at the end continues one if ``continued``."""
     first = 1
     parts: list[str] = []
@@ -150,7 +150,7 @@ def _lines(text: str, comments: str, *, continued: bool = False) -> Iterator[Lin
             continue
         whole, parts = "".join(parts).strip(), []
         if whole and whole[0] not in comments:
-            yield Line(first, number, whole)
+            yield ConfigurationLine(first, number, whole)
 
 
 def _unquoted(field: str) -> str:

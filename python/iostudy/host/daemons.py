@@ -1,4 +1,4 @@
-"""Programs that run on this host and matter to its storage: Hadoop's daemons, TuneD.
+"""Hadoop's daemons and TuneD, running on this host.
 
 Source: proc_pid_cmdline(5); the class names of Hadoop's main programs.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.host.limits import Limit, parse_limits
+from iostudy.host.process_limits import ResourceLimit, parse_limits
 from iostudy.host.reader import Reader
 
 _ROLES = {
@@ -26,7 +26,7 @@ class Daemon:
 
     pid: int
     role: str
-    limits: dict[str, Limit]
+    limits: dict[str, ResourceLimit]
 
 
 def parse_role(cmdline: str) -> str | None:

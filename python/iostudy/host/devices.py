@@ -1,4 +1,4 @@
-"""Block devices and their queues as sysfs shows them.
+"""Block devices and their queues in sysfs.
 
 Source: Documentation/ABI/stable/sysfs-block and Documentation/ABI/testing/sysfs-block.
 """
@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from iostudy.host.files import ROOT, Chosen, parse_chosen, read_attribute, read_number
+from iostudy.host.files import ROOT, KernelChoice, parse_choice, read_attribute, read_number
 
 SECTOR_BYTES = 512
 """The unit of ``size`` in sysfs, whatever the device's own block size is."""
@@ -75,13 +75,13 @@ class BlockDevice:
 
 
 @dataclass(frozen=True)
-class Scheduler(Chosen):
+class Scheduler(KernelChoice):
     """The scheduler of a queue, and all that it offers."""
 
     @property
     def schedules(self) -> bool:
         """Whether there is anything to choose from but ``none``."""
-        return any(name != "none" for name in self.offered)
+        return any(name != "none" for name in self.available)
 
 
 def parse_scheduler(text: str) -> Scheduler:
@@ -89,8 +89,8 @@ def parse_scheduler(text: str) -> Scheduler:
 
     Kernels show a queue that never schedules as ``none`` without brackets.
     """
-    chosen = parse_chosen(text)
-    return Scheduler(chosen.current, chosen.offered)
+    chosen = parse_choice(text)
+    return Scheduler(chosen.current, chosen.available)
 
 
 def device_exists(name: str, root: Path = ROOT) -> bool:
@@ -135,12 +135,12 @@ def disk_names(root: Path = ROOT) -> tuple[str, ...]:
     return _names((root / "sys/block").glob("*"))
 
 
-def disks(root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def read_disks(root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """All disks and volumes; one that goes while they are listed is left out."""
-    return present(disk_names(root), root)
+    return read_present_devices(disk_names(root), root)
 
 
-def present(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def read_present_devices(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The devices of those names; one that has gone meanwhile is left out."""
     found = []
     for name in names:
@@ -149,7 +149,7 @@ def present(names: Iterable[str], root: Path = ROOT) -> tuple[BlockDevice, ...]:
     return tuple(found)
 
 
-def loops_of(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def find_loop_devices(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The loop devices attached to that file, also when it has been unlinked.
 
     The file is known by its name and that of its folder, which must be unique: where its mount has
@@ -157,7 +157,7 @@ def loops_of(backing_file: Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """
     loops = (root / "sys/block").glob("loop*")
     names = _names(folder for folder in loops if _is_backed(folder, backing_file))
-    return present(names, root)
+    return read_present_devices(names, root)
 
 
 def queue_folder(device: BlockDevice, root: Path = ROOT) -> Path:

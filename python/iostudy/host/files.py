@@ -1,4 +1,4 @@
-"""Reading the kernel's small text files."""
+"""Access to the kernel's small text files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NOT_HERE = (errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EINVAL
 
 
 @dataclass(frozen=True)
-class Chosen:
+class KernelChoice:
     """One of several names: the current one, and all that the kernel offers."""
 
     current: str
-    offered: tuple[str, ...]
+    available: tuple[str, ...]
 
 
 def decode(data: bytes) -> str:
@@ -59,7 +59,7 @@ def write_attribute(path: Path, value: str) -> None:
         os.close(descriptor)
 
 
-def parse_chosen(text: str) -> Chosen:
+def parse_choice(text: str) -> KernelChoice:
     """``always [madvise] never`` -> current and offered; ValueError for text of another form.
 
     One name alone needs no brackets.
@@ -69,4 +69,4 @@ def parse_chosen(text: str) -> Chosen:
     if not names or len(chosen) > 1 or (not chosen and len(names) > 1):
         raise ValueError(f"not names with the current one in brackets: {text!r}")
     offered = tuple(name.strip("[]") for name in names)
-    return Chosen(current=chosen[0] if chosen else offered[0], offered=offered)
+    return KernelChoice(current=chosen[0] if chosen else offered[0], available=offered)

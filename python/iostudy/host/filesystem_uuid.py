@@ -1,4 +1,4 @@
-"""The UUID of a mounted file system.
+"""UUID of a mounted file system.
 
 Source: FS_IOC_GETFSUUID in include/uapi/linux/fs.h; udev's links below /dev/disk/by-uuid.
 """

@@ -1,4 +1,4 @@
-"""The circumstances of a measurement: what this host is, as plain JSON values."""
+"""Inventory of the host as plain JSON values, the circumstances of a measurement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.mounts import Mount
 
 
-def inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
+def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
     """Kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
 
     ``places`` are the directories whose mounts are of interest. Sizes are in bytes; queue settings
@@ -27,17 +27,17 @@ def inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, An
             "release": read_attribute(proc / "sys/kernel/osrelease"),
             "version": read_attribute(proc / "sys/kernel/version"),
         },
-        "distribution": distribution(root),
+        "distribution": read_distribution(root),
         "cpu": parse_cpuinfo(read_attribute(proc / "cpuinfo") or ""),
         "memory_bytes": parse_memory_bytes(read_attribute(proc / "meminfo") or ""),
-        "virtualisation": virtualisation(root),
-        "cgroups": cgroup_version(mounts.read_mounts(root)),
-        "block_devices": {d.name: describe_device(d, root) for d in devices.disks(root)},
-        "mounts": {str(place): _describe_mount(mounts.mount_holding(place)) for place in places},
+        "virtualisation": detect_virtualisation(root),
+        "cgroups": detect_cgroup_version(mounts.read_mounts(root)),
+        "block_devices": {d.name: describe_device(d, root) for d in devices.read_disks(root)},
+        "mounts": {str(place): _describe_mount(mounts.find_mount(place)) for place in places},
     }
 
 
-def distribution(root: Path = ROOT) -> str | None:
+def read_distribution(root: Path = ROOT) -> str | None:
     """PRETTY_NAME of os-release(5)."""
     text = read_attribute(root / "etc/os-release") or read_attribute(root / "usr/lib/os-release")
     match = re.search(r"^PRETTY_NAME=(.*)$", text or "", re.MULTILINE)
@@ -59,7 +59,7 @@ def parse_memory_bytes(text: str) -> int | None:
     return int(match[1]) * 1024 if match else None
 
 
-def virtualisation(root: Path = ROOT) -> str | None:
+def detect_virtualisation(root: Path = ROOT) -> str | None:
     """What the firmware calls the machine if it is a virtual one; None on bare metal."""
     dmi = root / "sys/class/dmi/id"
     names = (read_attribute(dmi / name) for name in ("sys_vendor", "product_name"))
@@ -69,7 +69,7 @@ def virtualisation(root: Path = ROOT) -> str | None:
     return " ".join(filter(None, names)) or "a virtual machine of unknown make"
 
 
-def cgroup_version(mounted: Iterable[Mount]) -> str | None:
+def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:
     """``v1``, ``v2`` or ``hybrid`` (controllers on v1, a v2 tree beside them); None without."""
     found = {mount.filesystem for mount in mounted} & {"cgroup", "cgroup2"}
     return {1: "v1" if "cgroup" in found else "v2", 2: "hybrid"}.get(len(found))

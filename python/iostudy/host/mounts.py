@@ -1,4 +1,4 @@
-"""What is mounted where: ``/proc/self/mountinfo``, ``/proc/swaps``, and the mount under a path.
+"""Mounts and swap areas: ``/proc/self/mountinfo`` and ``/proc/swaps``.
 
 Source: proc_pid_mountinfo(5), proc_pid_fdinfo(5), proc_swaps(5), proc.rst of the kernel.
 """
@@ -66,7 +66,7 @@ def read_swaps(root: Path = ROOT) -> tuple[Path, ...]:
     return parse_swaps(path.read_bytes()) if path.exists() else ()
 
 
-def mount_holding(path: Path) -> Mount:
+def find_mount(path: Path) -> Mount:
     """The mount that ``path`` is on; OSError if there is no such path.
 
     The kernel is asked which mount an open file came through, so that mounts which hide one
@@ -84,14 +84,14 @@ def mount_holding(path: Path) -> Mount:
     raise OSError(errno.ENOENT, "its mount is not in /proc/self/mountinfo", str(path))
 
 
-def mounts_of(device: str) -> tuple[Mount, ...]:
+def find_mounts_of_device(device: str) -> tuple[Mount, ...]:
     """The mounts of what has this number (major:minor); other lines are not taken apart."""
     number = device.encode()
     lines = (ROOT / "proc/self/mountinfo").read_bytes().split(b"\n")
     return parse_mountinfo(b"\n".join(line for line in lines if number in line.split(b" ", 3)[2:3]))
 
 
-def mounts_at(point: Path) -> tuple[Mount, ...]:
+def find_mounts_at(point: Path) -> tuple[Mount, ...]:
     """The mounts on the folder ``point`` itself, the topmost last."""
     return tuple(mount for mount in read_mounts() if mount.point == point)
 

@@ -35,7 +35,7 @@ class MountNamespace:
     unique: int
 
     @classmethod
-    def at(cls, file: Path) -> MountNamespace:
+    def from_file(cls, file: Path) -> MountNamespace:
         """The namespace of a file such as ``/proc/PID/ns/mnt``; OSError if it cannot be opened."""
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -44,24 +44,24 @@ class MountNamespace:
             os.close(descriptor)
 
     @classmethod
-    def own(cls) -> MountNamespace:
+    def current(cls) -> MountNamespace:
         """The namespace of this process."""
-        return cls.at(ROOT / "proc/self/ns/mnt")
+        return cls.from_file(ROOT / "proc/self/ns/mnt")
 
     def process(self) -> int | None:
         """The number of a process in it; None if this process sees none."""
         return next((pid for pid, file in _files() if self._is_at(file)), None)
 
     def is_gone(self) -> bool:
-        """Whether nothing holds it: no process, no open file and no bind mount of its file.
+        """Return whether no process, open file or bind mount holds it.
 
-        False where this process may not see everything: in another PID namespace or without root.
+        False if this process does not see everything: in another PID namespace or without root.
         """
         return is_everything_visible() and self.process() is None and not self._is_kept()
 
     def _is_at(self, file: Path) -> bool:
         with suppress(OSError):  # the process has ended
-            return file.stat().st_ino == self.inode and MountNamespace.at(file) == self
+            return file.stat().st_ino == self.inode and MountNamespace.from_file(file) == self
         return False
 
     def _is_kept(self) -> bool:
@@ -77,8 +77,8 @@ def is_everything_visible() -> bool:
     return os.geteuid() == 0 and number == _FIRST_PID_NAMESPACE
 
 
-def process_with_mount(device: str, filesystem: str, source: str) -> int | None:
-    """The number of a process that sees a mount of this file system; None if no such is seen."""
+def find_process_with_mount(device: str, filesystem: str, source: str) -> int | None:
+    """Find a process that sees a mount of this file system; None if none is visible."""
     wanted = (device, filesystem, source)
     mounts = _mounts_everywhere()
     found = (pid for pid, m in mounts if (m.device, m.filesystem, m.source) == wanted)

@@ -1,4 +1,4 @@
-"""When a process has started: with its number it names one that is never there again."""
+"""Start time of a process, which identifies it together with its number."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from iostudy.host.files import ROOT, read_attribute
 _ENDED = ("Z", "X")
 
 
-def start_ticks(pid: int) -> int | None:
-    """When it started, in clock ticks since the boot: field 22 of proc_pid_stat(5).
+def read_start_ticks(pid: int) -> int | None:
+    """Read its start in clock ticks since the boot: field 22 of proc_pid_stat(5).
 
-    None where there is no such process, or only what is left for its parent to see.
+    None if the process does not exist or is a zombie.
     """
     try:
         text = read_attribute(ROOT / "proc" / str(pid) / "stat")

@@ -1,4 +1,4 @@
-"""Reading many files of which some may be refused: what could be read, and what could not."""
+"""Reader of many files that records access errors."""
 
 from __future__ import annotations
 

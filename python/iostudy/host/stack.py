@@ -1,4 +1,4 @@
-"""How block devices stack: from a path or a name down to the queues that schedule.
+"""Stacking of block devices, from a path or a name down to the scheduling queues.
 
 A partition lies on its disk; a device-mapper or md volume on its slaves, which may be several; a
 loop device on whatever holds its backing file; btrfs on all of its devices. Two answers matter: the
@@ -29,7 +29,7 @@ _NETWORK = ("nfs4", "cifs", "smb3", "ceph", "9p", "lustre", "gpfs", "beegfs", "f
 _WITHOUT_DEVICE |= dict.fromkeys(_NETWORK, _WITHOUT_DEVICE["nfs"])
 
 
-def devices_of(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def find_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The devices that ``place`` names, or that the file system under it lies on.
 
     ``place`` is a kernel name (``loop0``), a volume's (``vg0/home``, ``vg0-home``), a node or a
@@ -37,14 +37,14 @@ def devices_of(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     path. One device, but for btrfs on several. TargetError if there is none.
     """
     name, path = os.fspath(place), Path(place)
-    named = volumes.device_named(name, root) if not path.is_absolute() else None
+    named = volumes.find_device_by_name(name, root) if not path.is_absolute() else None
     if named:
         return (named,)
     try:
         status = path.stat()
     except OSError as error:
         # A node that udev has not made, as in a container: sysfs knows the name all the same.
-        named = volumes.device_named(name, root)
+        named = volumes.find_device_by_name(name, root)
         if named:
             return (named,)
         raise TargetError(
@@ -56,22 +56,22 @@ def devices_of(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     if stat.S_ISBLK(status.st_mode):
         return _known(_number(status.st_rdev), path, root)
     device = devices.read_device_by_number(_number(status.st_dev), root)
-    return (device,) if device else _of_anonymous(path, root)
+    return (device,) if device else _anonymous_devices(path, root)
 
 
-def members_of(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def find_members(name: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The devices that a volume group, an md or device-mapper device or a btrfs consists of.
 
     ``name`` is a group's (``vg0``: what its logical volumes lie on), a device's or a path on a
     btrfs. A member is what was given to it, be it a disk, a partition or an array. TargetError if
     there is no such thing, or if it has no members.
     """
-    group = volumes.volumes_of_group(name, root)
+    group = volumes.find_group_volumes(name, root)
     if group:
         inner = {volume.name for volume in group}
-        lower = _each_once(each for volume in group for each in below(volume, root))
+        lower = _each_once(each for volume in group for each in lower_devices(volume, root))
         return tuple(device for device in lower if device.name not in inner)
-    found = devices_of(name, root)
+    found = find_devices(name, root)
     members = found if len(found) > 1 else _members(found[0], root)
     if not members:
         raise TargetError(
@@ -95,7 +95,7 @@ def _holds_btrfs(device: BlockDevice, root: Path) -> bool:
 
 def top_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The whole disks or volumes that the file system of ``place`` sits on."""
-    return _each_once(devices.read_device(d.disk, root) for d in devices_of(place, root))
+    return _each_once(devices.read_device(d.disk, root) for d in find_devices(place, root))
 
 
 def scheduling_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
@@ -118,10 +118,10 @@ def scheduling_devices(place: str | Path, root: Path = ROOT) -> tuple[BlockDevic
 
 def whole_stack(place: str | Path, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """Every device from the one under ``place`` to the last, from the top, each once."""
-    return _each_once(_walk(devices_of(place, root), root))
+    return _each_once(_walk(find_devices(place, root), root))
 
 
-def below(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def lower_devices(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The devices that this one lies on directly; none for a disk.
 
     A loop device whose backing file cannot be found (unlinked, in another mount namespace, in
@@ -132,18 +132,18 @@ def below(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     if device.backing_file is None:
         return tuple(devices.read_device(name, root) for name in device.slaves)
     try:
-        return devices_of(device.backing_file, root)
+        return find_devices(device.backing_file, root)
     except TargetError:
         return ()
 
 
-def counting(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def devices_with_counters(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The device, or the paths to it where these alone count what it does.
 
     NVMe disks with paths count nothing before Linux 6.2 (commit d4d957b53d91). Of other devices
     ``queue/iostats`` does not say so: device-mapper has 0 there and counts (seen on Linux 6.1).
     """
-    paths = tuple(each for each in devices.present(device.slaves, root) if each.hidden)
+    paths = tuple(each for each in devices.read_present_devices(device.slaves, root) if each.hidden)
     counts = read_attribute(devices.queue_folder(device, root) / "iostats")
     return paths if paths and (counts or "").strip() == "0" else (device,)
 
@@ -151,7 +151,7 @@ def counting(device: BlockDevice, root: Path = ROOT) -> tuple[BlockDevice, ...]:
 def _walk(level: Iterable[BlockDevice], root: Path) -> Iterator[BlockDevice]:
     for device in level:
         yield device
-        yield from _walk(below(device, root), root)
+        yield from _walk(lower_devices(device, root), root)
 
 
 def _scheduling(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
@@ -159,13 +159,13 @@ def _scheduling(device: BlockDevice, root: Path) -> Iterator[BlockDevice]:
     if scheduler and scheduler.schedules and not device.partition_of:
         yield device
     else:
-        for lower in below(device, root):
+        for lower in lower_devices(device, root):
             yield from _scheduling(lower, root)
 
 
-def _of_anonymous(path: Path, root: Path) -> tuple[BlockDevice, ...]:
+def _anonymous_devices(path: Path, root: Path) -> tuple[BlockDevice, ...]:
     """The devices of a file system with a device number of its own, through its mount's source."""
-    mount = mounts.mount_holding(path)
+    mount = mounts.find_mount(path)
     source = Path(mount.source)
     if mount.filesystem not in _WITHOUT_DEVICE and source.is_block_device():
         (device,) = _known(_number(source.stat().st_rdev), source, root)

@@ -1,4 +1,4 @@
-"""How storage stacks, as a whole: every block device, what it lies on, and what is mounted where.
+"""Storage topology of the host: all block devices, their stacking and their mounts.
 
 The model is made of values alone and can be taken apart, cut down to what concerns one device, and
 drawn without touching the host again. `read_topology` makes one from sysfs and mountinfo, also from
@@ -14,19 +14,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from iostudy.host import devices, kinds, mounts, stack, udev, volumes
-from iostudy.host.arrays import Array, read_array
+from iostudy.host import device_kinds, devices, mounts, stack, udev, volumes
+from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT
-from iostudy.host.kinds import Kind
 from iostudy.host.mounts import Mount
+from iostudy.host.raid_arrays import RaidArray, read_array
 
 _NETWORK = re.compile(r"nfs4?|cifs|smb3|ceph|9p|lustre|gpfs|beegfs|afs|virtiofs|fuse(\..*)?")
 _APART = ("overlay", "zfs")
 
 
 @dataclass(frozen=True)
-class Node:
+class DeviceNode:
     """One block device in the stack.
 
     ``names`` are its other names; ``below`` the kernel names of the devices it lies on, ``lies_in``
@@ -36,12 +36,12 @@ class Node:
 
     device: BlockDevice
     names: tuple[str, ...]
-    kind: Kind
+    kind: DeviceKind
     zoned: str
-    array: Array | None
+    array: RaidArray | None
     filesystem: str
     below: tuple[str, ...]
-    lies_in: int | None
+    backing_mount_id: int | None
 
     @property
     def name(self) -> str:
@@ -51,14 +51,14 @@ class Node:
     @property
     def is_zoned(self) -> bool:
         """Whether the disk has zones, host-aware or host-managed."""
-        return self.zoned != kinds.NOT_ZONED
+        return self.zoned != device_kinds.NOT_ZONED
 
 
 @dataclass(frozen=True)
-class Place:
-    """A mount, and the kernel names of the devices that its file system lies on: none stands apart.
+class MountEntry:
+    """A mount, and the kernel names of the devices of its file system.
 
-    NFS, FUSE, tmpfs and overlays stand apart.
+    NFS, FUSE, tmpfs and overlays have none.
     """
 
     mount: Mount
@@ -82,7 +82,7 @@ class Place:
 
     @property
     def is_network(self) -> bool:
-        """Whether another host, or a program that asks one, answers for its files."""
+        """Whether another host or program serves its files."""
         return _NETWORK.fullmatch(self.filesystem) is not None
 
 
@@ -90,38 +90,40 @@ class Place:
 class Topology:
     """All devices and mounts; order is that of the kernel's names and of mountinfo."""
 
-    nodes: tuple[Node, ...]
-    places: tuple[Place, ...]
+    nodes: tuple[DeviceNode, ...]
+    places: tuple[MountEntry, ...]
 
     @cached_property
-    def by_name(self) -> dict[str, Node]:
+    def by_name(self) -> dict[str, DeviceNode]:
         """The nodes by their kernel names."""
         return {node.name: node for node in self.nodes}
 
     @property
-    def roots(self) -> tuple[Node, ...]:
-        """The devices that lie on no other: disks, and loop devices whose file is elsewhere."""
-        return tuple(n for n in self.nodes if not n.below and n.lies_in not in self._shown)
+    def roots(self) -> tuple[DeviceNode, ...]:
+        """Devices on no other device: disks, and loop devices with an invisible backing file."""
+        return tuple(n for n in self.nodes if not n.below and n.backing_mount_id not in self._shown)
 
     @property
-    def apart(self) -> tuple[Place, ...]:
-        """The mounts without a block device."""
+    def deviceless_mounts(self) -> tuple[MountEntry, ...]:
+        """Mounts without a block device."""
         return tuple(place for place in self.places if not place.devices)
 
-    def above(self, name: str) -> tuple[Node, ...]:
-        """The devices made of that one: partitions, volumes; loop devices come with mounts."""
-        return tuple(n for n in self.nodes if name in n.below and n.lies_in not in self._shown)
+    def above(self, name: str) -> tuple[DeviceNode, ...]:
+        """Devices on top of that one: partitions and volumes; loop devices belong to mounts."""
+        return tuple(
+            n for n in self.nodes if name in n.below and n.backing_mount_id not in self._shown
+        )
 
-    def places_on(self, name: str) -> tuple[Place, ...]:
+    def places_on(self, name: str) -> tuple[MountEntry, ...]:
         """The mounts of the file system on that device."""
         return tuple(place for place in self.places if name in place.devices)
 
-    def loops_in(self, place: Place) -> tuple[Node, ...]:
+    def loops_in(self, place: MountEntry) -> tuple[DeviceNode, ...]:
         """The loop devices whose backing file is reached through that mount."""
-        return tuple(node for node in self.nodes if node.lies_in == place.mount.id)
+        return tuple(node for node in self.nodes if node.backing_mount_id == place.mount.id)
 
-    def around(self, names: Iterable[str]) -> Topology:
-        """What lies below and above those devices, and what is mounted from there."""
+    def select_related(self, names: Iterable[str]) -> Topology:
+        """Select the devices below and above the named ones, and their mounts."""
         wanted = [name for name in names if name in self.by_name]
         kept = _reach(wanted, self._lower) | _reach(wanted, self._upper)
         places = (place for place in self.places if kept & set(place.devices))
@@ -139,36 +141,38 @@ class Topology:
 
 
 def read_topology(root: Path = ROOT) -> Topology:
-    """All devices that hold anything, and all mounts of data, as this process sees them.
+    """Read all devices and data mounts that this process sees.
 
-    A loop device or a RAM disk of no size is left out, and so is a mount of the kernel's own (proc,
-    sysfs, cgroup ...), and tmpfs unless a loop device has its file there.
+    Empty loop devices and RAM disks are skipped, and so are kernel mounts (proc, sysfs, cgroup
+    ...), and tmpfs without a backing file of a loop device.
     """
     places = read_places(root)
     found = [device for device in _all_devices(root) if device.size_bytes]
     nodes = tuple(_node(device, places, root) for device in found)
-    held = {node.lies_in for node in nodes}
+    held = {node.backing_mount_id for node in nodes}
     return _closed(nodes, (p for p in places if _is_data(p) or p.mount.id in held))
 
 
-def read_places(root: Path = ROOT) -> tuple[Place, ...]:
+def read_places(root: Path = ROOT) -> tuple[MountEntry, ...]:
     """Every mount that this process sees, the kernel's own included, with its devices."""
     return tuple(_place(mount, root) for mount in mounts.read_mounts(root))
 
 
-def holding(path: Path, places: Sequence[Place]) -> Place | None:
-    """The mount that an absolute path without links is reached through.
+def find_mount_entry(path: Path, places: Sequence[MountEntry]) -> MountEntry | None:
+    """Find the mount of an absolute path without links.
 
-    As path_resolution(7) walks it: from the root down, each mount entered at the first of its
-    points on the way, so that what a later mount hides is not found.
+    It follows path_resolution(7): from the root down, it enters each mount at its first point on
+    the way, so mounts hidden by later ones are not found.
     """
-    current: Place | None = None
+    current: MountEntry | None = None
     while entered := _entered(path, current, places):
         current = entered
     return current
 
 
-def _entered(path: Path, current: Place | None, places: Sequence[Place]) -> Place | None:
+def _entered(
+    path: Path, current: MountEntry | None, places: Sequence[MountEntry]
+) -> MountEntry | None:
     """The next mount on the way; the one at the top has a parent that is not in the list."""
     ids = {place.mount.id for place in places} if current is None else set()
     ways = [
@@ -179,14 +183,14 @@ def _entered(path: Path, current: Place | None, places: Sequence[Place]) -> Plac
     return min(ways, key=lambda place: len(place.mount.point.parts), default=None)
 
 
-def _is_child(place: Place, current: Place | None, ids: set[int]) -> bool:
+def _is_child(place: MountEntry, current: MountEntry | None, ids: set[int]) -> bool:
     mount = place.mount
     if current is None:
         return mount.parent not in ids or mount.parent == mount.id
     return mount.parent == current.mount.id != mount.id
 
 
-def _closed(nodes: Iterable[Node], places: Iterable[Place]) -> Topology:
+def _closed(nodes: Iterable[DeviceNode], places: Iterable[MountEntry]) -> Topology:
     """A topology that names no device but its own: others are not shown, or came meanwhile."""
     kept = {node.name: node for node in nodes}
     return Topology(
@@ -211,7 +215,7 @@ def _reach(start: Iterable[str], step: Callable[[str], Iterable[str]]) -> set[st
 
 
 def _all_devices(root: Path) -> Iterator[BlockDevice]:
-    for disk in devices.disks(root):
+    for disk in devices.read_disks(root):
         yield disk
         for name in sorted(disk.partitions, key=_natural):
             with suppress(FileNotFoundError):
@@ -224,19 +228,19 @@ def _natural(name: str) -> tuple[str, int]:
     return stem, int(name[len(stem) :] or 0)
 
 
-def _node(device: BlockDevice, places: Sequence[Place], root: Path) -> Node:
-    place = holding(device.backing_file, places) if device.backing_file else None
+def _node(device: BlockDevice, places: Sequence[MountEntry], root: Path) -> DeviceNode:
+    place = find_mount_entry(device.backing_file, places) if device.backing_file else None
     mounted = [p.filesystem for p in places if device.name in p.devices]
     properties = udev.read_properties(device.number, root)
-    return Node(
+    return DeviceNode(
         device=device,
-        names=volumes.other_names(device, root),
-        kind=kinds.kind_of(device, root),
-        zoned=kinds.zoned_model(device, root),
+        names=volumes.find_aliases(device, root),
+        kind=device_kinds.detect_kind(device, root),
+        zoned=device_kinds.read_zoned_model(device, root),
         array=read_array(device.name, root),
         filesystem=mounted[0] if mounted else properties.get("ID_FS_TYPE", ""),
         below=place.devices if place else _directly_below(device),
-        lies_in=place.mount.id if place else None,
+        backing_mount_id=place.mount.id if place else None,
     )
 
 
@@ -244,12 +248,12 @@ def _directly_below(device: BlockDevice) -> tuple[str, ...]:
     return (device.partition_of,) if device.partition_of else device.slaves
 
 
-def _place(mount: Mount, root: Path) -> Place:
+def _place(mount: Mount, root: Path) -> MountEntry:
     device = devices.read_device_by_number(mount.device, root) or _source(mount.source, root)
     if device is None:
-        return Place(mount, ())
+        return MountEntry(mount, ())
     members = stack.btrfs_members(device, root) if mount.filesystem == "btrfs" else (device,)
-    return Place(mount, tuple(member.name for member in members))
+    return MountEntry(mount, tuple(member.name for member in members))
 
 
 def _source(source: str, root: Path) -> BlockDevice | None:
@@ -257,8 +261,8 @@ def _source(source: str, root: Path) -> BlockDevice | None:
     if not source.startswith("/dev/"):
         return None
     real = (root / source.lstrip("/")).resolve().name
-    return volumes.device_named(source, root) or volumes.device_named(real, root)
+    return volumes.find_device_by_name(source, root) or volumes.find_device_by_name(real, root)
 
 
-def _is_data(place: Place) -> bool:
+def _is_data(place: MountEntry) -> bool:
     return bool(place.devices) or place.filesystem in _APART or place.is_network

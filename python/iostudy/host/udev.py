@@ -1,4 +1,4 @@
-"""What udev knows of a device: its database below /run, which anybody may read.
+"""udev's database of device properties below /run.
 
 Source: sd-device/device-private.c of systemd (the form of ``/run/udev/data/bMAJOR:MINOR``). A host
 without udev has no such files; nothing here is needed, it only adds names and file system types.
@@ -15,12 +15,12 @@ _PROPERTY = "E:"
 
 
 def read_properties(number: str, root: Path = ROOT) -> Mapping[str, str]:
-    """The properties of the block device with that major:minor; none where udev has told none."""
+    """Read the properties of the block device with that major:minor; may be empty."""
     return parse_database(read_attribute(root / "run/udev/data" / f"b{number}") or "")
 
 
 def parse_database(text: str) -> Mapping[str, str]:
-    """The ``E:KEY=VALUE`` lines of a device's file; the others (links, tags, times) are left."""
+    """Parse the ``E:KEY=VALUE`` lines of a device file; skip links, tags and times."""
     lines = (
         line.removeprefix(_PROPERTY) for line in text.split("\n") if line.startswith(_PROPERTY)
     )

@@ -1,4 +1,4 @@
-"""The names of volumes: device-mapper, LVM and md devices, which the kernel only numbers.
+"""Names of device-mapper, LVM and md devices, which the kernel only numbers.
 
 Source: Documentation/ABI/testing/sysfs-block-dm (``dm/name``, ``dm/uuid``); lvm(8), "VALID NAMES",
 and libdm-string.c of LVM2 for the form ``group-volume-layer`` with hyphens doubled; md(4), udev's
@@ -32,7 +32,7 @@ class LogicalVolume:
 
 
 @dataclass(frozen=True)
-class Mapping:
+class DeviceMapping:
     """What device-mapper calls a device; the uuid's beginning says who made it (``LVM-``)."""
 
     name: str
@@ -57,14 +57,14 @@ def parse_lvm_name(name: str) -> LogicalVolume | None:
     return LogicalVolume(*parts)
 
 
-def read_mapping(device: BlockDevice, root: Path = ROOT) -> Mapping | None:
+def read_mapping(device: BlockDevice, root: Path = ROOT) -> DeviceMapping | None:
     """What device-mapper says of the device, None if it is none of device-mapper's."""
     folder = root / "sys/class/block" / device.name / "dm"
     name = read_attribute(folder / "name")
-    return Mapping(name, read_attribute(folder / "uuid") or "") if name else None
+    return DeviceMapping(name, read_attribute(folder / "uuid") or "") if name else None
 
 
-def other_names(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
+def find_aliases(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
     """What else the device is called: ``vg0/home`` and ``vg0-home``, or ``md/data``."""
     mapping = read_mapping(device, root)
     if mapping is None:
@@ -74,7 +74,7 @@ def other_names(device: BlockDevice, root: Path = ROOT) -> tuple[str, ...]:
     return (str(volume), mapping.name) if volume else (mapping.name,)
 
 
-def device_named(place: str, root: Path = ROOT) -> BlockDevice | None:
+def find_device_by_name(place: str, root: Path = ROOT) -> BlockDevice | None:
     """The device of that name, with or without ``/dev/``: a kernel's, mapper, LVM or array name.
 
     None if there is no such device, or if ``place`` is a path elsewhere.
@@ -85,10 +85,10 @@ def device_named(place: str, root: Path = ROOT) -> BlockDevice | None:
     kernel_name = name.replace("/", "!")
     if devices.device_exists(kernel_name, root):
         return devices.read_device(kernel_name, root)
-    return next((d for d in _volumes(root) if name in other_names(d, root)), None)
+    return next((d for d in _volumes(root) if name in find_aliases(d, root)), None)
 
 
-def volumes_of_group(group: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
+def find_group_volumes(group: str, root: Path = ROOT) -> tuple[BlockDevice, ...]:
     """The device-mapper devices of that volume group, its volumes' inner ones included."""
     return tuple(device for device in _volumes(root) if _group(device, root) == group)
 
@@ -101,4 +101,4 @@ def _group(device: BlockDevice, root: Path) -> str | None:
 
 def _volumes(root: Path) -> tuple[BlockDevice, ...]:
     names = (name for name in devices.disk_names(root) if name.startswith(("dm-", "md")))
-    return devices.present(names, root)
+    return devices.read_present_devices(names, root)

@@ -1,1 +1,1 @@
-"""What is remembered: every trial with its circumstances, durable before the next begins."""
+"""Durable record of every trial with its circumstances."""

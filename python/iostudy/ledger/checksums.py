@@ -1,9 +1,9 @@
-"""Checksums of rows, and the head that seals all rows of a ledger (pure).
+"""Checksums of rows, and the head over all rows of a ledger (pure).
 
-The head holds the number of changes and of rows, and the sum of all checksums modulo 2^256. A sum
-follows a change in constant time, and shows a row that is lost, doubled or exchanged for its
-earlier self: the incremental hash of Bellare and Micciancio, AdHash (EUROCRYPT '97). It guards
-against damage, not against an author who computes it anew.
+The head contains the number of changes and of rows, and the sum of all checksums modulo 2^256. A
+sum can be updated in constant time, and detects a row that is lost, duplicated or outdated: the
+incremental hash AdHash of Bellare and Micciancio (EUROCRYPT '97). It protects against damage, not
+against deliberate changes.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class Head:
         return Head(self.changes, self.rows - 1, (self.total - int(checksum, 16)) % _MODULUS)
 
     def values(self) -> tuple[int, int, str]:
-        """The head as columns or words."""
+        """Return the head as column values."""
         return self.changes, self.rows, f"{self.total:064x}"
 
     @classmethod
     def from_values(cls, changes: int, rows: int, total: str) -> Head:
-        """The head that `values` gave; ValueError for another text."""
+        """Return the head of `values`; ValueError for invalid text."""
         return cls(int(changes), int(rows), int(total, 16))
 
 
 def checksum(kind: str, values: Sequence[object]) -> str:
-    """SHA-256 over the name of a table and all values of a row, in hexadecimal digits."""
-    # JSON in ASCII is the same for every version of Python, which repr() is not. A value that no
-    # ledger holds, such as a blob, comes from damage alone and must only differ.
+    """Return the SHA-256 of a table name and all values of a row, in hexadecimal digits."""
+    # ASCII JSON is identical in every version of Python; repr() is not. A value of another type,
+    # such as a blob, results from damage only and must give another checksum.
     return hashlib.sha256(json.dumps([kind, *values], default=repr).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Rows of the ledger as columns, and back."""
+"""Conversion of ledger rows to columns and back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
-from iostudy.ledger.errors import damaged
+from iostudy.ledger.errors import damaged_ledger
 from iostudy.ledger.rows import SamplesFile, StudyRow, TrialRow, TrialStatus
 from iostudy.telemetry.block_requests import BlockRequests
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
@@ -20,19 +20,19 @@ from iostudy.workloads.definition import Histogram, Part
 Decoded = TypeVar("Decoded")
 
 
-def decoded(
+def decode_row(
     path: Path, table: str, row: sqlite3.Row, decode: Callable[[sqlite3.Row], Decoded]
 ) -> Decoded:
-    """The value of a row; LedgerError names table and row where its columns make none."""
+    """Decode a row; LedgerError names table and row if its columns are invalid."""
     try:
         return decode(row)
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        said = f"{table} {row[0]}: {type(error).__name__}: {error}"
-        raise damaged(path, f"a row that cannot be decoded: {said}") from error
+        detail = f"{table} {row[0]}: {type(error).__name__}: {error}"
+        raise damaged_ledger(path, f"a row that cannot be decoded: {detail}") from error
 
 
-def study_columns(study: StudyRow) -> dict[str, Any]:
-    """The columns of a study."""
+def encode_study(study: StudyRow) -> dict[str, Any]:
+    """Return the columns of a study."""
     return {
         "name": study.name,
         "text": study.text,
@@ -46,8 +46,8 @@ def study_columns(study: StudyRow) -> dict[str, Any]:
     }
 
 
-def study_row(row: sqlite3.Row) -> StudyRow:
-    """The study of its columns."""
+def decode_study(row: sqlite3.Row) -> StudyRow:
+    """Return the study of its columns."""
     offered = {name: tuple(levels) for name, levels in json.loads(row["offered"]).items()}
     return StudyRow(
         name=row["name"],
@@ -62,8 +62,8 @@ def study_row(row: sqlite3.Row) -> StudyRow:
     )
 
 
-def begun_columns(row: TrialRow) -> dict[str, Any]:
-    """The columns of a trial that begins."""
+def encode_trial_start(row: TrialRow) -> dict[str, Any]:
+    """Return the columns of a trial that starts."""
     return {
         "block": row.block,
         "attempt": row.attempt,
@@ -75,14 +75,14 @@ def begun_columns(row: TrialRow) -> dict[str, Any]:
     }
 
 
-def ended_columns(row: TrialRow) -> dict[str, Any]:
-    """The columns that a trial gets at its end."""
+def encode_trial_end(row: TrialRow) -> dict[str, Any]:
+    """Return the columns that are set at the end of a trial."""
     return {
         "status": row.status,
         "reason": row.reason,
         "figures": _json(row.figures),
         "settings": _json(row.settings),
-        "seen": _json(None if row.seen is None else asdict(row.seen)),
+        "seen": _json(None if row.summary is None else asdict(row.summary)),
         "phases": _json(row.phases),
         "notes": json.dumps(row.notes),
         "telemetry": row.telemetry.name,
@@ -93,10 +93,10 @@ def ended_columns(row: TrialRow) -> dict[str, Any]:
     }
 
 
-def trial_row(row: sqlite3.Row, *, counts: bool) -> TrialRow:
-    """The trial of its columns."""
+def decode_trial(row: sqlite3.Row, *, counts: bool) -> TrialRow:
+    """Return the trial of its columns."""
 
-    # pydantic's decoder takes half the time of Python's, and keeps a name of 10,000 trials once.
+    # pydantic's decoder takes half the time of Python's, and shares equal strings of all trials.
     def value(name: str) -> Any:
         return None if row[name] is None else from_json(row[name])
 
@@ -113,7 +113,7 @@ def trial_row(row: sqlite3.Row, *, counts: bool) -> TrialRow:
         figures=value("figures"),
         settings=value("settings"),
         devices=tuple(from_json(row["devices"])),
-        seen=_seen(value("seen")),
+        summary=_seen(value("seen")),
         phases=value("phases"),
         notes=tuple(from_json(row["notes"])),
         telemetry=SamplesFile(row["telemetry"], row["telemetry_sha256"]),
@@ -137,7 +137,7 @@ def _seen(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
 
 
 def _latencies(values: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:
-    """Histograms as they were before JSON made lists of their pairs."""
+    """Return histograms with tuples in place of the lists of JSON."""
     if values is None:
         return None
     return {name: tuple(map(tuple, pairs)) for name, pairs in values.items()}

@@ -1,4 +1,4 @@
-"""The rows of the ledger as values."""
+"""Rows of the ledger as values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iostudy.workloads.definition import Histogram, Part
 
 
 class TrialStatus(StrEnum):
-    """How far a trial came. Only FINISHED trials of complete blocks count towards a verdict."""
+    """The status of a trial. Only FINISHED trials of complete blocks count for a verdict."""
 
     STARTED = "started"
     FINISHED = "finished"
@@ -39,12 +39,12 @@ class TrialRow:
     """One trial: one workload under one configuration in one attempt at one block.
 
     ``figures`` are the workload's, by the names and units of its definition; ``settings`` what was
-    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``seen`` is what the
+    read back while the trial ran (``block.scheduler@loop0`` -> ``bfq``). ``summary`` is what the
     machine did meanwhile; ``devices`` are those under test, which share the workload's files, none
     of them on top of another; ``phases`` are seconds spent in each phase. ``started_at`` is Unix
     time. ``telemetry`` names the Parquet file with the samples. ``counts`` tells that its whole
     block was finished and valid, so that verdicts use it. ``latencies`` and ``parts`` are the
-    workload's, see `iostudy.workloads.definition.Measured`.
+    workload's, see `iostudy.workloads.definition.Measurement`.
     """
 
     id: int
@@ -59,7 +59,7 @@ class TrialRow:
     figures: Mapping[str, float] | None = None
     settings: Mapping[str, str] | None = None
     devices: tuple[str, ...] = ()
-    seen: TelemetrySummary | None = None
+    summary: TelemetrySummary | None = None
     phases: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     telemetry: SamplesFile = NO_SAMPLES
@@ -69,17 +69,17 @@ class TrialRow:
 
     @property
     def device(self) -> str:
-        """The first of those under test, by which trials are compared; "" if there is none."""
+        """The first device under test, by which trials are compared; "" without any."""
         return next(iter(self.devices), "")
 
 
 @dataclass(frozen=True)
 class StudyRow:
-    """What was fixed before the first trial.
+    """The record of a study before its first trial.
 
-    ``root`` tells whether the study ran as root, ``offered`` the levels that the host offered for
-    factors that ask for them, ``left_out`` the configurations that it refused, with the reason:
-    with the study text, they give the same Study again.
+    ``root``: the study ran as root. ``offered`` are the levels that the host offered for factors
+    without listed levels. ``left_out`` are the refused configurations with the reason. Together
+    with the study text they give the same Study again.
     ``circumstances`` is the host inventory, versions and target as plain JSON values.
     """
 

@@ -1,15 +1,17 @@
-"""Telemetry samples beside the ledger: one Parquet file a trial."""
+"""Telemetry samples next to the ledger: one Parquet file per trial."""
 
 from __future__ import annotations
 
 import hashlib
 import io
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from iostudy.durable import write_whole
 from iostudy.errors import LedgerError, RecordError
 from iostudy.ledger.rows import SamplesFile
+from iostudy.safe_path import read_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,14 +22,17 @@ ReadSamples: TypeAlias = "Callable[[SamplesFile, tuple[str, ...]], Samples]"
 """`read_samples` of a folder."""
 
 FOLDER = "telemetry"
-FEWEST = 2
+_NAME = re.compile(rf"{FOLDER}/\d{{6,}}\.parquet")
+_MAX_BYTES = 1 << 30
+"""A day of 10 samples a second takes some hundred MiB."""
+MIN_SAMPLES = 2
 """Samples of a trial: at its beginning and at its end."""
 
 
 def write_samples(folder: Path, trial_id: int, samples: Samples) -> SamplesFile:
-    """Write a trial's samples durably below ``folder``; the file, for the ledger."""
+    """Write a trial's samples durably below ``folder``; return the file for the ledger."""
     buffer = io.BytesIO()
-    samples.table().write_parquet(buffer)
+    samples.to_table().write_parquet(buffer)
     name = f"{FOLDER}/{trial_id:06d}.parquet"
     path = folder / name
     content = buffer.getvalue()
@@ -36,19 +41,19 @@ def write_samples(folder: Path, trial_id: int, samples: Samples) -> SamplesFile:
         write_whole(path, content, follow_parent=False)
     except OSError as error:
         raise RecordError(
-            "to keep the samples of a trial",
+            "to write the samples of a trial",
             found=error.strerror or str(error),
             where=str(path),
-            remedy="make room on that file system; what was recorded before is kept, "
-            "and --resume goes on from there",
+            remedy="free space on that file system; earlier records are kept, "
+            "and --resume continues from there",
         ) from error
     return SamplesFile(name, hashlib.sha256(content).hexdigest())
 
 
 def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> Samples:
-    """The samples that `write_samples` wrote; LedgerError if the file is gone or damaged.
+    """Read the samples of `write_samples`; LedgerError if the file is missing or damaged.
 
-    ``columns`` are what the names of the wanted ones begin with.
+    ``columns`` are prefixes of the requested column names.
     """
     # Not at the top: most commands never read samples, and both are slow to load.
     import polars
@@ -57,24 +62,26 @@ def read_samples(folder: Path, file: SamplesFile, columns: tuple[str, ...]) -> S
 
     path = folder / file.name
     try:
-        content = path.read_bytes()
+        if not _NAME.fullmatch(file.name):
+            raise _samples_error("its name is not that of a telemetry file", path)
+        content = read_regular(path, _MAX_BYTES)
         if hashlib.sha256(content).hexdigest() != file.sha256:
-            raise _no_samples("it is damaged: its checksum is not the recorded one", path)
-        there = polars.read_parquet_schema(io.BytesIO(content))
-        wanted = [own for own in there if own == SECONDS or own.startswith(columns)]
+            raise _samples_error("it is damaged: its checksum differs from the recorded one", path)
+        schema = polars.read_parquet_schema(io.BytesIO(content))
+        wanted = [name for name in schema if name == SECONDS or name.startswith(columns)]
         table = polars.read_parquet(io.BytesIO(content), columns=wanted)
     except (OSError, polars.exceptions.PolarsError) as error:
-        said = str(error).strip() or type(error).__name__
-        raise _no_samples(said.splitlines()[0], path) from error
-    if SECONDS not in table.columns or table.height < FEWEST:
-        raise _no_samples("it holds no course of time", path)
-    return Samples.read(table)
+        detail = str(error).strip() or type(error).__name__
+        raise _samples_error(detail.splitlines()[0], path) from error
+    if SECONDS not in table.columns or table.height < MIN_SAMPLES:
+        raise _samples_error("it contains no time series", path)
+    return Samples.from_table(table)
 
 
-def _no_samples(found: str, path: Path) -> LedgerError:
+def _samples_error(found: str, path: Path) -> LedgerError:
     return LedgerError(
         "the samples of a trial",
         found=found,
         where=str(path),
-        remedy="bring the file back; verdicts and figures do not need it",
+        remedy="restore the file; verdicts and figures do not need it",
     )

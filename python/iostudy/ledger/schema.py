@@ -1,4 +1,4 @@
-"""The tables of the ledger, and the comparison of a file's schema with them."""
+"""Tables of the ledger and a check of a file's schema."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ CREATE TABLE candidate (
 CREATE TABLE outcome (winner TEXT, checksum TEXT NOT NULL DEFAULT '');
 """
 TABLES = ("study", "resumption", "trial", "complete_block", "given_up", "candidate", "outcome")
-"""The tables whose rows the head seals."""
+"""The tables whose rows the head covers."""
 
 
 def is_intact(connection: sqlite3.Connection) -> bool:
-    """Whether the file declares exactly the tables of `SCHEMA`."""
+    """Return whether the file declares exactly the tables of `SCHEMA`."""
     with closing(sqlite3.connect(":memory:")) as model:
         model.executescript(SCHEMA)
         return _objects(connection) == _objects(model)

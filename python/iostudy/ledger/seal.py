@@ -1,8 +1,8 @@
-"""The seal of a ledger: a small file with the newest head, outside of SQLite.
+"""Seal of a ledger: a small file with the newest head, outside of SQLite.
 
-A log of SQLite that was cut or lost leaves an earlier ledger that is whole in itself. The seal
-shows that finished trials are missing. It has two slots, which changes write in turn, so that a
-crash can damage the newer one alone; then the seal is a change behind, which takes nothing away.
+A truncated or lost SQLite log leaves an earlier ledger that is consistent in itself. The seal shows
+that finished trials are missing. Changes write its two slots in turn, so that a crash can damage
+only the newer one. The seal is then one change behind, which loses no protection of older rows.
 """
 
 from __future__ import annotations
@@ -13,34 +13,34 @@ from pathlib import Path
 from iostudy.durable import write_whole
 from iostudy.errors import LedgerError
 from iostudy.ledger.checksums import Head, checksum
-from iostudy.ledger.errors import not_recorded
-from iostudy.safe_path import open_regular, read_at_most
+from iostudy.ledger.errors import write_failed
+from iostudy.safe_path import open_regular, read_regular
 
 FILE_NAME = "ledger.seal"
 _SLOT_BYTES = 512
-"""The smallest sector of a disk, which is written whole or not at all."""
+"""The smallest sector of a disk, which is written atomically."""
 _SLOTS = 2
 _KIND = "seal"
 
 
 class SealWriter:
-    """The seal of a ledger that is written to. Raises RecordError where that fails."""
+    """Writer of the seal of a ledger. Raises RecordError if a write fails."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME
         try:
             self._file = os.fdopen(open_regular(self._path, os.O_RDWR), "r+b", buffering=0)
         except OSError as error:
-            raise not_recorded(self._path, error.strerror or str(error)) from error
+            raise write_failed(self._path, error.strerror or str(error)) from error
 
     def write(self, head: Head) -> None:
         """Make the head durable."""
         try:
             place = head.changes % _SLOTS * _SLOT_BYTES
-            os.pwrite(self._file.fileno(), _encoded(head), place)
+            os.pwrite(self._file.fileno(), _encode_slot(head), place)
             os.fdatasync(self._file.fileno())
         except OSError as error:
-            raise not_recorded(self._path, error.strerror or str(error)) from error
+            raise write_failed(self._path, error.strerror or str(error)) from error
 
     def close(self) -> None:
         """Release the file."""
@@ -48,50 +48,43 @@ class SealWriter:
 
 
 def create(folder: Path, head: Head) -> None:
-    """Write the seal of a new ledger durably; RecordError where that fails."""
+    """Write the seal of a new ledger durably; RecordError if that fails."""
     path = folder / FILE_NAME
     try:
-        write_whole(path, _SLOTS * _encoded(head))
+        write_whole(path, _SLOTS * _encode_slot(head))
     except OSError as error:
-        raise not_recorded(path, error.strerror or str(error)) from error
+        raise write_failed(path, error.strerror or str(error)) from error
 
 
 def read(folder: Path) -> Head | None:
-    """The newest head that the seal holds; None where there is no seal, or no slot is whole."""
+    """Return the newest head of the seal; None without a seal or an intact slot."""
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        descriptor = os.open(folder / FILE_NAME, flags)
+        content = read_regular(folder / FILE_NAME, _SLOTS * _SLOT_BYTES)
     except OSError:
         return None
-    try:
-        content = read_at_most(descriptor, _SLOTS * _SLOT_BYTES)
-    except OSError:
-        return None
-    finally:
-        os.close(descriptor)
     slots = (content[start : start + _SLOT_BYTES] for start in range(0, len(content), _SLOT_BYTES))
-    heads = [head for slot in slots if (head := _decoded(slot)) is not None]
+    heads = [head for slot in slots if (head := _decode_slot(slot)) is not None]
     return max(heads, key=lambda head: head.changes, default=None)
 
 
-def require_sealed(folder: Path, seal: Head | None, head: Head) -> None:
-    """LedgerError unless a ledger with this head holds all that its seal, read before, has seen.
+def check_seal(folder: Path, seal: Head | None, head: Head) -> None:
+    """Raise LedgerError if a ledger with this head lacks changes of its seal, read before.
 
-    The ledger may be ahead: its writer was stopped before it wrote the seal, or is at work now.
+    The ledger may be ahead: its writer was stopped before it wrote the seal, or is active.
     """
     where = str(folder / FILE_NAME)
     if seal is None:
         raise LedgerError(
             "the seal of the ledger",
-            found="it is missing or damaged, so that trials may be missing from the ledger unseen",
+            found="it is missing or damaged, so missing trials cannot be detected",
             where=where,
-            remedy="bring the file back from a copy of the output folder; copy ledger.sqlite, "
+            remedy="restore the file from a copy of the output folder; copy ledger.sqlite, "
             "ledger.sqlite-wal and ledger.seal together",
         )
     if seal.changes > head.changes or (seal.changes == head.changes and seal != head):
         raise LedgerError(
-            "a ledger with all that was recorded",
-            found=f"it ends at change {head.changes}, with {head.rows} rows; its seal has seen "
+            "a ledger with all recorded trials",
+            found=f"it ends at change {head.changes}, with {head.rows} rows; its seal is of "
             f"change {seal.changes}, with {seal.rows} rows",
             where=where,
             remedy="restore ledger.sqlite with ledger.sqlite-wal from a copy of the output folder, "
@@ -99,12 +92,12 @@ def require_sealed(folder: Path, seal: Head | None, head: Head) -> None:
         )
 
 
-def _encoded(head: Head) -> bytes:
+def _encode_slot(head: Head) -> bytes:
     words = (*map(str, head.values()), checksum(_KIND, head.values()))
     return " ".join(words).ljust(_SLOT_BYTES - 1).encode() + b"\n"
 
 
-def _decoded(slot: bytes) -> Head | None:
+def _decode_slot(slot: bytes) -> Head | None:
     try:
         changes, rows, total, own = slot.decode("ascii").split()
         head = Head.from_values(int(changes), int(rows), total)

@@ -1,4 +1,4 @@
-"""What the ledger of a search keeps beside its trials: the candidates, and how it ended."""
+"""Record of the candidates and the outcome of a search."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 import sqlite3
 from collections.abc import Iterable
 
-from iostudy.ledger.encoding import decoded
-from iostudy.ledger.store import Ledger, writable
+from iostudy.ledger.encoding import decode_row
+from iostudy.ledger.store import Ledger, require_writable
 from iostudy.study.search import Candidate, Outcome
 
 
 class SearchRecord:
-    """The candidates of a search and its outcome; every change is on disk when a method returns.
+    """The candidates of a search and its outcome; every change is durable on return.
 
     Raises LedgerError and RecordError as the ledger does.
     """
@@ -21,13 +21,13 @@ class SearchRecord:
         self._tables = ledger.tables
 
     def candidates(self) -> tuple[Candidate, ...]:
-        """All that have entered, by their numbers."""
+        """Return all candidates in the order of their numbers."""
         path, rows = self._tables.path, self._tables.read("candidate")
-        return tuple(decoded(path, "candidate", row, _candidate) for row in rows)
+        return tuple(decode_row(path, "candidate", row, _candidate) for row in rows)
 
     def enter(self, candidates: Iterable[Candidate]) -> None:
-        """Record candidates before their first trial, all of them or none."""
-        with writable(self._tables).changing() as change:
+        """Record candidates before their first trial, in one transaction."""
+        with require_writable(self._tables).transaction() as change:
             for each in candidates:
                 change.insert(
                     "candidate",
@@ -39,19 +39,19 @@ class SearchRecord:
                 )
 
     def refuse(self, label: str, reason: str) -> None:
-        """Record why a candidate is run no more."""
+        """Record why a candidate is refused."""
         rows = self._tables.read("candidate")
         (number,) = (row["number"] for row in rows if row["label"] == label)
-        with writable(self._tables).changing() as change:
+        with require_writable(self._tables).transaction() as change:
             change.update("candidate", number, refused=reason)
 
     def end(self, outcome: Outcome) -> None:
-        """Record how the search ended; it ends once."""
-        with writable(self._tables).changing() as change:
+        """Record the outcome of the search, once."""
+        with require_writable(self._tables).transaction() as change:
             change.insert("outcome", winner=outcome.winner)
 
     def outcome(self) -> Outcome | None:
-        """How the search ended; None as long as it has not."""
+        """Return the outcome of the search; None before its end."""
         rows = self._tables.read("outcome")
         return Outcome(rows[0]["winner"]) if rows else None
 

@@ -1,10 +1,10 @@
-"""What a search has found, as the ledger holds it."""
+"""Recorded search with its trials, candidates and outcome."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from iostudy.ledger.given_up import GivenUp
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.study.model import Study
 from iostudy.study.search import Candidate, Outcome
@@ -12,9 +12,9 @@ from iostudy.study.search import Candidate, Outcome
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a ledger holds of a search: ``outcome`` is None as long as it has not ended.
+    """A recorded search; ``outcome`` is None before its end.
 
-    ``study`` has the candidates as its configurations, but for those that were refused.
+    ``study`` has the accepted candidates as its configurations.
     """
 
     study: Study
@@ -22,4 +22,4 @@ class SearchResult:
     rows: tuple[TrialRow, ...]
     candidates: tuple[Candidate, ...]
     outcome: Outcome | None
-    given_up: tuple[GivenUp, ...] = ()
+    given_up: tuple[AbandonedWorkload, ...] = ()

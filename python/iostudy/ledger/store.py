@@ -1,4 +1,4 @@
-"""The ledger on disk: one SQLite file in WAL mode with its seal, every commit durable."""
+"""Ledger on disk: one SQLite file in WAL mode with a seal and durable commits."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from iostudy.errors import LedgerError
 from iostudy.ledger import schema, seal
 from iostudy.ledger.checksums import Head
 from iostudy.ledger.encoding import (
-    begun_columns,
-    decoded,
-    ended_columns,
-    study_columns,
-    study_row,
-    trial_row,
+    decode_row,
+    decode_study,
+    decode_trial,
+    encode_study,
+    encode_trial_end,
+    encode_trial_start,
 )
 from iostudy.ledger.errors import (
-    damaged,
-    not_readable,
-    not_recorded,
-    of_another_version,
+    damaged_ledger,
+    incompatible_version,
     sqlite_errors,
+    unreadable_ledger,
+    write_failed,
 )
 from iostudy.ledger.rows import StudyRow, TrialRow, TrialStatus
 from iostudy.ledger.schema import SCHEMA_VERSION
-from iostudy.ledger.tables import SealedTables, Tables, change, write_head
+from iostudy.ledger.tables import SealedTables, Tables, begin_transaction, write_head
 
 FILE_NAME = "ledger.sqlite"
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
-"""Of the files that SQLite opens: itself, log, index of the log and rollback journal."""
+"""Suffixes of the files that SQLite opens: database, log, log index, rollback journal."""
 _FORMAT_VERSIONS, _WAL = slice(18, 20), b"\2\2"
-"""Bytes of the header that say that there is a log (sqlite.org/fileformat2.html, 1.3.3)."""
+"""Header bytes that declare WAL mode (sqlite.org/fileformat2.html, 1.3.3)."""
 
 
 class Ledger:
-    """The durable record of one study. Every method returns after its change is on disk.
+    """The durable record of one study. Every change is on disk when a method returns.
 
     Raises LedgerError for a file that is missing, of another version or damaged (a damaged file is
-    never written to), RecordError for what cannot be written down.
+    never written), RecordError if a write fails.
     """
 
     def __init__(self, folder: Path, tables: Tables) -> None:
@@ -53,17 +53,17 @@ class Ledger:
 
     @classmethod
     def create(cls, folder: Path, study: StudyRow) -> Ledger:
-        """Begin a ledger; LedgerError in a folder that holds one."""
+        """Create a ledger; LedgerError in a folder that contains one."""
         path = folder / FILE_NAME
-        refuse_occupied(folder)
+        refuse_existing_study(folder)
         _write_new(path, study)
         return cls(folder, SealedTables(path, _connect(path)))
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Ledger:
-        """Open the ledger of a folder and check that every row is what was recorded.
+        """Open the ledger of a folder and verify every row.
 
-        ``read_only`` works for those who may only read it, and on media that cannot be written.
+        ``read_only`` needs no write permission and works on read-only media.
         """
         path = folder / FILE_NAME
         if not path.is_file():
@@ -71,11 +71,10 @@ class Ledger:
                 "an output folder of a study",
                 found=f"there is no {FILE_NAME} in it",
                 where=str(folder),
-                remedy="give the folder that `iostudy run` wrote, or run the study first",
+                remedy="give the output folder of `iostudy run`, or run the study first",
             )
-        if not read_only:
-            _refuse_links(path)
-        reader = _verified(path)
+        _refuse_links(path, written_to=not read_only)
+        reader = _open_verified(path)
         if read_only:
             return cls(folder, reader)
         # Only now: SQLite writes to the file as soon as a writer opens it.
@@ -89,14 +88,16 @@ class Ledger:
             self.tables.close()
 
     def study(self) -> StudyRow:
-        """What was fixed before the first trial."""
+        """Return the record of the study."""
         rows = self.tables.read("study")
         if len(rows) != 1:
-            raise damaged(self.tables.path, f"table study has {len(rows)} rows, and must have 1")
-        return decoded(self.tables.path, "study", rows[0], study_row)
+            raise damaged_ledger(
+                self.tables.path, f"table study has {len(rows)} rows, and must have 1"
+            )
+        return decode_row(self.tables.path, "study", rows[0], decode_study)
 
     def rows(self) -> tuple[TrialRow, ...]:
-        """Every trial in the order they were begun."""
+        """Return every trial in the order of their starts."""
         complete = {
             (row["workload"], row["block"], row["attempt"])
             for row in self.tables.read("complete_block")
@@ -104,76 +105,76 @@ class Ledger:
 
         def trial(row: sqlite3.Row) -> TrialRow:
             own = (row["workload"], row["block"], row["attempt"])
-            return trial_row(row, counts=own in complete)
+            return decode_trial(row, counts=own in complete)
 
         path = self.tables.path
-        return tuple(decoded(path, "trial", row, trial) for row in self.tables.read("trial"))
+        return tuple(decode_row(path, "trial", row, trial) for row in self.tables.read("trial"))
 
     def begin(self, row: TrialRow) -> int:
-        """Record that a trial begins (its id is given out here) before anything is changed."""
-        # A trial that only begins has no result to lose: its seal would cost a sync for nothing.
-        with self._writable.changing(sealed=False) as change:
-            return change.insert("trial", **begun_columns(row))
+        """Record the start of a trial before any change; return its new id."""
+        # A started trial has no result to lose, so the sync of its seal is saved.
+        with self._writable.transaction(sealed=False) as change:
+            return change.insert("trial", **encode_trial_start(row))
 
     def finish(self, row: TrialRow) -> None:
-        """Record how the trial of ``row.id`` ended. A trial ends once."""
-        with self._writable.changing() as change:
+        """Record the end of the trial ``row.id``, once."""
+        with self._writable.transaction() as change:
             begun = change.row("trial", row.id)["status"] == TrialStatus.STARTED
             assert begun, f"trial {row.id} ended twice"
-            change.update("trial", row.id, **ended_columns(row))
+            change.update("trial", row.id, **encode_trial_end(row))
 
     def complete(self, workload: str, block: int, attempt: int) -> None:
-        """Record that a block is whole and valid: from now on its trials count."""
-        with self._writable.changing() as change:
+        """Record that a block is complete and valid, so that its trials count."""
+        with self._writable.transaction() as change:
             change.insert("complete_block", workload=workload, block=block, attempt=attempt)
 
     def resume(self, started_at: float, circumstances: Mapping[str, Any]) -> None:
-        """Record that the study goes on after a stop, and under which circumstances."""
-        with self._writable.changing() as change:
+        """Record a resumption of the study with its circumstances."""
+        with self._writable.transaction() as change:
             values = {"started_at": started_at, "circumstances": json.dumps(circumstances)}
             change.insert("resumption", **values)
 
     def interrupt(self, reason: str) -> int:
-        """Mark the trials that were begun and never ended; how many there were."""
+        """Mark started trials without an end as interrupted; return their number."""
         rows = self.tables.read("trial")
         begun = [row["id"] for row in rows if row["status"] == TrialStatus.STARTED]
-        with self._writable.changing() as change:
+        with self._writable.transaction() as change:
             for number in begun:
                 change.update("trial", number, status=TrialStatus.INTERRUPTED, reason=reason)
         return len(begun)
 
     @property
     def _writable(self) -> SealedTables:
-        return writable(self.tables)
+        return require_writable(self.tables)
 
 
-def writable(tables: Tables) -> SealedTables:
-    """The same tables; RecordError if they were opened to be read alone."""
+def require_writable(tables: Tables) -> SealedTables:
+    """Return the same tables; RecordError if they are read-only."""
     if not isinstance(tables, SealedTables):
-        raise not_recorded(tables.path, "the ledger was opened readonly")
+        raise write_failed(tables.path, "the ledger was opened readonly")
     return tables
 
 
-def refuse_occupied(folder: Path) -> None:
-    """LedgerError if the folder holds a study already."""
+def refuse_existing_study(folder: Path) -> None:
+    """Raise LedgerError if the folder already contains a study."""
     if (folder / FILE_NAME).exists():
         raise LedgerError(
             "an output folder without a study",
-            found="it holds one already",
+            found="it already contains one",
             where=str(folder),
-            remedy="go on with that study by --resume, or give another folder with --out",
+            remedy="resume that study with --resume, or give another folder with --out",
         )
 
 
-def _verified(path: Path) -> Tables:
-    """The tables of a ledger, of one moment even while another process writes."""
+def _open_verified(path: Path) -> Tables:
+    """Open a consistent snapshot of a ledger's tables and verify it, also during writes."""
     sealed = seal.read(path.parent)  # first, as the ledger may only get ahead of it
     tables = Tables(path, _connect_read_only(path))
     try:
-        with sqlite_errors(path, not_readable):
+        with sqlite_errors(path, unreadable_ledger):
             tables.connection.execute("BEGIN")
             _require_schema(path, tables.connection)
-        seal.require_sealed(path.parent, sealed, tables.verified())
+        seal.check_seal(path.parent, sealed, tables.verify())
     except BaseException:
         tables.connection.close()
         raise
@@ -184,58 +185,62 @@ def _require_schema(path: Path, connection: sqlite3.Connection) -> None:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     intact = schema.is_intact(connection)
     if version == 0 or (intact and version != SCHEMA_VERSION):
-        raise damaged(path, f"the file is empty, or its header is damaged (version {version})")
+        raise damaged_ledger(
+            path, f"the file is empty, or its header is damaged (version {version})"
+        )
     if version != SCHEMA_VERSION:
-        raise of_another_version(path, version, SCHEMA_VERSION)
+        raise incompatible_version(path, version, SCHEMA_VERSION)
     if not intact:
-        raise damaged(path, "its tables are not declared as they were made")
+        raise damaged_ledger(path, "its schema differs from the original one")
 
 
 def _open_writable(path: Path) -> SealedTables:
     connection = _connect(path)
-    with sqlite_errors(path, not_readable):
+    with sqlite_errors(path, unreadable_ledger):
         check = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if check != "ok":
         connection.close()
-        raise damaged(path, f"SQLite says: {check}")
+        raise damaged_ledger(path, f"SQLite says: {check}")
     return SealedTables(path, connection)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    _refuse_links(path)
-    with sqlite_errors(path, not_readable):
-        connection = _prepared(sqlite3.connect(path))
+    _refuse_links(path, written_to=True)
+    with sqlite_errors(path, unreadable_ledger):
+        connection = _configure_connection(sqlite3.connect(path))
         # In WAL mode only FULL syncs at every commit, which is what makes a trial durable.
         connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 
-def _refuse_links(path: Path) -> None:
-    """LedgerError for a file that SQLite would write to elsewhere: a link, or a second name."""
+def _refuse_links(path: Path, *, written_to: bool) -> None:
+    """Raise LedgerError for a symbolic link, or for several hard links of a file to write to."""
     for file in (path.with_name(path.name + suffix) for suffix in _SQLITE_SUFFIXES):
         with suppress(FileNotFoundError):
             status = file.lstat()
-            if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            if not stat.S_ISREG(status.st_mode) or (written_to and status.st_nlink > 1):
                 raise LedgerError(
-                    "a ledger that is a file of its own",
-                    found="a link, a file with several names or no regular file",
+                    "a ledger that is a regular file with one name",
+                    found="a link, a file with several names, or not a regular file",
                     where=str(file),
-                    remedy="see who has put it there; copy the folder, and resume in the copy",
+                    remedy="find out who created it; copy the folder, and resume in the copy",
                 )
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
-    """Without a log beside it nobody writes to the file, and SQLite may take it for immutable.
+    """Connect read-only; without a log the file is immutable and SQLite creates no other file.
 
-    Then it needs to make no file of its own (sqlite.org/wal.html, "Read-Only Databases").
+    See sqlite.org/wal.html, "Read-Only Databases".
     """
     is_written_to = path.with_name(f"{path.name}-wal").exists()
     mode = "mode=ro" if is_written_to else "mode=ro&immutable=1"
-    with sqlite_errors(path, not_readable):
-        return _prepared(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True))
+    with sqlite_errors(path, unreadable_ledger):
+        return _configure_connection(
+            sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)
+        )
 
 
-def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _configure_connection(connection: sqlite3.Connection) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     # Damaged text comes back changed, not as an error, so that its checksum names the row.
     connection.text_factory = lambda text: text.decode(errors="surrogateescape")
@@ -243,14 +248,14 @@ def _prepared(connection: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def _write_new(path: Path, study: StudyRow) -> None:
-    """Make it in memory and write it whole: never half a ledger, and through no link."""
-    with sqlite_errors(path, not_recorded), closing(sqlite3.connect(":memory:")) as connection:
-        _prepared(connection).executescript(schema.SCHEMA)
+    """Create the ledger in memory and write it atomically, without following links."""
+    with sqlite_errors(path, write_failed), closing(sqlite3.connect(":memory:")) as connection:
+        _configure_connection(connection).executescript(schema.SCHEMA)
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
         empty = write_head(connection, Head())
         connection.commit()
-        with change(path, connection, empty) as first:
-            first.insert("study", **study_columns(study))
+        with begin_transaction(path, connection, empty) as first:
+            first.insert("study", **encode_study(study))
         image = bytearray(connection.serialize())
         image[_FORMAT_VERSIONS] = _WAL
         seal.create(path.parent, first.head)

@@ -1,4 +1,4 @@
-"""Studies and searches as their output folders record them."""
+"""Studies and searches in their output folders."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.ledger.given_up import GivenUp, GivenUpRecord
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload, AbandonedWorkloadRecord
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
 from iostudy.ledger.search_result import SearchResult
 from iostudy.ledger.store import FILE_NAME, Ledger
-from iostudy.study.candidates import with_candidates
+from iostudy.study.candidates import add_candidates
 from iostudy.study.model import Study
+from iostudy.study.privileges import adapt_to_user
 from iostudy.study.schema import parse
 from iostudy.study.search import Outcome
-from iostudy.study.user import for_user
 
 CONFIRMATION = "confirmation"
-"""The folder of the confirmation in that of the search; its study file has the same name."""
+"""The subfolder of a search's confirmation; its study file has the same name."""
 
 
 @contextmanager
 def open_ledger(folder: Path) -> Iterator[Ledger]:
-    """The ledger of an output folder, to read it."""
+    """Open the ledger of an output folder read-only."""
     ledger = Ledger.open(folder, read_only=True)
     try:
         yield ledger
@@ -33,24 +33,24 @@ def open_ledger(folder: Path) -> Iterator[Ledger]:
 
 
 def recorded_study(row: StudyRow) -> Study:
-    """The Study that a ledger's record describes, with what the host offered and refused."""
+    """Return the Study of a ledger's record, with offered levels and refused configurations."""
     study = parse(row.text, where=f"{row.name} in the ledger", name=row.name)
-    return for_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
+    return adapt_to_user(study, root=row.root).with_offered(row.offered).without(row.left_out)
 
 
 def read_study(ledger: Ledger) -> Study:
-    """The Study that a ledger holds, with all candidates if it is a search."""
-    return with_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
+    """Return the Study of a ledger, with all candidates if it is a search."""
+    return add_candidates(recorded_study(ledger.study()), SearchRecord(ledger).candidates())
 
 
-def given_up_in(folder: Path) -> tuple[GivenUp, ...]:
-    """The workloads that the study of an output folder gave up."""
+def read_abandoned_workloads(folder: Path) -> tuple[AbandonedWorkload, ...]:
+    """Return the workloads that the study of an output folder gave up."""
     with open_ledger(folder) as ledger:
-        return GivenUpRecord(ledger).all()
+        return AbandonedWorkloadRecord(ledger).all()
 
 
 def read_search(folder: Path) -> SearchResult | None:
-    """The search of an output folder; None where it holds another study."""
+    """Return the search of an output folder; None for other studies."""
     with open_ledger(folder) as ledger:
         row, record = ledger.study(), SearchRecord(ledger)
         study = recorded_study(row)
@@ -58,43 +58,43 @@ def read_search(folder: Path) -> SearchResult | None:
             return None
         candidates = record.candidates()
         return SearchResult(
-            study=with_candidates(study, candidates),
+            study=add_candidates(study, candidates),
             row=row,
             rows=ledger.rows(),
             candidates=candidates,
             outcome=record.outcome(),
-            given_up=GivenUpRecord(ledger).all(),
+            given_up=AbandonedWorkloadRecord(ledger).all(),
         )
 
 
-def confirmation_in(folder: Path) -> Path | None:
-    """Where the confirmation of a search is recorded; None where it has not begun."""
+def find_confirmation(folder: Path) -> Path | None:
+    """Return the folder of a search's confirmation; None before its start."""
     own = folder / CONFIRMATION
     return own if (own / FILE_NAME).exists() else None
 
 
-def deciding(folder: Path) -> Path:
-    """The folder whose ledger decides: that of a search's confirmation, or the folder itself.
+def find_verdict_folder(folder: Path) -> Path:
+    """Return the folder with the verdicts: that of a search's confirmation, or the folder itself.
 
-    UsageError where a search has nothing to decide by, or not yet.
+    UsageError if a search has no winner or no confirmation yet.
     """
-    found = read_search(folder)
-    if found is None:
+    result = read_search(folder)
+    if result is None:
         return folder
-    if found.outcome == Outcome(None):
+    if result.outcome == Outcome(None):
         raise UsageError(
             "a configuration that is better than the default",
-            found="the search found none that was ahead of it",
+            found="no candidate of the search leads the default",
             where=str(folder),
-            remedy="keep what you have; --configuration LABEL keeps a candidate that you choose",
+            remedy="keep the default, or choose a candidate with --configuration LABEL",
         )
-    confirmed = confirmation_in(folder)
+    confirmed = find_confirmation(folder)
     if confirmed is None:
         raise UsageError(
-            "the winner of a search, confirmed in fresh blocks",
-            found="the search has not come to its confirmation",
+            "a confirmed winner of the search",
+            found="the search has no confirmation yet",
             where=str(folder),
-            remedy="go on with `iostudy run --resume`, or choose yourself with "
+            remedy="continue with `iostudy run --resume`, or choose a candidate with "
             "--configuration LABEL",
         )
     return confirmed

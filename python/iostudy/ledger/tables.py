@@ -11,41 +11,41 @@ from typing import Any
 from iostudy.errors import LedgerError
 from iostudy.ledger.checksums import Head, checksum
 from iostudy.ledger.errors import (
-    changed_by_another,
-    damaged,
-    not_readable,
-    not_recorded,
+    concurrent_writer,
+    damaged_ledger,
     sqlite_errors,
+    unreadable_ledger,
+    write_failed,
 )
 from iostudy.ledger.schema import TABLES
 from iostudy.ledger.seal import SealWriter
 
 _HEAD = "head"
-_MOST_NAMED = 5
-"""Damaged rows that an error names; it counts the others."""
+_MAX_NAMED_ROWS = 5
+"""Most damaged rows that an error names."""
 
 
 class Tables:
-    """The rows of a ledger. What is read is what was recorded, or LedgerError names the row."""
+    """The rows of a ledger. Reads verify checksums; LedgerError names a damaged row."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self.connection = connection
 
     def read(self, table: str) -> list[sqlite3.Row]:
-        """All rows of a table in the order of their keys; the first column is the key."""
-        with sqlite_errors(self.path, not_readable):
+        """Return all rows of a table in key order; the first column is the key."""
+        with sqlite_errors(self.path, unreadable_ledger):
             rows = self._scan(table)
-        if wrong := [f"{table} {row[0]}" for row in rows if not _is_whole(table, row)]:
-            raise damaged(self.path, _named(wrong))
+        if wrong := [f"{table} {row[0]}" for row in rows if not _is_intact(table, row)]:
+            raise damaged_ledger(self.path, _list_damaged_rows(wrong))
         return rows
 
-    def verified(self) -> Head:
-        """The head, after every row was checked; LedgerError names what is damaged or missing."""
+    def verify(self) -> Head:
+        """Verify every row and return the head; LedgerError names damaged or missing rows."""
         wrong, intact, head = list[str](), list[str](), Head()
         for table in (_HEAD, *TABLES):
             rows, stopped = self._readable(table)
-            bad = {row[0] for row in rows if not _is_whole(table, row)}
+            bad = {row[0] for row in rows if not _is_intact(table, row)}
             wrong += [f"{table} {key}" for key in bad]
             wrong += [f"{table} after row {len(rows)}: {stopped}"] if stopped else []
             intact.append(f"{len(rows) - len(bad)} of {table}")
@@ -53,29 +53,31 @@ class Tables:
                 for row in rows:
                     head = head.with_row(row["checksum"])
         if wrong:
-            raise damaged(self.path, f"{_named(wrong)}; intact rows: {', '.join(intact)}")
-        return self._agreeing(head)
+            raise damaged_ledger(
+                self.path, f"{_list_damaged_rows(wrong)}; intact rows: {', '.join(intact)}"
+            )
+        return self._check_head(head)
 
-    def own_head(self) -> Head:
-        """The head as the ledger holds it; LedgerError if it is missing or damaged."""
+    def stored_head(self) -> Head:
+        """Return the stored head; LedgerError if it is missing or damaged."""
         rows = self.read(_HEAD)
         if len(rows) != 1:
-            raise damaged(self.path, f"table {_HEAD} has {len(rows)} rows, and must have 1")
+            raise damaged_ledger(self.path, f"table {_HEAD} has {len(rows)} rows, and must have 1")
         row = rows[0]
         return Head.from_values(row["changes"], row["rows"], row["total"])
 
-    def _agreeing(self, found: Head) -> Head:
-        own = self.own_head()
+    def _check_head(self, found: Head) -> Head:
+        own = self.stored_head()
         if (own.rows, own.total) != (found.rows, found.total):
-            counts = f"{found.rows} rows, of which each is whole; the head counts {own.rows}"
-            raise damaged(self.path, f"{counts}: rows are lost, doubled or outdated")
+            counts = f"{found.rows} rows, each intact; the head counts {own.rows}"
+            raise damaged_ledger(self.path, f"{counts}: rows are lost, duplicated or outdated")
         return own
 
     def _readable(self, table: str) -> tuple[list[sqlite3.Row], str]:
-        """The rows up to the first that SQLite cannot read, and what it says of that one."""
+        """Return the rows before the first unreadable one, and its error."""
         rows: list[sqlite3.Row] = []
         try:
-            with sqlite_errors(self.path, damaged):
+            with sqlite_errors(self.path, damaged_ledger):
                 for row in self._cursor(table):
                     rows.append(row)  # noqa: PERF402 - those before an error are kept
         except LedgerError as error:
@@ -93,17 +95,17 @@ class Tables:
 
 
 class SealedTables(Tables):
-    """The tables of a ledger that this process writes to."""
+    """The tables of a ledger opened for writing."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         super().__init__(path, connection)
-        self._head = self.own_head()
+        self._head = self.stored_head()
         self._seal = SealWriter(path.parent)
 
     @contextmanager
-    def changing(self, *, sealed: bool = True) -> Iterator[Change]:
-        """A transaction, on disk at the end of the context; with its seal, if that is wanted."""
-        with change(self.path, self.connection, self._head) as changed:
+    def transaction(self, *, sealed: bool = True) -> Iterator[LedgerTransaction]:
+        """Open a transaction, durable at the end of the context; ``sealed`` updates the seal."""
+        with begin_transaction(self.path, self.connection, self._head) as changed:
             yield changed
         if changed.head != self._head:
             self._head = changed.head
@@ -115,8 +117,8 @@ class SealedTables(Tables):
         self._seal.close()
 
 
-class Change:
-    """Rows written in one transaction, each with its checksum."""
+class LedgerTransaction:
+    """Writer of rows with checksums in one transaction."""
 
     def __init__(self, tables: Tables, head: Head) -> None:
         self._tables = tables
@@ -124,7 +126,7 @@ class Change:
         self.head = head
 
     def insert(self, table: str, **values: Any) -> int:
-        """Add a row; its key."""
+        """Add a row and return its key."""
         names, marks = ", ".join(values), ", ".join("?" * len(values))
         cursor = self._connection.execute(
             f"INSERT INTO {table} ({names}) VALUES ({marks})", tuple(values.values())
@@ -134,7 +136,7 @@ class Change:
         return cursor.lastrowid
 
     def update(self, table: str, key: int, **values: Any) -> None:
-        """Replace values of the row with that key."""
+        """Replace values of the row with this key."""
         self.head = self.head.without_row(self.row(table, key)["checksum"])
         names = ", ".join(f"{name}=?" for name in values)
         self._connection.execute(
@@ -143,37 +145,39 @@ class Change:
         self._sign(table, key)
 
     def _sign(self, table: str, key: int) -> None:
-        # Over the values as SQLite gives them back, since a column may have converted them.
+        # Over the values as SQLite returns them, because a column may convert them.
         own = checksum(table, _content(self.row(table, key)))
         self._connection.execute(f"UPDATE {table} SET checksum=? WHERE rowid=?", (own, key))
         self.head = self.head.with_row(own)
 
     def row(self, table: str, key: int) -> sqlite3.Row:
-        """The row with that key."""
+        """Return the row with this key."""
         query = f"SELECT rowid AS key, * FROM {table} WHERE rowid=?"
         row: sqlite3.Row = self._connection.execute(query, (key,)).fetchone()
         return row
 
 
 @contextmanager
-def change(path: Path, connection: sqlite3.Connection, head: Head) -> Iterator[Change]:
-    """A transaction on a ledger with that head; LedgerError if another process has written to it.
+def begin_transaction(
+    path: Path, connection: sqlite3.Connection, head: Head
+) -> Iterator[LedgerTransaction]:
+    """Open a transaction on a ledger with this head; LedgerError after another process's write.
 
-    The `Change` has the new head afterwards; without a change of any row it is the old one.
+    The `LedgerTransaction` has the new head afterwards, or the old one without any change.
     """
     tables = Tables(path, connection)
-    with sqlite_errors(path, not_recorded), connection:
+    with sqlite_errors(path, write_failed), connection:
         connection.execute("BEGIN IMMEDIATE")
-        if tables.own_head() != head:
-            raise changed_by_another(path)
-        changed = Change(tables, head)
+        if tables.stored_head() != head:
+            raise concurrent_writer(path)
+        changed = LedgerTransaction(tables, head)
         yield changed
         if changed.head != head:
             changed.head = write_head(connection, changed.head)
 
 
 def write_head(connection: sqlite3.Connection, head: Head) -> Head:
-    """Replace the head of the ledger by one with another change counted; that one."""
+    """Replace the head of the ledger by one with the next change number, and return it."""
     new = Head(head.changes + 1, head.rows, head.total)
     connection.execute("DELETE FROM head")
     values = (*new.values(), checksum(_HEAD, new.values()))
@@ -181,15 +185,15 @@ def write_head(connection: sqlite3.Connection, head: Head) -> Head:
     return new
 
 
-def _is_whole(table: str, row: sqlite3.Row) -> bool:
+def _is_intact(table: str, row: sqlite3.Row) -> bool:
     return bool(row["checksum"] == checksum(table, _content(row)))
 
 
 def _content(row: sqlite3.Row) -> tuple[Any, ...]:
-    """All columns but the key, which comes first, and the checksum, which comes last."""
+    """Return all columns but the key (first) and the checksum (last)."""
     return tuple(row)[1:-1]
 
 
-def _named(wrong: Sequence[str]) -> str:
-    more = f" and {len(wrong) - _MOST_NAMED} more" if len(wrong) > _MOST_NAMED else ""
-    return f"damaged (row of table): {', '.join(wrong[:_MOST_NAMED])}{more}"
+def _list_damaged_rows(wrong: Sequence[str]) -> str:
+    more = f" and {len(wrong) - _MAX_NAMED_ROWS} more" if len(wrong) > _MAX_NAMED_ROWS else ""
+    return f"damaged (row of table): {', '.join(wrong[:_MAX_NAMED_ROWS])}{more}"

@@ -1,1 +1,1 @@
-"""The machine under test: settings, workload and telemetry of one trial behind one protocol."""
+"""Machine under test: settings, workload and telemetry of a trial behind one protocol."""

@@ -1,19 +1,19 @@
-"""Which cluster a target means: one of the study's own on this machine, or one that is there."""
+"""Cluster of a target: a local one for the study, or an existing one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import assert_never
 
-from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.existing import cluster as existing
 from iostudy.hadoop.existing.cluster import ExistingCluster
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.spec import ClusterSpec
 from iostudy.node.clusters import ClusterChange, ClusterRequest
-from iostudy.settings.clusters.existing import HdfsFolder
-from iostudy.settings.clusters.local import StartedCluster
+from iostudy.settings.clusters.hdfs_folder import HdfsFolder
+from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.study.targets import (
     DirectoryTarget,
     HdfsTarget,
@@ -22,17 +22,17 @@ from iostudy.study.targets import (
     Target,
 )
 
-_OWN = "cluster"
+_CLUSTER_FOLDER = "cluster"
 
 
-def ordered(
-    target: Target, spec: ClusterSpec, *, logs: Path | None = None, tell: Tell = nobody
+def build_cluster_request(
+    target: Target, spec: ClusterSpec, *, logs: Path | None = None, tell: LineHandler = ignore_line
 ) -> ClusterRequest:
-    """The cluster of a study on that target, with all that it takes at hand.
+    """Build the request for the cluster of a study on this target, with all software present.
 
-    Conf and logs are kept in the folder ``logs``, or go with the study's other files. ``tell``
-    hears what is fetched and started. UsageError where Java or Hadoop is missing, ClusterError
-    where a cluster that is there does not answer.
+    Configuration and logs go to the folder ``logs``, or are removed with the study's other files.
+    Downloads and starts are reported through the callback. UsageError if Java or Hadoop is missing,
+    ClusterError if an existing cluster does not answer.
     """
     match target:
         case DirectoryTarget() | LoopbackTarget() | ScratchTarget():
@@ -43,14 +43,14 @@ def ordered(
             assert_never(unreachable)
 
 
-def _started(spec: ClusterSpec, logs: Path | None, tell: Tell) -> ClusterRequest:
+def _started(spec: ClusterSpec, logs: Path | None, tell: LineHandler) -> ClusterRequest:
     distribution = artifacts.distribution(spec.version, tell=tell)
-    program = java.find(distribution.version)
+    program = java.find_java(distribution.version)
 
-    def make(work: Path, tell: Tell) -> ClusterChange:
+    def make(work: Path, tell: LineHandler) -> ClusterChange:
         cluster = LocalCluster.prepare(
             spec,
-            home=logs or work / _OWN,
+            home=logs or work / _CLUSTER_FOLDER,
             storage=work,
             java=program,
             distribution=distribution,
@@ -60,11 +60,11 @@ def _started(spec: ClusterSpec, logs: Path | None, tell: Tell) -> ClusterRequest
     return ClusterRequest(spec, make, tell)
 
 
-def _existing(uri: str, spec: ClusterSpec, logs: Path | None, tell: Tell) -> ClusterRequest:
+def _existing(uri: str, spec: ClusterSpec, logs: Path | None, tell: LineHandler) -> ClusterRequest:
     access = existing.find(uri, tell=tell)
 
-    def make(work: Path, _: Tell) -> ClusterChange:
-        cluster = ExistingCluster(access, logs or work / _OWN, spec.properties)
+    def make(work: Path, _: LineHandler) -> ClusterChange:
+        cluster = ExistingCluster(access, logs or work / _CLUSTER_FOLDER, spec.properties)
         return HdfsFolder.prepare(cluster)
 
     return ClusterRequest(spec, make, tell)

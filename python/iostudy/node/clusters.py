@@ -1,4 +1,4 @@
-"""The Hadoop cluster of a study: what it is asked to be, and how its levels hold in a trial."""
+"""Hadoop cluster of a study, and the levels of its properties in a trial."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Protocol
 
 from iostudy.errors import SettingError
-from iostudy.hadoop import native
+from iostudy.hadoop import native_library
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.hadoop.spec import ClusterSpec, Properties
-from iostudy.node.levels import not_kept
+from iostudy.node.levels import setting_changed_error
 from iostudy.settings import catalog
 from iostudy.settings.change import Change
 from iostudy.settings.definition import Reach, SettingDefinition
@@ -26,7 +26,7 @@ _NOT_SET = "not set"
 
 
 class ClusterChange(Change, Protocol):
-    """A change by which a cluster is there; undone, nothing is left of it."""
+    """A change that starts a cluster; its undo removes the cluster completely."""
 
     @property
     def cluster(self) -> Cluster:
@@ -41,82 +41,86 @@ class ClusterRequest:
     """
 
     spec: ClusterSpec
-    make: Callable[[Path, Tell], ClusterChange]
-    tell: Tell = nobody
+    make: Callable[[Path, LineHandler], ClusterChange]
+    tell: LineHandler = ignore_line
 
 
 @dataclass(frozen=True)
 class ClusterLevels:
-    """A running cluster, and how it is made to have a configuration's levels.
+    """A running cluster with the levels of a configuration.
 
-    ``restarts``: the daemons are started anew before every trial, see `needs_restarts`.
+    ``restarts``: the daemons restart before every trial; see `needs_restarts`.
     """
 
     cluster: Cluster
     restarts: bool
 
-    def for_data(self, stored: Properties) -> Client:
-        """For making data: with what is stored with them, and else as the cluster is by itself."""
+    def client_for_data(self, stored: Properties) -> Client:
+        """Return a client for data preparation, with the properties that are stored with data."""
         return self.cluster.configured(stored, restart=self.restarts)
 
     def configured(self, configuration: Configuration) -> Client:
-        """For a trial: with all levels of the configuration."""
+        """Return a client for a trial, with all levels of the configuration."""
         return self.cluster.configured(_properties(configuration), restart=self.restarts)
 
-    def whole(self) -> Client:
-        """For tidying up: with every daemon there, whatever the trials before have done to them."""
+    def default_client(self) -> Client:
+        """Return a client for clean-up, with default properties and every daemon running."""
         return self.cluster.configured({}, restart=False)
 
     def read_back(self, configuration: Configuration) -> dict[str, str]:
-        """The values that hold now, by label; SettingError if one is not what was wanted."""
-        varied = _varied(configuration)
+        """Read the current values by label; SettingError if one differs from the expected one."""
+        varied = _cluster_settings(configuration)
         found = self.cluster.read_back(tuple(definition.key for definition in varied))
         return {
-            f"{definition.name}{_PLACE}": _kept(definition, wanted, found)
+            f"{definition.name}{_PLACE}": _require_kept(definition, wanted, found)
             for definition, wanted in varied.items()
         }
 
 
 def needs_restarts(factors: Sequence[Factor]) -> bool:
-    """Whether what varies is read, or inherited, by daemons at their start alone.
+    """Return whether a varied setting is read or inherited only at the start of daemons.
 
-    Then they are started anew for every trial, also for one that leaves all as found: otherwise
-    trials of a block would begin with daemons of different age, and with different caches.
+    If so, they restart for every trial, also for unchanged ones. Otherwise the trials of a block
+    would differ in the age and the caches of the daemons.
     """
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    return any(map(_is_read_at_start, map(catalog.get, names)))
+    return any(map(_is_startup_only, map(catalog.get, names)))
 
 
-def shaping(configuration: Configuration) -> Properties:
-    """The properties of a configuration that are stored with what is written."""
+def data_properties(configuration: Configuration) -> Properties:
+    """Return the properties of a configuration that are stored with the data."""
     return _properties(configuration, lambda definition: definition.shapes_data)
 
 
 def require_native_library(client: Client, configuration: Configuration) -> None:
-    """SettingError where a level takes a library of Hadoop's that a cluster of ours has not."""
-    wanted = [each.name for each, value in _varied(configuration).items() if _asks(each, value)]
-    if wanted and not native.is_there(client):
+    """Raise SettingError if a level needs Hadoop's native library and the cluster lacks it."""
+    wanted = [
+        each.name
+        for each, value in _cluster_settings(configuration).items()
+        if _needs_native_library(each, value)
+    ]
+    if wanted and not native_library.is_loadable(client):
         raise SettingError(
             f"{', '.join(wanted)} to make a difference",
-            found="Hadoop's native library (libhadoop.so), which does this, is not there",
+            found="Hadoop's native library (libhadoop.so), which it needs, is missing",
             where="the cluster that the study starts",
-            remedy="have the lib/native of a release for this machine in LD_LIBRARY_PATH, or "
-            "leave the factor out",
+            remedy="add the lib/native of a release for this machine to LD_LIBRARY_PATH, or "
+            "remove the factor",
         )
 
 
-def _asks(definition: HadoopDefinition, value: str) -> bool:
+def _needs_native_library(definition: HadoopDefinition, value: str) -> bool:
     return definition.native and value != AS_FOUND
 
 
-def _is_read_at_start(definition: SettingDefinition) -> bool:
+def _is_startup_only(definition: SettingDefinition) -> bool:
     if isinstance(definition, HadoopDefinition):
         return definition.scope is Scope.DAEMONS
     return definition.reach is Reach.WORKLOAD
 
 
-def _varied(configuration: Configuration) -> dict[HadoopDefinition, str]:
-    """The settings of the cluster with their levels."""
+def _cluster_settings(configuration: Configuration) -> dict[HadoopDefinition, str]:
+    """Return the settings of the cluster with their levels."""
     levels = {catalog.get(name): value for name, value in configuration.settings.items()}
     return {each: value for each, value in levels.items() if isinstance(each, HadoopDefinition)}
 
@@ -127,19 +131,19 @@ def _properties(
 ) -> Properties:
     return {
         definition.key: value
-        for definition, value in _varied(configuration).items()
+        for definition, value in _cluster_settings(configuration).items()
         if value != AS_FOUND and chosen(definition)
     }
 
 
-def _kept(definition: HadoopDefinition, wanted: str, found: Properties) -> str:
-    """The value that was found, in the form that levels have; SettingError if it is another one."""
-    told = found.get(definition.key, _NOT_SET)
+def _require_kept(definition: HadoopDefinition, wanted: str, found: Properties) -> str:
+    """Return the actual value, normalised as a level; SettingError if it is unexpected."""
+    text = found.get(definition.key, _NOT_SET)
     try:
-        value = definition.parse(told)
+        value = definition.parse(text)
     except ValueError:
-        value = told
-    if wanted != AS_FOUND and not definition.met(wanted, value):
-        remedy = "see whether the cluster's own site files call it final"
-        raise not_kept(f"{definition.name}{_PLACE}", wanted, value, remedy)
+        value = text
+    if wanted != AS_FOUND and not definition.matches(wanted, value):
+        remedy = "check whether the cluster's own site files declare it final"
+        raise setting_changed_error(f"{definition.name}{_PLACE}", wanted, value, remedy)
     return value

@@ -1,4 +1,4 @@
-"""A node without a machine: figures drawn from a seeded model, faults where a script says so."""
+"""Simulated node: figures from a seeded model, with scripted faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from iostudy.errors import IostudyError
 from iostudy.node.protocol import TrialResult
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
-from iostudy.telemetry.iostat import device_figures
+from iostudy.telemetry.iostat import compute_iostat_figures
 from iostudy.telemetry.recorder import Telemetry
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
@@ -29,9 +29,9 @@ _MOVED_KB = 64.0 * 1024
 
 @dataclass(frozen=True)
 class Disturbance:
-    """What a trial suffers: an error it ends with, or disturbances as shares.
+    """The faults of a trial: a final error, or disturbances as shares.
 
-    ``foreign_cpu`` is a share of the CPU time of both cores; None: not known.
+    ``foreign_cpu`` is a share of the CPU time of both cores; None: unknown.
     """
 
     error: BaseException | None = None
@@ -46,8 +46,8 @@ class FakeNode:
 
     ``effects`` are fractions by configuration label, or by (workload, configuration); ``noise``
     is the standard deviation of the logarithm; ``script`` maps the number of a trial, from 0 in
-    the order of calls, to a Disturbance; ``refuses`` are configurations that it cannot carry out,
-    with the reason. ``log`` keeps what was asked, in order.
+    the order of calls, to a Disturbance. ``refuses`` are refused configurations with the reason.
+    ``log`` records the calls in order.
     """
 
     effects: Mapping[str | tuple[str, str], float] = field(default_factory=dict)
@@ -61,24 +61,24 @@ class FakeNode:
     _trials: int = 0
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
-        """The same levels for every setting everywhere."""
+        """Return the same levels for every setting everywhere."""
         return self.levels
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
-        """Log it, and refuse as the script says."""
+        """Log the call, and refuse configurations as configured."""
         self.log.append("preflight")
         labels = [configuration.label for configuration in configurations]
         return {label: error for label, error in self.refuses.items() if label in labels}
 
     def circumstances(self) -> Mapping[str, Any]:
-        """A host that says what it is."""
+        """Return fixed circumstances."""
         return {"host": "fake", "target": {"device": DEVICE}}
 
     @contextmanager
     def block(self, request: WorkloadRequest, seed: int) -> Iterator[_FakeSession]:
-        """Log the begin and the end of the block."""
+        """Log the start and the end of the block."""
         self.log.append(f"prepare {request.label}")
         try:
             yield _FakeSession(self, request)
@@ -86,7 +86,7 @@ class FakeNode:
             self.log.append(f"clean {request.label}")
 
     def run(self, request: WorkloadRequest, configuration: Configuration) -> TrialResult:
-        """One trial, as the model and the script have it."""
+        """Run one trial by the model and the script."""
         number, self._trials = self._trials, self._trials + 1
         disturbance = self.script.get(number, Disturbance())
         self.log.append(f"trial {request.label} {configuration.label}")
@@ -108,12 +108,12 @@ class FakeNode:
         moved_kb = _MOVED_KB * (1 + disturbance.foreign_io)
         known = catalog.get(request.name).figures(request.options)
         figures = {figure.name: value for figure in known} | {BYTES: _MOVED_KB * 1024}
-        seen = TelemetrySummary(
+        summary = TelemetrySummary(
             seconds=1.0,
-            devices={DEVICE: device_figures(_moved(moved_kb), 1.0)},
+            devices={DEVICE: compute_iostat_figures(_moved(moved_kb), 1.0)},
             machine=_machine(disturbance),
         )
-        telemetry = Telemetry(seen, Samples(np.array([0.0, 1.0]), {}))
+        telemetry = Telemetry(summary, Samples(np.array([0.0, 1.0]), {}))
         settings = {f"{name}@{DEVICE}": value for name, value in configuration.settings.items()}
         return TrialResult(figures, settings, telemetry, (DEVICE,), {"run": 1.0}, ())
 
@@ -139,5 +139,5 @@ def _machine(disturbance: Disturbance) -> dict[str, float]:
 
 
 def _moved(kb: float) -> Mapping[str, float]:
-    """The counters of a device that was written to, and busy, for half a second."""
+    """Return the counters of a device that was written, and busy for half a second."""
     return defaultdict(float, writes=kb, sectors_written=2 * kb, io_ms=500.0)

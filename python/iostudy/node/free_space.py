@@ -1,4 +1,4 @@
-"""Whether the files of a study fit where they are to lie."""
+"""Check of the free space for the files of a study."""
 
 from __future__ import annotations
 
@@ -19,57 +19,57 @@ from iostudy.study.requests import space_bytes
 from iostudy.units import format_rounded_size, parse_size
 from iostudy.workloads import catalog
 
-# What a file system needs beside the files themselves: inodes, extents, its journal.
-_ROOM_TO_SPARE = 1.02
+# Overhead of a file system: inodes, extents, its journal.
+_FILE_SYSTEM_OVERHEAD = 1.02
 _REPLICATION: Final = "dfs.replication"
 _BLOCK_SIZE: Final = "dfs.blocksize"
 _DEFAULT_BLOCK: Final = "128MiB"
-"""Of a file where nobody asks for others: hdfs-default.xml (Apache Hadoop 3.4.2)."""
+"""The default of dfs.blocksize: hdfs-default.xml (Apache Hadoop 3.4.2)."""
 
 
 @dataclass(frozen=True)
 class FreeSpace:
-    """A place and what it has free for ordinary users; None where that cannot be told."""
+    """A place and its free bytes for ordinary users; None if unknown."""
 
     where: str
     free_bytes: int | None
 
 
-def room_in(where: str, *directories: Path) -> FreeSpace:
-    """What the file systems of the directories have left, each counted once."""
-    found = {directory.stat().st_dev: os.statvfs(directory) for directory in directories}
-    return FreeSpace(where, sum(each.f_bavail * each.f_frsize for each in found.values()))
+def measure_free_space(where: str, *directories: Path) -> FreeSpace:
+    """Return the free space of the directories' file systems, each counted once."""
+    file_systems = {path.stat().st_dev: os.statvfs(path) for path in directories}
+    return FreeSpace(where, sum(own.f_bavail * own.f_frsize for own in file_systems.values()))
 
 
-def require_room(
+def require_space(
     requests: Sequence[WorkloadRequest],
     configurations: Sequence[Configuration],
     target: FreeSpace,
     spec: ClusterSpec | None,
 ) -> None:
-    """TargetError unless the files of every trial fit, with what a file system takes for itself.
+    """Raise TargetError if the files of a trial do not fit, including file system overhead.
 
-    They lie on the target, but for those in a cluster with data directories of its own, ``spec``.
-    What is unknown is taken to be enough.
+    Files are on the target, except in a cluster ``spec`` with its own data directories. Unknown
+    space counts as sufficient.
     """
-    apart = [each for each in requests if spec and spec.data_dirs and _in_hdfs(each)]
-    on_target = [each for each in requests if each not in apart]
+    in_data_dirs = [own for own in requests if spec and spec.data_dirs and _in_hdfs(own)]
+    on_target = [own for own in requests if own not in in_data_dirs]
     _require(on_target, configurations, target, spec)
-    if apart and spec is not None:
+    if in_data_dirs and spec is not None:
         where = ", ".join(map(str, spec.data_dirs))
-        _require(apart, configurations, room_in(where, *spec.data_dirs), spec)
+        _require(in_data_dirs, configurations, measure_free_space(where, *spec.data_dirs), spec)
 
 
 def replication(spec: ClusterSpec, configuration: Configuration) -> int:
-    """How many DataNodes hold each block that a trial writes."""
+    """Return the number of DataNodes with a replica of each block of a trial."""
     replicas = _property(_REPLICATION, spec, configuration)
     return int(replicas or spec.replication)
 
 
-def needed_bytes(
+def required_bytes(
     request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
 ) -> int:
-    """What a trial's files take with all their replicas; 0 where nobody can tell."""
+    """Return the bytes of a trial's files with all replicas; 0 if unknown."""
     (own_bytes,) = space_bytes([request], [configuration])
     return own_bytes * (replication(spec, configuration) if spec and _in_hdfs(request) else 1)
 
@@ -77,31 +77,32 @@ def needed_bytes(
 def _require(
     requests: Sequence[WorkloadRequest],
     configurations: Sequence[Configuration],
-    room: FreeSpace,
+    space: FreeSpace,
     spec: ClusterSpec | None,
 ) -> None:
-    each = [
-        needed_bytes(request, c, spec) * _ROOM_TO_SPARE + _set_aside_bytes(request, c, spec)
+    sizes = [
+        required_bytes(request, c, spec) * _FILE_SYSTEM_OVERHEAD
+        + _block_reserve_bytes(request, c, spec)
         for request in requests
         for c in configurations
     ]
-    most_bytes = math.ceil(max(each, default=0))
-    if room.free_bytes is not None and room.free_bytes < most_bytes:
-        aside = ", with a whole block of HDFS for each replica" if spec else ""
+    most_bytes = math.ceil(max(sizes, default=0))
+    if space.free_bytes is not None and space.free_bytes < most_bytes:
+        reserve = ", with a full HDFS block for each replica" if spec else ""
         raise TargetError(
-            f"{format_rounded_size(most_bytes)} for the files of the largest workload{aside}",
-            found=f"{format_rounded_size(room.free_bytes)} are free",
-            where=room.where,
-            remedy="give fewer or smaller files, or a larger target",
+            f"{format_rounded_size(most_bytes)} for the files of the largest workload{reserve}",
+            found=f"{format_rounded_size(space.free_bytes)} are free",
+            where=space.where,
+            remedy="use fewer or smaller files, or a larger target",
         )
 
 
-def _set_aside_bytes(
+def _block_reserve_bytes(
     request: WorkloadRequest, configuration: Configuration, spec: ClusterSpec | None
 ) -> int:
-    """What the DataNodes want beside: a whole block for each file while it is written.
+    """Return the bytes that DataNodes reserve: a full block for each file during its write.
 
-    Of one file at least; how many are written at once depends on the workload.
+    At least one file counts; the number of concurrent files depends on the workload.
     """
     if spec is None or not _in_hdfs(request):
         return 0
@@ -110,7 +111,7 @@ def _set_aside_bytes(
 
 
 def _property(name: str, spec: ClusterSpec, configuration: Configuration) -> str | None:
-    """What a trial is told: its level, else the cluster's own; None for Hadoop's default."""
+    """Return a trial's property: its level, or the cluster's; None for Hadoop's default."""
     level = configuration.settings.get(PREFIX + name, AS_FOUND)
     return spec.properties.get(name) if level == AS_FOUND else level
 

@@ -1,4 +1,4 @@
-"""The levels of a configuration on the devices of this machine."""
+"""Levels of a configuration on the devices of this machine."""
 
 from __future__ import annotations
 
@@ -18,77 +18,74 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 
 @dataclass
 class Levels:
-    """Settings below the study's own places, or where it says, changed through one transaction.
+    """Settings of the target or of named places, changed through one transaction.
 
-    What stands when a file system is made is none of them.
+    Options of new file systems are not among them.
     """
 
     transaction: Transaction
-    own: Sequence[Path]
+    default_places: Sequence[Path]
     _bound: dict[tuple[str, tuple[str, ...]], tuple[Setting, ...]] = field(default_factory=dict)
 
     def offered(self, name: str, on: Sequence[str] = ()) -> tuple[str, ...]:
-        """What the setting can be in all these places, in catalogue order."""
-        here = [setting.offered() for setting in self.bound(name, on)]
+        """Return the values that all these places offer, in catalogue order."""
+        offers = [setting.available_values() for setting in self.bind(name, on)]
         choices = catalog.get(name).choices
-        return tuple(choice for choice in choices if all(choice in each for each in here))
+        return tuple(choice for choice in choices if all(choice in each for each in offers))
 
     @contextmanager
     def applied(self, configuration: Configuration) -> Iterator[Mapping[Setting, str]]:
-        """The configuration's levels hold inside; given are the settings with their values.
+        """Apply the configuration's levels inside the context; yield settings with values.
 
-        Settings that stay as found are not written, but for what the kernel makes of them when
-        others are; that is their value then. SettingError where a setting is not there.
+        Unchanged settings are not written. The kernel may change them with others; their value is
+        read afterwards. SettingError if a setting is missing.
         """
-        wanted = self._wanted(configuration)
+        wanted = self._requested_values(configuration)
         written = {setting: value for setting, value in wanted.items() if value != AS_FOUND}
-        with self.transaction.applied(*kinds.changes(written)):
+        with self.transaction.apply_temporarily(*kinds.prepare_changes(written)):
             yield {s: s.read() if value == AS_FOUND else value for s, value in wanted.items()}
 
-    def bound(self, name: str, on: Sequence[str] = ()) -> tuple[Setting, ...]:
-        """The setting wherever it holds on these places; without any, below the target."""
+    def bind(self, name: str, on: Sequence[str] = ()) -> tuple[Setting, ...]:
+        """Bind the setting on these places, or below the target without any."""
         key = (name, tuple(on))
         if key not in self._bound:
             self._bound[key] = places.bind(name, self._places(on))
         return self._bound[key]
 
-    def _wanted(self, configuration: Configuration) -> dict[Setting, str]:
+    def _requested_values(self, configuration: Configuration) -> dict[Setting, str]:
         wanted: dict[Setting, str] = {}
         for name, value in configuration.settings.items():
             definition, on = catalog.get(name), configuration.places.get(name, ())
             if definition.reach in (Reach.DISK, Reach.CLUSTER):
                 continue
-            wanted |= dict.fromkeys(self.bound(name, on), value)
+            wanted |= dict.fromkeys(self.bind(name, on), value)
         return wanted
 
     def _places(self, on: Sequence[str]) -> Sequence[str]:
-        return on or tuple(map(str, self.own))
+        return on or tuple(map(str, self.default_places))
 
 
 @contextmanager
-def locked(own: Sequence[Path], factors: Sequence[Factor]) -> Iterator[None]:
-    """Nobody else works below these places, or on what the factors concern elsewhere, meanwhile.
-
-    BusyError names who does.
-    """
-    on = places.resolved(each for factor in factors for each in factor.on)
+def lock_places(own: Sequence[Path], factors: Sequence[Factor]) -> Iterator[None]:
+    """Lock these places and those of the factors; BusyError names another user of one."""
+    on = places.resolve_places(each for factor in factors for each in factor.on)
     names = [factor.name for factor in factors if factor.kind is FactorKind.SETTING]
-    with places.locked((*own, *on), map(catalog.get, names)):
+    with places.lock_places((*own, *on), map(catalog.get, names)):
         yield
 
 
 def read_back(wanted: Mapping[Setting, str]) -> dict[str, str]:
-    """The values that hold now, by label; SettingError if one is not what was wanted."""
+    """Read the current values by label; SettingError if one differs from the expected one."""
     found = {setting: setting.read() for setting in wanted}
     for setting, value in found.items():
-        if not setting.definition.met(wanted[setting], value):
+        if not setting.definition.matches(wanted[setting], value):
             remedy = "find out what changes it (TuneD, udev rules, another administrator)"
-            raise not_kept(setting.label, wanted[setting], value, remedy)
+            raise setting_changed_error(setting.label, wanted[setting], value, remedy)
     return {setting.label: value for setting, value in found.items()}
 
 
-def not_kept(label: str, wanted: str, found: str, remedy: str) -> SettingError:
-    """That a setting is another one at the end of a trial than the trial was to have."""
+def setting_changed_error(label: str, wanted: str, found: str, remedy: str) -> SettingError:
+    """Return the error for a setting that changed during a trial."""
     return SettingError(
         f"{label} = {wanted} for the whole trial",
         found=f"it is {found} at its end",

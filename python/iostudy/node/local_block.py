@@ -1,4 +1,4 @@
-"""One block on this machine: its data are made once, its trials all begin alike."""
+"""Trials of one block on this machine, with shared data and an equal initial state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Self
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.client import Client
 from iostudy.node import caches, target_devices
-from iostudy.node.clusters import ClusterLevels, shaping
+from iostudy.node.clusters import ClusterLevels, data_properties
 from iostudy.node.levels import read_back
 from iostudy.node.protocol import TrialResult
 from iostudy.node.site import Site
@@ -18,31 +18,31 @@ from iostudy.node.stopwatch import Stopwatch
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.plan import FORMAT_PHASE
-from iostudy.study.requests import configured
+from iostudy.study.requests import apply_configuration
 from iostudy.telemetry.recorder import Recorder, Telemetry
 from iostudy.workloads import catalog
-from iostudy.workloads.definition import Measured, Place, Tick, Workload
+from iostudy.workloads.definition import Measurement, Place, Tick, Workload
 
-_WRITTEN_OUT = "dirty pages written out before every trial"
-_READ_IN = "the program files of Hadoop and Java read in again after that"
-_ELSEWHERE = (
+_DIRTY_PAGES_NOTE = "dirty pages written out before every trial"
+_PRELOADED_NOTE = "the program files of Hadoop and Java read in again after that"
+_REMOTE_CACHES_NOTE = (
     "page caches of other machines are as they are, and without root those of this one for files "
     "in HDFS: DataNodes may read from memory, and write out what was written before"
 )
-_NO_DEVICE = "no block device below the target, so foreign I/O cannot be noticed"
+_NO_DEVICE_NOTE = "no block device below the target, so foreign I/O cannot be noticed"
 
-Made = tuple[str, frozenset[tuple[str, str]]]
-"""What data are: what a workload has made, and the properties of HDFS that are stored with it."""
+DataKey = tuple[str, frozenset[tuple[str, str]]]
+"""Key of prepared data: the preparation and the HDFS properties that are stored with it."""
 
 
 @dataclass
 class LocalBlock:
     """The session of one block. ``devices`` are those under test: they share the workload's files.
 
-    Data are prepared before any level is applied: all configurations share what the host's own
-    settings made. Where the study varies the file system, each whole plot has a new one, and data
-    of its own with the same content. ``restarts`` says whether the daemons of a cluster are started
-    anew before every trial. Leaving the session removes what the trials have made.
+    Data are prepared under the host's own settings, before any level is applied, and all
+    configurations share them. If the study varies the file system, each whole plot has a new one
+    with its own data of the same content. ``restarts``: the daemons of a cluster restart before
+    every trial. Leaving the session removes the files of the trials.
     """
 
     request: WorkloadRequest
@@ -52,13 +52,13 @@ class LocalBlock:
     make_recorder: Callable[[], Recorder]
     tick: Tick
     restarts: bool = False
-    _prepared: dict[Made, Workload] = field(default_factory=dict)
+    _prepared: dict[DataKey, Workload] = field(default_factory=dict)
     _whole_plot: str = ""
     _client: Client | None = None
 
     @property
     def place(self) -> Place:
-        """Where the trials work now."""
+        """The current place of the trials."""
         own = self.site
         return Place(own.directory, self.seed, self.tick, self._client, own.disks)
 
@@ -72,21 +72,23 @@ class LocalBlock:
         traceback: TracebackType | None,
     ) -> None:
         ended = kind is not None and not issubclass(kind, Exception)
-        # HDFS is gone with its cluster: whoever ends the study need not wait for each file of it.
+        # HDFS is removed with its cluster, so an interrupted study need not delete its files.
         if not ended or self._cluster is None:
             self.clean()
 
     def trial(self, configuration: Configuration) -> TrialResult:
-        """Format and prepare if need be, apply, reset, run under telemetry, read back, restore."""
+        """Format and prepare if needed, apply, reset, run under telemetry, read back, restore."""
         watch = Stopwatch()
-        workload = catalog.get(self.request.name).make(configured(self.request, configuration))
+        workload = catalog.get(self.request.name).make(
+            apply_configuration(self.request, configuration)
+        )
         self._begin(configuration, watch)
         self._prepare(workload, configuration, watch)
         watch.begin("apply")
         with self.site.levels.applied(configuration) as wanted:
             self._configure(configuration, watch)
             devices = self._devices_of(workload)
-            notes = self._make_alike(workload, devices, watch)
+            notes = self._reset_state(workload, devices, watch)
             watch.begin("run")
             measured, telemetry = self._measure(workload)
             watch.begin("restore")
@@ -108,35 +110,35 @@ class LocalBlock:
         )
 
     def clean(self) -> None:
-        """Remove what the trials have made; a cluster is made whole first, whatever befell it."""
+        """Remove the files of the trials, after a repair of the cluster."""
         if self._prepared and self._cluster is not None:
-            self._client = self._cluster.whole()
+            self._client = self._cluster.default_client()
         for workload in self._prepared.values():
             workload.clean(self.place)
 
     @property
     def _cluster(self) -> ClusterLevels | None:
-        """The cluster that the workload runs on, if it needs one."""
+        """The cluster of the workload, if it needs one."""
         running = self.site.cluster
         if running is None or not catalog.get(self.request.name).needs_hadoop:
             return None
         return ClusterLevels(running, self.restarts)
 
     def _begin(self, configuration: Configuration, watch: Stopwatch) -> None:
-        """Make the file system of a whole plot that begins; the first of the block always does."""
+        """Make the file system of a new whole plot; the first trial of a block always needs one."""
         if configuration.whole_plot != self._whole_plot:
             watch.begin(FORMAT_PHASE)
             self._prepared, self._client = {}, None
-            self.site.renew(configuration)
+            self.site.reformat(configuration)
             self._whole_plot = configuration.whole_plot
         if self.site.lacks_cluster:
             watch.begin("start")
             self.site.start_cluster()
 
     def _prepare(self, workload: Workload, configuration: Configuration, watch: Stopwatch) -> None:
-        """Make the data, unless an earlier trial of the block has made the same."""
+        """Prepare the data, unless an earlier trial of the block has prepared the same."""
         made = workload.preparation()
-        stored = shaping(configuration) if made and self._cluster is not None else {}
+        stored = data_properties(configuration) if made and self._cluster is not None else {}
         key = (made, frozenset(stored.items()))
         if key not in self._prepared:
             watch.begin("prepare")
@@ -144,57 +146,61 @@ class LocalBlock:
             # Noted first, so that half-made data are cleaned as well.
             self._prepared = {key: workload}
             if self._cluster is not None:
-                self._client = self._cluster.for_data(stored) if made else self._cluster.whole()
+                self._client = (
+                    self._cluster.client_for_data(stored)
+                    if made
+                    else self._cluster.default_client()
+                )
             workload.prepare(self.place)
 
     def _devices_of(self, workload: Workload) -> tuple[str, ...]:
-        """Those that this trial's files lie on: not all that are under test need have some."""
+        """Return the devices of this trial's files, a subset of those under test."""
         if self._cluster is not None:
             return self.devices
-        return target_devices.tops(*workload.places(self.place))
+        return target_devices.top_device_names(*workload.places(self.place))
 
     def _configure(self, configuration: Configuration, watch: Stopwatch) -> None:
-        """Bring the cluster to its levels: now, so that daemons start under those of the host."""
+        """Configure the cluster after the host, so that daemons start under the host's levels."""
         if self._cluster is not None:
             watch.begin("restart" if self.restarts else "configure")
             self._client = self._cluster.configured(configuration)
 
-    def _make_alike(
+    def _reset_state(
         self, workload: Workload, devices: Sequence[str], watch: Stopwatch
     ) -> tuple[str, ...]:
-        """Bring files, dirty pages and page cache into the state that every trial begins with."""
+        """Bring files, dirty pages and page cache into the initial state of every trial."""
         watch.begin("reset")
         workload.reset(self.place)
         if self._cluster is not None:
             watch.begin("settle")
             self._cluster.cluster.settle()
         watch.begin("sync")
-        caches.write_out()
-        notes = [_WRITTEN_OUT] if devices else [_WRITTEN_OUT, _NO_DEVICE]
+        caches.write_dirty_pages()
+        notes = [_DIRTY_PAGES_NOTE] if devices else [_DIRTY_PAGES_NOTE, _NO_DEVICE_NOTE]
         if self._cluster is not None and not self._cluster.cluster.data_dirs():
-            notes.append(_ELSEWHERE)
+            notes.append(_REMOTE_CACHES_NOTE)
         if workload.reads():
             watch.begin("drop")
             notes += self._drop()
         return tuple(notes)
 
     def _drop(self) -> list[str]:
-        """Have files read from the devices, but for those of the programs that read them."""
+        """Drop caches, then preload the program files that read the data."""
         data = self._cluster.cluster.data_dirs() if self._cluster else ()
         place = self.place
-        notes = [caches.drop([place.directory, *place.disks.values(), *data])]
+        notes = [caches.drop_caches([place.directory, *place.disks.values(), *data])]
         if self._client is not None:
-            caches.read_in(self._client.program_files())
-            notes.append(_READ_IN)
+            caches.preload_files(self._client.program_files())
+            notes.append(_PRELOADED_NOTE)
         return notes
 
-    def _measure(self, workload: Workload) -> tuple[Measured, Telemetry]:
+    def _measure(self, workload: Workload) -> tuple[Measurement, Telemetry]:
         recorder = self.make_recorder()
         recorder.start()
         try:
             measured = workload.run(self.place)
         except WorkloadError:
-            self._verify()  # a job that fails without a daemon says less than that daemon's log
+            self._verify()  # the log of a failed daemon explains more than the job
             raise
         finally:
             telemetry = recorder.stop()

@@ -1,4 +1,4 @@
-"""What the user allows a study to do to this machine."""
+"""Permissions that the user gives a study on this machine."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from iostudy.settings.identity import ScratchIdentity
 
 @dataclass(frozen=True)
 class Permission:
-    """The scratch device to destroy, and whether folders that others can redirect are used.
+    """The scratch device to format, and the use of folders that other users can redirect.
 
-    ``scratch`` is None where nobody was asked: then it is the device that the target names.
+    ``scratch`` is None without a confirmation; the device is then the one that the target names.
     """
 
     scratch: ScratchIdentity | None = None

@@ -1,4 +1,4 @@
-"""What a study asks of a machine, wherever that machine is."""
+"""Protocol of a machine under test."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from iostudy.workloads.definition import Histogram, Part
 
 @dataclass(frozen=True)
 class TrialResult:
-    """What a trial that came to its end hands back.
+    """The result of a completed trial.
 
     ``settings`` are the values read back while it ran (``block.scheduler@loop0`` -> ``bfq``);
     ``devices`` are those under test, which share the workload's files, none of them on top of
     another (none where the files lie on no device);
     ``phases`` are seconds spent outside and inside the workload, in the order they happened;
-    ``notes`` say what was done to the caches, and what the workload had to say. ``latencies``,
-    ``parts`` and ``departures`` are the workload's, see `iostudy.workloads.definition.Measured`.
+    ``notes`` are those on caches and of the workload. ``latencies``,
+    ``parts`` and ``departures`` are the workload's, see `iostudy.workloads.definition.Measurement`.
     """
 
     figures: Mapping[str, float]
@@ -38,34 +38,34 @@ class TrialResult:
 
 
 class BlockSession(Protocol):
-    """A node made ready for the trials of one block of one workload."""
+    """A node prepared for the trials of one block of one workload."""
 
     def trial(self, configuration: Configuration) -> TrialResult:
         """Apply, reset, run under telemetry, restore.
 
-        Raises SettingError or WorkloadError when the trial could not be carried out (settings are
-        back then), RestoreError when something could not be put back.
+        Raises SettingError or WorkloadError if the trial failed (settings are restored),
+        RestoreError if a setting could not be restored.
         """
 
 
 class Node(Protocol):
-    """A machine that can be studied."""
+    """A machine under test."""
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
-        """The levels of a setting that this machine offers on the study's target, or there."""
+        """Return the levels that this machine offers for a setting on the target or on ``on``."""
 
     def preflight(
         self, requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
     ) -> Mapping[str, IostudyError]:
-        """Try, before the first trial, whether every one of them can be carried out.
+        """Try every configuration before the first trial.
 
-        Every setting is written, read back and restored once. Given are the configurations that
-        this machine refuses, by label, each with the error that says why. Raises TargetError where
-        there is too little room, UsageError where a workload lacks what it needs.
+        Every setting is written, read back and restored once. Returns the refused configurations
+        by label, each with its error. Raises TargetError if there is too little space, UsageError
+        if a workload lacks a requirement.
         """
 
     def circumstances(self) -> Mapping[str, Any]:
-        """Host, versions and target as plain JSON values."""
+        """Return host, versions and target as plain JSON values."""
 
     def block(self, request: WorkloadRequest, seed: int) -> AbstractContextManager[BlockSession]:
-        """Make ready for a block, and clean up behind it. ``seed`` makes the data of the block."""
+        """Prepare a block and clean up after it. ``seed`` determines the data of the block."""

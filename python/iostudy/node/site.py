@@ -1,6 +1,6 @@
-"""Where trials work: a folder on the target, on a file system that can be made anew.
+"""Work folder of trials on the target, with an optional new file system and Hadoop cluster.
 
-A study's Hadoop cluster belongs to it: its data lie there, and are gone with what they lie on.
+The data of a local cluster are on this file system and are removed with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.protocol import Cluster
 from iostudy.node.clusters import ClusterRequest
 from iostudy.node.levels import Levels
@@ -23,97 +23,97 @@ from iostudy.study.combinations import Configuration
 
 
 @dataclass(frozen=True)
-class Ground:
-    """A disk to make file systems on, and what a configuration leaves out of them.
+class ScratchStorage:
+    """A disk for new file systems, with the default file system.
 
-    ``beside`` are further ones by their names, whose file systems are made once and do not vary.
+    ``additional`` are further disks by name; their file systems are made once and do not vary.
     """
 
     disk: ScratchDisk
     filesystem: Filesystem
-    beside: Mapping[str, Ground] = field(default_factory=dict)
+    additional: Mapping[str, ScratchStorage] = field(default_factory=dict)
 
     @property
     def disks(self) -> tuple[ScratchDisk, ...]:
-        """Its own, and those beside."""
-        return (self.disk, *(each.disk for each in self.beside.values()))
+        """Its own disk and the additional ones."""
+        return (self.disk, *(other.disk for other in self.additional.values()))
 
 
 class Site:
-    """A work folder and the settings below it; ``ground`` is None on the user's own directory.
+    """A work folder and its settings; ``scratch`` is None in the user's own directory.
 
-    ``order`` is the cluster that the study needs, if it does: it is there from `start_cluster` on.
-    ``disks`` are the roots of those that are made beside the one of the folder, by their names.
-    Everything is done through the transaction, and is undone at its end at the latest.
+    ``cluster_request`` is the cluster that the study needs, if any; `start_cluster` starts it.
+    ``disks`` are the mount points of the additional disks by name. All changes go through the
+    transaction, which undoes them at its end at the latest.
     """
 
     def __init__(
         self,
         transaction: Transaction,
         parent: Path,
-        ground: Ground | None,
-        order: ClusterRequest | None = None,
+        scratch: ScratchStorage | None,
+        cluster_request: ClusterRequest | None = None,
     ) -> None:
         self._transaction = transaction
         self._parent = parent
-        self._ground = ground
-        self._order = order
+        self._scratch = scratch
+        self._cluster_request = cluster_request
         self._filesystem: NewFilesystem | None = None
         self.cluster: Cluster | None = None
         self.directory: Path
         self._varied = False
-        self._held = ExitStack()
-        self.disks: Mapping[str, Path] = self._made_beside()
+        self._resources = ExitStack()
+        self.disks: Mapping[str, Path] = self._make_additional_file_systems()
         self._begin({})
 
-    def renew(self, configuration: Configuration) -> None:
-        """Make a new file system with the configuration's levels, and work on that.
+    def reformat(self, configuration: Configuration) -> None:
+        """Make a new file system with the configuration's levels and use it.
 
-        All that was in the folder is gone, and so is the cluster, until `start_cluster`.
-        SettingError where it cannot be made as wanted.
+        The content of the folder is removed, and so is the cluster, until `start_cluster`.
+        SettingError if the file system cannot be made as requested.
         """
-        self._held.close()
+        self._resources.close()
         self._varied = True
         self._begin(configuration.settings)
 
     @property
     def lacks_cluster(self) -> bool:
-        """Whether the study needs a cluster, and none has been started here yet."""
-        return self._order is not None and self.cluster is None
+        """Whether the study needs a cluster that is not running."""
+        return self._cluster_request is not None and self.cluster is None
 
-    def start_cluster(self, tell: Tell = nobody) -> None:
-        """Start the cluster that the study needs; ClusterError where that cannot be."""
-        assert self._order is not None, "no cluster is needed"
-        change = self._order.make(self.directory, tell)
-        self._held.enter_context(self._transaction.applied(change))
+    def start_cluster(self, tell: LineHandler = ignore_line) -> None:
+        """Start the cluster that the study needs; ClusterError if that fails."""
+        assert self._cluster_request is not None, "no cluster is needed"
+        change = self._cluster_request.make(self.directory, tell)
+        self._resources.enter_context(self._transaction.apply_temporarily(change))
         self.cluster = change.cluster
 
     def read_back(self) -> Mapping[str, str]:
-        """What the file system is that was made for a configuration; nothing before `renew`.
+        """Read back the file system of a configuration; nothing before `reformat`.
 
-        SettingError if that is not what was wanted.
+        SettingError if it differs from the requested one.
         """
         return self._filesystem.read_back() if self._filesystem and self._varied else {}
 
     def close(self) -> None:
-        """Leave the folder, and the file system that was made for it."""
-        self._held.close()
+        """Remove the folder and its file system."""
+        self._resources.close()
 
     def _begin(self, settings: Mapping[str, str]) -> None:
         self.cluster = None
-        if self._ground is not None:
-            wanted = self._ground.filesystem.with_settings(settings)
-            self._filesystem = NewFilesystem.prepare(self._ground.disk, wanted)
-            self._held.enter_context(self._transaction.applied(self._filesystem))
-        folder = WorkFolder.prepare(self._parent, disposable=self._ground is not None)
-        # Undone with the file system: where that is read only, the folder goes with it.
-        self._transaction.perform(folder)
+        if self._scratch is not None:
+            wanted = self._scratch.filesystem.with_settings(settings)
+            self._filesystem = NewFilesystem.prepare(self._scratch.disk, wanted)
+            self._resources.enter_context(self._transaction.apply_temporarily(self._filesystem))
+        folder = WorkFolder.prepare(self._parent, disposable=self._scratch is not None)
+        # Removed with the file system, also if that is read-only.
+        self._transaction.apply(folder)
         self.directory = folder.path
         self.levels = Levels(self._transaction, (folder.path, *self.disks.values()))
 
-    def _made_beside(self) -> dict[str, Path]:
-        """A file system on each disk beside the target's own: the root of each, by its name."""
-        made = self._ground.beside if self._ground is not None else {}
-        for ground in made.values():
-            self._transaction.perform(NewFilesystem.prepare(ground.disk, ground.filesystem))
-        return {name: ground.disk.mount_point for name, ground in made.items()}
+    def _make_additional_file_systems(self) -> dict[str, Path]:
+        """Make a file system on each additional disk; return the mount points by name."""
+        storages = self._scratch.additional if self._scratch is not None else {}
+        for storage in storages.values():
+            self._transaction.apply(NewFilesystem.prepare(storage.disk, storage.filesystem))
+        return {name: storage.disk.mount_point for name, storage in storages.items()}

@@ -1,4 +1,4 @@
-"""Seconds spent in each phase of a trial."""
+"""Stopwatch of the phases of a trial."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 class Stopwatch:
-    """Phases follow one another; beginning one ends the one before."""
+    """Seconds by phase; the start of a phase ends the previous one."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = {}
@@ -14,13 +14,13 @@ class Stopwatch:
         self._since = time.monotonic()
 
     def begin(self, phase: str) -> None:
-        """From now on time counts for that phase."""
+        """Start a phase."""
         now = time.monotonic()
         if self._phase:
             self._seconds[self._phase] = self._seconds.get(self._phase, 0.0) + now - self._since
         self._phase, self._since = phase, now
 
     def end(self) -> dict[str, float]:
-        """Seconds by phase, in the order they were begun."""
+        """End the last phase and return seconds by phase, in order."""
         self.begin("")
         return self._seconds

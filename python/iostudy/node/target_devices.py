@@ -1,4 +1,4 @@
-"""The devices that the places of a study lie on; none for a place in memory or far away."""
+"""Block devices below the places of a study; none for memory or remote places."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from iostudy.host.devices import BlockDevice
 from iostudy.settings.identity import DiskIdentity
 
 
-def names(*places: Path) -> tuple[str, ...]:
-    """Every device below the places, each once, from the top."""
+def device_names(*places: Path) -> tuple[str, ...]:
+    """Return every device below the places, each once, from the top."""
     return tuple(dict.fromkeys(device.name for place in places for device in _stack(place)))
 
 
-def queued(found: Iterable[str]) -> tuple[BlockDevice, ...]:
-    """Of the devices of these names those that have a queue of their own: no partitions."""
-    present = devices.present(found)
+def devices_with_queues(found: Iterable[str]) -> tuple[BlockDevice, ...]:
+    """Return the named devices with their own queue, without partitions."""
+    present = devices.read_present_devices(found)
     return tuple(device for device in present if device.name == device.disk)
 
 
-def tops(*places: Path) -> tuple[str, ...]:
-    """The whole disk or volume that each place sits on, the first of several, each once.
+def top_device_names(*places: Path) -> tuple[str, ...]:
+    """Return the disk or volume below each place, the first of several, each once.
 
-    Or the paths to that, if it counts nothing itself. None of them lies on another: what a loop
-    device moves arrives at the disk that its file is on, and is to be counted once.
+    Or its paths, if it has no statistics of its own. None of them is stacked on another: the I/O of
+    a loop device also reaches the disk of its file, and counts once.
     """
     tops = (stack.top_devices(place)[0] for place in places if _stack(place))
-    found = dict.fromkeys(device for top in tops for device in stack.counting(top))
-    return tuple(device.name for device in found if not _lies_on_any(device, found))
+    found = dict.fromkeys(device for top in tops for device in stack.devices_with_counters(top))
+    return tuple(device.name for device in found if not _is_stacked_on_any(device, found))
 
 
-def _lies_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
+def _is_stacked_on_any(device: BlockDevice, others: Iterable[BlockDevice]) -> bool:
     below = stack.whole_stack(device.name)
     return any(other in below for other in others if other != device)
 
 
-def identity(place: str | Path) -> list[str]:
-    """The devices that a place is on, or is made on, whatever they are named today.
+def device_identities(place: str | Path) -> list[str]:
+    """Return stable identities of the devices below a place, independent of their names.
 
-    Without the paths to a disk, of which it may gain or lose some.
+    Paths of a disk are excluded, because their number can change.
     """
-    return [DiskIdentity.of(device).stable() for device in _stack(place) if not device.hidden]
+    return [
+        DiskIdentity.from_device(device).stable() for device in _stack(place) if not device.hidden
+    ]
 
 
 def _stack(place: str | Path) -> tuple[BlockDevice, ...]:

@@ -1,1 +1,1 @@
-"""How a winner is kept: as configuration that the system reads when it starts."""
+"""Persistence of a winner as configuration that the system reads at boot."""

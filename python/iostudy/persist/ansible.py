@@ -1,4 +1,4 @@
-"""All that persisting comes to as one playbook of Ansible, for many hosts.
+"""Ansible playbook of a persistence plan, for many hosts.
 
 Only modules of ansible.builtin, and no collections: files by ``copy``, each option of a line in
 fstab by ``replace``. Handlers make it hold now. What the files of this host say already does not
@@ -18,7 +18,7 @@ from ruamel.yaml.scalarstring import LiteralScalarString
 
 from iostudy.errors import UsageError
 from iostudy.persist import fstab, mount_options, udev
-from iostudy.persist.rendered import Activation, Artifact, heading
+from iostudy.persist.plan import Activation, Artifact, format_heading
 
 _UNFIT = re.compile(r"\{[{%#]|[\ud800-\udfff]")
 """What Ansible would carry out as a template instead of writing it, and bytes that are no text."""
@@ -52,7 +52,7 @@ def playbook(artifacts: Iterable[Artifact], edits: Iterable[fstab.Edit], origin:
             where="--format ansible",
             remedy="keep it on each host by another format",
         )
-    return f"---\n{heading(origin)}{text}"
+    return f"---\n{format_heading(origin)}{text}"
 
 
 def _copy(artifact: Artifact) -> Task:
@@ -81,7 +81,7 @@ def _edit(edit: fstab.Edit) -> Iterator[Task]:
         # A backslash in the replacement would begin a group.
         text = field.replace("\\", r"\\")
         name = f"{option} in {fstab.FILE} for {point}"
-        rival = rf"{before}(?:\S*,)?)(?:{mount_options.rivals(option)})(?=[,\s]|$)"
+        rival = rf"{before}(?:\S*,)?)(?:{mount_options.conflicting_options(option)})(?=[,\s]|$)"
         lacking = rf"{before}(?!(?:\S*,)?{re.escape(field)}(?:[,\s]|$))\S+)"
         yield _replace(edit, f"Set {name}", rival, text)
         yield _replace(edit, f"Add {name}", lacking, f",{text}")

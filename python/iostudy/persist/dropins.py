@@ -1,4 +1,4 @@
-"""Beside what other files say: which of it stands in the way, and which is there already.
+"""Comparison with existing configuration files: conflicts, overrides and duplicates.
 
 Source: sysctl.d(5), tmpfiles.d(5), udev(7), limits.conf(5).
 """
@@ -13,16 +13,16 @@ from iostudy.errors import UsageError
 from iostudy.host.configuration import Assignment
 from iostudy.host.files import decode
 from iostudy.host.reader import Reader
-from iostudy.persist.kept import Kept
-from iostudy.persist.rendered import Activation, Artifact, Clash, Expected, Rendered
+from iostudy.persist.plan import Activation, Artifact, Conflict, Expected, PersistencePlan
+from iostudy.persist.request import PersistedSetting
 
-_ADMINISTRATORS = ("etc", "run")
+_ADMINISTRATOR_FOLDERS = ("etc", "run")
 """The folders at the root that packages leave to the administrator."""
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a line says about a setting, and whether it wins over iostudy's own file."""
+class ExistingLine:
+    """Value of a setting in an existing line, and whether it overrides iostudy's file."""
 
     line: Assignment
     value: str
@@ -31,25 +31,25 @@ class Said:
     @property
     def of_package(self) -> bool:
         """Whether a package brought the file."""
-        return self.line.file.parts[1] not in _ADMINISTRATORS
+        return self.line.file.parts[1] not in _ADMINISTRATOR_FOLDERS
 
 
 def read_text(path: Path, root: Path) -> str | None:
-    """What the file holds, any bytes in it; None if there is none.
+    """Read a file with any bytes; None if it does not exist.
 
     UsageError if it may not be read.
     """
-    real = below(path, root)
+    real = resolve_path(path, root)
     try:
         return decode(real.read_bytes()) if real.is_file() else None
     except PermissionError as error:
         raise _unreadable(f"{path}: {error.strerror}") from error
 
 
-def lines_of_others(
+def read_other_lines(
     read: Callable[[Reader], tuple[Assignment, ...]], root: Path, own: Path
 ) -> tuple[Assignment, ...]:
-    """What all files but iostudy's own say; UsageError if one of them may not be read."""
+    """Read the lines of all other files; UsageError if one is unreadable."""
     reader = Reader(root)
     found = read(reader)
     if reader.refused:
@@ -66,51 +66,55 @@ def _unreadable(found: str) -> UsageError:
     )
 
 
-def below(path: Path, root: Path) -> Path:
-    """Where an absolute path is in a tree of its own."""
+def resolve_path(path: Path, root: Path) -> Path:
+    """Resolve an absolute path below a root."""
     return root / path.relative_to("/")
 
 
-def artifact(
+def build_artifact(
     path: Path,
     after: str,
     root: Path,
     activations: tuple[Activation, ...] = (),
     expected: tuple[Expected, ...] = (),
 ) -> Artifact:
-    """The file as it is now and as it is to be."""
+    """Build the artifact of a file from its current and its new content."""
     return Artifact(path, read_text(path, root), after, activations, expected)
 
 
-def judge(
-    kept: Iterable[Kept], others: Callable[[Kept], tuple[Said, ...]]
-) -> tuple[tuple[Kept, ...], Rendered]:
-    """What is left to write beside the lines of others, and what is to be said about these.
+def compare_with_existing(
+    kept: Iterable[PersistedSetting], others: Callable[[PersistedSetting], tuple[ExistingLine, ...]]
+) -> tuple[tuple[PersistedSetting, ...], PersistencePlan]:
+    """Return the settings still to write, and a plan with conflicts and notes on other lines.
 
     A line of the administrator that says something else is a clash, and so is one of a package that
     wins; another of a package is overridden, and named. What is there already is not written again.
     """
-    left, told = [], Rendered()
+    left, result = [], PersistencePlan()
     for setting in kept:
         said = others(setting)
         differing = [one for one in said if one.value.split() != setting.value.split()]
         clashing = [one for one in differing if one.wins or not one.of_package]
         if clashing:
-            told += Rendered(clashes=tuple(_clash(setting, one) for one in clashing))
+            result += PersistencePlan(
+                conflicts=tuple(_build_conflict(setting, one) for one in clashing)
+            )
         elif said and said[-1] not in differing:
-            told += Rendered(notes=(f"{setting.text}: already so in {said[-1].line.where}",))
+            result += PersistencePlan(
+                notes=(f"{setting.text}: already so in {said[-1].line.where}",)
+            )
             continue
         elif differing:
             where = ", ".join(f"{one.line.where} ({one.value})" for one in differing)
-            told += Rendered(notes=(f"{setting.text}: overrides {where}",))
+            result += PersistencePlan(notes=(f"{setting.text}: overrides {where}",))
         left.append(setting)
-    return tuple(left), told
+    return tuple(left), result
 
 
-def _clash(setting: Kept, said: Said) -> Clash:
+def _build_conflict(setting: PersistedSetting, said: ExistingLine) -> Conflict:
     remedy = (
         f"put an empty file of its name into /etc/{said.line.file.parent.name} to mask it"
         if said.of_package
         else "remove that line, or give it this value"
     )
-    return Clash(setting.text, said.line.where, said.line.text, remedy)
+    return Conflict(setting.text, said.line.where, said.line.text, remedy)

@@ -1,4 +1,4 @@
-"""Which format keeps which setting, and what all of them come to."""
+"""Assignment of settings to formats, and the plan over all formats."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import assert_never
 
 from iostudy.host.files import ROOT
 from iostudy.persist import ansible, fstab, hadoop, limits, sysctl, tmpfiles, tuned, udev
-from iostudy.persist.kept import Choice, Kept
-from iostudy.persist.rendered import Artifact, Rendered, Unkept, together
+from iostudy.persist.plan import Artifact, PersistencePlan, UnsupportedSetting, merge_plans
+from iostudy.persist.request import PersistedSetting, PersistRequest
 
 
 class Format(StrEnum):
@@ -36,15 +36,15 @@ NOT_INSTALLED = {
 }
 """The formats that are only printed: what they are, and what is done with that."""
 
-_BARE = Path(os.devnull)
+_EMPTY_ROOT = Path(os.devnull)
 """The root of a host on which nothing is configured yet."""
 
-Planner = Callable[[Sequence[Kept], str, Path], Rendered]
+Planner = Callable[[Sequence[PersistedSetting], str, Path], PersistencePlan]
 
 
 @dataclass(frozen=True)
 class _Native:
-    """What keeps the settings of some kinds: a kind is the first part of a setting's name."""
+    """Format for settings of some kinds; a kind is the first part of a setting's name."""
 
     form: Format
     kinds: tuple[str, ...]
@@ -63,7 +63,7 @@ _NATIVES = (*_FILES, _FSTAB)
 _FORM = {kind: native.form for native in _NATIVES for kind in native.kinds}
 _FORM[hadoop.KIND] = Format.HADOOP
 
-_NEVER = {
+_UNSUPPORTED_KINDS = {
     "bdi": (
         "a mount without a block device has another number each time, so no rule can know it",
         "set [nfsrahead] in /etc/nfs.conf (nfs-utils 2.6), or block.read_ahead_kb of a disk",
@@ -78,74 +78,93 @@ _NEVER = {
 _UNKNOWN = ("no configuration of the system holds it", "set it where the program is started")
 
 
-def plan(choice: Choice, form: Format | None, root: Path = ROOT) -> Rendered:
+def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> PersistencePlan:
     """Everything that keeping the choice in that format comes to; None is each native one."""
-    told = Rendered(notes=choice.notes)
+    result = PersistencePlan(notes=choice.notes)
     match form:
         case Format.TUNED:
-            return told + _profile(choice, root) + _never(choice.kept)
+            return result + _profile(choice, root) + _exclude_unsupported(choice.settings)
         case Format.ANSIBLE:
-            clusters = hadoop.not_of_host(_clusters(choice))
-            return told + _playbook(choice, root) + _never(choice.kept) + clusters
+            clusters = hadoop.exclude_from_host(_clusters(choice))
+            return (
+                result + _playbook(choice, root) + _exclude_unsupported(choice.settings) + clusters
+            )
         case Format.HADOOP:
             clusters = hadoop.plan(_clusters(choice), choice.origin)
-            return told + clusters + _elsewhere(choice.kept, form) + _never(choice.kept)
+            return (
+                result
+                + clusters
+                + _exclude_other_formats(choice.settings, form)
+                + _exclude_unsupported(choice.settings)
+            )
         case None | Format.UDEV | Format.SYSCTL | Format.FSTAB | Format.LIMITS:
             natives = [native for native in _NATIVES if form in (None, native.form)]
-            files = together(_planned(native, choice, root) for native in natives)
-            clusters = hadoop.not_of_host(_clusters(choice) if form is None else ())
-            return told + files + _elsewhere(choice.kept, form) + _never(choice.kept) + clusters
+            files = merge_plans(_plan_native(native, choice, root) for native in natives)
+            clusters = hadoop.exclude_from_host(_clusters(choice) if form is None else ())
+            return (
+                result
+                + files
+                + _exclude_other_formats(choice.settings, form)
+                + _exclude_unsupported(choice.settings)
+                + clusters
+            )
         case unreachable:
             assert_never(unreachable)
 
 
-def _planned(native: _Native, choice: Choice, root: Path) -> Rendered:
-    kept = _of(native, choice)
+def _plan_native(native: _Native, choice: PersistRequest, root: Path) -> PersistencePlan:
+    kept = _select_settings(native, choice)
     # Files that nothing is to be kept in need not be readable.
-    return native.plan(kept, choice.origin, root) if kept else Rendered()
+    return native.plan(kept, choice.origin, root) if kept else PersistencePlan()
 
 
-def _of(native: _Native, choice: Choice) -> list[Kept]:
-    return [setting for setting in choice.kept if _kind(setting) in native.kinds]
+def _select_settings(native: _Native, choice: PersistRequest) -> list[PersistedSetting]:
+    return [setting for setting in choice.settings if _kind(setting) in native.kinds]
 
 
-def _clusters(choice: Choice) -> list[Kept]:
-    """What is a Hadoop cluster's and not this host's."""
-    return [setting for setting in choice.kept if _kind(setting) == hadoop.KIND]
+def _clusters(choice: PersistRequest) -> list[PersistedSetting]:
+    """Select the settings of a Hadoop cluster."""
+    return [setting for setting in choice.settings if _kind(setting) == hadoop.KIND]
 
 
-def _profile(choice: Choice, root: Path) -> Rendered:
-    held = [setting for setting in choice.kept if _kind(setting) in tuned.KINDS]
-    others = [setting for setting in choice.kept if _kind(setting) not in tuned.KINDS]
-    return tuned.plan(held, choice.origin, root) + _elsewhere(others, Format.TUNED)
+def _profile(choice: PersistRequest, root: Path) -> PersistencePlan:
+    held = [setting for setting in choice.settings if _kind(setting) in tuned.KINDS]
+    others = [setting for setting in choice.settings if _kind(setting) not in tuned.KINDS]
+    return tuned.plan(held, choice.origin, root) + _exclude_other_formats(others, Format.TUNED)
 
 
-def _playbook(choice: Choice, root: Path) -> Rendered:
-    files = together(_planned(native, choice, _BARE) for native in _FILES)
-    edits, told = fstab.edits(_of(_FSTAB, choice), root)
-    unkept = Rendered(unkept=files.unkept, notes=files.notes) + told
+def _playbook(choice: PersistRequest, root: Path) -> PersistencePlan:
+    files = merge_plans(_plan_native(native, choice, _EMPTY_ROOT) for native in _FILES)
+    edits, result = fstab.plan_edits(_select_settings(_FSTAB, choice), root)
+    unkept = PersistencePlan(unsupported=files.unsupported, notes=files.notes) + result
     if not files.artifacts and not edits:
         return unkept
     text = ansible.playbook(files.artifacts, edits, choice.origin)
-    return unkept + Rendered(artifacts=(Artifact(PLAYBOOK, None, text),))
+    return unkept + PersistencePlan(artifacts=(Artifact(PLAYBOOK, None, text),))
 
 
-def _elsewhere(kept: Iterable[Kept], form: Format | None) -> Rendered:
+def _exclude_other_formats(
+    kept: Iterable[PersistedSetting], form: Format | None
+) -> PersistencePlan:
     """What another format keeps than the one that is asked for."""
     others = {k: _FORM.get(_kind(k), form) for k in kept if form is not None}
-    told = (
-        Unkept(k.text, f"--format {form} cannot hold it", f"use --format {other}")
+    result = (
+        UnsupportedSetting(k.text, f"--format {form} cannot hold it", f"use --format {other}")
         for k, other in others.items()
         if other is not form
     )
-    return Rendered(unkept=tuple(told))
+    return PersistencePlan(unsupported=tuple(result))
 
 
-def _never(kept: Iterable[Kept]) -> Rendered:
+def _exclude_unsupported(kept: Iterable[PersistedSetting]) -> PersistencePlan:
     """What no format holds."""
     lost = (setting for setting in kept if _kind(setting) not in _FORM)
-    return Rendered(unkept=tuple(Unkept(k.text, *_NEVER.get(_kind(k), _UNKNOWN)) for k in lost))
+    return PersistencePlan(
+        unsupported=tuple(
+            UnsupportedSetting(k.text, *_UNSUPPORTED_KINDS.get(_kind(k), _UNKNOWN)) for k in lost
+        )
+    )
 
 
-def _kind(setting: Kept) -> str:
+def _kind(setting: PersistedSetting) -> str:
     return setting.name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""The table of file systems: read, and its options edited with every other byte left alone.
+"""Edits of mount options in /etc/fstab that leave every other byte unchanged.
 
 Source: fstab(5); blanks, tabs, newlines and backslashes in a field are written as octal escapes.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 from iostudy.host import mounts
 from iostudy.host.files import ROOT, decode
 from iostudy.persist import dropins, mount_options
-from iostudy.persist.kept import Kept
-from iostudy.persist.rendered import Activation, Artifact, Rendered, Unkept
+from iostudy.persist.plan import Activation, Artifact, PersistencePlan, UnsupportedSetting
+from iostudy.persist.request import PersistedSetting
 
 FILE = Path("/etc/fstab")
 
@@ -79,7 +79,7 @@ class Edit:
 
     entry: Entry
     options: str
-    settings: tuple[Kept, ...]
+    settings: tuple[PersistedSetting, ...]
 
     @property
     def activation(self) -> Activation:
@@ -89,7 +89,7 @@ class Edit:
     @property
     def wanted(self) -> tuple[str, ...]:
         """The options that the settings are."""
-        each = (mount_options.options_of(k.name, k.value) for k in self.settings)
+        each = (mount_options.format_options(k.name, k.value) for k in self.settings)
         return tuple(option for options in each for option in options)
 
     @property
@@ -98,13 +98,15 @@ class Edit:
         return tuple(k.name for k in self.settings if k.name in _ONLY_AT_MOUNT)
 
 
-def edits(kept: Sequence[Kept], root: Path = ROOT) -> tuple[tuple[Edit, ...], Rendered]:
-    """What becomes of the line of each mount point, and what has no line of its own."""
+def plan_edits(
+    kept: Sequence[PersistedSetting], root: Path = ROOT
+) -> tuple[tuple[Edit, ...], PersistencePlan]:
+    """Plan the edit of each mount point's line; mounts without a line are unsupported."""
     entries = parse(dropins.read_text(FILE, root) or "")
-    by_point: dict[Path | None, list[Kept]] = {}
+    by_point: dict[Path | None, list[PersistedSetting]] = {}
     for setting in kept:
         by_point.setdefault(setting.mount_point, []).append(setting)
-    found, told = [], Rendered()
+    found, result = [], PersistencePlan()
     for point, settings in by_point.items():
         own = [e for e in entries if point is not None and Path(e.point) == point]
         if len(own) == 1:
@@ -112,15 +114,15 @@ def edits(kept: Sequence[Kept], root: Path = ROOT) -> tuple[tuple[Edit, ...], Re
             options = mount_options.merge(own[0].options, wanted)
             found.append(Edit(own[0], options, tuple(settings)))
         else:
-            told += _unlisted(point, settings, len(own), root)
-    return tuple(found), told
+            result += _unlisted(point, settings, len(own), root)
+    return tuple(found), result
 
 
-def plan(kept: Sequence[Kept], root: Path = ROOT) -> Rendered:
+def plan(kept: Sequence[PersistedSetting], root: Path = ROOT) -> PersistencePlan:
     """The file with the options of every mount point that has a line in it."""
-    found, told = edits(kept, root)
+    found, result = plan_edits(kept, root)
     changing = [edit for edit in found if edit.options != edit.entry.options]
-    told += Rendered(
+    result += PersistencePlan(
         notes=tuple(
             f"{setting.text}: already so in {FILE}"
             for edit in found
@@ -133,14 +135,14 @@ def plan(kept: Sequence[Kept], root: Path = ROOT) -> Rendered:
     for edit in changing:
         after = with_options(after, edit.entry, edit.options)
         late = _late(edit, root)
-        told += Rendered(notes=late, places=() if late else (edit.entry.point,))
+        result += PersistencePlan(notes=late, places=() if late else (edit.entry.point,))
         active += [] if late else [edit.activation]
     changed = (Artifact(FILE, before, after, tuple(active)),) if changing else ()
-    return told + Rendered(artifacts=changed)
+    return result + PersistencePlan(artifacts=changed)
 
 
 def _late(edit: Edit, root: Path) -> tuple[str, ...]:
-    """Why the options cannot hold before the next mount; nothing where a remount will do."""
+    """Return why the options need a new mount; empty if a remount is enough."""
     point = edit.entry.point
     if not any(mount.point == Path(point) for mount in mounts.read_mounts(root)):
         return (f"{point} is not mounted; its options hold from the next mount",)
@@ -150,9 +152,13 @@ def _late(edit: Edit, root: Path) -> tuple[str, ...]:
     return ()
 
 
-def _unlisted(point: Path | None, settings: Iterable[Kept], entries: int, root: Path) -> Rendered:
+def _unlisted(
+    point: Path | None, settings: Iterable[PersistedSetting], entries: int, root: Path
+) -> PersistencePlan:
     reason, remedy = _why(point, entries, root)
-    return Rendered(unkept=tuple(Unkept(s.text, reason, remedy) for s in settings))
+    return PersistencePlan(
+        unsupported=tuple(UnsupportedSetting(s.text, reason, remedy) for s in settings)
+    )
 
 
 def _why(point: Path | None, entries: int, root: Path) -> tuple[str, str]:

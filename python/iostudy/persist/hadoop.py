@@ -1,4 +1,4 @@
-"""What the site files of a Hadoop cluster are to say: XML to be merged into them by hand.
+"""XML fragments to merge into the site files of a Hadoop cluster.
 
 iostudy never writes to a cluster's configuration: the hosts that have it are not known here, and
 tools such as Ambari, Cloudera Manager or Ansible own it.
@@ -12,8 +12,14 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, NAMENODE_HEAP
-from iostudy.persist.kept import Kept
-from iostudy.persist.rendered import MARK, Artifact, Rendered, Unkept, printable
+from iostudy.persist.plan import (
+    MARK,
+    Artifact,
+    PersistencePlan,
+    UnsupportedSetting,
+    to_printable,
+)
+from iostudy.persist.request import PersistedSetting
 
 KIND = "hadoop"
 FOLDER = Path("/etc/hadoop/conf")
@@ -35,35 +41,37 @@ _HEAPS = {
 }
 
 
-def plan(kept: Sequence[Kept], origin: str) -> Rendered:
+def plan(kept: Sequence[PersistedSetting], origin: str) -> PersistencePlan:
     """A fragment for each site file; heaps are no properties, so they are told."""
     properties = [setting for setting in kept if setting.attribute not in _HEAPS]
     heaps = [setting for setting in kept if setting.attribute in _HEAPS]
     files = groupby(sorted(properties, key=_site), key=_site)
-    return Rendered(
+    return PersistencePlan(
         artifacts=tuple(Artifact(FOLDER / name, None, _text(own, origin)) for name, own in files),
-        unkept=tuple(map(_heap, heaps)),
+        unsupported=tuple(map(_heap, heaps)),
         notes=("merge this into the cluster's own site files, and restart its daemons",),
     )
 
 
-def not_of_host(kept: Sequence[Kept]) -> Rendered:
+def exclude_from_host(kept: Sequence[PersistedSetting]) -> PersistencePlan:
     """That they are a cluster's, for whoever asks for this host's configuration."""
     reason = "it is a setting of a Hadoop cluster, which no configuration of this host holds"
     remedy = f"--format {KIND} prints what the cluster's site files are to say"
-    return Rendered(unkept=tuple(Unkept(setting.text, reason, remedy) for setting in kept))
+    return PersistencePlan(
+        unsupported=tuple(UnsupportedSetting(setting.text, reason, remedy) for setting in kept)
+    )
 
 
-def _site(setting: Kept) -> str:
+def _site(setting: PersistedSetting) -> str:
     own = (file for begin, file in _SITES.items() if setting.attribute.startswith(begin))
     return next(own, _COMMON)
 
 
-def _text(settings: Iterable[Kept], origin: str) -> str:
+def _text(settings: Iterable[PersistedSetting], origin: str) -> str:
     root = ElementTree.Element("configuration")
     # XML allows no two hyphens in a comment.
-    told = printable(origin).replace("--", "- -").replace("--", "- -")
-    root.append(ElementTree.Comment(f" {MARK}: {told}. "))
+    result = to_printable(origin).replace("--", "- -").replace("--", "- -")
+    root.append(ElementTree.Comment(f" {MARK}: {result}. "))
     for setting in settings:
         element = ElementTree.SubElement(root, "property")
         ElementTree.SubElement(element, "name").text = setting.attribute
@@ -72,9 +80,9 @@ def _text(settings: Iterable[Kept], origin: str) -> str:
     return ElementTree.tostring(root, "unicode") + "\n"
 
 
-def _heap(setting: Kept) -> Unkept:
+def _heap(setting: PersistedSetting) -> UnsupportedSetting:
     variable = _HEAPS[setting.attribute]
-    return Unkept(
+    return UnsupportedSetting(
         setting.text,
         "it is an option of a JVM and no property",
         f"have -Xmx{setting.value} in {variable}, in hadoop-env.sh",

@@ -1,4 +1,4 @@
-"""Writing what is to be kept, and making it hold now: all of it, or nothing."""
+"""Installation of a persistence plan: writes and activates all files, or none."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from iostudy.errors import SettingError, UsageError
 from iostudy.folders import require_safe_folder
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.persist import fstab, udev
-from iostudy.persist.dropins import below
-from iostudy.persist.rendered import MARK, Artifact, Expected, Rendered
+from iostudy.persist.dropins import resolve_path
+from iostudy.persist.plan import MARK, Artifact, Expected, PersistencePlan
 from iostudy.settings import commands
 from iostudy.settings.commands import CommandError
 from iostudy.settings.transaction.locks import lock_devices, lock_host
 
-Run = Callable[..., str]
+CommandRunner = Callable[..., str]
 
 _VERIFY_FSTAB = ("findmnt", "--verify", "--tab-file")
 _VERIFY_UDEV = ("udevadm", "verify")
 
 
 @dataclass(frozen=True)
-class Host:
+class TargetHost:
     """The host that is written to: its root, and what runs its tools."""
 
     root: Path = ROOT
-    run: Run = commands.run
+    run: CommandRunner = commands.run
 
     def real(self, path: Path) -> Path:
-        """Where a file really is; a link to it is not replaced."""
-        return below(path, self.root).resolve()
+        """Resolve the path of a file, so that a link to it is not replaced."""
+        return resolve_path(path, self.root).resolve()
 
 
 def install(
-    rendered: Rendered, host: Host | None = None, *, unsafe_folders: bool = False
+    rendered: PersistencePlan, host: TargetHost | None = None, *, unsafe_folders: bool = False
 ) -> tuple[str, ...]:
-    """Write and activate everything; what was done, and how to take it back, in words.
+    """Write and activate everything; return what was done and how to undo it.
 
     Raises UsageError before anything is written: without root, for lines of others that say
     something else, or for a file that its own tool refuses. SettingError where a file cannot be
@@ -49,14 +49,14 @@ def install(
     where the kernel says something else afterwards: the files then stay, and hold from the next
     start.
     """
-    host = host or Host()
-    refuse(rendered)
+    host = host or TargetHost()
+    require_installable(rendered)
     for artifact in rendered.artifacts:
         require_safe_folder(host.real(artifact.path).parent, insist=unsafe_folders)
     changing = [artifact for artifact in rendered.artifacts if artifact.changes]
-    idle = [a for a in rendered.artifacts if not a.changes and _differing(a.expected, host)]
+    idle = [a for a in rendered.artifacts if not a.changes and _find_differences(a.expected, host)]
     if not changing and not idle:
-        return ("nothing to do: all of it is kept already",)
+        return ("nothing to do: all settings are already configured",)
     with lock_devices(*rendered.places), lock_host():
         for artifact in changing:
             _check(artifact, host)
@@ -64,22 +64,22 @@ def install(
         try:
             active = [text for artifact in (*changing, *idle) for text in _activate(artifact, host)]
         except CommandError as error:
-            _take_back(changing, host)
-            raise _not_active(error) from error
+            _restore_files(changing, host)
+            raise _activation_error(error) from error
     return (*written, *active)
 
 
-def refuse(rendered: Rendered) -> None:
+def require_installable(rendered: PersistencePlan) -> None:
     """UsageError where it must not be installed."""
-    if rendered.clashes:
+    if rendered.conflicts:
         raise UsageError(
-            "to keep the settings without a second opinion on this host",
-            found="".join(f"\n    {clash}" for clash in rendered.clashes),
+            "to keep the settings without a conflict on this host",
+            found="".join(f"\n    {clash}" for clash in rendered.conflicts),
             where="the configuration of this host",
-            remedy="settle each of them; without --install the files are only printed",
+            remedy="resolve each of them; without --install the files are only printed",
         )
     for artifact in rendered.artifacts:
-        _refuse_foreign(artifact)
+        _require_own_file(artifact)
     if os.geteuid() != 0:
         raise UsageError(
             "to write the configuration of this host",
@@ -89,7 +89,7 @@ def refuse(rendered: Rendered) -> None:
         )
 
 
-def _refuse_foreign(artifact: Artifact) -> None:
+def _require_own_file(artifact: Artifact) -> None:
     """A file under one of iostudy's names that somebody else has written stays."""
     if artifact.path != fstab.FILE and artifact.before and MARK not in artifact.before:
         raise UsageError(
@@ -100,22 +100,22 @@ def _refuse_foreign(artifact: Artifact) -> None:
         )
 
 
-def _check(artifact: Artifact, host: Host) -> None:
+def _check(artifact: Artifact, host: TargetHost) -> None:
     """UsageError where the tool that will read the file does not accept it."""
     if artifact.path == fstab.FILE:
-        complaint = _complaint(artifact.after, artifact.path, host, *_VERIFY_FSTAB)
-        if complaint and complaint != _complaint(
+        complaint = _run_verifier(artifact.after, artifact.path, host, *_VERIFY_FSTAB)
+        if complaint and complaint != _run_verifier(
             artifact.before or "", artifact.path, host, *_VERIFY_FSTAB
         ):
-            raise _refused_by(_VERIFY_FSTAB, artifact.path, complaint)
+            raise _verification_error(_VERIFY_FSTAB, artifact.path, complaint)
     if artifact.path == udev.FILE and _has_udevadm_verify(host):
-        complaint = _complaint(artifact.after, artifact.path, host, *_VERIFY_UDEV)
+        complaint = _run_verifier(artifact.after, artifact.path, host, *_VERIFY_UDEV)
         if complaint:
-            raise _refused_by(_VERIFY_UDEV, artifact.path, complaint)
+            raise _verification_error(_VERIFY_UDEV, artifact.path, complaint)
 
 
-def _complaint(text: str, path: Path, host: Host, *command: str) -> str:
-    """What the tool says against a file of that name and content; empty if nothing."""
+def _run_verifier(text: str, path: Path, host: TargetHost, *command: str) -> str:
+    """Run a verifier on a file of that name and content; return its complaint, or empty."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, path.name)
         file.write_bytes(os.fsencode(text))
@@ -126,7 +126,7 @@ def _complaint(text: str, path: Path, host: Host, *command: str) -> str:
     return ""
 
 
-def _has_udevadm_verify(host: Host) -> bool:
+def _has_udevadm_verify(host: TargetHost) -> bool:
     """systemd 254 and later have it."""
     try:
         host.run(*_VERIFY_UDEV, "--help")
@@ -135,16 +135,16 @@ def _has_udevadm_verify(host: Host) -> bool:
     return True
 
 
-def _refused_by(command: tuple[str, ...], path: Path, complaint: str) -> UsageError:
+def _verification_error(command: tuple[str, ...], path: Path, complaint: str) -> UsageError:
     return UsageError(
         f"to write {path}",
         found=f"`{' '.join(command)}` refuses it: {complaint}",
         where=str(path),
-        remedy="nothing was written; mend what it names and try again",
+        remedy="nothing was written; fix what it names and try again",
     )
 
 
-def _write(changing: Sequence[Artifact], host: Host) -> tuple[str, ...]:
+def _write(changing: Sequence[Artifact], host: TargetHost) -> tuple[str, ...]:
     """Write all of them; SettingError, and everything as it was, if one cannot be written."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     done: list[str] = []
@@ -152,30 +152,30 @@ def _write(changing: Sequence[Artifact], host: Host) -> tuple[str, ...]:
         for artifact in changing:
             done += _write_one(artifact, stamp, host)
     except OSError as error:
-        _take_back(changing, host)
+        _restore_files(changing, host)
         raise SettingError(
             f"to write {artifact.path}",
             found=error.strerror or str(error),
             where=str(error.filename or artifact.path),
-            remedy="all files are as they were; make room, or make the folder writable",
+            remedy="all files are restored; free space, or make the folder writable",
         ) from error
     return tuple(done)
 
 
-def _write_one(artifact: Artifact, stamp: str, host: Host) -> tuple[str, ...]:
+def _write_one(artifact: Artifact, stamp: str, host: TargetHost) -> tuple[str, ...]:
     real = host.real(artifact.path)
     if artifact.before is None:
         real.parent.mkdir(parents=True, exist_ok=True)
         write_whole(real, os.fsencode(artifact.after))
-        return (f"written: {artifact.path}; to take it back, remove it",)
+        return (f"written: {artifact.path}; to undo, remove it",)
     backup = artifact.path.with_name(f"{artifact.path.name}.iostudy-{stamp}")
     write_whole(host.real(backup), os.fsencode(artifact.before), like=real)
     write_whole(real, os.fsencode(artifact.after), like=real)
-    return (f"written: {artifact.path}; to take it back, rename {backup} to it",)
+    return (f"written: {artifact.path}; to undo, rename {backup} to it",)
 
 
-def _take_back(changing: Iterable[Artifact], host: Host) -> None:
-    """All files as they were."""
+def _restore_files(changing: Iterable[Artifact], host: TargetHost) -> None:
+    """Restore all files."""
     for artifact in changing:
         real = host.real(artifact.path)
         if artifact.before is not None:
@@ -185,46 +185,48 @@ def _take_back(changing: Iterable[Artifact], host: Host) -> None:
             fsync_directory(real.parent)
 
 
-def _activate(artifact: Artifact, host: Host) -> tuple[str, ...]:
+def _activate(artifact: Artifact, host: TargetHost) -> tuple[str, ...]:
     """Run what makes the file hold, and read it back. CommandError where a tool refuses."""
-    missing = [a for a in artifact.activations if not below(a.needs, host.root).exists()]
+    missing = [a for a in artifact.activations if not resolve_path(a.needs, host.root).exists()]
     if missing:
         return (missing[0].otherwise,)
     for activation in artifact.activations:
         host.run(*activation.command)
-    _read_back(artifact.expected, host)
+    _verify_active(artifact.expected, host)
     return tuple(f"done: {' '.join(a.command)}" for a in artifact.activations)
 
 
-def _not_active(error: CommandError) -> SettingError:
+def _activation_error(error: CommandError) -> SettingError:
     return SettingError(
-        "to make the settings hold now",
+        "to activate the settings",
         found=str(error),
         where="--install",
-        remedy="all files are as they were; mend what the tool names and try again. What was made "
-        "to hold before it holds until the next start",
+        remedy="all files are restored; fix what the tool names and try again. Settings activated "
+        "before the failure stay active until the next boot",
     )
 
 
-def _read_back(expected: Iterable[Expected], host: Host) -> None:
+def _verify_active(expected: Iterable[Expected], host: TargetHost) -> None:
     """SettingError for what the kernel does not say although all was activated."""
-    differing = _differing(expected, host)
+    differing = _find_differences(expected, host)
     if differing:
         raise SettingError(
-            "that the settings hold now",
+            "active settings",
             found="; ".join(differing),
             where="--install",
-            remedy="the files are written and hold from the next start, unless something else "
+            remedy="the files are written and take effect at the next boot, unless something else "
             "(TuneD, another rule) sets it too: see `iostudy doctor`",
         )
 
 
-def _differing(expected: Iterable[Expected], host: Host) -> list[str]:
-    found = {one: read_attribute(below(one.path, host.root)) for one in expected}
-    return [f"{one.path} is {text}" for one, text in found.items() if not _says(text, one.value)]
+def _find_differences(expected: Iterable[Expected], host: TargetHost) -> list[str]:
+    found = {one: read_attribute(resolve_path(one.path, host.root)) for one in expected}
+    return [
+        f"{one.path} is {text}" for one, text in found.items() if not _is_set_to(text, one.value)
+    ]
 
 
-def _says(text: str | None, value: str) -> bool:
+def _is_set_to(text: str | None, value: str) -> bool:
     """A file with several names has the one that holds in brackets."""
     words = (text or "").split()
     return words == value.split() or f"[{value}]" in words

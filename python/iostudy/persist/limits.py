@@ -1,4 +1,4 @@
-"""Limits of processes as a file of limits.d.
+"""Process limits as a file in limits.d.
 
 Source: limits.conf(5), pam_limits(8): limits.conf is read first, then the files of limits.d in the
 order of their names; the last line for a domain counts, and a user's own line more than ``*``.
@@ -13,11 +13,11 @@ from pathlib import Path
 from iostudy import units
 from iostudy.host.configuration import Assignment
 from iostudy.host.files import ROOT
-from iostudy.host.limits import UNLIMITED
+from iostudy.host.process_limits import UNLIMITED
 from iostudy.persist import dropins
-from iostudy.persist.dropins import Said
-from iostudy.persist.kept import Kept
-from iostudy.persist.rendered import Rendered, Unkept, heading
+from iostudy.persist.dropins import ExistingLine
+from iostudy.persist.plan import PersistencePlan, UnsupportedSetting, format_heading
+from iostudy.persist.request import PersistedSetting
 
 FILE = Path("/etc/security/limits.d/90-iostudy.conf")
 _FIRST = Path("/etc/security/limits.conf")
@@ -81,7 +81,7 @@ def parse(file: Path, text: str) -> Iterator[Entry]:
             yield Entry(domain, type_, item, value, line)
 
 
-def line_of(setting: Kept) -> str:
+def line_of(setting: PersistedSetting) -> str:
     """``* soft nofile 10000``; ValueError where limits.conf has no such item or unit."""
     item, type_ = _item(setting)
     return f"{_EVERYBODY} {type_} {item} {_value(item, setting.value)}"
@@ -89,37 +89,43 @@ def line_of(setting: Kept) -> str:
 
 def text(lines: Iterable[str], origin: str) -> str:
     """The content of the file."""
-    return heading(origin) + _NOTES + "".join(f"{line}\n" for line in lines)
+    return format_heading(origin) + _NOTES + "".join(f"{line}\n" for line in lines)
 
 
-def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
     """The file beside what the other files say."""
-    names = sorted(path.name for path in dropins.below(FILE.parent, root).glob("*.conf"))
+    names = sorted(path.name for path in dropins.resolve_path(FILE.parent, root).glob("*.conf"))
     files = (_FIRST, *(FILE.parent / name for name in names if name != FILE.name))
     others = [e for file in files for e in parse(file, dropins.read_text(file, root) or "")]
-    writable, told = _convertible(kept)
-    left, judged = dropins.judge(writable, lambda setting: _said(setting, others))
-    told += judged + Rendered(notes=tuple(_own_lines(writable, others)))
+    writable, result = _convertible(kept)
+    left, judged = dropins.compare_with_existing(
+        writable, lambda setting: _find_existing(setting, others)
+    )
+    result += judged + PersistencePlan(notes=tuple(_own_lines(writable, others)))
     if not left:
-        return told
+        return result
     written = text(map(line_of, left), origin)
-    return told + Rendered(artifacts=(dropins.artifact(FILE, written, root),))
+    return result + PersistencePlan(artifacts=(dropins.build_artifact(FILE, written, root),))
 
 
-def _convertible(kept: Iterable[Kept]) -> tuple[tuple[Kept, ...], Rendered]:
-    writable, told = [], Rendered()
+def _convertible(
+    kept: Iterable[PersistedSetting],
+) -> tuple[tuple[PersistedSetting, ...], PersistencePlan]:
+    writable, result = [], PersistencePlan()
     for setting in kept:
         try:
             line_of(setting)
         except ValueError as error:
             remedy = "set it in the unit or the script that starts the program"
-            told += Rendered(unkept=(Unkept(setting.text, str(error), remedy),))
+            result += PersistencePlan(
+                unsupported=(UnsupportedSetting(setting.text, str(error), remedy),)
+            )
         else:
             writable.append(setting)
-    return tuple(writable), told
+    return tuple(writable), result
 
 
-def _item(setting: Kept) -> tuple[str, str]:
+def _item(setting: PersistedSetting) -> tuple[str, str]:
     item, _, type_ = setting.attribute.rpartition("_")
     if item not in _UNITS:
         raise ValueError("limits.conf(5) has no such item")
@@ -132,17 +138,17 @@ def _value(item: str, value: str) -> str:
     return value if value == UNLIMITED else str(_UNITS[item](int(value)))
 
 
-def _said(setting: Kept, others: Sequence[Entry]) -> tuple[Said, ...]:
+def _find_existing(setting: PersistedSetting, others: Sequence[Entry]) -> tuple[ExistingLine, ...]:
     own = line_of(setting).split()[-1]
     return tuple(
         # In the setting's own unit where it is the same, so that the two can be compared.
-        Said(entry.line, setting.value if entry.value == own else entry.value, wins=False)
+        ExistingLine(entry.line, setting.value if entry.value == own else entry.value, wins=False)
         for entry in others
         if entry.domain == _EVERYBODY and entry.concerns(*_item(setting))
     )
 
 
-def _own_lines(kept: Iterable[Kept], others: Sequence[Entry]) -> list[str]:
+def _own_lines(kept: Iterable[PersistedSetting], others: Sequence[Entry]) -> list[str]:
     return [
         f"{setting.text}: not for {entry.domain}, whose own line is {entry.line.where} "
         f"({entry.value})"

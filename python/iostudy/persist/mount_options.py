@@ -1,4 +1,4 @@
-"""Settings of a mount within the options of its line in fstab (values alone).
+"""Merging of mount settings into the options of a line in fstab (values only).
 
 Source: fstab(5); mount(8), "FILESYSTEM-INDEPENDENT MOUNT OPTIONS".
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from iostudy.settings.mounting.options import spelled, taken_apart, words_of
+from iostudy.settings.mounting.options import format_option, option_names, split_option
 
 _SEPARATOR = re.compile(r',(?=(?:[^"]*"[^"]*")*[^"]*$)')
 """A comma outside quotation marks, as in ``context="system_u:object_r:tmp_t:s0:c1,c2"``."""
@@ -23,25 +23,25 @@ def merge(options: str, settings: Mapping[str, str]) -> str:
     """The options with the settings in them, each in the place of what it replaces."""
     merged = split(options)
     for name, value in settings.items():
-        for option in options_of(name, value):
-            merged = _with(merged, option)
+        for option in format_options(name, value):
+            merged = _replace_option(merged, option)
     return ",".join(merged)
 
 
-def options_of(name: str, value: str) -> list[str]:
+def format_options(name: str, value: str) -> list[str]:
     """``mount.atime``, ``noatime`` -> ``noatime``; ``mount.commit``, ``30`` -> ``commit=30``."""
     if name == "mount.options":
         return split(value)
-    return [spelled(name.removeprefix("mount."), value)]
+    return [format_option(name.removeprefix("mount."), value)]
 
 
-def rivals(option: str) -> str:
+def conflicting_options(option: str) -> str:
     """A regular expression for the options that this one takes the place of, itself among them."""
-    words = words_of(_key(option))
+    words = option_names(_key(option))
     return "|".join((*map(re.escape, words), rf"{re.escape(_key(option))}=[^,\s]*"))
 
 
-def _with(options: Iterable[str], option: str) -> list[str]:
+def _replace_option(options: Iterable[str], option: str) -> list[str]:
     """The option where the first of its key stood, else at the end."""
     options = list(options)
     own = [index for index, old in enumerate(options) if _key(old) == _key(option)]
@@ -51,4 +51,4 @@ def _with(options: Iterable[str], option: str) -> list[str]:
 
 
 def _key(option: str) -> str:
-    return taken_apart(option)[0]
+    return split_option(option)[0]

@@ -1,4 +1,4 @@
-"""Where a setting is to be kept: where it was studied, where `set` holds it, or where one says."""
+"""Disks and mounts of the settings to keep: studied, held by `set`, or named by the user."""
 
 from __future__ import annotations
 
@@ -10,37 +10,42 @@ from typing import Any, assert_never
 from iostudy.errors import UsageError
 from iostudy.host import devices
 from iostudy.host.inventory import describe_device
-from iostudy.persist.kept import Choice, Disk, Inventory, Kept
+from iostudy.persist.request import Disk, Inventory, PersistedSetting, PersistRequest
 from iostudy.settings import catalog, places
 from iostudy.settings.definition import Reach
-from iostudy.settings.transaction.held_settings import HeldSetting, read_held_settings
+from iostudy.settings.transaction.committed_settings import (
+    CommittedSetting,
+    read_committed_settings,
+)
 
 
-def recorded(
+def find_studied(
     name: str, value: str, labels: Iterable[str], circumstances: Mapping[str, Any]
-) -> tuple[Kept, ...]:
+) -> tuple[PersistedSetting, ...]:
     """Wherever the ledger has the setting; ``labels`` are those that its trials read back."""
     then = circumstances.get("host", {}).get("block_devices", {})
     own = sorted(label for label in labels if label.partition("@")[0] == name)
-    now = _inventory()
-    return tuple(_kept(value, label, then, now) for label in own) or (Kept(name, value),)
+    now = _read_inventory()
+    return tuple(_build_setting(value, label, then, now) for label in own) or (
+        PersistedSetting(name, value),
+    )
 
 
-def named(name: str, value: str, on: Sequence[str]) -> tuple[Kept, ...]:
+def find_at_places(name: str, value: str, on: Sequence[str]) -> tuple[PersistedSetting, ...]:
     """The setting below each of the places; TargetError where there is nothing to set."""
     if not catalog.get(name).reach.needs_place:
-        return (Kept(name, value),)
-    now = _inventory()
-    return tuple(_kept(value, label, now, now, named=True) for label in _labels(name, on))
+        return (PersistedSetting(name, value),)
+    now = _read_inventory()
+    return tuple(_build_setting(value, label, now, now, named=True) for label in _labels(name, on))
 
 
-def what_set_holds(on: Sequence[str]) -> Choice:
-    """What `iostudy set` holds now, of devices and mounts only those named.
+def find_held(on: Sequence[str]) -> PersistRequest:
+    """Find the settings that `iostudy set` holds now, limited to the places ``on``.
 
     UsageError if that is nothing.
     """
-    now = _inventory()
-    kept = [_of_held(one, now, named=bool(on)) for one in read_held_settings()]
+    now = _read_inventory()
+    kept = [_from_held(one, now, named=bool(on)) for one in read_committed_settings()]
     if on:
         kept = [setting for setting in kept if _is_on(setting, on)]
     if not kept:
@@ -50,33 +55,35 @@ def what_set_holds(on: Sequence[str]) -> Choice:
             where="iostudy persist",
             remedy="name the output folder of a study, or set something first",
         )
-    return Choice("what iostudy set held", tuple(kept))
+    return PersistRequest("what iostudy set held", tuple(kept))
 
 
-def _kept(value: str, label: str, then: Inventory, now: Inventory, *, named: bool = False) -> Kept:
+def _build_setting(
+    value: str, label: str, then: Inventory, now: Inventory, *, named: bool = False
+) -> PersistedSetting:
     name, _, place = label.partition("@")
     reach = catalog.get(name).reach
     match reach:
         case Reach.DEVICE:
             disk = Disk.described(place, then, named=named).found_in(now)
-            return Kept(name, value, disk=disk)
+            return PersistedSetting(name, value, disk=disk)
         case Reach.MOUNT:
-            return Kept(name, value, mount_point=Path(place))
+            return PersistedSetting(name, value, mount_point=Path(place))
         case Reach.HOST | Reach.WORKLOAD | Reach.DISK | Reach.CLUSTER:
-            return Kept(name, value)
+            return PersistedSetting(name, value)
         case unreachable:
             assert_never(unreachable)
 
 
-def _of_held(one: HeldSetting, now: Inventory, *, named: bool) -> Kept:
+def _from_held(one: CommittedSetting, now: Inventory, *, named: bool) -> PersistedSetting:
     if one.device is None:
-        return Kept(one.name, one.value, mount_point=one.mount_point)
+        return PersistedSetting(one.name, one.value, mount_point=one.mount_point)
     # It is the disk that it was: what is held of one that has gone is not held any more.
     disk = replace(Disk.described(one.device.name, now, named=named), here=one.device.name)
-    return Kept(one.name, one.value, disk)
+    return PersistedSetting(one.name, one.value, disk)
 
 
-def _is_on(setting: Kept, on: Sequence[str]) -> bool:
+def _is_on(setting: PersistedSetting, on: Sequence[str]) -> bool:
     """Whether it is below one of the places, or has no place."""
     return setting.label == setting.name or setting.label in _labels(setting.name, on)
 
@@ -86,6 +93,6 @@ def _labels(name: str, on: Sequence[str]) -> tuple[str, ...]:
     return tuple(setting.label for setting in places.bind(name, on))
 
 
-def _inventory() -> Inventory:
+def _read_inventory() -> Inventory:
     """All disks and volumes as an inventory describes them."""
-    return {device.name: describe_device(device) for device in devices.disks()}
+    return {device.name: describe_device(device) for device in devices.read_disks()}

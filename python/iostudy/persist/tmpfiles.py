@@ -1,4 +1,4 @@
-"""Attributes of the whole host that are no sysctls, as lines of tmpfiles.d.
+"""Host-wide sysfs attributes as lines in tmpfiles.d.
 
 Source: tmpfiles.d(5) (type w: write to a file if it is there; for two lines of one path the file
 that comes first in the order of names is taken); Documentation/admin-guide/mm/transhuge.rst;
@@ -14,9 +14,9 @@ from pathlib import Path
 from iostudy.host.configuration import Assignment, read_tmpfiles
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
-from iostudy.persist.dropins import Said
-from iostudy.persist.kept import Kept
-from iostudy.persist.rendered import Activation, Expected, Rendered, heading
+from iostudy.persist.dropins import ExistingLine
+from iostudy.persist.plan import Activation, Expected, PersistencePlan, format_heading
+from iostudy.persist.request import PersistedSetting
 
 FILE = Path("/etc/tmpfiles.d/iostudy.conf")
 _THP = "/sys/kernel/mm/transparent_hugepage"
@@ -28,23 +28,25 @@ PATHS = {
 """Setting -> the file, or files, that it is."""
 
 
-def text(kept: Iterable[Kept], origin: str) -> str:
+def text(kept: Iterable[PersistedSetting], origin: str) -> str:
     """The content of the file."""
-    return heading(origin) + "".join(f"w {PATHS[k.name]} - - - - {k.value}\n" for k in kept)
+    return format_heading(origin) + "".join(f"w {PATHS[k.name]} - - - - {k.value}\n" for k in kept)
 
 
-def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
     """The file beside what the other files say."""
-    others = dropins.lines_of_others(read_tmpfiles, root, FILE)
-    left, told = dropins.judge(kept, lambda setting: _said(setting, others))
+    others = dropins.read_other_lines(read_tmpfiles, root, FILE)
+    left, result = dropins.compare_with_existing(
+        kept, lambda setting: _find_existing(setting, others)
+    )
     if not left:
-        return told
+        return result
     active = Activation(("systemd-tmpfiles", "--create", str(FILE)))
     expected = tuple(
         Expected(path, k.value) for k in left for path in _matching(PATHS[k.name], root)
     )
-    file = dropins.artifact(FILE, text(left, origin), root, (active,), expected)
-    return told + Rendered(artifacts=(file,))
+    file = dropins.build_artifact(FILE, text(left, origin), root, (active,), expected)
+    return result + PersistencePlan(artifacts=(file,))
 
 
 def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
@@ -52,8 +54,10 @@ def _matching(pattern: str, root: Path) -> tuple[Path, ...]:
     return tuple(Path("/") / path.relative_to(root) for path in sorted(found))
 
 
-def _said(setting: Kept, others: Sequence[Assignment]) -> tuple[Said, ...]:
-    """What others say about all of the files; about some of them, if it is something else."""
+def _find_existing(
+    setting: PersistedSetting, others: Sequence[Assignment]
+) -> tuple[ExistingLine, ...]:
+    """Find lines of others on all of the files, or differing ones on some of them."""
     own = PATHS[setting.name]
     about = (
         line
@@ -62,4 +66,4 @@ def _said(setting: Kept, others: Sequence[Assignment]) -> tuple[Said, ...]:
         or fnmatchcase(own, line.name)
         or (fnmatchcase(line.name, own) and line.value.strip() != setting.value)
     )
-    return tuple(Said(line, line.value, wins=True) for line in about)
+    return tuple(ExistingLine(line, line.value, wins=True) for line in about)

@@ -1,4 +1,4 @@
-"""Settings as a profile of TuneD that builds on the one that is active.
+"""TuneD profile that includes the active profile.
 
 Source: tuned.conf(5), tuned-adm(8); the plug-ins sysctl, vm, cpu and disk (module docstrings of
 TuneD 2.20). A device is found by ``devices_udev_regex`` over the lines KEY=VALUE of its udev
@@ -13,8 +13,8 @@ from pathlib import Path
 
 from iostudy.host.files import ROOT
 from iostudy.persist import dropins
-from iostudy.persist.kept import Disk, Kept
-from iostudy.persist.rendered import Activation, Rendered, Unkept, heading
+from iostudy.persist.plan import Activation, PersistencePlan, UnsupportedSetting, format_heading
+from iostudy.persist.request import Disk, PersistedSetting
 
 PROFILE = "iostudy"
 _FOLDER = Path("/etc/tuned")
@@ -31,31 +31,33 @@ _OPTIONS = {
 """Setting -> section and option; sysctls and disks have rules of their own."""
 KINDS = ("block", "sysctl", "thp", "cpu")
 """What a profile is asked to hold: the first parts of the settings' names."""
-_OF_DISKS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
+_DISK_SETTINGS = {"block.scheduler": "elevator", "block.read_ahead_kb": "readahead"}
 _SPECIAL = re.compile(r"[#$%;=]|[^ -~]")
 """What means something else in a profile: comments, variables, interpolation."""
 
 
-def plan(kept: Sequence[Kept], origin: str, root: Path = ROOT) -> Rendered:
+def plan(kept: Sequence[PersistedSetting], origin: str, root: Path = ROOT) -> PersistencePlan:
     """The profile for settings of KINDS, and the command that makes it the active one."""
     reasons = {setting: _reason(setting) for setting in kept}
-    unkept = tuple(Unkept(k.text, why, _elsewhere(k)) for k, why in reasons.items() if why)
+    unkept = tuple(
+        UnsupportedSetting(k.text, why, _exclude_others(k)) for k, why in reasons.items() if why
+    )
     left = [setting for setting, why in reasons.items() if not why]
     if not left:
-        return Rendered(unkept=unkept)
-    folder = _NEW_FOLDER if dropins.below(_NEW_FOLDER, root).is_dir() else _FOLDER
+        return PersistencePlan(unsupported=unkept)
+    folder = _NEW_FOLDER if dropins.resolve_path(_NEW_FOLDER, root).is_dir() else _FOLDER
     path = folder / PROFILE / "tuned.conf"
     written = text(left, origin, _included(path, root))
     later = f"TuneD is not installed; once it is, `tuned-adm profile {PROFILE}` activates it"
     active = Activation(("tuned-adm", "profile", PROFILE), _COMMAND, later)
-    return Rendered(
-        artifacts=(dropins.artifact(path, written, root, (active,)),),
-        unkept=unkept,
-        notes=(_way_back(_included(path, root)),),
+    return PersistencePlan(
+        artifacts=(dropins.build_artifact(path, written, root, (active,)),),
+        unsupported=unkept,
+        notes=(_revert_command(_included(path, root)),),
     )
 
 
-def text(kept: Iterable[Kept], origin: str, included: str = "") -> str:
+def text(kept: Iterable[PersistedSetting], origin: str, included: str = "") -> str:
     """The content of tuned.conf."""
     sections: dict[str, list[str]] = {"main": [f"summary=Kept by iostudy from {_plain(origin)}"]}
     if included:
@@ -64,40 +66,40 @@ def text(kept: Iterable[Kept], origin: str, included: str = "") -> str:
         for section, lines in _section(setting).items():
             known = sections.setdefault(section, [])
             known += [line for line in lines if line not in known]
-    return heading(origin) + "".join(
+    return format_heading(origin) + "".join(
         f"\n[{name}]\n" + "".join(f"{line}\n" for line in lines) for name, lines in sections.items()
     )
 
 
-def _section(setting: Kept) -> dict[str, list[str]]:
+def _section(setting: PersistedSetting) -> dict[str, list[str]]:
     if setting.disk is not None:
         start = ["type=disk", "priority=-1", f"devices_udev_regex={_regex(setting.disk)}"]
-        option = f"{_OF_DISKS[setting.name]}={setting.value}"
+        option = f"{_DISK_SETTINGS[setting.name]}={setting.value}"
         return {f"iostudy_{setting.disk.name}": [*start, option]}
     section, option = _OPTIONS.get(setting.name, ("sysctl", setting.attribute))
     return {section: [f"{option}={setting.value}"]}
 
 
-def _reason(setting: Kept) -> str:
-    """Why a profile cannot hold it; empty where it can."""
+def _reason(setting: PersistedSetting) -> str:
+    """Return why a profile cannot hold the setting; empty if it can."""
     if _SPECIAL.search(setting.value) or _SPECIAL.search(setting.attribute):
         return "it has a character that means something else in a profile"
     if setting.name in _OPTIONS or setting.name.startswith("sysctl."):
         return ""
-    if setting.name not in _OF_DISKS:
+    if setting.name not in _DISK_SETTINGS:
         return "TuneD has no option for it that goes by what the device is and not by its name"
     return _reason_of_disk(setting.disk)
 
 
-def _elsewhere(setting: Kept) -> str:
+def _exclude_others(setting: PersistedSetting) -> str:
     return f"use --format {'udev' if setting.name.startswith('block.') else 'sysctl'}"
 
 
 def _reason_of_disk(disk: Disk | None) -> str:
     if disk is None:
         return "it is not known on which disk"
-    if disk.spared:
-        return disk.spared
+    if disk.exclusion_reason:
+        return disk.exclusion_reason
     if disk.zoned:
         return "it is zoned, and TuneD does not spare a zoned disk's scheduler"
     if disk.name.startswith(("dm-", "md", "loop", "zram")):
@@ -123,8 +125,8 @@ def _regex(disk: Disk) -> str:
     return "" if _SPECIAL.search(pattern.replace("=", "", 1)) else f"^{pattern}$"
 
 
-def _way_back(included: str) -> str:
-    """How to make TuneD do without the profile, before its file is taken away."""
+def _revert_command(included: str) -> str:
+    """Describe how to leave the profile before its file is removed."""
     command = f"tuned-adm profile {included.replace(',', ' ')}" if included else "tuned-adm off"
     return f"to take the profile {PROFILE} back: `{command}`, then remove it"
 

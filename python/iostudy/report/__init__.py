@@ -1,1 +1,1 @@
-"""How a study is told: one Report value, and its forms for terminal, Markdown, JSON and HTML."""
+"""Report of a study: one Report value, rendered for terminal, Markdown, JSON and HTML."""

@@ -1,4 +1,4 @@
-"""Study, ledger rows -> Report: everything that is told, worked out once (pure)."""
+"""Report of a study from its ledger rows (pure)."""
 
 from __future__ import annotations
 
@@ -11,66 +11,79 @@ from pydantic import JsonValue
 
 from iostudy.analysis.outliers import OutlierRule, flag_outliers
 from iostudy.analysis.paired import as_fraction
-from iostudy.analysis.series import Shared
+from iostudy.analysis.series import FamilyOfTests
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.given_up import GivenUp
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload
 from iostudy.ledger.rows import StudyRow, TrialRow
 from iostudy.ledger.samples import ReadSamples
-from iostudy.report import (
-    answer,
-    bottleneck_remedies,
-    configurations,
-    covariates,
-    curves,
-    curves_wording,
-    explain_equivalence,
-    flags,
-    headline,
-    limits,
-    measured,
-    method,
-    next_steps,
-    noise,
-    ranking,
-    reference,
-    requests,
-    screening,
-    telemetry,
-    wording,
+from iostudy.report.finite import build_span, finite, finite_values, round_values
+from iostudy.report.formatting import describe_bounds, describe_given_up
+from iostudy.report.topics.block_latency.build import build_block_latency
+from iostudy.report.topics.bottlenecks.build import (
+    Diagnoses,
+    build_bottlenecks,
+    build_disturbances,
+    diagnose_trials,
 )
-from iostudy.report.finite import finite, finite_values, readings, span
-from iostudy.report.values.covariates import CovariateReport, GivenUpWorkload
-from iostudy.report.values.curves import CurvesTold
-from iostudy.report.values.limits import LimitedTold
-from iostudy.report.values.ranking import RankingTold
-from iostudy.report.values.report import Report, State
-from iostudy.report.values.results import Result, WorkloadTold
-from iostudy.report.values.trials import TrialTold
+from iostudy.report.topics.bottlenecks.explain_equivalence import (
+    explain_all_workloads,
+    explain_equivalence,
+    varies_device_settings_only,
+)
+from iostudy.report.topics.bottlenecks.remedies import suggest_remedies
+from iostudy.report.topics.bottlenecks.telemetry import build_telemetry, find_tested_device
+from iostudy.report.topics.bottlenecks.values import BottleneckReport
+from iostudy.report.topics.caveats.build import add_flags, add_imbalance, compute_shared_level
+from iostudy.report.topics.covariates.build import build_covariates, covariate_values
+from iostudy.report.topics.covariates.values import CovariateReport, GivenUpWorkload
+from iostudy.report.topics.measurements.build import build_measurements, describe_figure
+from iostudy.report.topics.noise.section import build_workload_noise
+from iostudy.report.topics.ranking.build import build_ranking
+from iostudy.report.topics.ranking.values import RankingReport
+from iostudy.report.topics.reference.build import build_reference
+from iostudy.report.topics.scaling.build import build_scaling
+from iostudy.report.topics.scaling.text import describe_crossings
+from iostudy.report.topics.scaling.values import ScalingReport
+from iostudy.report.topics.screening.build import build_screening
+from iostudy.report.topics.verdicts.answer import (
+    AnswerContext,
+    build_predicate,
+    build_sentences,
+    find_factor_noun,
+    summarize_workloads,
+)
+from iostudy.report.topics.verdicts.configurations import build_configurations
+from iostudy.report.topics.verdicts.headline import build_headline
+from iostudy.report.topics.verdicts.method import build_method, list_reproduction_steps
+from iostudy.report.topics.verdicts.next_steps import suggest_next_steps
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.trials import TrialReport
+from iostudy.report.values import Report, State
 from iostudy.results.comparisons import (
     FIRST_LEVELS,
     ComparisonResult,
+    collect_figures,
     compare_configurations,
-    verdict_values,
 )
 from iostudy.results.recommendation import recommend
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.telemetry.summary import TelemetrySummary
 from iostudy.workloads import catalog
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
 
 _NOTHING = TelemetrySummary(0.0, {}, {})
-"""What was seen of a trial that did not come to its end."""
+"""Telemetry of a trial that did not end."""
 
 
-def build(
+def build_report(
     study: Study,
     study_row: StudyRow,
     rows: Iterable[TrialRow],
     folder: str = "DIR",
     samples: ReadSamples | None = None,
-    given_up: Sequence[GivenUp] = (),
+    given_up: Sequence[AbandonedWorkload] = (),
 ) -> Report:
-    """All that is told of a study, from what was fixed before it and what the ledger holds.
+    """Build the report of a study from its plan and its ledger rows.
 
     ``study`` is the one that was carried out: with the host's levels, and without root where
     ``study_row`` says so. ``folder`` is the output folder, as commands will name it;
@@ -79,27 +92,27 @@ def build(
     """
     in_order = sorted(rows, key=lambda row: row.id)
     compared = compare_configurations(study, in_order)
-    diagnoses = limits.diagnoses(study, study_row.circumstances, in_order)
-    limited = limits.told(study, in_order, diagnoses, samples)
-    disturbed = limits.disturbed(study, in_order, diagnoses)
-    meters, device = telemetry.means(study, in_order), telemetry.device_under_test(in_order)
+    diagnoses = diagnose_trials(study, study_row.circumstances, in_order)
+    limited = build_bottlenecks(study, in_order, diagnoses, samples)
+    disturbed = build_disturbances(study, in_order, diagnoses)
+    meters, device = build_telemetry(study, in_order), find_tested_device(in_order)
     workloads, covariate_reports = _with_covariates(study, compared, in_order, limited)
     trials = _trials(study, in_order, diagnoses)
-    ranked, screened = ranking.told(study, in_order), screening.told(study, in_order)
-    scaled = curves.told(study, in_order)
+    ranked, screened = build_ranking(study, in_order), build_screening(study, in_order)
+    scaled = build_scaling(study, in_order)
     return Report(
         name=study.name,
         question=study.question,
         state=_state(study, workloads),
         headline=screened.answer if screened else _headline(study, workloads, compared, limited),
         todo=(
-            *next_steps.steps(study, compared, folder),
-            *bottleneck_remedies.steps(study, workloads, limited, disturbed),
+            *suggest_next_steps(study, compared, folder),
+            *suggest_remedies(study, workloads, limited, disturbed),
         ),
         answer=tuple(_answer(study, workloads, scaled, ranked, given_up)),
         noun=_noun(study),
         baseline=_baseline_label(study),
-        configurations=configurations.told(study, in_order),
+        configurations=build_configurations(study, in_order),
         ranking=ranked,
         screening=screened,
         curves=scaled,
@@ -110,12 +123,12 @@ def build(
         disturbed=disturbed,
         covariates=covariate_reports,
         given_up=tuple(GivenUpWorkload(**asdict(own)) for own in given_up),
-        block_requests=requests.told(study, in_order),
+        block_requests=build_block_latency(study, in_order),
         device=device,
-        notes=(*wording.of_bounds(study.bounds), *study.notes, *_trial_notes(in_order)),
-        reference=reference.told(study, in_order),
-        method=method.told(study, study_row.seed, trials),
-        reproduce=method.reproduce(study, study_row),
+        notes=(*describe_bounds(study.bounds), *study.notes, *_trial_notes(in_order)),
+        reference=build_reference(study, in_order),
+        method=build_method(study, study_row.seed, trials),
+        reproduce=list_reproduction_steps(study, study_row),
         study_text=study_row.text,
         circumstances=_plain_mapping(study_row.circumstances),
         root=study_row.root,
@@ -128,23 +141,23 @@ def _with_covariates(
     study: Study,
     compared: Sequence[ComparisonResult],
     rows: Sequence[TrialRow],
-    limited: Sequence[LimitedTold],
-) -> tuple[tuple[WorkloadTold, ...], tuple[CovariateReport, ...]]:
+    limited: Sequence[BottleneckReport],
+) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
     """Every workload with its flags, and its covariates, whose tests share the level of these."""
-    values = covariates.covariate_values(study, rows)
-    shared = flags.shared_level(study, values)
+    values = covariate_values(study, rows)
+    shared = compute_shared_level(study, values)
     found = _workloads(study, compared, rows, shared)
-    reports = covariates.build_covariates(study, values, found, shared)
+    reports = build_covariates(study, values, found, shared)
     explained = (_explained(study, told, limited) for told in found)
-    return tuple(flags.with_imbalance(told, reports) for told in explained), reports
+    return tuple(add_imbalance(told, reports) for told in explained), reports
 
 
 def _workloads(
-    study: Study, found: Sequence[ComparisonResult], rows: Sequence[TrialRow], shared: Shared
-) -> tuple[WorkloadTold, ...]:
+    study: Study, found: Sequence[ComparisonResult], rows: Sequence[TrialRow], shared: FamilyOfTests
+) -> tuple[WorkloadReport, ...]:
     """Every workload with its results and all else that was measured."""
-    values = verdict_values(study, rows)
-    told = (
+    values = collect_figures(study, rows)
+    texts = (
         _workload(
             study,
             request,
@@ -154,10 +167,13 @@ def _workloads(
         for request in study.workloads
     )
     return tuple(
-        flags.flagged(
-            workload.model_copy(update=measured.told(study, request, rows)), study, rows, shared
+        add_flags(
+            workload.model_copy(update=build_measurements(study, request, rows)),
+            study,
+            rows,
+            shared,
         )
-        for request, workload in zip(study.workloads, told, strict=True)
+        for request, workload in zip(study.workloads, texts, strict=True)
     )
 
 
@@ -166,52 +182,54 @@ def _workload(
     request: WorkloadRequest,
     compared: Sequence[ComparisonResult],
     alone: Sequence[float],
-) -> WorkloadTold:
+) -> WorkloadReport:
     definition = catalog.get(request.name)
-    figure = measured.figure_told(request.figure)
+    figure = describe_figure(request.figure)
     baseline = _baseline(_baseline_label(study), compared, alone)
     if study.design is not None:
         compared = sorted(compared, key=lambda each: -abs(finite(each.comparison.estimate) or 0.0))
     results = (baseline, *(_result(standing) for standing in compared))
-    return WorkloadTold(
+    return WorkloadReport(
         label=request.label,
         name=request.name,
         models=definition.models,
         leaves_out=definition.not_modelled,
-        options=as_written(request.options),
+        options=format_options(request.options),
         figure=figure,
         results=results,
-        noise=noise.of_workload(study, request.label, compared),
-        answer=answer.sentences({request.label: answer.predicate(results, figure, _topic(study))})[
-            0
-        ],
+        noise=build_workload_noise(study, request.label, compared),
+        answer=build_sentences({request.label: build_predicate(results, figure, _topic(study))})[0],
     )
 
 
 def _explained(
     study: Study,
-    workload: WorkloadTold,
-    limited: Sequence[LimitedTold],
-) -> WorkloadTold:
+    workload: WorkloadReport,
+    limited: Sequence[BottleneckReport],
+) -> WorkloadReport:
     """With the reason why nothing differs, where there is one to be told."""
-    own = {told.configuration: told for told in limited if told.workload == workload.label}
-    of_device = explain_equivalence.varies_the_device(study)
-    why = explain_equivalence.told(workload.results, own, of_device=of_device)
+    own = {
+        bottleneck.configuration: bottleneck
+        for bottleneck in limited
+        if bottleneck.workload == workload.label
+    }
+    of_device = varies_device_settings_only(study)
+    why = explain_equivalence(workload.results, own, of_device=of_device)
     return workload.model_copy(update={"because": why})
 
 
 def _headline(
     study: Study,
-    workloads: Sequence[WorkloadTold],
+    workloads: Sequence[WorkloadReport],
     compared: Sequence[ComparisonResult],
-    limited: Sequence[LimitedTold],
+    limited: Sequence[BottleneckReport],
 ) -> str:
-    why = explain_equivalence.throughout(workloads, limited)
-    return headline.sentence(workloads, _topic(study), recommend(study, compared), why)
+    why = explain_all_workloads(workloads, limited)
+    return build_headline(workloads, _topic(study), recommend(study, compared), why)
 
 
 def _noun(study: Study) -> str:
-    return answer.noun_of(study.factors) if study.design is None else "level"
+    return find_factor_noun(study.factors) if study.design is None else "level"
 
 
 def _baseline_label(study: Study) -> str:
@@ -229,8 +247,8 @@ def _baseline(label: str, compared: Sequence[ComparisonResult], alone: Sequence[
     return Result(configuration=label, baseline=True, blocks=blocks, value=value)
 
 
-def _topic(study: Study) -> answer.Topic:
-    return answer.Topic(
+def _topic(study: Study) -> AnswerContext:
+    return AnswerContext(
         noun=_noun(study),
         margin=study.decide.margin,
         max_blocks=study.decide.max_blocks,
@@ -239,20 +257,22 @@ def _topic(study: Study) -> answer.Topic:
 
 def _answer(
     study: Study,
-    workloads: Sequence[WorkloadTold],
-    scaled: Sequence[CurvesTold],
-    ranked: RankingTold | None,
-    given_up: Sequence[GivenUp],
+    workloads: Sequence[WorkloadReport],
+    scaled: Sequence[ScalingReport],
+    ranked: RankingReport | None,
+    given_up: Sequence[AbandonedWorkload],
 ) -> Iterator[str]:
-    yield from answer.of_workloads(workloads, _topic(study))
-    yield from answer.sentences({told.label: told.because for told in workloads if told.because})
+    yield from summarize_workloads(workloads, _topic(study))
+    yield from build_sentences(
+        {workload.label: workload.because for workload in workloads if workload.because}
+    )
     for own in scaled:
-        yield from curves_wording.shown_crossings(own)
+        yield from describe_crossings(own)
     if ranked:
         yield ranked.answer
-    yield from map(wording.given_up, given_up)
+    yield from map(describe_given_up, given_up)
     if _state(study, workloads) is not State.COMPLETE:
-        yield "The study stopped before every comparison was settled; --resume goes on with it."
+        yield "The study stopped before every comparison had a verdict; --resume continues it."
 
 
 def _result(standing: ComparisonResult) -> Result:
@@ -267,9 +287,9 @@ def _result(standing: ComparisonResult) -> Result:
         blocks=comparison.blocks,
         value=finite(standing.mean),
         change=finite(comparison.change),
-        interval=span(comparison.change_interval),
+        interval=build_span(comparison.change_interval),
         robust_change=finite(as_fraction(sign * comparison.robust_estimate)),
-        robust_interval=span(robust.as_fractions()),
+        robust_interval=build_span(robust.as_fractions()),
         verdict=comparison.verdict,
         by_margin=comparison.by_margin,
         fragile=comparison.fragile,
@@ -277,14 +297,12 @@ def _result(standing: ComparisonResult) -> Result:
     )
 
 
-def _trials(
-    study: Study, rows: Sequence[TrialRow], found: limits.Diagnoses
-) -> tuple[TrialTold, ...]:
+def _trials(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> tuple[TrialReport, ...]:
     outlying = _outlying(study, rows)
     figures = {workload.label: workload.figure.name for workload in study.workloads}
-    seen = [row.seen or _NOTHING for row in rows]
+    seen = [row.summary or _NOTHING for row in rows]
     return tuple(
-        TrialTold(
+        TrialReport(
             number=number,
             block=row.block,
             attempt=row.attempt,
@@ -300,9 +318,9 @@ def _trials(
             figures=finite_values(row.figures),
             settings=dict(row.settings or {}),
             device=row.device,
-            devices={name: readings(figures) for name, figures in own.devices.items()},
-            machine=readings(own.machine),
-            phases=readings(row.phases),
+            devices={name: round_values(figures) for name, figures in own.devices.items()},
+            machine=round_values(own.machine),
+            phases=round_values(row.phases),
             limit=found[row.id].limit if row.id in found else None,
             notes=row.notes,
             telemetry=row.telemetry.name,
@@ -318,13 +336,13 @@ def _outlying(study: Study, rows: Sequence[TrialRow]) -> set[tuple[str, str, int
     """
     return {
         (workload, configuration, list(values)[outlier.index])
-        for (workload, configuration), values in verdict_values(study, rows).items()
+        for (workload, configuration), values in collect_figures(study, rows).items()
         for outlier in flag_outliers(list(values.values()))
         if outlier.rules == frozenset(OutlierRule)
     }
 
 
-def _state(study: Study, workloads: Sequence[WorkloadTold]) -> State:
+def _state(study: Study, workloads: Sequence[WorkloadReport]) -> State:
     """A single configuration has nothing to decide and runs all its blocks."""
     results = [r for w in workloads for r in (w.results[1:] or w.results)]
     settled = all(_settled(result, study.decide.max_blocks) for result in results)

@@ -1,11 +1,11 @@
-"""Numbers that can be told: what is not known, or has no bound, is None."""
+"""Conversion of NaN and infinite numbers to None."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
 
-from iostudy.report.values.base import Span
+from iostudy.report.base import Span
 
 
 def finite(value: float | None) -> float | None:
@@ -18,7 +18,7 @@ def finite_values(values: Mapping[str, float] | None) -> dict[str, float | None]
     return {name: finite(value) for name, value in (values or {}).items()}
 
 
-def readings(values: Mapping[str, float] | None) -> dict[str, float | None]:
+def round_values(values: Mapping[str, float] | None) -> dict[str, float | None]:
     """As `finite_values`, to six digits: what the kernel counted over a time is not known better.
 
     The other ten would be more than half of a report of thousands of trials.
@@ -29,7 +29,7 @@ def readings(values: Mapping[str, float] | None) -> dict[str, float | None]:
     }
 
 
-def span(interval: tuple[float, float]) -> Span | None:
+def build_span(interval: tuple[float, float]) -> Span | None:
     """An interval whose ends are both known; else None."""
     low, high = map(finite, interval)
     return None if low is None or high is None else Span(low=low, high=high)

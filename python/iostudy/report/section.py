@@ -1,15 +1,15 @@
-"""A section of the report as values: what every format tells in its own way."""
+"""Sections, charts and documents as values for all renderers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from iostudy.report.columns import TextTable
+from iostudy.report.text_table import TextTable
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Chart:
     """A chart: its Vega-Lite specification, and its content in words.
 
     ``alternative`` says it to those who cannot see it, ``legend`` how to read it (may be empty).
@@ -22,25 +22,24 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Section:
-    """Charts and tables that belong together, and what has to be known to read them.
+    """Charts, tables and notes on one topic.
 
-    ``name`` is its address in the page: lower-case letters, digits and hyphens. Tables that come
-    ``first`` stand before the charts. Tables that are
-    ``shut`` are long, or asked for by few: they are folded where a format can fold.
+    ``name`` is its address in the page: lower-case letters, digits and hyphens. ``leading_tables``
+    precede the charts. ``folded`` tables are long or rarely needed; renderers may fold them.
     """
 
     name: str
     title: str
-    known: tuple[str, ...] = ()
-    first: tuple[TextTable, ...] = ()
-    drawn: tuple[Drawn, ...] = ()
+    notes: tuple[str, ...] = ()
+    leading_tables: tuple[TextTable, ...] = ()
+    charts: tuple[Chart, ...] = ()
     tables: tuple[TextTable, ...] = ()
-    shut: tuple[TextTable, ...] = ()
+    folded: tuple[TextTable, ...] = ()
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A text that is told line by line, as it is; ``language`` is that of its highlighting."""
+    """A verbatim text; ``language`` selects its highlighting."""
 
     title: str
     text: str
@@ -49,9 +48,9 @@ class Listing:
 
 @dataclass(frozen=True)
 class Document:
-    """What is told on its own, beside the report of a study: paragraphs first, then sections."""
+    """A document other than a report: notes first, then sections."""
 
     title: str
-    known: tuple[str, ...]
+    notes: tuple[str, ...]
     sections: tuple[Section, ...]
     listing: Listing | None = None

@@ -1,4 +1,4 @@
-"""What blocks take, reckoned from the phases of the trials that a ledger holds (pure)."""
+"""Duration of blocks, estimated from the phases of recorded trials (pure)."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.study.combinations import Configuration
 from iostudy.study.plan import FORMAT_PHASE, whole_plots
 
-_OF_A_PLOT = (FORMAT_PHASE, "start", "prepare")
-"""Phases of the first trial on a file system, from which the others on it gain."""
+_PLOT_PHASES = (FORMAT_PHASE, "start", "prepare")
+"""Phases that only the first trial on a file system has."""
 
 
 @dataclass(frozen=True)
 class BlockTime:
-    """Seconds of a trial of one workload with its settings, and of what is made before trials.
+    """Seconds of a trial of one workload, and of the preparation of a whole plot.
 
-    The latter are file system and data, made once for all configurations that share them.
+    The latter is file system and data, made once for all configurations that share them.
     """
 
     trial_seconds: float
     plot_seconds: float
 
     def block_seconds(self, configurations: Sequence[Configuration]) -> float:
-        """What a block of these configurations takes."""
+        """Return the seconds of a block of these configurations."""
         plots = len(whole_plots(configurations))
         return len(configurations) * self.trial_seconds + plots * self.plot_seconds
 
 
 def estimate_block_time(workload: str, rows: Iterable[TrialRow]) -> BlockTime | None:
-    """Means over the trials of the workload that count; None where there is none yet."""
+    """Return means over the counted trials of the workload; None without any."""
     phases = [row.phases or {} for row in rows if row.counts and row.workload == workload]
     if not phases:
         return None
-    plots = max(1, sum(any(name in _OF_A_PLOT for name in each) for each in phases))
-    of_plots = math.fsum(each.get(name, 0.0) for each in phases for name in _OF_A_PLOT)
-    of_all = math.fsum(seconds for each in phases for seconds in each.values())
-    return BlockTime((of_all - of_plots) / len(phases), of_plots / plots)
+    plots = max(1, sum(any(name in _PLOT_PHASES for name in trial) for trial in phases))
+    plot_total = math.fsum(trial.get(name, 0.0) for trial in phases for name in _PLOT_PHASES)
+    total = math.fsum(seconds for trial in phases for seconds in trial.values())
+    return BlockTime((total - plot_total) / len(phases), plot_total / plots)

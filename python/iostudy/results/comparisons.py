@@ -1,4 +1,4 @@
-"""Where each comparison of a study stands: ledger rows in, verdicts out (pure)."""
+"""Comparisons and ranking of a study, computed from ledger rows (pure)."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 from iostudy.analysis.ranking import Ranking, is_rankable, rank
 from iostudy.analysis.verdict import Comparison, Rule, compare
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.screening import ScreeningResult, main_effects
+from iostudy.results.screening import ScreeningResult, screen_main_effects
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.workloads.definition import Figure
 
-Values = dict[int, float]
+BlockFigures = dict[int, float]
 
 FIRST_LEVELS = "first levels"
-"""What the levels of a screening are compared with."""
+"""The reference of all levels of a screening."""
 
 
 @dataclass(frozen=True)
 class ComparisonResult:
-    """One configuration against the baseline on one workload, over the blocks both have run.
+    """A configuration compared with the baseline on one workload, over their common blocks.
 
-    In a screening it is one level of a factor, called ``atime=noatime``, against the first levels.
-    ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same blocks,
-    so that their ratio is the comparison's estimate; NaN before the first common block. A ``bound``
-    shows what is possible, and is none to choose.
+    In a screening it is one level of a factor, such as ``atime=noatime``, compared with the first
+    levels. ``mean`` and ``baseline_mean`` are geometric means in the figure's unit over the same
+    blocks, so that their ratio is the estimate; NaN before the first common block. A ``bound``
+    shows a limit of performance and is not a choice.
     """
 
     workload: str
@@ -42,13 +42,13 @@ class ComparisonResult:
     bound: bool = False
 
 
-def exclude_bounds(found: Iterable[ComparisonResult]) -> tuple[ComparisonResult, ...]:
-    """Those that are no bounds."""
-    return tuple(standing for standing in found if not standing.bound)
+def exclude_bounds(results: Iterable[ComparisonResult]) -> tuple[ComparisonResult, ...]:
+    """Return the results of choices, without bounds."""
+    return tuple(result for result in results if not result.bound)
 
 
-def rule_of(study: Study) -> Rule:
-    """The decision rule with the risk shared among all comparisons of the study."""
+def decision_rule(study: Study) -> Rule:
+    """Return the decision rule with the risk shared among all comparisons of the study."""
     decide = study.decide
     return Rule(
         margin=decide.margin,
@@ -59,10 +59,10 @@ def rule_of(study: Study) -> Rule:
     )
 
 
-def verdict_values(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, str], Values]:
-    """Verdict figures of the trials that count: (workload, configuration) -> block -> value."""
+def collect_figures(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, str], BlockFigures]:
+    """Collect verdict figures of counted trials by (workload, configuration) and block."""
     figures = {workload.label: workload.figure.name for workload in study.workloads}
-    values: dict[tuple[str, str], Values] = {}
+    values: dict[tuple[str, str], BlockFigures] = {}
     for row in rows:
         if row.counts and row.figures is not None:
             own = values.setdefault((row.workload, row.configuration), {})
@@ -71,87 +71,87 @@ def verdict_values(study: Study, rows: Iterable[TrialRow]) -> dict[tuple[str, st
 
 
 def compare_configurations(study: Study, rows: Iterable[TrialRow]) -> tuple[ComparisonResult, ...]:
-    """Every comparison of the study as the finished blocks leave it, in the study's order.
+    """Compare all configurations over the finished blocks, in the study's order.
 
-    A search compares nothing: what won it was chosen for its luck, too.
+    A search has no comparisons, because its winner was selected by the same data.
     """
     if study.search is not None:
         return ()
     if study.design is not None:
-        return tuple(map(_of_effect, screen_factors(study, rows)))
-    values = verdict_values(study, rows)
+        return tuple(map(_from_effect, screen_factors(study, rows)))
+    values = collect_figures(study, rows)
     return tuple(
-        standing
+        result
         for workload in study.workloads
-        for standing in compare_on_workload(study, workload.label, values)
+        for result in compare_on_workload(study, workload.label, values)
     )
 
 
 def compare_on_workload(
-    study: Study, workload: str, values: Mapping[tuple[str, str], Values]
+    study: Study, workload: str, values: Mapping[tuple[str, str], BlockFigures]
 ) -> tuple[ComparisonResult, ...]:
-    """The comparisons on one workload, from `verdict_values`; not of a screening."""
+    """Compare configurations on one workload by `collect_figures`; not for a screening."""
     return tuple(
-        _standing(study, workload, configuration.label, values)
+        _compare_with_baseline(study, workload, configuration.label, values)
         for configuration in study.configurations()[1:]
     )
 
 
 def screen_factors(study: Study, rows: Iterable[TrialRow]) -> tuple[ScreeningResult, ...]:
-    """Every effect of a screening, workload by workload."""
-    return main_effects(study, tuple(log_figures(study, rows)), rule_of(study))
+    """Return every effect of a screening, workload by workload."""
+    return screen_main_effects(study, tuple(log_figures(study, rows)), decision_rule(study))
 
 
-def _of_effect(found: ScreeningResult) -> ComparisonResult:
+def _from_effect(result: ScreeningResult) -> ComparisonResult:
     return ComparisonResult(
-        workload=found.workload.label,
-        configuration=found.label,
+        workload=result.workload.label,
+        configuration=result.label,
         baseline=FIRST_LEVELS,
-        figure=found.workload.figure,
-        mean=found.mean,
-        baseline_mean=found.reference,
-        comparison=found.effect.comparison,
+        figure=result.workload.figure,
+        mean=result.mean,
+        baseline_mean=result.reference,
+        comparison=result.effect.comparison,
     )
 
 
 def rank_configurations(study: Study, rows: Iterable[TrialRow]) -> Ranking | None:
-    """All choices, in the study's order, over all workloads with their weights.
+    """Rank all choices, in the study's order, over all workloads with their weights.
 
-    None where verdicts tell all, too few blocks are there for a ranking, or where configurations
-    are not compared: in a screening and in a search.
+    None where the verdicts already imply the ranking, where there are too few blocks, and for
+    screenings and searches.
     """
     if study.design is not None or study.search is not None:
         return None
-    columns = [own.label not in study.bounds for own in study.configurations()]
+    columns = [choice.label not in study.bounds for choice in study.configurations()]
     figures = [figures[:, columns] for figures in log_figures(study, rows)]
-    rule = rule_of(study)
+    rule = decision_rule(study)
     if not is_rankable(figures, rule):
         return None
     return rank(figures, study.weights, rule)
 
 
 def log_figures(study: Study, rows: Iterable[TrialRow]) -> Iterator[NDArray[np.float64]]:
-    """For each workload s ln y by block and configuration, NaN where there is no trial."""
-    values = verdict_values(study, rows)
+    """Yield s ln y of each workload by block and configuration, NaN without a trial."""
+    values = collect_figures(study, rows)
     for workload in study.workloads:
-        yield log_figures_of(study, workload, values, common_blocks(values, {workload.label}))
+        yield workload_log_figures(study, workload, values, common_blocks(values, {workload.label}))
 
 
 def common_blocks(
-    values: Mapping[tuple[str, str], Values], workloads: Collection[str]
+    values: Mapping[tuple[str, str], BlockFigures], workloads: Collection[str]
 ) -> tuple[int, ...]:
-    """The blocks that any of the workloads has under any configuration."""
-    found = (own for (workload, _), own in values.items() if workload in workloads)
-    return tuple(sorted({block for own in found for block in own}))
+    """Return the blocks of any of the workloads under any configuration."""
+    figures = (own for (workload, _), own in values.items() if workload in workloads)
+    return tuple(sorted({block for own in figures for block in own}))
 
 
-def log_figures_of(
+def workload_log_figures(
     study: Study,
     workload: WorkloadRequest,
-    values: Mapping[tuple[str, str], Values],
+    values: Mapping[tuple[str, str], BlockFigures],
     blocks: Sequence[int],
 ) -> NDArray[np.float64]:
-    """s ln y of a workload by block and configuration, NaN where there is no trial."""
+    """Return s ln y of a workload by block and configuration, NaN without a trial."""
     labels = [configuration.label for configuration in study.configurations()]
     columns = [values.get((workload.label, label), {}) for label in labels]
     y = [[column.get(block, np.nan) for column in columns] for block in blocks]
@@ -159,8 +159,8 @@ def log_figures_of(
     return sign * np.log(np.array(y, dtype=np.float64).reshape(len(blocks), len(labels)))
 
 
-def _standing(
-    study: Study, workload: str, configuration: str, values: Mapping[tuple[str, str], Values]
+def _compare_with_baseline(
+    study: Study, workload: str, configuration: str, values: Mapping[tuple[str, str], BlockFigures]
 ) -> ComparisonResult:
     figure = next(w.figure for w in study.workloads if w.label == workload)
     base = values.get((workload, study.baseline.label), {})
@@ -179,7 +179,7 @@ def _standing(
             baseline_values,
             own_values,
             higher_is_better=figure.higher_is_better,
-            rule=rule_of(study),
+            rule=decision_rule(study),
         ),
         bound=configuration in study.bounds,
     )

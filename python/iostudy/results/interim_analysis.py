@@ -1,4 +1,4 @@
-"""Where comparisons stand, look after look: only what a block has changed is judged again."""
+"""Interim analyses that recompute only the comparisons that a new block changed."""
 
 from __future__ import annotations
 
@@ -6,48 +6,52 @@ from collections.abc import Sequence
 
 from iostudy.ledger.rows import TrialRow
 from iostudy.results.comparisons import (
+    BlockFigures,
     ComparisonResult,
-    Values,
+    collect_figures,
     compare_configurations,
     compare_on_workload,
-    verdict_values,
 )
 from iostudy.study.model import Study
 
 
 class InterimAnalysis:
-    """The looks at one study whose rows only grow, as those of a ledger do.
+    """The interim analyses of one study whose rows are only appended, as in a ledger.
 
-    Each look gives what `compare_configurations` gives for the same rows. In a study of thousands
-    of trials that takes a tenth of a second, and a block is of one workload of several.
+    Each gives the result of `compare_configurations` for the same rows. In a study of thousands of
+    trials that takes a tenth of a second, and a block changes one workload of several.
     """
 
     def __init__(self, study: Study) -> None:
         self._study = study
         self._rows: Sequence[TrialRow] = ()
-        self._values: dict[tuple[str, str], Values] = {}
-        self._found: dict[str, tuple[ComparisonResult, ...]] = {}
+        self._values: dict[tuple[str, str], BlockFigures] = {}
+        self._results: dict[str, tuple[ComparisonResult, ...]] = {}
 
-    def at(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
-        """Where every comparison stands, in the study's order."""
+    def compare(self, rows: Sequence[TrialRow]) -> tuple[ComparisonResult, ...]:
+        """Return every comparison, in the study's order."""
         if self._study.design is not None or self._study.search is not None:
             return compare_configurations(self._study, rows)
-        seen = len(self._rows)
-        if not _begin_alike(self._rows, rows):
-            seen, self._values, self._found = 0, {}, {}
-        for key, values in verdict_values(self._study, rows[seen:]).items():
+        known = len(self._rows)
+        if not _extends(self._rows, rows):
+            known, self._values, self._results = 0, {}, {}
+        for key, values in collect_figures(self._study, rows[known:]).items():
             self._values.setdefault(key, {}).update(values)
-            self._found.pop(key[0], None)
+            self._results.pop(key[0], None)
         self._rows = tuple(rows)
-        return tuple(found for each in self._study.workloads for found in self._of(each.label))
+        return tuple(
+            result
+            for workload in self._study.workloads
+            for result in self._compare_on(workload.label)
+        )
 
-    def _of(self, workload: str) -> tuple[ComparisonResult, ...]:
-        if workload not in self._found:
-            self._found[workload] = compare_on_workload(self._study, workload, self._values)
-        return self._found[workload]
+    def _compare_on(self, workload: str) -> tuple[ComparisonResult, ...]:
+        if workload not in self._results:
+            self._results[workload] = compare_on_workload(self._study, workload, self._values)
+        return self._results[workload]
 
 
-def _begin_alike(before: Sequence[TrialRow], rows: Sequence[TrialRow]) -> bool:
-    """Whether ``rows`` go on from those before: rows that have ended do not change."""
+def _extends(before: Sequence[TrialRow], rows: Sequence[TrialRow]) -> bool:
+    """Whether ``rows`` extend the previous ones; rows of ended trials do not change."""
     last = len(before) - 1
     return not before or (len(rows) > last and rows[last] is before[last])

@@ -1,47 +1,48 @@
-"""What the noise of a workload lets a study decide, in words; the same wherever it is told."""
+"""Power of a study on each workload, with its sentence for reports and progress."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from iostudy.analysis.noise import Noise, Outlook, outlook, pooled_noise
-from iostudy.results.comparisons import ComparisonResult, rule_of
+from iostudy.analysis.noise import Noise, PowerEstimate, estimate_power, pool_noise
+from iostudy.results.comparisons import ComparisonResult, decision_rule
 from iostudy.study.model import Study
 from iostudy.units import format_percent, format_seconds
 
-_HARDLY_ANYTHING = 1.0
-"""A reachable margin of 100 %."""
+_LARGEST_USEFUL_EFFECT = 1.0
+"""A minimum detectable effect of 100 %."""
 
 
-def estimate_power(
+def estimate_workload_power(
     study: Study, workload: str, current: Iterable[ComparisonResult]
-) -> Outlook | None:
-    """What the comparisons of the workload tell so far; None where they are fewer than two blocks.
+) -> PowerEstimate | None:
+    """Estimate the power from the workload's comparisons; None with fewer than two blocks.
 
-    The noise is pooled over them, as all have the same baseline.
+    Their noise is pooled, because all have the same baseline.
     """
-    own = [standing.comparison for standing in current if standing.workload == workload]
-    noise = pooled_noise([(comparison.sd, comparison.blocks) for comparison in own])
-    return None if noise is None else outlook(noise, rule_of(study))
+    own = [result.comparison for result in current if result.workload == workload]
+    noise = pool_noise([(comparison.sd, comparison.blocks) for comparison in own])
+    return None if noise is None else estimate_power(noise, decision_rule(study))
 
 
-def format_power(known: Outlook, seconds: Callable[[int], float] | None = None) -> str:
-    """A sentence without its subject. ``seconds`` gives how long so many blocks take."""
-    noise, margin = format_noise(known.noise), format_percent(known.margin)
-    if known.reachable > _HARDLY_ANYTHING:
-        return f"{noise}: paired runs differ so much that hardly anything can be decided"
-    if known.is_reachable:
-        enough = _blocks(known.blocks, seconds)
-        return f"{noise}: a difference of {margin} can probably be told in {enough}"
-    reachable, most = format_percent(known.reachable), _blocks(known.max_blocks, seconds)
+def format_power(power: PowerEstimate, seconds: Callable[[int], float] | None = None) -> str:
+    """Format a sentence without its subject. ``seconds`` maps a number of blocks to a duration."""
+    noise, margin = format_noise(power.noise), format_percent(power.margin)
+    if power.detectable_effect > _LARGEST_USEFUL_EFFECT:
+        return f"{noise}: too large to detect any useful difference"
+    if power.is_margin_detectable:
+        enough = _blocks(power.blocks, seconds)
+        return f"{noise}: {enough} will probably detect a difference of {margin}"
+    detectable, most = format_percent(power.detectable_effect), _blocks(power.max_blocks, seconds)
     return (
-        f"{noise}: a difference of {margin} will probably stay inconclusive in {most}; one of "
-        f"{reachable} can be told. Longer runs, more blocks or a quieter machine tell finer ones"
+        f"{noise}: a difference of {margin} will probably stay inconclusive in {most}; "
+        f"the minimum detectable effect is {detectable}. "
+        "Longer runs, more blocks or a quieter machine reduce it"
     )
 
 
 def format_noise(noise: Noise) -> str:
-    """The standard deviation of paired differences with its interval: ``noise 6 % [4.1, 11]``."""
+    """Format the sd of paired differences with its interval: ``noise 6 % [4.1, 11]``."""
     low, high = (format_percent(end).removesuffix(" %") for end in (noise.low, noise.high))
     return f"noise {format_percent(noise.sd)} [{low}, {high}]"
 

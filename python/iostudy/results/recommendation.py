@@ -1,4 +1,4 @@
-"""Which configuration of a study is worth keeping (pure): the rule of report and persist."""
+"""Recommendation of a configuration, shared by report and persist (pure)."""
 
 from __future__ import annotations
 
@@ -10,31 +10,28 @@ from iostudy.results.comparisons import ComparisonResult, exclude_bounds
 from iostudy.study.model import Study
 
 
-def is_undecided(study: Study, standing: ComparisonResult) -> bool:
-    """Whether another block may still decide the comparison."""
-    undecided = standing.comparison.verdict is Verdict.INCONCLUSIVE
-    return undecided and standing.comparison.blocks < study.decide.max_blocks
+def is_undecided(study: Study, result: ComparisonResult) -> bool:
+    """Return whether another block may still decide the comparison."""
+    undecided = result.comparison.verdict is Verdict.INCONCLUSIVE
+    return undecided and result.comparison.blocks < study.decide.max_blocks
 
 
 def recommend(study: Study, compared: Iterable[ComparisonResult]) -> str | None:
-    """Better than the baseline in at least one workload and worse in none; of these the best.
+    """Return the best configuration that is better on some workload and worse on none.
 
-    Bounds are none to choose from.
-
-    The best has the highest mean log-ratio over the workloads, with their weights. None if no
-    configuration was shown to be better; while a comparison is open, it may be another one in the
-    end.
+    The best has the highest weighted mean log-ratio over the workloads. Bounds are excluded. None
+    if no configuration is better. The result can change while a comparison is undecided.
     """
     by_label: dict[str, list[ComparisonResult]] = {}
-    for standing in exclude_bounds(compared):
-        by_label.setdefault(standing.configuration, []).append(standing)
+    for result in exclude_bounds(compared):
+        by_label.setdefault(result.configuration, []).append(result)
     better = {
         label: fmean(
-            [standing.comparison.estimate for standing in own],
-            [study.decide.weight(standing.workload) for standing in own],
+            [result.comparison.estimate for result in own],
+            [study.decide.weight(result.workload) for result in own],
         )
         for label, own in by_label.items()
-        if _is_better({standing.comparison.verdict for standing in own})
+        if _is_better({result.comparison.verdict for result in own})
     }
     return max(better, key=lambda label: better[label], default=None)
 

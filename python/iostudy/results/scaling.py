@@ -1,4 +1,4 @@
-"""The curves of a study's load: ledger rows in, curves and crossings out (pure)."""
+"""Scaling curves and crossings over a study's load, computed from ledger rows (pure)."""
 
 from __future__ import annotations
 
@@ -8,33 +8,38 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.scaling import Crossing, Curve, crossings, curves
+from iostudy.analysis.scaling import (
+    CrossingEstimate,
+    CurveEstimate,
+    estimate_curves,
+    find_crossings,
+)
 from iostudy.ledger.rows import TrialRow
 from iostudy.results.comparisons import (
-    Values,
+    BlockFigures,
+    collect_figures,
     common_blocks,
-    log_figures_of,
+    decision_rule,
     rank_configurations,
-    rule_of,
-    verdict_values,
+    workload_log_figures,
 )
 from iostudy.study.model import Study, WorkloadRequest
 
 Array = NDArray[np.float64]
-AllValues = Mapping[tuple[str, str], Values]
+AllValues = Mapping[tuple[str, str], BlockFigures]
 
 
 @dataclass(frozen=True)
 class ScalingResult:
-    """One workload over its load: what runs at each level, and what was found over all of them."""
+    """The curves and crossings of one workload, with the request of each load level."""
 
     requests: tuple[WorkloadRequest, ...]
-    curves: tuple[Curve, ...]
-    crossings: tuple[Crossing, ...]
+    curves: tuple[CurveEstimate, ...]
+    crossings: tuple[CrossingEstimate, ...]
 
 
 def analyze_scaling(study: Study, rows: Iterable[TrialRow]) -> tuple[ScalingResult, ...]:
-    """Every workload of the study that has a load; none in a screening or a search."""
+    """Analyze every workload with a load; none in a screening or a search."""
     groups: dict[str, list[WorkloadRequest]] = {}
     for request in study.workloads:
         if request.load is not None:
@@ -42,13 +47,15 @@ def analyze_scaling(study: Study, rows: Iterable[TrialRow]) -> tuple[ScalingResu
     if not groups or study.design is not None or study.search is not None:
         return ()
     rows = tuple(rows)
-    ranking, values = rank_configurations(study, rows), verdict_values(study, rows)
-    alone = dict(zip(study.workloads, ranking.alone, strict=True)) if ranking else {}
+    ranking, values = rank_configurations(study, rows), collect_figures(study, rows)
+    orders = dict(zip(study.workloads, ranking.by_workload, strict=True)) if ranking else {}
     return tuple(
         ScalingResult(
             tuple(own),
-            curves(_figures(study, own, values), rule_of(study), count=len(groups)),
-            crossings([_level(each) for each in own], [alone[each] for each in own if alone]),
+            estimate_curves(_figures(study, own, values), decision_rule(study), count=len(groups)),
+            find_crossings(
+                [_level(request) for request in own], [orders[request] for request in own if orders]
+            ),
         )
         for own in groups.values()
     )
@@ -57,7 +64,7 @@ def analyze_scaling(study: Study, rows: Iterable[TrialRow]) -> tuple[ScalingResu
 def _figures(study: Study, own: Sequence[WorkloadRequest], values: AllValues) -> Array:
     """Levels x rounds x configurations."""
     blocks = common_blocks(values, {request.label for request in own})
-    return np.stack([log_figures_of(study, request, values, blocks) for request in own])
+    return np.stack([workload_log_figures(study, request, values, blocks) for request in own])
 
 
 def _level(request: WorkloadRequest) -> float:

@@ -1,8 +1,8 @@
-"""How a search goes on: candidates and ledger rows in, what is run next out (pure).
+"""State of a search: the next block from candidates and ledger rows (pure).
 
-A round is a block of every workload, with the default and the candidates that race. Who races is
-settled by the rounds before it, so that it is the same for all blocks of a round, and the same
-again after a stop.
+A round is one block of every workload, with the default and the racing candidates. The rounds
+before it determine the racing candidates. They are therefore the same for all blocks of a round,
+also after a resumption.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from numpy.typing import NDArray
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
 from iostudy.analysis.search.propose import propose
-from iostudy.analysis.search.race import Race, race
+from iostudy.analysis.search.race import Race, run_race
 from iostudy.ledger.rows import TrialRow
-from iostudy.results.comparisons import Values, verdict_values
+from iostudy.results.comparisons import BlockFigures, collect_figures
 from iostudy.study.candidates import name_points
 from iostudy.study.model import Study
 from iostudy.study.plan import Block
 from iostudy.study.search import DEFAULT, SLOTS, Candidate, Outcome, Search, TimeBudget, TrialBudget
 
-MOST_REFUSED = 20
-"""So many candidates of a round may be refused before a search takes its space for used up."""
+MAX_REFUSED_PER_ROUND = 20
+"""Refused candidates of a round after which a search considers its space exhausted."""
 
 
 _FIRST_PER_PARAMETER = 3
-"""Points of the Latin hypercube for each parameter, before any is chosen by what was seen."""
+"""Points of the initial Latin hypercube for each parameter."""
 
 
-def rules_of(search: Search, weights: tuple[float, ...] = ()) -> SearchPolicy:
-    """How the search goes on; ``weights`` are those of the workloads, in their order."""
+def build_policy(search: Search, weights: tuple[float, ...] = ()) -> SearchPolicy:
+    """Build the policy of a search; ``weights`` are those of the workloads, in their order."""
     return SearchPolicy(
         first=_FIRST_PER_PARAMETER * len(search.space.parameters),
         slots=SLOTS,
@@ -46,25 +46,25 @@ def rules_of(search: Search, weights: tuple[float, ...] = ()) -> SearchPolicy:
 
 
 @dataclass(frozen=True)
-class Spent:
-    """What trials have used of the budget.
+class BudgetUse:
+    """The budget that trials have used.
 
-    Those that do not count use nothing, so that a disturbance decides nothing.
+    Trials that do not count use none, so that a disturbance does not affect the search.
     """
 
     trials: int
     seconds: float
 
     @classmethod
-    def of(cls, rows: Iterable[TrialRow]) -> Spent:
-        """By the phases that the ledger keeps of each trial."""
+    def from_rows(cls, rows: Iterable[TrialRow]) -> BudgetUse:
+        """Sum the phases that the ledger records for each counted trial."""
         used = [row for row in rows if row.counts]
         return cls(len(used), math.fsum(s for row in used for s in (row.phases or {}).values()))
 
 
 @dataclass(frozen=True)
 class SearchState:
-    """A search as far as it has come. ``study`` is the one that searches."""
+    """The state of a search. ``study`` is the searching study."""
 
     study: Study
     seed: int
@@ -73,104 +73,104 @@ class SearchState:
 
     @property
     def search(self) -> Search:
-        """What the study searches."""
+        """The search of the study."""
         assert self.study.search is not None
         return self.study.search
 
     @cached_property
     def round(self) -> int:
-        """The number of the first round that is not whole, from 1."""
+        """The number of the first incomplete round, from 1."""
         number = 1
-        while all((label, number) in self._whole for label in self._workloads):
+        while all((label, number) in self._complete for label in self._workloads):
             number += 1
         return number
 
     @cached_property
     def race(self) -> Race:
-        """How the candidates stand after all whole rounds."""
-        return race(self.seen, self.rules)
+        """The race after all complete rounds."""
+        return run_race(self.candidate_results, self.policy)
 
     @property
-    def racers(self) -> tuple[str, ...]:
-        """The candidates of the round, as far as they have entered."""
-        return tuple(self.candidates[index].label for index in self.race.runs[: self._places])
+    def racing(self) -> tuple[str, ...]:
+        """The candidates of the round that have entered."""
+        return tuple(self.candidates[index].label for index in self.race.runs[: self._slots])
 
     @property
     def incumbent(self) -> int | None:
-        """Which of the candidates is ahead, None while that is the default."""
+        """The index of the leading candidate; None if the default leads."""
         return self.race.incumbent
 
-    def newcomers(self) -> tuple[Candidate, ...]:
-        """Candidates for the free places of a round that has not begun; none if there are no more.
+    def new_candidates(self) -> tuple[Candidate, ...]:
+        """Return candidates for the free slots of a round that has not begun.
 
-        Known points enter first.
+        None where no point is left. The points that the study file lists enter first.
         """
         entered = [each for each in self.candidates if each.round == self.round]
         refused = sum(bool(each.refused) for each in entered)
-        free = self._places - len(self.racers)
-        if self._is_under_way or free < 1 or refused >= MOST_REFUSED:
+        free = self._slots - len(self.racing)
+        if self._has_begun or free < 1 or refused >= MAX_REFUSED_PER_ROUND:
             return ()
         labels = {each.label for each in self.candidates}
         waiting = [point for label, point in self.search.tries.items() if label not in labels]
         points = waiting[:free] or propose(
-            self.search.space, self._taken, free, self.seed, self.rules
+            self.search.space, self._taken, free, self.seed, self.policy
         )
         return name_points(self.study, points, self.candidates, self.round)
 
-    def block(self) -> Block | None:
-        """The next block of the round; None where nobody races."""
-        if not self.racers and not self._is_under_way:
+    def next_block(self) -> Block | None:
+        """Return the next block of the round; None without racing candidates."""
+        if not self.racing and not self._has_begun:
             return None
         draw = random.Random(f"{self.seed} {self.round}")
         workloads = draw.sample(self._workloads, len(self._workloads))
-        left = next(each for each in workloads if (each, self.round) not in self._whole)
+        left = next(each for each in workloads if (each, self.round) not in self._complete)
         own = random.Random(f"{self.seed} {self.round} {left}")
-        labels = (DEFAULT, *self.racers)
+        labels = (DEFAULT, *self.racing)
         return Block(self.round, left, tuple(own.sample(labels, len(labels))))
 
     def outcome(self) -> Outcome:
-        """What the search has found if it ends here."""
-        ahead = self.incumbent
-        return Outcome(None if ahead is None else self.candidates[ahead].label)
+        """Return the outcome if the search ends now."""
+        leader = self.incumbent
+        return Outcome(None if leader is None else self.candidates[leader].label)
 
     @cached_property
-    def spent(self) -> Spent:
-        """In whole rounds, so that the round under way stays what it was when it began."""
-        return Spent.of(row for row in self.rows if row.block < self.round)
+    def spent(self) -> BudgetUse:
+        """The budget used by complete rounds, so that the current round does not change."""
+        return BudgetUse.from_rows(row for row in self.rows if row.block < self.round)
 
     @cached_property
-    def _places(self) -> int:
-        """For how many candidates the budget has room in this round."""
+    def _slots(self) -> int:
+        """The number of candidates that the budget allows in this round."""
         match self.search.budget:
             case TrialBudget(trials):
                 left = (trials - self.spent.trials) // len(self._workloads) - 1
-                return max(0, min(self.rules.slots, left))
+                return max(0, min(self.policy.slots, left))
             case TimeBudget(seconds):
-                return self.rules.slots if self.spent.seconds < seconds else 0
+                return self.policy.slots if self.spent.seconds < seconds else 0
             case unreachable:
                 assert_never(unreachable)
 
     @cached_property
-    def _whole(self) -> set[tuple[str, int]]:
+    def _complete(self) -> set[tuple[str, int]]:
         return {(row.workload, row.block) for row in self.rows if row.counts}
 
     @property
-    def _is_under_way(self) -> bool:
-        return any((label, self.round) in self._whole for label in self._workloads)
+    def _has_begun(self) -> bool:
+        return any((label, self.round) in self._complete for label in self._workloads)
 
     @property
     def _workloads(self) -> list[str]:
         return [request.label for request in self.study.workloads]
 
     @property
-    def rules(self) -> SearchPolicy:
-        """How the search goes on."""
-        return rules_of(self.search, self.study.weights)
+    def policy(self) -> SearchPolicy:
+        """The policy of the search."""
+        return build_policy(self.search, self.study.weights)
 
     @cached_property
-    def seen(self) -> tuple[CandidateResult, ...]:
-        """The candidates with what whole rounds say of them."""
-        values = verdict_values(self.study, self.rows)
+    def candidate_results(self) -> tuple[CandidateResult, ...]:
+        """The candidates with their results of complete rounds."""
+        values = collect_figures(self.study, self.rows)
         return tuple(
             CandidateResult(
                 each.point,
@@ -182,16 +182,18 @@ class SearchState:
 
     @property
     def _taken(self) -> tuple[CandidateResult, ...]:
-        """All points that are not to be proposed again, the default's among them."""
+        """All points that must not be proposed again, including the default's."""
         default = self.search.default
         return (
-            self.seen if default is None else (*self.seen, CandidateResult(default, refused=True))
+            self.candidate_results
+            if default is None
+            else (*self.candidate_results, CandidateResult(default, refused=True))
         )
 
     def _ratios(
-        self, workload: str, label: str, values: dict[tuple[str, str], Values]
+        self, workload: str, label: str, values: dict[tuple[str, str], BlockFigures]
     ) -> NDArray[np.float64]:
-        """Paired log-ratios to the default by round, positive where better, NaN without a pair."""
+        """Return paired log-ratios to the default by round; NaN without a pair."""
         figure = next(w.figure for w in self.study.workloads if w.label == workload)
         sign = 1 if figure.higher_is_better else -1
         own, base = values.get((workload, label), {}), values.get((workload, DEFAULT), {})

@@ -1,1 +1,1 @@
-"""What can be changed: settings and scratch disks, journaled before they are touched."""
+"""Settings and scratch disks, journaled before every change."""

@@ -1,4 +1,4 @@
-"""Every setting there is, by name: values that need no host. `iostudy.settings.kinds` acts."""
+"""Catalogue of all setting definitions, by name."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _ALL: dict[str, SettingDefinition] = {
 
 
 def names() -> tuple[str, ...]:
-    """All documented names, in the order they are shown.
+    """Return all documented names, in display order.
 
-    Any other sysctl is a setting, too, and so is any other property of Hadoop's.
+    Any other sysctl or Hadoop property is a setting as well.
     """
     return tuple(_ALL)
 
 
 def get(name: str) -> SettingDefinition:
-    """The definition of that name, made on demand where names are free; KeyError if it is none."""
+    """Return the definition of a name, on demand for open-ended names; KeyError if unknown."""
     demand = hadoop.on_demand if name.startswith(hadoop.PREFIX) else sysctl.on_demand
     return _ALL.get(name) or demand(name)

@@ -1,4 +1,4 @@
-"""The two protocols of this floor: a setting somewhere on the host, and a change to undo."""
+"""Protocols of settings and of reversible changes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from iostudy.settings.definition import SettingDefinition
 from iostudy.settings.transaction.restored_value import RestoredValue
 
 Record = Mapping[str, Any]
-"""What the journal keeps of a change: plain JSON values."""
+"""Journal record of a change: plain JSON values."""
 
 
 WHOLE_HOST = "the whole host"
-"""What a change touches that concerns no single device."""
+"""Affected resource of changes that concern no single device."""
 
 
 class ConflictPolicy(Enum):
-    """What becomes of a value that somebody else has set meanwhile.
+    """Policy for values that another process has changed since.
 
-    REPORT: it is left alone, and stays to be undone. OVERWRITE: what was there before comes back.
-    ACCEPT: it is left alone for good.
+    REPORT: leave the value, and keep the change for a later undo. OVERWRITE: restore the original.
+    ACCEPT: leave the value for good.
     """
 
     REPORT = auto()
@@ -31,21 +31,21 @@ class ConflictPolicy(Enum):
 
 
 class Setting(Protocol):
-    """A definition bound to a place on this host, read only; a Change writes it."""
+    """A definition bound to a place on this host. It is read-only; a Change writes it."""
 
     @property
     def definition(self) -> SettingDefinition:
-        """What it is."""
+        """Definition of the setting."""
 
     @property
     def label(self) -> str:
-        """Its name and place, as the ledger has it: ``block.scheduler@loop0``."""
+        """Name and place, as in the ledger: ``block.scheduler@loop0``."""
 
     def read(self) -> str:
-        """The value that holds now. SettingError if it cannot be read."""
+        """Read the current value. SettingError if it cannot be read."""
 
-    def offered(self) -> tuple[str, ...]:
-        """The names that this host offers here; empty for a number."""
+    def available_values(self) -> tuple[str, ...]:
+        """Return the names that this host offers; empty for a number."""
 
 
 D = TypeVar("D", bound=SettingDefinition)
@@ -54,10 +54,10 @@ S = TypeVar("S", bound=Setting)
 
 @dataclass(frozen=True)
 class SettingKind(Generic[D, S]):
-    """How settings of one class of definition act on a host.
+    """Implementation of one class of definitions on a host.
 
-    ``bind`` finds a setting everywhere it holds for a place, ``changes`` gives what has to be
-    changed for the values wanted, several settings at once where they share a change.
+    ``bind`` finds a setting in all its locations at a place. ``changes`` prepares the changes that
+    give settings their values; several settings may share one change.
     """
 
     definition: type[D]
@@ -66,37 +66,36 @@ class SettingKind(Generic[D, S]):
 
 
 class Change(Protocol):
-    """One reversible change of the host, made before it is done: it knows what was there.
+    """One reversible change of the host, prepared before it is applied.
 
-    A change is undone by what its record says and by what is found on the host, never by memory of
-    how far it came, so that another process can undo it after a crash at any moment. To undo what
-    was never done, or twice, does no harm.
+    Undo uses only the record and the current state of the host, never the progress of ``apply``, so
+    another process can undo the change after a crash at any moment. Undo is idempotent, also for a
+    change that was never applied.
     """
 
     @property
     def kind(self) -> str:
-        """Names the class in a journal; see `iostudy.settings.kinds`."""
+        """Name of the class in a journal; see `iostudy.settings.kinds`."""
 
     def describe(self) -> str:
-        """What it changes, for a person: ``block.scheduler of loop0: none -> bfq``."""
+        """Describe the change for a person: ``block.scheduler of loop0: none -> bfq``."""
 
     def record(self) -> Record:
-        """Everything that undo needs."""
+        """Return everything that undo needs."""
 
     def apply(self) -> None:
-        """Do it and read it back. SettingError or TargetError; it may then be half done."""
+        """Apply and read back. SettingError or TargetError; the change may be partial then."""
 
-    def touches(self) -> tuple[str, ...]:
-        """What others may be at work on: kernel names of devices, or WHOLE_HOST.
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return resources that other commands may use: kernel names of devices, or WHOLE_HOST.
 
-        A file system without a device is named by its number in mountinfo, such as ``0:45``.
+        A file system without a device has its number in mountinfo, such as ``0:45``.
         """
 
     def undo(
-        self, foreign: ConflictPolicy = ConflictPolicy.REPORT
+        self, policy: ConflictPolicy = ConflictPolicy.REPORT
     ) -> tuple[str | RestoredValue, ...]:
-        """Put back what was there, read it back, and say what was put back.
+        """Restore the original values, read them back, and return the restored ones.
 
-        RestoreError where that cannot be, or where somebody else has changed it meanwhile and
-        that is to be reported; all else has been put back by then.
+        RestoreError if this fails, or for a conflict under REPORT; all else is restored then.
         """

@@ -1,4 +1,4 @@
-"""Running the system's own tools that attach, format and mount."""
+"""Execution of system tools that attach, format and mount."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _SEARCH = os.pathsep.join((os.environ.get("PATH", os.defpath), "/usr/sbin", "/sb
 
 
 class CommandError(Exception):
-    """A tool ended with an error; the text is what it said."""
+    """Failure of a tool; the text is its error message."""
 
 
 def require(*tools: str) -> None:
-    """TargetError names the tools that are missing and how to install them."""
-    missing = [tool for tool in tools if not installed(tool)]
+    """TargetError names missing tools and their packages."""
+    missing = [tool for tool in tools if not is_installed(tool)]
     if missing:
         packages = sorted({_PACKAGES[tool] for tool in missing})
         raise TargetError(
@@ -41,22 +41,22 @@ def require(*tools: str) -> None:
         )
 
 
-def installed(tool: str) -> bool:
-    """Whether the tool is there."""
+def is_installed(tool: str) -> bool:
+    """Return whether the tool is installed."""
     return shutil.which(tool, path=_SEARCH) is not None
 
 
-def complaint(error: CommandError) -> str:
-    """What the tool said, without the pages on how to call it."""
+def format_complaint(error: CommandError) -> str:
+    """Return the error message of the tool, without its usage text."""
     return str(error).partition("\nUsage:")[0]
 
 
 def run(*command: str) -> str:
-    """What the tool printed; CommandError with its complaint if it failed.
+    """Run a tool and return its output; CommandError with its message if it failed.
 
-    The tool inherits the lock on the journal and is killed with this process, so that whoever can
-    take the lock finds nobody at work any more. A session of its own keeps it from the signals that
-    a terminal sends to all in the foreground: this process decides what is ended.
+    The tool inherits the lock on the journal and is killed with this process, so a free lock means
+    that no tool is running. Its own session excludes it from terminal signals: this process decides
+    what to end.
     """
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What a setting is: one value that yields parsing, documentation and command line."""
+"""Definition of a setting: parsing, documentation and command line from one value."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from iostudy.settings.values import AS_FOUND, Values
 
 
 class Cost(StrEnum):
-    """How costly a change is.
+    """Cost of a change.
 
-    A CHEAP one takes milliseconds and can be made in every trial, as can a REMOUNT, which waits
-    for what is being written, and a RESTART of a Hadoop cluster, which takes seconds. FORMAT makes
-    a new file system: a study changes it as rarely as its plan allows.
+    CHEAP changes take milliseconds. They can happen in every trial, like REMOUNT, which waits for
+    write-back, and RESTART of a Hadoop cluster, which takes seconds. FORMAT makes a new file
+    system: a study changes it as rarely as its plan allows.
     """
 
     CHEAP = "cheap"
@@ -23,11 +23,10 @@ class Cost(StrEnum):
 
 
 class Reach(StrEnum):
-    """What a setting concerns, and so where it is looked for.
+    """Scope of a setting, which determines where it is found.
 
-    A DEVICE or a MOUNT is found from a place; a HOST has each setting once. What holds for the
-    WORKLOAD's own processes, for the DISK that a study makes, or for the CLUSTER that its jobs run
-    on, can be varied but not ``set``.
+    DEVICE and MOUNT settings are found from a place; HOST settings exist once. Settings of the
+    WORKLOAD's processes, of the DISK of a study, or of its CLUSTER can vary but cannot be ``set``.
     """
 
     DEVICE = "a block device"
@@ -39,19 +38,19 @@ class Reach(StrEnum):
 
     @property
     def needs_place(self) -> bool:
-        """Whether it takes a place to say which one is meant."""
+        """Return whether the setting needs a place."""
         return self in (Reach.DEVICE, Reach.MOUNT)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A setting that is only there while another one has one of certain values."""
+    """A setting that exists only while another setting has one of certain values."""
 
     name: str
     values: tuple[str, ...]
 
     def holds(self, value: str) -> bool:
-        """Whether the setting is there while the other one has that value."""
+        """Return whether the setting exists while the other one has that value."""
         return value in self.values
 
     def __str__(self) -> str:
@@ -60,10 +59,10 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class SettingDefinition:
-    """A setting's name, unit, range, documentation and source, apart from any place.
+    """Name, unit, range, documentation and source of a setting, independent of any place.
 
-    ``caution`` says what a change may do to others on the host, where it may. Each kind of setting
-    adds to this what it takes to find the setting on a host.
+    ``caution`` describes effects on others on the host. Each kind of setting adds the fields that
+    locate the setting on a host.
     """
 
     name: str
@@ -79,28 +78,28 @@ class SettingDefinition:
 
     @property
     def allowed(self) -> str:
-        """What may be written, in words."""
+        """Allowed values, in words."""
         return self.values.allowed
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names it can have; empty where its values are no names."""
+        """Possible names; empty if the values are not names."""
         return self.values.choices
 
     @property
-    def concerns(self) -> str:
-        """What it concerns, in words."""
+    def applies_to(self) -> str:
+        """Scope of the setting, in words."""
         return self.reach
 
     def parse(self, text: str) -> str:
-        """The value in the kernel's own form; ValueError says what is allowed.
+        """Convert a value to the kernel's form; ValueError names the allowed values.
 
-        ``as-found`` stands for whatever the host has, but for a file system that is to be made.
+        ``as-found`` stands for the host's own value, except for a new file system.
         """
         if text.strip() == AS_FOUND and self.cost is not Cost.FORMAT:
             return AS_FOUND
         return self.values.parse(text)
 
-    def met(self, wanted: str, found: str) -> bool:
-        """Whether what is read back is what was wanted."""
+    def matches(self, wanted: str, found: str) -> bool:
+        """Return whether the value read back is the requested one."""
         return wanted == found

@@ -1,4 +1,4 @@
-"""Which device is meant: a name alone may belong to another device by now."""
+"""Identities of devices, disks and processes that survive the reuse of names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iostudy import units
 from iostudy.host import devices, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.files import ROOT, read_attribute
-from iostudy.host.processes import start_ticks
+from iostudy.host.processes import read_start_ticks
 from iostudy.settings.change import Record
 
 
@@ -33,30 +33,30 @@ class DeviceIdentity:
     node: int
 
     @classmethod
-    def of(cls, device: BlockDevice) -> DeviceIdentity:
-        """The identity of a device that is there now."""
+    def from_device(cls, device: BlockDevice) -> DeviceIdentity:
+        """Build from a current device."""
         node = devices.class_folder(device.name).stat().st_ino
         return cls(device.name, device.number, device.diskseq, _unique(device), boot_id(), node)
 
     @classmethod
     def from_record(cls, record: Record) -> DeviceIdentity:
-        """What ``record`` has kept."""
+        """Rebuild from ``record``."""
         return cls(**record)
 
     def record(self) -> Record:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
-    def loss(self) -> str | None:
-        """Why the device, whatever is in it, is not there any more; None as long as it is.
+    def absence_reason(self) -> str | None:
+        """Return why the device is gone, whatever its medium; None while it exists.
 
-        Kernels before 5.5 give an inode number to one folder after another, and none of those tells
-        a diskseq: there all that is known must be the same.
+        Kernels before 5.5 reuse inode numbers and have no diskseq: all other fields must match
+        there.
         """
         if self.boot != boot_id():
-            return "the host has been started anew"
+            return "the host has been rebooted"
         try:
-            now = DeviceIdentity.of(devices.read_device(self.name))
+            now = DeviceIdentity.from_device(devices.read_device(self.name))
         except FileNotFoundError:
             return "the device is gone"
         same = now == self if self.diskseq is None else now.node == self.node
@@ -65,44 +65,44 @@ class DeviceIdentity:
 
 @dataclass(frozen=True)
 class ScratchIdentity:
-    """A device whose content may be destroyed: what was confirmed, and nothing else."""
+    """A confirmed device whose content may be destroyed."""
 
     device: DeviceIdentity
     size_bytes: int
 
     @classmethod
-    def at(cls, path: Path) -> ScratchIdentity:
-        """Of the device that the node ``path`` leads to now; TargetError if there is none."""
-        (device,) = stack.devices_of(path)
-        return cls.of(device)
+    def from_path(cls, path: Path) -> ScratchIdentity:
+        """Build from the device of the node ``path``; TargetError if there is none."""
+        (device,) = stack.find_devices(path)
+        return cls.from_device(device)
 
     @classmethod
-    def of(cls, device: BlockDevice) -> ScratchIdentity:
-        """Of a device that is there now."""
-        return cls(DeviceIdentity.of(device), device.size_bytes)
+    def from_device(cls, device: BlockDevice) -> ScratchIdentity:
+        """Build from a current device."""
+        return cls(DeviceIdentity.from_device(device), device.size_bytes)
 
     @classmethod
     def from_record(cls, record: Record) -> ScratchIdentity:
-        """What ``record`` has kept."""
+        """Rebuild from ``record``."""
         return cls(DeviceIdentity.from_record(record["device"]), record.get("size_bytes", 0))
 
     def record(self) -> Record:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {"device": self.device.record(), "size_bytes": self.size_bytes}
 
     def is_present(self) -> bool:
-        """Whether the device of that name is still this one."""
+        """Return whether the device of that name is still this one."""
         try:
             return self.matches(devices.read_device(self.device.name))
         except FileNotFoundError:
             return False
 
     def matches(self, device: BlockDevice) -> bool:
-        """Whether it is this device, with the same content and size.
+        """Return whether it is this device, with the same content and size.
 
-        A diskseq says that alone: the backing file of a loop device may have moved.
+        A diskseq alone decides: the backing file of a loop device may have moved.
         """
-        now = ScratchIdentity.of(device)
+        now = ScratchIdentity.from_device(device)
         if self.device.diskseq is not None:
             now = replace(now, device=replace(now.device, unique=self.device.unique))
         return now == self
@@ -112,8 +112,8 @@ class ScratchIdentity:
 class ProcessIdentity:
     """A process during one boot.
 
-    ``start_ticks`` is when it started, in clock ticks since the boot: a number alone may belong to
-    another process by now. Source: proc_pid_stat(5).
+    ``start_ticks`` is its start in clock ticks since the boot: the kernel reuses process numbers.
+    Source: proc_pid_stat(5).
     """
 
     pid: int
@@ -121,34 +121,34 @@ class ProcessIdentity:
     boot: str
 
     @classmethod
-    def own(cls) -> ProcessIdentity:
-        """Of the process that asks."""
+    def current(cls) -> ProcessIdentity:
+        """Build from this process."""
         pid = os.getpid()
-        ticks = start_ticks(pid)
+        ticks = read_start_ticks(pid)
         assert ticks is not None, "a process that asks is there"
         return cls(pid, ticks, boot_id())
 
     @classmethod
     def from_record(cls, record: Record) -> ProcessIdentity:
-        """What ``record`` has kept."""
+        """Rebuild from ``record``."""
         return cls(**record)
 
     def record(self) -> Record:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return asdict(self)
 
-    def loss(self) -> str | None:
-        """Why this process is not there any more, None as long as it is."""
-        alive = self.boot == boot_id() and start_ticks(self.pid) == self.start_ticks
+    def absence_reason(self) -> str | None:
+        """Return why this process is gone; None while it exists."""
+        alive = self.boot == boot_id() and read_start_ticks(self.pid) == self.start_ticks
         return None if alive else "the process has ended"
 
 
 @dataclass(frozen=True)
 class DiskIdentity:
-    """A disk, or a part of one, by what it is and not by the name that it has today.
+    """A disk or a partition, identified independently of its current name.
 
-    ``unique`` is its WWID or serial number, or the backing file of a loop device; empty where the
-    device tells none. ``part`` is the partition (``1``, ``p1``), empty for a whole disk.
+    ``unique`` is its WWID or serial number, or the backing file of a loop device; it may be empty.
+    ``part`` is the partition (``1``, ``p1``), empty for a whole disk.
     """
 
     name: str
@@ -158,14 +158,14 @@ class DiskIdentity:
     size_bytes: int
 
     @classmethod
-    def at(cls, path: Path) -> DiskIdentity:
-        """Of the device that the node ``path`` leads to now; TargetError if there is none."""
-        (device,) = stack.devices_of(path)
-        return cls.of(device)
+    def from_path(cls, path: Path) -> DiskIdentity:
+        """Build from the device of the node ``path``; TargetError if there is none."""
+        (device,) = stack.find_devices(path)
+        return cls.from_device(device)
 
     @classmethod
-    def of(cls, device: BlockDevice) -> DiskIdentity:
-        """Of a device that is there now."""
+    def from_device(cls, device: BlockDevice) -> DiskIdentity:
+        """Build from a current device."""
         part = device.name.removeprefix(device.disk)
         return cls(device.name, _unique(device), part, device.model, device.size_bytes)
 
@@ -176,7 +176,7 @@ class DiskIdentity:
         return f"{self.name}: {self.model or 'a device without a model name'}{known}, {size}"
 
     def stable(self) -> str:
-        """What tells the disk also after a reboot; its name only where nothing else does."""
+        """Return an identifier that survives a reboot; the name only if there is no other."""
         size = units.format_size(self.size_bytes)
         return ", ".join(filter(None, (self.unique or self.name, self.part, self.model, size)))
 
@@ -186,5 +186,5 @@ def _unique(device: BlockDevice) -> str:
 
 
 def boot_id() -> str:
-    """Names this boot of the host (random(4))."""
+    """Return the identifier of this boot (random(4))."""
     return read_attribute(ROOT / "proc/sys/kernel/random/boot_id") or ""

@@ -1,4 +1,4 @@
-"""Journal lines: a checksum, a blank and a JSON object with the number of the line.
+"""Journal lines: checksum, blank and a JSON object with the line number.
 
 The first line seals the journal: it names the last line that has reached the disk. It is written
 over in place after each sync, so it never promises a line that a crash could lose. A journal with
@@ -24,11 +24,11 @@ _SEAL_CHARACTERS = 48
 
 
 @dataclass(frozen=True)
-class Lines:
-    """The objects of the intact lines, and what is known of the others.
+class DecodedLines:
+    """Objects of the intact lines, and information about the others.
 
-    ``damaged`` counts complete lines (from 1) whose checksum is wrong, ``missing`` the lines that
-    were sealed and are not there at all, ``last`` is the highest number of a line.
+    ``damaged`` numbers (from 1) complete lines with a wrong checksum, ``missing`` counts sealed
+    lines that are absent, ``last`` is the highest line number.
     """
 
     objects: tuple[Mapping[str, Any], ...]
@@ -38,21 +38,21 @@ class Lines:
 
 
 def encode(number: int, event: Mapping[str, Any]) -> bytes:
-    """A line with this number, counted from 1."""
+    """Encode a line with this number, counted from 1."""
     text = json.dumps({**event, "line": number}, separators=(",", ":"))
     data = text.ljust(_SEAL_CHARACTERS if SEAL in event else 0).encode()
     return b"%08x %b\n" % (zlib.crc32(data), data)
 
 
 def seal(last: int) -> Mapping[str, int]:
-    """The event of the first line, after the lines up to ``last`` have reached the disk."""
+    """Build the event of the first line, after the lines up to ``last`` are on disk."""
     return {SEAL: last}
 
 
-def decode(data: bytes) -> Lines:
-    """The lines of a journal; ValueError for an intact line that is no JSON object.
+def decode(data: bytes) -> DecodedLines:
+    """Decode a journal; ValueError for an intact line that is not a JSON object.
 
-    A last line without an end is none of them: whoever appended it was killed before the sync.
+    An unterminated last line is skipped: its writer was killed before the sync.
     """
     found = [_decode_line(line) for line in data.split(b"\n")[:-1]]
     objects = tuple(each for each in found if each is not None)
@@ -61,11 +61,11 @@ def decode(data: bytes) -> Lines:
     sealed = max((int(each[SEAL]) for each in objects if SEAL in each), default=0)
     there = sum(number <= sealed for number in (*numbers, *damaged))
     missing = max(0, sealed - there) if found else 1
-    return Lines(objects, damaged, missing, max(numbers | {sealed, len(found)}))
+    return DecodedLines(objects, damaged, missing, max(numbers | {sealed, len(found)}))
 
 
 def _decode_line(line: bytes) -> Mapping[str, Any] | None:
-    """The object, None if the checksum is not that of the text."""
+    """Return the object, None if the checksum does not match the text."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
         return None

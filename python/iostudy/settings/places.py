@@ -1,4 +1,4 @@
-"""Where settings are looked for: places as a person names them, several of them as one."""
+"""Resolution of place names to settings, and locks on these places."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MEMBERS_OF = "members of "
 _ANYWHERE = "."
 
 
-def resolved(places: Iterable[str]) -> tuple[str, ...]:
-    """The places, with the devices of ``vg0`` in the place of ``members of vg0``; each once.
+def resolve_places(places: Iterable[str]) -> tuple[str, ...]:
+    """Resolve ``members of vg0`` to its devices, and remove duplicates.
 
-    TargetError where nothing of that name has members.
+    TargetError if the name has no members.
     """
-    return tuple(dict.fromkeys(each for place in places for each in _resolved(place)))
+    return tuple(dict.fromkeys(each for place in places for each in _resolve(place)))
 
 
-def _resolved(place: str) -> tuple[str, ...]:
+def _resolve(place: str) -> tuple[str, ...]:
     if not place.removeprefix(MEMBERS_OF).strip():
         # An empty variable of a shell must not stand for the disk of the working directory.
         raise TargetError(
@@ -38,11 +38,11 @@ def _resolved(place: str) -> tuple[str, ...]:
         )
     if not place.startswith(MEMBERS_OF):
         return (place,)
-    return tuple(member.name for member in stack.members_of(place.removeprefix(MEMBERS_OF)))
+    return tuple(member.name for member in stack.find_members(place.removeprefix(MEMBERS_OF)))
 
 
 def _below(place: str | Path) -> set[str]:
-    """The devices below a place, or the number of a file system without any."""
+    """Return the devices below a place, or the number of a deviceless file system."""
     try:
         return {device.name for device in stack.whole_stack(place)}
     except TargetError:
@@ -51,28 +51,29 @@ def _below(place: str | Path) -> set[str]:
 
 
 def bind(name: str, places: Iterable[str]) -> tuple[Setting, ...]:
-    """The setting wherever it holds for any of the places, each once; all want the same value.
+    """Bind the setting at all of the places, each location once; all get the same value.
 
-    What a host has once needs no place. KeyError for an unknown name, TargetError where there is no
-    such place or nothing to set there.
+    Settings of the host need no place. KeyError for an unknown name, TargetError if a place does
+    not exist or has no such setting.
     """
-    found = [each for place in resolved(places) or (_ANYWHERE,) for each in kinds.bind(name, place)]
+    found = [
+        each for place in resolve_places(places) or (_ANYWHERE,) for each in kinds.bind(name, place)
+    ]
     return tuple(dict.fromkeys(found))
 
 
 @contextmanager
-def locked(
+def lock_places(
     places: Iterable[str | Path], definitions: Iterable[SettingDefinition]
 ) -> Iterator[None]:
-    """Nobody else works on what is below the places, or on what the host has once, meanwhile.
+    """Lock the devices below the places, and the host for settings of the host.
 
-    The latter if any of the settings is of that reach. BusyError names who does; RestoreError
-    names what an earlier command has left on them.
+    BusyError names the holder; RestoreError names unrestored changes of earlier commands.
     """
     places = tuple(places)
-    with ExitStack() as held:
-        held.enter_context(lock_devices(*places))
+    with ExitStack() as locks:
+        locks.enter_context(lock_devices(*places))
         require_restored({name for place in places for name in _below(place)})
         if any(definition.reach is Reach.HOST for definition in definitions):
-            held.enter_context(lock_host())
+            locks.enter_context(lock_host())
         yield

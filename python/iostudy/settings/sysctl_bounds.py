@@ -7,23 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from iostudy.settings.values import Numbers, Values, Whole
+from iostudy.settings.values import Integer, NumberList, Values
 
 _INT_MAX = (1 << 31) - 1
-_NEVER = Whole(0, 0)
+_NEVER = Integer(0, 0)
 """A panic ends the study and leaves the host as it was changed; a study may only rule it out."""
 
 BOUNDS: Mapping[str, Values] = {
-    "kernel.pid_max": Whole(32_768, 1 << 22),  # the default of small hosts; PID_MAX_LIMIT
-    "kernel.threads-max": Whole(8192, _INT_MAX),  # of 20 threads, nobody can log in
-    "vm.max_map_count": Whole(65_530, _INT_MAX),  # DEFAULT_MAX_MAP_COUNT, which a JVM exceeds
-    "vm.min_free_kbytes": Whole(1024, 262_144),  # "subtly broken" below; the kernel's own most
-    "vm.overcommit_memory": Whole(0, 1),  # with 2 each fork may fail
-    "fs.nr_open": Whole(65_536, _INT_MAX),
-    "fs.inotify.max_user_instances": Whole(128, _INT_MAX),  # defaults, on which systemd counts
-    "fs.inotify.max_user_watches": Whole(8192, _INT_MAX),
-    "net.core.somaxconn": Whole(128, 65_535),
-    "net.ipv4.tcp_mem": Numbers(3, Whole(4096, _INT_MAX)),  # pages; with 1, no packet is kept
+    "kernel.pid_max": Integer(32_768, 1 << 22),  # the default of small hosts; PID_MAX_LIMIT
+    "kernel.threads-max": Integer(8192, _INT_MAX),  # of 20 threads, nobody can log in
+    "vm.max_map_count": Integer(65_530, _INT_MAX),  # DEFAULT_MAX_MAP_COUNT, which a JVM exceeds
+    "vm.min_free_kbytes": Integer(1024, 262_144),  # "subtly broken" below; the kernel's own most
+    "vm.overcommit_memory": Integer(0, 1),  # with 2 each fork may fail
+    "fs.nr_open": Integer(65_536, _INT_MAX),
+    "fs.inotify.max_user_instances": Integer(128, _INT_MAX),  # defaults, on which systemd counts
+    "fs.inotify.max_user_watches": Integer(8192, _INT_MAX),
+    "net.core.somaxconn": Integer(128, 65_535),
+    "net.ipv4.tcp_mem": NumberList(3, Integer(4096, _INT_MAX)),  # pages; with 1, no packet is kept
     "kernel.hardlockup_panic": _NEVER,
     "kernel.hung_task_panic": _NEVER,
     "kernel.panic_on_rcu_stall": _NEVER,

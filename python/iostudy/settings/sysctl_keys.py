@@ -1,4 +1,4 @@
-"""Names of sysctls, the form of their values, and which of them cannot be put back.
+"""Names and value formats of sysctls, and sysctls that cannot be restored.
 
 A key is written as sysctl(8) does: ``vm.dirty_ratio``, with a slash for a dot inside a part
 (``net.ipv4.conf.eth0/100.rp_filter``), or as a path (``net/ipv4/conf/eth0.100/rp_filter``).
@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 _LONGEST = 255
 """Bytes of a file name (path_resolution(7)); no whole key comes near."""
 _SWAPPED = str.maketrans("./", "/.")
-_DOES_SOMETHING = "writing it does something at once, and nothing tells what was there before"
-_ONE_WAY = "the kernel lets it go one way only, until the host is started anew"
-_SPREADS = "what is written there goes to every interface, whatever that had"
-_RESETS = "the kernel resets other network settings and addresses when it changes"
+_DOES_SOMETHING = "a write triggers an action, and there is no previous value"
+_ONE_WAY = "the kernel allows one direction only, until the next boot"
+_SPREADS = "a write changes every interface, whatever its previous value"
+_RESETS = "a change resets other network settings and addresses"
 
 _IRREVERSIBLE = {
     "vm/drop_caches": _DOES_SOMETHING,
@@ -25,10 +25,10 @@ _IRREVERSIBLE = {
     "vm/stat_refresh": _DOES_SOMETHING,
     "net/ipv[46]/route/flush": _DOES_SOMETHING,
     "fs/binfmt_misc/*": _DOES_SOMETHING,
-    "kernel/ns_last_pid": "it counts on by itself",
-    "kernel/*_next_id": "it holds for the next one only",
+    "kernel/ns_last_pid": "the kernel increments it",
+    "kernel/*_next_id": "it applies to the next object only",
     "kernel/tainted": _ONE_WAY,
-    "kernel/watchdog": "it sets kernel.nmi_watchdog and kernel.soft_watchdog alike",
+    "kernel/watchdog": "it also sets kernel.nmi_watchdog and kernel.soft_watchdog",
     "kernel/modules_disabled": _ONE_WAY,
     "kernel/kexec_load_*": _ONE_WAY,
     "kernel/unprivileged_bpf_disabled": _ONE_WAY,
@@ -54,11 +54,11 @@ COUNTERPARTS = RATIO_OF | {ratio: amount for amount, ratio in RATIO_OF.items()}
 """Each of these keys and the one that it clears."""
 
 
-def path_of(key: str) -> str:
-    """The path below ``/proc/sys``; ValueError for what cannot be a key.
+def key_path(key: str) -> str:
+    """Return the path below ``/proc/sys``; ValueError if the key is invalid.
 
-    Where the first separator is a slash, dots are part of the names (but of the first, which has
-    none in any kernel, so that key and path tell one another).
+    If the first separator is a slash, dots are part of names, except in the first name, which
+    contains no dot in any kernel. Keys and paths are therefore distinguishable.
     """
     first = next((letter for letter in key if letter in "./"), "")
     path = key.translate(_SWAPPED) if first == "." else key
@@ -69,20 +69,20 @@ def path_of(key: str) -> str:
     return path
 
 
-def key_of(path: str) -> str:
-    """The key with dots that `path_of` makes this path of."""
+def path_key(path: str) -> str:
+    """Return the dotted key of a path, the inverse of `key_path`."""
     return path.translate(_SWAPPED)
 
 
-def irreversible(key: str) -> str | None:
-    """Why a key that the kernel would take cannot be put back; None where it can."""
-    path = path_of(key)
+def irreversibility_reason(key: str) -> str | None:
+    """Return why a writable key cannot be restored; None if it can."""
+    path = key_path(key)
     reasons = (why for glob, why in _IRREVERSIBLE.items() if fnmatchcase(path, glob))
     return next(reasons, None)
 
 
-def normalised(text: str) -> str:
-    """Numbers with one blank between them where the kernel has tabs; other text as it is."""
+def normalise_blanks(text: str) -> str:
+    """Separate numbers by one blank instead of tabs; leave other text unchanged."""
     parts = text.split()
     numbers = all(part.removeprefix("-").isdecimal() for part in parts)
     return " ".join(parts) if parts and numbers else text

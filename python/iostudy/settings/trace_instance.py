@@ -51,13 +51,13 @@ class TraceInstance:
         folder = usable_tracefs()
         if not devices:
             raise _unavailable("no block device below the target", "name a target on a disk")
-        path = own_folder.new(folder / "instances", PREFIX)
+        path = own_folder.new_path(folder / "instances", PREFIX)
         return cls(path, tuple(device.number for device in devices), boot_id())
 
     @classmethod
     def from_record(cls, record: Record) -> TraceInstance:
         """What the journal has kept; ValueError if that is no instance of iostudy's."""
-        path = own_folder.recorded(record["path"], PREFIX)
+        path = own_folder.parse_recorded(record["path"], PREFIX)
         return cls(path, tuple(record["numbers"]), record["boot"])
 
     def record(self) -> Record:
@@ -68,7 +68,7 @@ class TraceInstance:
         """``trace instance iostudy-trace-0a1b2c3d of 7:0``."""
         return f"trace instance {self.path.name} of {', '.join(self.numbers)}"
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """None: it is the study's own."""
         return ()
 
@@ -89,9 +89,9 @@ class TraceInstance:
                 "down traces nothing; or measure without the latencies of the block layer",
             ) from error
 
-    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Remove it with its buffers."""
-        del foreign
+        del policy
         if self.boot != boot_id():
             return ()
         if not self.path.parent.exists():
@@ -140,11 +140,11 @@ def usable_tracefs() -> Path:
     """Where block requests can be traced; UsageError where the user or the kernel cannot."""
     if os.geteuid() != 0:
         raise _unavailable("iostudy runs as another user than root", "run it as root")
-    folder = tracefs.find()
+    folder = tracefs.find_tracefs()
     if folder is None:
-        place = f"/{tracefs.USUAL}"
+        place = f"/{tracefs.DEFAULT_PATH}"
         raise _unavailable("tracefs is not mounted", f"mount -t tracefs nodev {place}")
-    lacking = tracefs.lacks_block_events(folder)
+    lacking = tracefs.find_missing_events(folder)
     if lacking:
         found = f"no {', '.join(lacking)} in {folder}/events/block"
         raise _unavailable(found, "boot a kernel with CONFIG_BLK_DEV_IO_TRACE")

@@ -1,4 +1,4 @@
-"""What may be written to a setting: names, numbers, or one line of text."""
+"""Value types of settings: names, numbers, or one line of text."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from iostudy import units
 
 _LONG_MAX = (1 << 63) - 1
 AS_FOUND = "as-found"
-"""The level that every setting but a file system has: it is left as the host has it."""
+"""Level of every setting except those of new file systems: iostudy does not write it."""
 
 
 class Values(Protocol):
-    """The values of a setting, as text."""
+    """Values of a setting, as text."""
 
     @property
     def allowed(self) -> str:
-        """What may be written, in words."""
+        """Allowed values, in words."""
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The names there are, of which a host may offer fewer; empty for anything but names."""
+        """All names, of which a host may offer fewer; empty for other types."""
 
     def parse(self, text: str) -> str:
-        """The value in the kernel's own form; ValueError says what is allowed."""
+        """Convert to the kernel's form; ValueError names the allowed values."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class Choice:
         return ", ".join(self.choices)
 
     def parse(self, text: str) -> str:
-        """The name without blanks around it."""
+        """Return the name without surrounding blanks."""
         value = text.strip()
         if value not in self.choices:
-            raise ValueError(f"none of its values; allowed: {self.allowed}")
+            raise ValueError(f"not one of its values; allowed: {self.allowed}")
         return value
 
 
 @dataclass(frozen=True)
-class Whole:
+class Integer:
     """A whole number from ``minimum`` to ``maximum`` in ``unit``, a multiple of ``step``.
 
     ``words`` are names that stand for a number, such as ``max``.
@@ -69,7 +69,7 @@ class Whole:
         return f"{self.minimum} to {self.maximum} {self.unit}".strip() + steps + words
 
     def parse(self, text: str) -> str:
-        """The number without leading zeros."""
+        """Return the number without leading zeros."""
         value = text.strip()
         if value in self.words:
             return value
@@ -97,14 +97,14 @@ class Size:
 
     @property
     def allowed(self) -> str:
-        """The form, the least, and the most where it is less than the kernel's largest number."""
+        """Form, minimum, and maximum if it is below the kernel's largest number."""
         words = "".join(f", or {word}" for word in self.words)
         bounded = self.maximum_bytes < _LONG_MAX
         most = f"to {units.format_size(self.maximum_bytes)}" if bounded else "or more"
         return f"{units.format_size(self.minimum_bytes)} {most} ({units.SIZE_FORM}){words}"
 
     def parse(self, text: str) -> str:
-        """The number of bytes."""
+        """Return the number of bytes."""
         value = text.strip()
         if value in self.words:
             return value
@@ -116,7 +116,7 @@ class Size:
 
 @dataclass(frozen=True)
 class Fraction:
-    """A number of a whole, from ``minimum`` to ``maximum``, with a point: ``0.05``."""
+    """A decimal number from ``minimum`` to ``maximum``: ``0.05``."""
 
     minimum: float = 0.0
     maximum: float = 1.0
@@ -128,7 +128,7 @@ class Fraction:
         return f"{self.minimum:g} to {self.maximum:g}"
 
     def parse(self, text: str) -> str:
-        """The number as short as it can be written."""
+        """Return the shortest form of the number."""
         value = text.strip()
         if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", value, re.ASCII):
             raise ValueError(f"not a number such as 0.05; allowed: {self.allowed}")
@@ -138,20 +138,20 @@ class Fraction:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberList:
     """Several numbers or sizes that are one level, such as the three of ``net.ipv4.tcp_rmem``."""
 
     count: int
-    each: Whole | Size
+    each: Integer | Size
     choices: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> str:
-        """How many, and what each may be."""
+        """Count of the numbers, and allowed values of each."""
         return f"{self.count} numbers with blanks between them, each {self.each.allowed}"
 
     def parse(self, text: str) -> str:
-        """The numbers with one blank between them."""
+        """Return the numbers, separated by one blank."""
         numbers = text.split()
         if len(numbers) != self.count:
             raise ValueError(f"{len(numbers)} numbers; allowed: {self.allowed}")
@@ -159,8 +159,8 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Line:
-    """Any text of one line, up to what the kernel takes in one write."""
+class TextLine:
+    """Any text of one line, up to the maximum size of one kernel write."""
 
     example: str
     choices: tuple[str, ...] = ()
@@ -169,11 +169,11 @@ class Line:
 
     @property
     def allowed(self) -> str:
-        """What it looks like."""
+        """Form, with an example."""
         return f"a line of text, such as {self.example}"
 
     def parse(self, text: str) -> str:
-        """The text without blanks around it."""
+        """Return the text without surrounding blanks."""
         value = text.strip()
         if not value or not value.isprintable():
             raise ValueError(f"not a line of printable text; allowed: {self.allowed}")

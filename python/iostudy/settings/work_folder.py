@@ -1,4 +1,4 @@
-"""The folder that a study works in, below a directory of the user's."""
+"""Work folder of a study below a directory of the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import ClassVar
 from iostudy import own_folder
 from iostudy.errors import TargetError
 from iostudy.settings.change import ConflictPolicy, Record
-from iostudy.settings.mounted_place import MountedPlace
+from iostudy.settings.filesystem_location import FilesystemLocation
 
 PREFIX = own_folder.WORK_PREFIX
 _MODE = 0o700
@@ -19,65 +19,65 @@ _MODE = 0o700
 
 @dataclass(frozen=True)
 class WorkFolder:
-    """A folder of a name that nobody else has, gone with all that is in it when it is undone."""
+    """A unique folder; undo removes it recursively."""
 
     kind: ClassVar[str] = "work-folder"
 
     path: Path
-    place: MountedPlace | None = None
+    place: FilesystemLocation | None = None
 
     @classmethod
     def prepare(cls, parent: Path, *, disposable: bool = False) -> WorkFolder:
-        """One below ``parent``; TargetError if that is no directory, or not one to write to.
+        """Prepare a folder below ``parent``; TargetError if that is not a writable directory.
 
-        On a ``disposable`` file system, which the study makes and destroys, an absent folder is
-        removed wherever that file system is.
+        On a ``disposable`` file system, which the study creates and destroys, an absent folder
+        counts as removed without a check of its file system.
         """
         if not parent.is_dir():
             raise TargetError(
                 "a directory to work in",
-                found="that is no directory" if parent.exists() else "there is nothing there",
+                found="it is not a directory" if parent.exists() else "it does not exist",
                 where=str(parent),
                 remedy="create it, or name another target",
             )
         if not os.access(parent, os.W_OK | os.X_OK, effective_ids=True):
             read_only = os.statvfs(parent).f_flag & os.ST_RDONLY
             raise _not_made(os.strerror(errno.EROFS if read_only else errno.EACCES), parent)
-        path = own_folder.new(parent, PREFIX)
-        return cls(path, None if disposable else MountedPlace.found(path))
+        path = own_folder.new_path(parent, PREFIX)
+        return cls(path, None if disposable else FilesystemLocation.find(path))
 
     @classmethod
     def from_record(cls, record: Record) -> WorkFolder:
-        """What the journal has kept; ValueError if that is no folder of iostudy's."""
-        place = MountedPlace.from_record(record.get("place"))
-        return cls(own_folder.recorded(record["path"], PREFIX), place)
+        """Rebuild from the journal; ValueError if the folder is not one of iostudy."""
+        place = FilesystemLocation.from_record(record.get("place"))
+        return cls(own_folder.parse_recorded(record["path"], PREFIX), place)
 
     def record(self) -> Record:
-        """The path, and its place inside the file system."""
+        """Return the path, and its location inside the file system."""
         return {"path": str(self.path), "place": self.place.record() if self.place else None}
 
     def describe(self) -> str:
-        """Where it is."""
+        """Return the path, in words."""
         return f"work folder {self.path}"
 
     def apply(self) -> None:
-        """Make it; TargetError where that cannot be."""
+        """Create it; TargetError if that fails."""
         try:
             self.path.mkdir(mode=_MODE)
         except OSError as error:
             raise _not_made(error.strerror or str(error), self.path.parent) from error
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """None: the folder is the study's own."""
         return ()
 
-    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
-        """Remove it with its files; RestoreError where something is mounted in it.
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        """Remove it recursively; RestoreError if something is mounted in it.
 
-        OutOfReachError where its file system is not mounted there.
+        OutOfReachError if its file system is not mounted there.
         """
-        del foreign
-        if own_folder.remove(self.path):
+        del policy
+        if own_folder.remove_folder(self.path):
             return (f"{self.describe()}: removed",)
         if self.place is not None:
             self.place.require(self.path, f"to remove the {self.describe()}")
@@ -89,5 +89,5 @@ def _not_made(found: str, parent: Path) -> TargetError:
         "to make a folder to work in",
         found=found,
         where=str(parent),
-        remedy="name a target that can be written to and has room",
+        remedy="name a writable target with free space",
     )

@@ -1,1 +1,1 @@
-"""What is asked: a study file becomes a Study, a Study and a seed become a Plan."""
+"""Study files: parsing into a Study, and planning from a Study and a seed."""

@@ -1,4 +1,4 @@
-"""A study -> the study file of its A/A: the baseline, and the same again.
+"""Builds the study file of an A/A study: the baseline compared with itself.
 
 It is a study like any other, so that all that holds for studies holds for it: what is measured is
 the noise that the study's own comparisons will have.
@@ -13,14 +13,14 @@ from iostudy.study.combinations import Configuration, Factor, FactorKind
 from iostudy.study.model import Study
 from iostudy.study.plan import whole_plots
 from iostudy.study.source import plain, read, write
-from iostudy.study.targets import section_of
+from iostudy.study.targets import format_target
 from iostudy.units import format_exact_percent
 
 BASELINE, AGAIN = "baseline", "the same again"
 _KEPT = ("workloads", "load", "hadoop", "validity", "telemetry")
 
 
-def same_again(study: Study, folder: str, blocks: int) -> str:
+def build_aa_study(study: Study, folder: str, blocks: int) -> str:
     """The text of the study file; the same for the same study, folder and blocks.
 
     ``study`` is what its user can run, with the levels that the host offers. ``folder`` is the
@@ -31,7 +31,7 @@ def same_again(study: Study, folder: str, blocks: int) -> str:
     return write(
         {
             "question": f"How far apart are two runs of the baseline of {study.name}?",
-            "target": section_of(study.target, written["target"], folder),
+            "target": format_target(study.target, written["target"], folder),
             **{key: written[key] for key in _KEPT if key in written},
             "factors": _factors(study),
             "decide": {

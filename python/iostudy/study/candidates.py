@@ -1,4 +1,4 @@
-"""The candidates of a search as configurations of its study."""
+"""Candidates of a search as configurations of its study."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from dataclasses import replace
 
 from iostudy.analysis.search.space import Point
 from iostudy.study.combinations import Factor, Level, NamedConfiguration
-from iostudy.study.factors import canonical
+from iostudy.study.factors import canonical_value
 from iostudy.study.labels import MAX_LENGTH, short_names
 from iostudy.study.model import Study
-from iostudy.study.search import DEFAULT_ALONE, Candidate, Search
+from iostudy.study.search import DEFAULT_ONLY, Candidate, Search
 
 
-def with_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
+def add_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
     """The study of a search with its candidates beside the default.
 
     What the host refuses is left out, with the reason. A study that searches nothing is as it is.
     """
     if study.search is None:
         return study
-    values = [written(study, candidate.point) for candidate in candidates]
+    values = [format_point(study, candidate.point) for candidate in candidates]
     chosen = tuple(
         NamedConfiguration(c.label, own) for c, own in zip(candidates, values, strict=True)
     )
     factors = tuple(_with_levels(f, [own.get(f.name) for own in values]) for f in study.factors)
     refused = {each.label: each.refused for each in candidates if each.refused}
-    return replace(study, factors=factors, chosen=(*DEFAULT_ALONE, *chosen)).without(refused)
+    return replace(study, factors=factors, chosen=(*DEFAULT_ONLY, *chosen)).without(refused)
 
 
-def written(study: Study, point: Point) -> dict[str, str]:
+def format_point(study: Study, point: Point) -> dict[str, str]:
     """The values of a point as a study file would have them: ``64KiB`` and not ``65536``."""
     models = [type(request.options) for request in study.workloads]
-    return {name: canonical(name, text, models) for name, text in point.items()}
+    return {name: canonical_value(name, text, models) for name, text in point.items()}
 
 
 def name_points(
@@ -44,7 +44,7 @@ def name_points(
     for point in points:
         taken = {each.label for each in named}
         label = (
-            _label(study.search, point, written(study, point), taken)
+            _label(study.search, point, format_point(study, point), taken)
             or f"candidate {len(named) + 1}"
         )
         named.append(Candidate(len(named) + 1, round_, label, point))

@@ -1,4 +1,4 @@
-"""What varies: factors with their levels, and the configurations that these make."""
+"""Factors, levels, and the configurations that they make."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def count_combinations(factors: Sequence[Factor]) -> int:
     )
 
 
-def combination(chosen: NamedConfiguration, factors: Sequence[Factor]) -> Combination:
+def active_levels(chosen: NamedConfiguration, factors: Sequence[Factor]) -> Combination:
     """The levels of a combination that the file names, without factors that are not active."""
     levels = {f.name: _level(f, chosen.levels.get(f.name)) for f in factors}
     return {f.name: levels[f.name] for f in factors if is_active(f, levels, factors)}
@@ -139,7 +139,7 @@ def _level(factor: Factor, label: str | None) -> Level:
     return next(level for level in factor.levels if label in (None, level.label))
 
 
-def labelled(
+def label_combinations(
     found: Sequence[Combination], factors: Sequence[Factor]
 ) -> Iterator[tuple[str, Combination]]:
     """Each with a label: the levels of factors that have several, or of all where none has."""
@@ -154,7 +154,9 @@ def labelled(
             yield ", ".join(told), levels
 
 
-def configuration(label: str, levels: Combination, factors: Sequence[Factor]) -> Configuration:
+def build_configuration(
+    label: str, levels: Combination, factors: Sequence[Factor]
+) -> Configuration:
     """The configuration that a combination makes, under its label."""
     active = [factor for factor in factors if factor.name in levels]
     settings = [factor for factor in active if factor.kind is FactorKind.SETTING]

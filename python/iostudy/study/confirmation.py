@@ -1,4 +1,4 @@
-"""The study in which the winner of a search meets the default once more, as a study file."""
+"""Builds the study file that compares the winner of a search with the default."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.plan import SEED_BITS
-from iostudy.study.search import DEFAULT, DEFAULT_ALONE, NOT_BESIDE
+from iostudy.study.search import CONFLICTING_KEYS, DEFAULT, DEFAULT_ONLY
 from iostudy.study.source import plain, read, write
-from iostudy.study.targets import section_of
+from iostudy.study.targets import format_target
 
-_REPLACED = ("search", *NOT_BESIDE, "without_root", "seed")
+_REPLACED = ("search", *CONFLICTING_KEYS, "without_root", "seed")
 
 
-def confirming(study: Study, winner: str, seed: int, folder: Path) -> str:
+def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> str:
     """The text of the study that confirms the winner of a search, whole and on its own.
 
     ``study`` is the search with its candidates, ``seed`` the one it began with, ``folder`` where
@@ -26,7 +26,7 @@ def confirming(study: Study, winner: str, seed: int, folder: Path) -> str:
     asked = plain(read(study.text, study.name).values)
     values = {key: value for key, value in asked.items() if key not in _REPLACED}
     values["question"] = study.question
-    values["target"] = section_of(study.target, asked["target"], str(folder.absolute()))
+    values["target"] = format_target(study.target, asked["target"], str(folder.absolute()))
     varied = _levels(study, winner)
     values["factors"] = {name: _factor(study, name, levels) for name, levels in varied.items()}
     searched = {name: levels[-1] for name, levels in varied.items() if len(levels) > 1}
@@ -35,16 +35,14 @@ def confirming(study: Study, winner: str, seed: int, folder: Path) -> str:
     return f"{_head(study, winner)}{write(values)}"
 
 
-def foreseen(study: Study) -> Study:
+def preview_confirmation(study: Study) -> Study:
     """A search as its confirmation, before anybody knows the winner; any other study as it is.
 
     The winner stands for itself without values: what is told before is of numbers alone.
     """
     if study.search is None:
         return study
-    return replace(
-        study, search=None, chosen=(*DEFAULT_ALONE, NamedConfiguration("the winner", {}))
-    )
+    return replace(study, search=None, chosen=(*DEFAULT_ONLY, NamedConfiguration("the winner", {})))
 
 
 def _levels(study: Study, winner: str) -> dict[str, list[str]]:
@@ -66,7 +64,7 @@ def _factor(study: Study, name: str, levels: list[str]) -> list[str] | dict[str,
 
 def _head(study: Study, winner: str) -> str:
     told = f"# Made by iostudy: the winner of the search {study.name} against the default.\n"
-    return f"{told}# {winner} was chosen by what the search saw of it; here is what it is worth.\n"
+    return f"{told}# {winner} led the search; this study measures its effect.\n"
 
 
 def _fresh(seed: int) -> int:

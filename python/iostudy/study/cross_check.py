@@ -1,4 +1,4 @@
-"""What of a study can only be judged when every section is right on its own."""
+"""Checks across the sections of a study that are valid on their own."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from collections.abc import Iterator, Mapping
 from iostudy.settings.definitions.sysctl import PREFIX
 from iostudy.settings.sysctl_keys import RATIO_OF
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.collector import Collector, Path
 from iostudy.study.combinations import FactorKind, count_combinations
-from iostudy.study.design_check import is_sound
+from iostudy.study.design_check import check_design
 from iostudy.study.hadoop_check import check_factors, check_section
-from iostudy.study.labels import repeated
+from iostudy.study.labels import find_duplicates
 from iostudy.study.model import Study
 from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import Path, ProblemCollector
 from iostudy.study.requests import check_options
 from iostudy.study.search import Search
 from iostudy.study.source import read
-from iostudy.study.targets import DiskTarget, HdfsTarget, disks_beside
+from iostudy.study.targets import DiskTarget, HdfsTarget, extra_filesystems
 
 MAX_CONFIGURATIONS = 1000
 
 
-def cross_check(collector: Collector, study: Study) -> None:
+def cross_check(collector: ProblemCollector, study: Study) -> None:
     """Note what does not go together in the study, and in what it is without root.
 
-    What depends on levels that the host has yet to offer waits for `with_offered`.
+    What depends on levels that the host has yet to offer waits for `resolve_offered_levels`.
     """
     check_section(collector, study)
     _check_block_latency(collector, study)
-    _check(collector, way_of_factors(study.search), study)
+    _check(collector, factors_path(study.search), study)
     _check_weights(collector, study)
     if study.fallback is not None:
-        way = ("without_root", *way_of_factors(study.fallback.search))
+        way = ("without_root", *factors_path(study.fallback.search))
         _check(collector, way, study.without_root())
 
 
-def way_of_factors(search: Search | None) -> Path:
+def factors_path(search: Search | None) -> Path:
     """Where in a file what varies stands."""
     return ("factors",) if search is None else ("search", "parameters")
 
 
-def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
+def resolve_offered_levels(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
     """The study with the host's levels in the factors that wait for them, checked with them.
 
     StudyError with the lines of the study's text where they do not go with the rest of it.
@@ -50,7 +50,7 @@ def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
         return study
     filled = study.with_offered(offered)
     where = f"the study {study.name}"
-    collector = Collector(read(study.text, where), where)
+    collector = ProblemCollector(read(study.text, where), where)
     for factor in filled.awaiting_offer():
         collector.add(("factors", factor.name), "the host offers no level of it")
     _check(collector, ("factors",), filled)
@@ -58,12 +58,12 @@ def with_offered(study: Study, offered: Mapping[str, tuple[str, ...]]) -> Study:
     return filled
 
 
-def _check(collector: Collector, way: Path, study: Study) -> None:
+def _check(collector: ProblemCollector, way: Path, study: Study) -> None:
     _refuse_idle_options(collector, way, study)
     _check_conditions(collector, way, study)
     _check_hard_to_change(collector, way, study)
     check_factors(collector, way, study)
-    if not is_sound(collector, way, study, MAX_CONFIGURATIONS):
+    if not check_design(collector, way, study, MAX_CONFIGURATIONS):
         return
     count = len(study.chosen) or count_combinations(study.known().factors)
     if study.design is None and count > MAX_CONFIGURATIONS:
@@ -76,7 +76,7 @@ def _check(collector: Collector, way: Path, study: Study) -> None:
         _check_labels(collector, way, study)
 
 
-def _check_block_latency(collector: Collector, study: Study) -> None:
+def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
     """Traced and untraced runs of one file would look alike, and must not be compared."""
     if not study.block_latency:
         return
@@ -89,7 +89,7 @@ def _check_block_latency(collector: Collector, study: Study) -> None:
         collector.add(way, message)
 
 
-def _check_conditions(collector: Collector, way: Path, study: Study) -> None:
+def _check_conditions(collector: ProblemCollector, way: Path, study: Study) -> None:
     """A factor that hangs on another one needs a level of that to hang on, in the same place."""
     by_name = {factor.name: factor for factor in study.factors}
     for factor in study.factors:
@@ -106,7 +106,7 @@ def _check_conditions(collector: Collector, way: Path, study: Study) -> None:
             collector.add((*way, factor.name), message, found=f"{governing.name}: {found}")
 
 
-def _refuse_two_forms(collector: Collector, way: Path, study: Study) -> None:
+def _refuse_two_forms(collector: ProblemCollector, way: Path, study: Study) -> None:
     """Two kernel parameters that clear each other may both vary, but in no configuration meet."""
     met = dict.fromkeys(
         key
@@ -131,18 +131,18 @@ def _set_together(study: Study) -> Iterator[set[str]]:
         yield {name for name, value in configuration.settings.items() if value != AS_FOUND}
 
 
-def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None:
+def _check_hard_to_change(collector: ProblemCollector, way: Path, study: Study) -> None:
     """A file system is made on a disk of the study's own alone, and has what its type has."""
     varied = {factor.name for factor in study.factors}
     for factor in (factor for factor in study.factors if factor.hard_to_change):
         here, condition = (*way, factor.name), factor.condition
-        beside = disks_beside(study.target)
+        beside = extra_filesystems(study.target)
         if not isinstance(study.target, DiskTarget):
             message = "file systems are only made on a disk of the study's own; write target: "
             disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
             collector.add(here, message + disk, found=study.target.describe())
         elif beside:
-            message = "file systems do not vary where disks are made beside the target's"
+            message = "file systems cannot vary where the target has further disks"
             collector.add(here, f"{message}; leave one of them out", found=", ".join(beside))
         elif (
             condition
@@ -153,7 +153,7 @@ def _check_hard_to_change(collector: Collector, way: Path, study: Study) -> None
             collector.add(here, message, found=study.target.filesystem)
 
 
-def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:
+def _refuse_idle_options(collector: ProblemCollector, way: Path, study: Study) -> None:
     """An option that no workload of the study has would make all its levels the same."""
     from_workloads = {field for w in study.workloads for field in type(w.options).model_fields}
     for factor in study.factors:
@@ -161,7 +161,7 @@ def _refuse_idle_options(collector: Collector, way: Path, study: Study) -> None:
             collector.add((*way, factor.name), "no workload of this study has that option")
 
 
-def _check_weights(collector: Collector, study: Study) -> None:
+def _check_weights(collector: ProblemCollector, study: Study) -> None:
     labels = dict.fromkeys(workload.listed_as for workload in study.workloads)
     for label in study.decide.weights:
         if label not in labels:
@@ -169,9 +169,9 @@ def _check_weights(collector: Collector, study: Study) -> None:
             collector.note(("decide", "weights", label), error, label)
 
 
-def _check_labels(collector: Collector, way: Path, study: Study) -> None:
+def _check_labels(collector: ProblemCollector, way: Path, study: Study) -> None:
     labels = [configuration.label for configuration in study.configurations()]
-    for label in repeated(labels):
+    for label in find_duplicates(labels):
         message = "two configurations have the same label; label their levels otherwise"
         collector.add(way, message, found=label)
     baseline = study.baseline_label
@@ -181,8 +181,8 @@ def _check_labels(collector: Collector, way: Path, study: Study) -> None:
     others = [label for label in labels if label != study.baseline.label]
     for label in study.bounds:
         if label not in others:
-            error = UnknownNameError("configuration beside the baseline", label, others)
+            error = UnknownNameError("configuration other than the baseline", label, others)
             collector.note(("bounds",), error, label)
     if study.bounds and set(others) <= set(study.bounds):
-        message = "nothing beside the baseline is left to choose from; leave one of them out"
+        message = "no configuration but the baseline is left to choose from; leave one of them out"
         collector.add(("bounds",), message, found=", ".join(study.bounds))

@@ -1,4 +1,4 @@
-"""The ``design`` section: which factors matter is asked, and not which configuration is best."""
+"""The ``design`` section: screening designs, which show which factors matter."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, assert_never
 
-from iostudy.study.collector import Collector, Path, shown
 from iostudy.study.combinations import Combination, Factor
 from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import Path, ProblemCollector, format_value
 
 if TYPE_CHECKING:
     from iostudy.analysis.design import Runs
@@ -99,13 +99,13 @@ def _runs(design: Design, levels: tuple[int, ...]) -> Runs:
 
     match design.kind:
         case DesignKind.FULL:
-            return designs.full(levels)
+            return designs.full_factorial(levels)
         case DesignKind.FRACTIONAL:
-            return designs.fractional(len(levels), design.resolution)
+            return designs.fractional_factorial(len(levels), design.resolution)
         case DesignKind.PLACKETT_BURMAN:
             return designs.plackett_burman(len(levels), fold_over=design.fold_over)
         case DesignKind.SUBSET:
-            return designs.subset(levels, design.reduction)
+            return designs.generalized_subset(levels, design.reduction)
         case _:
             assert_never(design.kind)
 
@@ -119,14 +119,16 @@ _KEYS = {
 }
 
 
-def parse_design(collector: Collector, values: Mapping[str, Any]) -> Design | None:
+def parse_design(collector: ProblemCollector, values: Mapping[str, Any]) -> Design | None:
     """The design that the file asks for, if it does; what is wrong with it is noted."""
     if KEY not in values:
         return None
     for key in ("configurations", "baseline", "bounds"):
         if key in values:
             message = "a design chooses the runs, and compares the levels of each factor"
-            collector.add((key,), f"{message}; leave this out, or `design`", shown(values[key]))
+            collector.add(
+                (key,), f"{message}; leave this out, or `design`", format_value(values[key])
+            )
     if values.get("refused") == "leave-out":
         message = (
             "a design needs all of its runs; leave this out, and out of factors what is refused"
@@ -138,7 +140,9 @@ def parse_design(collector: Collector, values: Mapping[str, Any]) -> Design | No
     return None if kind is None else Design(kind, **_options(collector, kind, section))
 
 
-def _options(collector: Collector, kind: DesignKind, section: Mapping[str, Any]) -> dict[str, Any]:
+def _options(
+    collector: ProblemCollector, kind: DesignKind, section: Mapping[str, Any]
+) -> dict[str, Any]:
     known = (_KIND, *_KEYS[kind])
     parsed = {}
     for key, value in section.items():
@@ -152,7 +156,7 @@ def _options(collector: Collector, kind: DesignKind, section: Mapping[str, Any])
 
 def _kind(value: Any) -> DesignKind:
     if value not in tuple(DesignKind):
-        raise UnknownNameError("design", shown(value), tuple(DesignKind))
+        raise UnknownNameError("design", format_value(value), tuple(DesignKind))
     return DesignKind(value)
 
 

@@ -1,16 +1,16 @@
-"""What a design cannot be made of, in a study whose sections are right on their own."""
+"""Checks of a screening design against the factors of its study."""
 
 from __future__ import annotations
 
 import math
 
-from iostudy.study.collector import Collector, Path
 from iostudy.study.combinations import Factor
 from iostudy.study.design import WAY, Design, varied
 from iostudy.study.model import Study
+from iostudy.study.problems import Path, ProblemCollector
 
 
-def is_sound(collector: Collector, way: Path, study: Study, most_runs: int) -> bool:
+def check_design(collector: ProblemCollector, way: Path, study: Study, most_runs: int) -> bool:
     """Whether the study has no design, or one that its factors make; else it is noted why not."""
     design = study.design
     if design is None:
@@ -24,15 +24,15 @@ def is_sound(collector: Collector, way: Path, study: Study, most_runs: int) -> b
     return len(collector.problems) == before
 
 
-def _check_factor(collector: Collector, way: Path, factor: Factor, study: Study) -> None:
+def _check_factor(collector: ProblemCollector, way: Path, factor: Factor, study: Study) -> None:
     assert study.design is not None
     kind, number = study.design.kind, len(factor.levels)
     if factor.offered:
-        collector.add(way, "a design needs levels that stand in the file; list them", "offered")
+        collector.add(way, "a design needs levels that the file lists; list them", "offered")
     governing = {other.name for other in varied(study.factors)}
     if factor.condition is not None and factor.condition.name in governing:
         message = (
-            f"it is only there while {factor.condition}, so it cannot be beside every level; give "
+            f"it is only there while {factor.condition}, so not with every level; give "
             f"{factor.condition.name} one level, or leave `design` out"
         )
         collector.add(way, message)
@@ -44,7 +44,7 @@ def _check_factor(collector: Collector, way: Path, factor: Factor, study: Study)
         collector.add(way, message, found=f"{number} levels")
 
 
-def _check_number(collector: Collector, way: Path, study: Study, design: Design) -> None:
+def _check_number(collector: ProblemCollector, way: Path, study: Study, design: Design) -> None:
     number = len([factor for factor in study.factors if factor.offered or len(factor.levels) > 1])
     fewest = design.kind.fewest_factors
     if number < fewest:
@@ -52,7 +52,7 @@ def _check_number(collector: Collector, way: Path, study: Study, design: Design)
         collector.add(way, f"{message}; leave `design` out to compare configurations", str(number))
 
 
-def _check_runs(collector: Collector, study: Study, design: Design, most: int) -> None:
+def _check_runs(collector: ProblemCollector, study: Study, design: Design, most: int) -> None:
     # Here and not above: numpy takes long to load, and studies without a design need none of it.
     from iostudy.analysis.design import main_effects
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.collector import reason
 from iostudy.study.combinations import Factor, FactorKind, Level
-from iostudy.study.labels import as_text, parse_label, repeated
+from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import format_reason
 from iostudy.workloads import catalog as workloads
 
 MAX_LEVELS = 2000
@@ -46,13 +46,13 @@ def parse_factor(name: str, given: Any, models: Sequence[type[BaseModel]]) -> Fa
     try:
         definition = settings.get(name)
     except KeyError:
-        reason = reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
+        reason = explain_reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
         unknown = UnknownNameError("factor", name, factor_names())
         raise (ValueError(reason) if reason else unknown) from None
     return _setting(definition, levels, on)
 
 
-def canonical(name: str, text: str, models: Sequence[type[BaseModel]]) -> str:
+def canonical_value(name: str, text: str, models: Sequence[type[BaseModel]]) -> str:
     """A single value in the form that equal ones share; ValueError as `parse_factor` raises it."""
     return parse_factor(name, [text], models).levels[0].value
 
@@ -76,10 +76,10 @@ def _levels_and_places(given: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _places(given: Any) -> tuple[str, ...]:
-    places = tuple(as_text(p).strip() for p in (given if isinstance(given, list) else [given]))
+    places = tuple(scalar_text(p).strip() for p in (given if isinstance(given, list) else [given]))
     if not places or not all(place and place.isprintable() for place in places):
         raise ValueError("on is a device, a path, `members of NAME`, or a list of these")
-    twice = repeated(places)
+    twice = find_duplicates(places)
     if twice:
         raise ValueError(f"on names {', '.join(twice)} twice")
     return places
@@ -134,7 +134,7 @@ def _levels(given: Any, parse: Parser) -> tuple[Level, ...]:
 
 
 def _level(label: Any, value: Any, parse: Parser) -> Level:
-    text = as_text(value)
+    text = scalar_text(value)
     try:
         parsed = parse(text)
     except UnknownNameError:
@@ -163,8 +163,8 @@ def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
             try:
                 value = adapter.validate_python(text)
             except ValidationError as error:
-                raise ValueError(reason(error.errors()[0])) from error
-            text = as_text(adapter.dump_python(value, mode="json"))
+                raise ValueError(format_reason(error.errors()[0])) from error
+            text = scalar_text(adapter.dump_python(value, mode="json"))
         return text
 
     return parse
@@ -172,17 +172,17 @@ def _of_option(option: str, models: Sequence[type[BaseModel]]) -> Parser:
 
 def _refuse_same_labels(levels: Sequence[Level]) -> None:
     """YAML tells ``1`` from ``"1"``; a report would not."""
-    twice = repeated(level.label for level in levels)
+    twice = find_duplicates(level.label for level in levels)
     if twice:
-        raise ValueError(f"label {', '.join(twice)} stands twice; give each level its own")
+        raise ValueError(f"label {', '.join(twice)} occurs twice; give each level its own")
 
 
 def _refuse_same_values(levels: Sequence[Level]) -> None:
-    twice = repeated(level.value for level in levels)
+    twice = find_duplicates(level.value for level in levels)
     if twice:
         labels = [level.label for level in levels if level.value == twice[0]]
         same = " and ".join(dict.fromkeys(labels))
         raise ValueError(
-            f"level {same} stands twice; to compare a value with itself, "
+            f"level {same} occurs twice; to compare a value with itself, "
             f"label it: {{first: {twice[0]}, second: {twice[0]}}}"
         )

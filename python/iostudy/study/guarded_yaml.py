@@ -1,4 +1,4 @@
-"""YAML 1.2 without the constructs that stand for more than is written, within bounds."""
+"""YAML 1.2 reader without anchors, aliases and tags, with bounds on size and depth."""
 
 from __future__ import annotations
 

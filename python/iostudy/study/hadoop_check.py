@@ -1,4 +1,4 @@
-"""What of a study's Hadoop only fits or does not fit the rest of the study."""
+"""Checks of the ``hadoop`` section against the rest of the study."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from iostudy.settings import catalog
 from iostudy.settings.definition import Cost, Reach
 from iostudy.settings.definitions.hadoop import HadoopDefinition, Runner
 from iostudy.settings.values import AS_FOUND
-from iostudy.study.collector import Collector, Path
 from iostudy.study.combinations import Factor, FactorKind
-from iostudy.study.hadoop import WAY
+from iostudy.study.hadoop_section import WAY
 from iostudy.study.model import Study
+from iostudy.study.problems import Path, ProblemCollector
 from iostudy.study.targets import HdfsTarget
 from iostudy.workloads import catalog as workloads
 
@@ -25,19 +25,19 @@ _RUNNING = (
 )
 _TWICE = "it stands among the properties of the section `hadoop` as well; leave it out there"
 _NO_DATA = (
-    "file systems are made on the target, where no data of the cluster lie; leave data_dirs out"
+    "file systems are made on the target, which holds no data of the cluster; leave data_dirs out"
 )
 _NOT_OF_DAEMONS = (
     "it would hold for the processes of the client alone, and not for the daemons that do the I/O; "
     "vary it on a cluster that the study starts itself"
 )
 _ELSEWHERE = (
-    "the data do not lie below the target, where this would be changed; say where, as "
+    "the data are not below the target, where this would be changed; name the place, as "
     "{levels: [...], on: [...]} with the devices or directories that hold them"
 )
 
 
-def check_section(collector: Collector, study: Study) -> None:
+def check_section(collector: ProblemCollector, study: Study) -> None:
     """Note where the section `hadoop`, the target and the workloads do not go together."""
     if "hadoop" in collector.source.values:
         _check_spec(collector, study)
@@ -46,7 +46,7 @@ def check_section(collector: Collector, study: Study) -> None:
         _refuse_native(collector, study)
 
 
-def check_factors(collector: Collector, way: Path, study: Study) -> None:
+def check_factors(collector: ProblemCollector, way: Path, study: Study) -> None:
     """Note the factors that the study's cluster cannot have, or that would not concern it."""
     for factor in study.factors:
         if factor.kind is not FactorKind.SETTING:
@@ -61,7 +61,7 @@ def check_factors(collector: Collector, way: Path, study: Study) -> None:
                 collector.add((*way, factor.name), message, found=_where(study))
 
 
-def _check_spec(collector: Collector, study: Study) -> None:
+def _check_spec(collector: ProblemCollector, study: Study) -> None:
     if isinstance(study.target, HdfsTarget):
         message = (
             "the target is in HDFS, so the cluster is there already; leave the section out. A "
@@ -75,7 +75,7 @@ def _check_spec(collector: Collector, study: Study) -> None:
         collector.add((*WAY, "properties", _REPLICATION), _too_many(study), found=replicas)
 
 
-def _refuse_native(collector: Collector, study: Study) -> None:
+def _refuse_native(collector: ProblemCollector, study: Study) -> None:
     for index, request in enumerate(study.workloads):
         if not workloads.get(request.name).needs_hadoop:
             message = (

@@ -17,11 +17,11 @@ from iostudy.settings import catalog as settings
 from iostudy.settings.definition import Cost, SettingDefinition
 from iostudy.settings.definitions.hadoop import PREFIX as HADOOP
 from iostudy.settings.definitions.sysctl import PREFIX as SYSCTL
-from iostudy.settings.values import AS_FOUND, Whole
+from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study import reference
 from iostudy.study.design import DesignKind
 from iostudy.study.factors import MAX_LEVELS, OFFERED, OPTION_PREFIX
-from iostudy.study.hadoop import HadoopSection
+from iostudy.study.hadoop_section import HadoopSection
 from iostudy.study.keys import DESCRIPTIONS, FALLBACK_KEYS, MAX_QUESTION, MAX_SEED, REFUSED
 from iostudy.study.requests import MAX_WORKLOADS
 from iostudy.study.search_section import SCALES
@@ -32,7 +32,7 @@ from iostudy.study.sections import (
     ValiditySection,
 )
 from iostudy.workloads import catalog as workloads
-from iostudy.workloads.written import options_told
+from iostudy.workloads.option_text import list_options
 
 Schema = dict[str, Any]
 _DESCRIPTION = "description"
@@ -58,12 +58,12 @@ _NOT_DOCUMENTATION = ("title", "default", "gt", "ge", "lt", "le", "format")
 """What pydantic adds that an editor would show wrongly, or that is no keyword of JSON Schema."""
 
 
-def as_text() -> str:
+def render_schema() -> str:
     """The schema as the package file ``study.schema.json`` has it."""
-    return json.dumps(build(), indent=1) + "\n"
+    return json.dumps(build_schema(), indent=1) + "\n"
 
 
-def build() -> Schema:
+def build_schema() -> Schema:
     """The schema of a whole study file."""
     sections, definitions = _models()
     levels = dict(_levels(definitions))
@@ -125,7 +125,7 @@ def _models() -> tuple[dict[str, Schema], dict[str, Schema]]:
 def _options(name: str, shared: Schema) -> Schema:
     """The options of a workload with what hover says of each, and those of the study's own."""
     properties = dict(shared["properties"])
-    for option, default, allowed, meaning in options_told(workloads.get(name)):
+    for option, default, allowed, meaning in list_options(workloads.get(name)):
         text = f"{meaning} ({allowed}; default: {default})"
         properties[option] = {**properties[option], "description": text}
     return {**shared, "properties": {**properties, **_OWN_OPTIONS}}
@@ -186,7 +186,7 @@ def _setting_level(definition: SettingDefinition) -> Schema:
     if definition.choices:
         return {"description": text, "enum": [*_written(definition.choices), *as_found]}
     values = definition.values
-    if isinstance(values, Whole):
+    if isinstance(values, Integer):
         words = {"enum": [*values.words, *as_found]}
         digits = {"type": "string", "pattern": "^ *-?[0-9]+ *$"}
         number = {"type": "integer", "minimum": values.minimum, "maximum": values.maximum}

@@ -1,4 +1,4 @@
-"""The keys of a study file and what each means."""
+"""Keys of a study file with their descriptions."""
 
 from __future__ import annotations
 

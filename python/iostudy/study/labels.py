@@ -1,4 +1,4 @@
-"""Labels: how levels and workloads are called, in a study file and in everything told of it."""
+"""Labels of levels, configurations and workloads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 MAX_LENGTH = 60
 
 
-def as_text(value: Any) -> str:
+def scalar_text(value: Any) -> str:
     """A single value as the file has it; ValueError for anything else."""
     if isinstance(value, list | tuple | Mapping) or value is None:
         raise ValueError("a single value is wanted here")
@@ -18,13 +18,13 @@ def as_text(value: Any) -> str:
 
 def parse_label(value: Any) -> str:
     """A label that a terminal, a table and a file name can show as it stands; else ValueError."""
-    text = as_text(value).strip()
+    text = scalar_text(value).strip()
     if not text or len(text) > MAX_LENGTH or not text.isprintable():
         raise ValueError(f"a label is one line of 1 to {MAX_LENGTH} printable characters")
     return text
 
 
-def repeated(labels: Iterable[str]) -> tuple[str, ...]:
+def find_duplicates(labels: Iterable[str]) -> tuple[str, ...]:
     """Those that stand more than once, in their order."""
     return tuple(label for label, count in Counter(labels).items() if count > 1)
 

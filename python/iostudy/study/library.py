@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iostudy.study.names import known
+from iostudy.study.names import require_known
 
 FOLDER = Path(__file__).parent.parent / "studies"
 
@@ -14,7 +14,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
-def find(study: str) -> Path:
+def find_study(study: str) -> Path:
     """The file of a study given by path, or by the name of a ready-made one.
 
     UsageError if there is neither.
@@ -24,4 +24,6 @@ def find(study: str) -> Path:
         return path
     ready = names()
     see = f"give the path of a study file, or one of the ready-made: {', '.join(ready)}"
-    return FOLDER / f"{known('study', study, ready, where='the command line', see=see)}.yaml"
+    return (
+        FOLDER / f"{require_known('study', study, ready, where='the command line', see=see)}.yaml"
+    )

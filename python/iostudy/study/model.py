@@ -1,4 +1,4 @@
-"""The values of a study: what varies, what is run, where, and what decides.
+"""Values of a study: factors, workloads, target and decision rule.
 
 Nothing here touches the machine; a Study can be made, compared and planned with values alone.
 """
@@ -20,13 +20,13 @@ from iostudy.study.combinations import (
     Factor,
     Level,
     NamedConfiguration,
-    combination,
+    active_levels,
+    build_configuration,
     combinations,
-    configuration,
-    labelled,
+    label_combinations,
 )
 from iostudy.study.design import Design, varied
-from iostudy.study.search import DEFAULT_ALONE, Search
+from iostudy.study.search import DEFAULT_ONLY, Search
 from iostudy.study.targets import DirectoryTarget, DiskTarget, HdfsTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import format_percent
@@ -139,7 +139,7 @@ class Validity:
 
 
 @dataclass(frozen=True)
-class Fallback:
+class RootlessFallback:
     """What the same file asks where there is no root: factors, and perhaps question and target.
 
     ``search``: the factors are its parameters.
@@ -184,7 +184,7 @@ class Study:
     bounds: tuple[str, ...] = ()
     design: Design | None = None
     seed: int | None = None
-    fallback: Fallback | None = None
+    fallback: RootlessFallback | None = None
     leave_out_refused: bool = False
     left_out: Mapping[str, str] = field(default_factory=dict)
     reference: str | None = None
@@ -209,7 +209,7 @@ class Study:
     def _configurations(self) -> tuple[Configuration, ...]:
         label = self.baseline_label
         found = [
-            configuration(name, c, self.factors)
+            build_configuration(name, c, self.factors)
             for name, c in self._labelled()
             if name not in self.left_out
         ]
@@ -217,10 +217,10 @@ class Study:
 
     def _labelled(self) -> Iterator[tuple[str, Combination]]:
         if self.design is not None:
-            return labelled(self.design.combinations(self.factors), self.factors)
+            return label_combinations(self.design.combinations(self.factors), self.factors)
         if self.chosen:
-            return ((each.label, combination(each, self.factors)) for each in self.chosen)
-        return labelled(combinations(self.factors), self.factors)
+            return ((each.label, active_levels(each, self.factors)) for each in self.chosen)
+        return label_combinations(combinations(self.factors), self.factors)
 
     @property
     def needs_hadoop(self) -> bool:
@@ -306,7 +306,7 @@ class Study:
             factors=self.fallback.factors,
             target=self.fallback.target or _target_without_root(self.target),
             baseline_label=None,
-            chosen=DEFAULT_ALONE if self.fallback.search else (),
+            chosen=DEFAULT_ONLY if self.fallback.search else (),
             bounds=(),
             design=None if self.fallback.search else self.design,
             search=self.fallback.search,

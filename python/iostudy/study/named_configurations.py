@@ -1,4 +1,4 @@
-"""The ``configurations`` section: the combinations of levels to run, where not every one is."""
+"""The ``configurations`` section: named combinations of levels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from iostudy.study.collector import Collector, Path, shown
-from iostudy.study.combinations import Factor, NamedConfiguration, combination
-from iostudy.study.labels import as_text, parse_label, repeated
+from iostudy.study.combinations import Factor, NamedConfiguration, active_levels
+from iostudy.study.labels import find_duplicates, parse_label, scalar_text
 from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import Path, ProblemCollector, format_value
 
 WAY: Path = ("configurations",)
 
 
-def parse_chosen(
-    collector: Collector, section: Any, factors: Sequence[Factor], named: Sequence[str]
+def parse_named_configurations(
+    collector: ProblemCollector, section: Any, factors: Sequence[Factor], named: Sequence[str]
 ) -> tuple[NamedConfiguration, ...]:
     """Every configuration of the section that is right; what is wrong with the others is noted.
 
@@ -23,11 +23,11 @@ def parse_chosen(
     """
     if not isinstance(section, Mapping) or not section:
         message = "configurations are a mapping of at least one label to {factor: level, ...}"
-        collector.add(WAY, message, found=shown(section))
+        collector.add(WAY, message, found=format_value(section))
         return ()
     offered = [factor.name for factor in factors if factor.offered]
     if offered:
-        message = "it can only name levels that stand in the file; list those of the factor"
+        message = "it can only name levels that the file lists; list those of the factor"
         collector.add(WAY, message, found=f"{', '.join(offered)}: offered")
         return ()
     by_name = {factor.name: factor for factor in factors}
@@ -38,13 +38,17 @@ def parse_chosen(
 
 
 def _chosen(
-    collector: Collector, key: Any, entry: Any, factors: Mapping[str, Factor], named: Sequence[str]
+    collector: ProblemCollector,
+    key: Any,
+    entry: Any,
+    factors: Mapping[str, Factor],
+    named: Sequence[str],
 ) -> NamedConfiguration | None:
     way = (*WAY, key)
     label = collector.attempt(way, parse_label, key)
     if not isinstance(entry, Mapping):
         message = "a configuration is a mapping such as {factor: level}; {} has all first levels"
-        collector.add(way, message, found=shown(entry))
+        collector.add(way, message, found=format_value(entry))
         return None
     levels: dict[str, str] = {}
     for name, level in entry.items():
@@ -60,17 +64,17 @@ def _chosen(
 
 
 def _level_of(factor: Factor, value: Any) -> str:
-    label, labels = as_text(value), [level.label for level in factor.levels]
+    label, labels = scalar_text(value), [level.label for level in factor.levels]
     if label not in labels:
         raise UnknownNameError(f"level of {factor.name}", label, labels)
     return label
 
 
 def _has_idle(
-    collector: Collector, chosen: NamedConfiguration, factors: Mapping[str, Factor]
+    collector: ProblemCollector, chosen: NamedConfiguration, factors: Mapping[str, Factor]
 ) -> bool:
     """Note the levels that are not there beside the others; whether there are any."""
-    active = combination(chosen, tuple(factors.values()))
+    active = active_levels(chosen, tuple(factors.values()))
     idle = [name for name in chosen.levels if name not in active]
     for name in idle:
         condition = factors[name].condition
@@ -80,13 +84,13 @@ def _has_idle(
 
 
 def _refuse_same(
-    collector: Collector, chosen: Sequence[NamedConfiguration], factors: Sequence[Factor]
+    collector: ProblemCollector, chosen: Sequence[NamedConfiguration], factors: Sequence[Factor]
 ) -> None:
-    for label in repeated(each.label for each in chosen):
-        collector.add(WAY, "the label stands twice; give each configuration its own", found=label)
+    for label in find_duplicates(each.label for each in chosen):
+        collector.add(WAY, "the label occurs twice; give each configuration its own", found=label)
     first: dict[frozenset[tuple[str, str]], str] = {}
     for each in chosen:
-        levels = combination(each, factors)
+        levels = active_levels(each, factors)
         same = first.setdefault(frozenset((n, v.label) for n, v in levels.items()), each.label)
         if same != each.label:
             message = f"the same levels as {same}; to compare a level with itself, label it twice"

@@ -1,4 +1,4 @@
-"""Names that a study file may use, and the nearest valid one to a name it may not."""
+"""Lookup of names with suggestions for unknown ones."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class UnknownNameError(ValueError):
         names = tuple(names)
         super().__init__(f"unknown {what}")
         self.found = found
-        self.allowed = listed(found, names)
+        self.allowed = format_names(found, names)
         self.suggestion = next(iter(difflib.get_close_matches(found, names, n=1, cutoff=0.5)), "")
 
 
-def listed(found: str, names: Sequence[str]) -> str:
+def format_names(found: str, names: Sequence[str]) -> str:
     """All names, or the most similar ones of many and how many others there are."""
     if len(names) <= _MOST:
         return ", ".join(names)
@@ -39,7 +39,7 @@ def _nearest(name: str, names: Iterable[str]) -> list[str]:
     ]
 
 
-def known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
+def require_known(what: str, name: str, names: Iterable[str], *, where: str, see: str) -> str:
     """The name itself; UsageError if it is none of ``names``. ``see`` tells where they stand."""
     names = tuple(names)
     if name in names:

@@ -1,4 +1,4 @@
-"""What others have published of a question: figures to show beside a user's own.
+"""Published figures that a report shows next to the user's own.
 
 They are facts about another machine at another time. No verdict, no check and no test rests on
 them.
@@ -90,7 +90,7 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
 
 
-def known_name(value: object) -> str:
+def require_name(value: object) -> str:
     """The name of a publication as a study file has it; ValueError if there is none of it."""
     if value not in names():
         raise UnknownNameError("reference", str(value), names())
@@ -99,7 +99,7 @@ def known_name(value: object) -> str:
 
 @cache
 def get(name: str) -> Publication:
-    """The publication of that name, which `known_name` has seen."""
+    """The publication of that name, which `require_name` has seen."""
     path = FOLDER / f"{name}.yaml"
     source = read(path.read_text(encoding="utf-8"), str(path))
     return Publication.model_validate(dict(source.values))

@@ -1,4 +1,4 @@
-"""The ``workloads`` section: which workloads with which options."""
+"""The ``workloads`` section: workloads with their options."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from iostudy.study.collector import Collector, reason, shown
-from iostudy.study.collector import Path as Way
 from iostudy.study.combinations import Configuration
-from iostudy.study.labels import parse_label, repeated
+from iostudy.study.labels import find_duplicates, parse_label
 from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.names import UnknownNameError
-from iostudy.study.targets import disks_beside
+from iostudy.study.problems import Path as Way
+from iostudy.study.problems import ProblemCollector, format_reason, format_value
+from iostudy.study.targets import extra_filesystems
 from iostudy.workloads import catalog
 from iostudy.workloads.definition import Workload
 
@@ -23,7 +23,7 @@ MAX_WORKLOADS = 100
 _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 
 
-def parse_requests(collector: Collector, section: Any) -> tuple[WorkloadRequest, ...]:
+def parse_requests(collector: ProblemCollector, section: Any) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
     An entry is a name, or a name with a mapping of options. Among these, ``label`` tells two
@@ -31,7 +31,7 @@ def parse_requests(collector: Collector, section: Any) -> tuple[WorkloadRequest,
     """
     if not isinstance(section, list) or not section:
         message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
-        collector.add(("workloads",), message, found=shown(section), allowed=_allowed())
+        collector.add(("workloads",), message, found=format_value(section), allowed=_allowed())
         return ()
     if len(section) > MAX_WORKLOADS:
         message = f"too many workloads; at most {MAX_WORKLOADS}, which share the risk"
@@ -43,7 +43,7 @@ def parse_requests(collector: Collector, section: Any) -> tuple[WorkloadRequest,
     return requests
 
 
-def _request(collector: Collector, path: Way, entry: Any) -> WorkloadRequest | None:
+def _request(collector: ProblemCollector, path: Way, entry: Any) -> WorkloadRequest | None:
     match entry:
         case str(name):
             options: Any = {}
@@ -53,7 +53,7 @@ def _request(collector: Collector, path: Way, entry: Any) -> WorkloadRequest | N
             options = {} if options is None else options
         case _:
             message = "a workload is its name, or {name: {option: value}}"
-            collector.add(path, message, found=shown(entry), allowed=_allowed())
+            collector.add(path, message, found=format_value(entry), allowed=_allowed())
             return None
     if name not in catalog.names():
         collector.note(path, UnknownNameError("workload", str(name), catalog.names()), name)
@@ -65,11 +65,11 @@ def _request(collector: Collector, path: Way, entry: Any) -> WorkloadRequest | N
         return None
     wanted = given.get(_FIGURE)
     return collector.attempt(
-        (*path, _FIGURE), lambda _: request(name, valid, label, wanted), wanted
+        (*path, _FIGURE), lambda _: build_request(name, valid, label, wanted), wanted
     )
 
 
-def request(
+def build_request(
     name: str, options: BaseModel, label: str | None = None, figure: str | None = None
 ) -> WorkloadRequest:
     """A workload of the catalogue; verdicts use its first figure unless one is named.
@@ -91,46 +91,48 @@ def _own_keys(options: Any) -> tuple[dict[str, Any], Any]:
     return own, {key: value for key, value in options.items() if key not in _OWN_KEYS}
 
 
-def _refuse_same_labels(collector: Collector, requests: tuple[WorkloadRequest, ...]) -> None:
-    for label in repeated(request.label for request in requests):
-        message = "the workload stands twice; give one of them a label of its own"
+def _refuse_same_labels(collector: ProblemCollector, requests: tuple[WorkloadRequest, ...]) -> None:
+    for label in find_duplicates(request.label for request in requests):
+        message = "the workload occurs twice; give one of them a label of its own"
         collector.add(("workloads",), message, found=label)
 
 
-def configured(request: WorkloadRequest, configuration: Configuration) -> BaseModel:
+def apply_configuration(request: WorkloadRequest, configuration: Configuration) -> BaseModel:
     """The request's options with the configuration's levels in the options it has.
 
     Raises pydantic.ValidationError where a level does not go with the other options.
     """
     model = catalog.get(request.name).options
     varied = {k: v for k, v in configuration.options.items() if k in model.model_fields}
-    return with_options(request.options, varied) if varied else request.options
+    return replace_options(request.options, varied) if varied else request.options
 
 
-def with_options(options: BaseModel, changed: Mapping[str, str]) -> BaseModel:
+def replace_options(options: BaseModel, changed: Mapping[str, str]) -> BaseModel:
     """The options with some of them changed; pydantic.ValidationError where these do not fit."""
     return type(options).model_validate({**options.model_dump(mode="json"), **changed})
 
 
-def check_options(collector: Collector, path: Way, study: Study) -> None:
+def check_options(collector: ProblemCollector, path: Way, study: Study) -> None:
     """Note every combination of options that a workload cannot run with, whatever the settings."""
     configurations = study.known().configurations()
     combinations = {tuple(c.options.items()): c for c in configurations}
-    disks = disks_beside(study.target)
+    disks = extra_filesystems(study.target)
     for options, configuration in combinations.items():
         for request in study.workloads:
-            refused = refusal(request, configuration) or _lacks_disks(request, configuration, disks)
+            refused = explain_refusal(request, configuration) or _lacks_disks(
+                request, configuration, disks
+            )
             if refused:
                 levels = ", ".join(f"{name}={value}" for name, value in options)
                 collector.add(path, f"{request.label} cannot run with {levels}: {refused}")
 
 
-def refusal(request: WorkloadRequest, configuration: Configuration) -> str:
+def explain_refusal(request: WorkloadRequest, configuration: Configuration) -> str:
     """Why the workload gives no figure for verdicts under a configuration; empty if it does."""
     try:
-        options = configured(request, configuration)
+        options = apply_configuration(request, configuration)
     except ValidationError as error:
-        return reason(error.errors()[0])
+        return format_reason(error.errors()[0])
     names = [figure.name for figure in catalog.get(request.name).figures(options)]
     if request.figure.name in names:
         return ""
@@ -141,7 +143,7 @@ def _lacks_disks(
     request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
 ) -> str:
     """Which disks beside the target it asks for that the study does not make; empty if none."""
-    wanted = catalog.get(request.name).make(configured(request, configuration)).disks()
+    wanted = catalog.get(request.name).make(apply_configuration(request, configuration)).disks()
     lacking = sorted(wanted.difference(disks))
     if not lacking:
         return ""
@@ -149,28 +151,31 @@ def _lacks_disks(
     return f"there is no disk {', '.join(lacking)} beside the target; write {example}"
 
 
-def directories(
+def list_directories(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[Path, ...]:
     """The directories that any trial of a round is told to use beside its target, each once."""
-    each = trials(requests, configurations)
+    each = list_trials(requests, configurations)
     return tuple(dict.fromkeys(path for _, workload in each for path in workload.directories()))
 
 
-def trials(
+def list_trials(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> Iterator[tuple[WorkloadRequest, Workload]]:
     """Each trial of a round: what was asked for, and the workload with its options."""
     for request in requests:
         for configuration in configurations:
-            yield request, catalog.get(request.name).make(configured(request, configuration))
+            yield (
+                request,
+                catalog.get(request.name).make(apply_configuration(request, configuration)),
+            )
 
 
 def space_bytes(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[int, ...]:
     """The room that the files of each trial of a round take."""
-    return tuple(each.space_bytes() for _, each in trials(requests, configurations))
+    return tuple(each.space_bytes() for _, each in list_trials(requests, configurations))
 
 
 def check_workloads(
@@ -179,7 +184,7 @@ def check_workloads(
     """UsageError for the first workload that lacks what it needs on this machine."""
     for request in requests:
         seen: list[BaseModel] = []
-        for options in (configured(request, each) for each in configurations):
+        for options in (apply_configuration(request, each) for each in configurations):
             if options not in seen:
                 catalog.get(request.name).make(options).check()
                 seen.append(options)

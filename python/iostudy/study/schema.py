@@ -1,4 +1,4 @@
-"""A study file -> Study, with every error of the file at once."""
+"""Parser of study files that reports all errors at once."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.errors import UsageError
-from iostudy.study.collector import Collector, shown
-from iostudy.study.collector import Path as Way
 from iostudy.study.combinations import Factor, NamedConfiguration
-from iostudy.study.cross_check import cross_check, way_of_factors
+from iostudy.study.cross_check import cross_check, factors_path
 from iostudy.study.design import parse_design
 from iostudy.study.factors import parse_factor
-from iostudy.study.hadoop import hdfs_target, parse_hadoop
+from iostudy.study.hadoop_section import hdfs_target, parse_hadoop
 from iostudy.study.keys import FALLBACK_KEYS, KEYS, MAX_QUESTION, MAX_SEED, REFUSED
-from iostudy.study.labels import as_text
-from iostudy.study.load import parse_load
-from iostudy.study.model import Fallback, Study, WorkloadRequest
-from iostudy.study.named_configurations import parse_chosen
+from iostudy.study.labels import scalar_text
+from iostudy.study.load_section import parse_load
+from iostudy.study.model import RootlessFallback, Study, WorkloadRequest
+from iostudy.study.named_configurations import parse_named_configurations
 from iostudy.study.names import UnknownNameError
-from iostudy.study.reference import known_name
+from iostudy.study.privileges import needs_root_to_change
+from iostudy.study.problems import Path as Way
+from iostudy.study.problems import ProblemCollector, format_value
+from iostudy.study.reference import require_name
 from iostudy.study.requests import parse_requests
-from iostudy.study.search import DEFAULT_ALONE, NOT_BESIDE, Search
+from iostudy.study.search import CONFLICTING_KEYS, DEFAULT_ONLY, Search
 from iostudy.study.search_section import parse_search
 from iostudy.study.sections import (
     DecideSection,
@@ -35,9 +36,8 @@ from iostudy.study.sections import (
 )
 from iostudy.study.source import MAX_BYTES, decode, read
 from iostudy.study.targets import Target
-from iostudy.study.unwritable import refuse_unwritable
-from iostudy.study.user import needs_root_to_change
-from iostudy.telemetry.block_requests import COST
+from iostudy.study.unprintable import refuse_unprintable
+from iostudy.telemetry.block_requests import TRACING_COST_NOTE
 
 _STOP, _LEAVE_OUT = REFUSED
 
@@ -60,22 +60,22 @@ def load(path: Path) -> Study:
 def parse(text: str, *, where: str, name: str) -> Study:
     """The Study that a text asks for; ``where`` names the file in errors."""
     source = read(text, where)
-    collector = Collector(source, where)
+    collector = ProblemCollector(source, where)
     study = _study(collector, source.values, text, name)
     cross_check(collector, study)
     collector.finish()
     return study
 
 
-def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str) -> Study:
+def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, name: str) -> Study:
     """All sections, each right on its own; StudyError with the problems of all of them."""
-    refuse_unwritable(collector)
+    refuse_unprintable(collector)
     _refuse_unknown_keys(collector, (), values, KEYS)
     question = _question(collector, ("question",), values.get("question"))
     target = _target(collector, ("target",), values.get("target"))
     asked = parse_load(collector, values, parse_requests(collector, values.get("workloads")))
     factors, search = _varied(collector, (), values, asked)
-    chosen = DEFAULT_ALONE if search else _chosen(collector, values, factors)
+    chosen = DEFAULT_ONLY if search else _chosen(collector, values, factors)
     design = parse_design(collector, values)
     decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
     validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
@@ -109,21 +109,21 @@ def _study(collector: Collector, values: Mapping[str, Any], text: str, name: str
         search=search,
         telemetry_hz=telemetry.hz,
         block_latency=telemetry.block_latency,
-        notes=(COST,) if telemetry.block_latency else (),
+        notes=(TRACING_COST_NOTE,) if telemetry.block_latency else (),
     )
 
 
-def _question(collector: Collector, way: Way, question: Any) -> str:
+def _question(collector: ProblemCollector, way: Way, question: Any) -> str:
     if isinstance(question, str) and question.strip() and len(question) <= MAX_QUESTION:
         return " ".join(question.split())
     message = "a question is wanted, in a sentence; the report answers it"
     if isinstance(question, str) and len(question) > MAX_QUESTION:
         message = f"the question is too long; at most {MAX_QUESTION} characters"
-    collector.add(way, message, found=shown(question))
+    collector.add(way, message, found=format_value(question))
     return ""
 
 
-def _target(collector: Collector, way: Way, value: Any) -> Target | None:
+def _target(collector: ProblemCollector, way: Way, value: Any) -> Target | None:
     if isinstance(value, Mapping):
         section = collector.model(way, TargetSection, value)
         if section is None:
@@ -135,7 +135,7 @@ def _target(collector: Collector, way: Way, value: Any) -> Target | None:
 
 
 def _varied(
-    collector: Collector,
+    collector: ProblemCollector,
     way: Way,
     section: Mapping[str, Any],
     workloads: tuple[WorkloadRequest, ...],
@@ -143,18 +143,18 @@ def _varied(
     """What varies: the factors, or the parameters of a search."""
     if "search" not in section:
         return _factors(collector, (*way, "factors"), section.get("factors"), workloads), None
-    for key in NOT_BESIDE:
+    for key in CONFLICTING_KEYS:
         if key in section:
             collector.add((*way, key), "it does not go together with search; leave one of them out")
     return parse_search(collector, (*way, "search"), section["search"], workloads)
 
 
 def _factors(
-    collector: Collector, way: Way, section: Any, workloads: tuple[WorkloadRequest, ...]
+    collector: ProblemCollector, way: Way, section: Any, workloads: tuple[WorkloadRequest, ...]
 ) -> tuple[Factor, ...]:
     if not isinstance(section, Mapping) or not section:
         message = "factors are a mapping of at least one name to its levels"
-        collector.add(way, message, found=shown(section))
+        collector.add(way, message, found=format_value(section))
         return ()
     models = [type(request.options) for request in workloads]
     found = [
@@ -165,31 +165,31 @@ def _factors(
 
 
 def _chosen(
-    collector: Collector, values: Mapping[str, Any], factors: tuple[Factor, ...]
+    collector: ProblemCollector, values: Mapping[str, Any], factors: tuple[Factor, ...]
 ) -> tuple[NamedConfiguration, ...]:
     if "configurations" not in values:
         return ()
     section = values.get("factors")
     named = [str(name) for name in section] if isinstance(section, Mapping) else []
-    return parse_chosen(collector, values["configurations"], factors, named)
+    return parse_named_configurations(collector, values["configurations"], factors, named)
 
 
 def _fallback(
-    collector: Collector, values: Mapping[str, Any], workloads: tuple[WorkloadRequest, ...]
-) -> Fallback | None:
+    collector: ProblemCollector, values: Mapping[str, Any], workloads: tuple[WorkloadRequest, ...]
+) -> RootlessFallback | None:
     if "without_root" not in values:
         return None
     section = values["without_root"]
     if not isinstance(section, Mapping):
         message = "without_root is a mapping of factors or a search and, if need be, more"
         allowed = ", ".join(FALLBACK_KEYS)
-        collector.add(("without_root",), message, found=shown(section), allowed=allowed)
+        collector.add(("without_root",), message, found=format_value(section), allowed=allowed)
         return None
     _refuse_unknown_keys(collector, ("without_root",), section, FALLBACK_KEYS)
     factors, search = _varied(collector, ("without_root",), section, workloads)
     for factor in factors:
         if needs_root_to_change(factor):
-            way = ("without_root", *way_of_factors(search), factor.name)
+            way = ("without_root", *factors_path(search), factor.name)
             collector.add(way, "this needs root; vary a workload option here")
     target = None
     if "target" in section:
@@ -197,53 +197,56 @@ def _fallback(
     question = None
     if "question" in section:
         question = _question(collector, ("without_root", "question"), section["question"])
-    return Fallback(factors, target, question, search)
+    return RootlessFallback(factors, target, question, search)
 
 
-def _baseline(collector: Collector, values: Mapping[str, Any]) -> str | None:
+def _baseline(collector: ProblemCollector, values: Mapping[str, Any]) -> str | None:
     label = values.get("baseline")
-    return None if label is None else collector.attempt(("baseline",), as_text, label)
+    return None if label is None else collector.attempt(("baseline",), scalar_text, label)
 
 
-def _bounds(collector: Collector, values: Mapping[str, Any]) -> tuple[str, ...]:
+def _bounds(collector: ProblemCollector, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Labels of configurations, each once."""
     section = values.get("bounds", [])
     if not isinstance(section, list):
         message = "bounds are a list of labels of configurations"
-        collector.add(("bounds",), message, found=shown(section))
+        collector.add(("bounds",), message, found=format_value(section))
         return ()
     found = [
-        collector.attempt(("bounds", place), as_text, label) for place, label in enumerate(section)
+        collector.attempt(("bounds", place), scalar_text, label)
+        for place, label in enumerate(section)
     ]
     return tuple(dict.fromkeys(label for label in found if label is not None))
 
 
-def _reference(collector: Collector, values: Mapping[str, Any]) -> str | None:
+def _reference(collector: ProblemCollector, values: Mapping[str, Any]) -> str | None:
     name = values.get("reference")
-    return None if name is None else collector.attempt(("reference",), known_name, name)
+    return None if name is None else collector.attempt(("reference",), require_name, name)
 
 
-def _seed(collector: Collector, values: Mapping[str, Any]) -> int | None:
+def _seed(collector: ProblemCollector, values: Mapping[str, Any]) -> int | None:
     seed = values.get("seed")
     if seed is None:
         return None
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < MAX_SEED:
-        collector.add(("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=shown(seed))
+        collector.add(
+            ("seed",), "a whole number from 0 to 2^63 - 1 is wanted", found=format_value(seed)
+        )
         return None
     return int(seed)
 
 
-def _refused(collector: Collector, values: Mapping[str, Any]) -> bool:
+def _refused(collector: ProblemCollector, values: Mapping[str, Any]) -> bool:
     """Whether a configuration that the host refuses is left out; otherwise it stops the study."""
     value = values.get("refused", _STOP)
     if value not in (_STOP, _LEAVE_OUT):
-        error = UnknownNameError("way", shown(value), (_STOP, _LEAVE_OUT))
+        error = UnknownNameError("way", format_value(value), (_STOP, _LEAVE_OUT))
         collector.note(("refused",), error, value)
     return bool(value == _LEAVE_OUT)
 
 
 def _refuse_unknown_keys(
-    collector: Collector, way: Way, section: Mapping[str, Any], allowed: tuple[str, ...]
+    collector: ProblemCollector, way: Way, section: Mapping[str, Any], allowed: tuple[str, ...]
 ) -> None:
     for key in section:
         if key not in allowed:

@@ -1,4 +1,4 @@
-"""What a search asks: a space of configurations, and how much may be spent on it."""
+"""Search space and budget of a search."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from iostudy.units import format_seconds
 DEFAULT = "default"
 """The configuration that candidates are compared with: every parameter as the host has it."""
 
-NOT_BESIDE = ("factors", "configurations", "design", "baseline", "bounds", "refused")
+CONFLICTING_KEYS = ("factors", "configurations", "design", "baseline", "bounds", "refused")
 """Keys of a study that compares what its file names, and so of none that searches."""
 
-DEFAULT_ALONE = (NamedConfiguration(DEFAULT, {}),)
+DEFAULT_ONLY = (NamedConfiguration(DEFAULT, {}),)
 """The configurations of a search before its first candidate."""
 
 SLOTS = 4

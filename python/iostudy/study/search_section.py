@@ -11,13 +11,13 @@ from typing import Any, assert_never
 from iostudy import units
 from iostudy.analysis.search.space import Choices, Condition, Domain, Parameter, Point, Range, Space
 from iostudy.settings import catalog
-from iostudy.settings.values import AS_FOUND, Whole
-from iostudy.study.collector import Collector, Path, shown
+from iostudy.settings.values import AS_FOUND, Integer
 from iostudy.study.combinations import Factor, FactorKind, Level
-from iostudy.study.factors import canonical, parse_factor
-from iostudy.study.labels import as_text, parse_label
+from iostudy.study.factors import canonical_value, parse_factor
+from iostudy.study.labels import parse_label, scalar_text
 from iostudy.study.model import WorkloadRequest
 from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import Path, ProblemCollector, format_value
 from iostudy.study.search import DEFAULT, Budget, Search, TimeBudget, TrialBudget
 
 _PARAMETERS, _BUDGET, _TRY, _WORST = KEYS = ("parameters", "budget", "try", "worst")
@@ -42,7 +42,7 @@ class _Searched:
 
 
 def parse_search(
-    collector: Collector, way: Path, section: Any, requests: Sequence[WorkloadRequest]
+    collector: ProblemCollector, way: Path, section: Any, requests: Sequence[WorkloadRequest]
 ) -> tuple[tuple[Factor, ...], Search | None]:
     """What varies, as factors with the default and the ends or names of its domain, and the search.
 
@@ -50,7 +50,7 @@ def parse_search(
     """
     if not isinstance(section, Mapping):
         message = "a search is a mapping of parameters, a budget and, if need be, more"
-        collector.add(way, message, found=shown(section), allowed=", ".join(KEYS))
+        collector.add(way, message, found=format_value(section), allowed=", ".join(KEYS))
         return (), None
     for key in section:
         if key not in KEYS:
@@ -72,12 +72,12 @@ def parse_search(
 
 
 def _parameters(
-    collector: Collector, way: Path, section: Any, requests: Sequence[WorkloadRequest]
+    collector: ProblemCollector, way: Path, section: Any, requests: Sequence[WorkloadRequest]
 ) -> tuple[tuple[_Searched, ...], bool]:
     """Those that are right, and whether all of them are."""
     if not isinstance(section, Mapping) or not section:
         message = "parameters are a mapping of at least one name to {from: ..., to: ...} or a list"
-        collector.add(way, message, found=shown(section))
+        collector.add(way, message, found=format_value(section))
         return (), False
     found = [
         collector.attempt((*way, name), partial(_parameter, str(name), requests=requests), given)
@@ -121,7 +121,7 @@ def _range(name: str, given: Mapping[str, Any], requests: Sequence[WorkloadReque
             raise ValueError(f"a range has a lowest and a highest value: {key} is missing")
     scale = given.get(_SCALE, _LINEAR)
     if scale not in SCALES:
-        raise UnknownNameError("scale", shown(scale), SCALES)
+        raise UnknownNameError("scale", format_value(scale), SCALES)
     places = {_ON: given[_ON]} if _ON in given else {}
     ends = {"levels": {key: given[key] for key in (_FROM, _TO)}, **places}
     factor = parse_factor(name, ends, _models(requests))
@@ -131,7 +131,7 @@ def _range(name: str, given: Mapping[str, Any], requests: Sequence[WorkloadReque
     low, high = (_number(level.value) for level in factor.levels)
     if low > high:
         raise ValueError(f"from {given[_FROM]} is more than to {given[_TO]}")
-    step = _number(as_text(given[_STEP])) if _STEP in given else _step(factor, low, high)
+    step = _number(scalar_text(given[_STEP])) if _STEP in given else _step(factor, low, high)
     domain = Range(low, high, log=scale == _LOG, step=step)
     _check_multiples(factor, domain, requests)
     return _Searched(factor, domain)
@@ -145,7 +145,7 @@ def _check_multiples(factor: Factor, domain: Range, requests: Sequence[WorkloadR
         raise ValueError("values one step apart are the same number; choose another step")
     for text in texts:
         try:
-            canonical(factor.name, text, _models(requests))
+            canonical_value(factor.name, text, _models(requests))
         except ValueError as error:
             raise ValueError(f"{text} is in the range: {error}; choose another step") from error
 
@@ -154,7 +154,7 @@ def _step(factor: Factor, low: float, high: float) -> float:
     """The setting's own; whole pages where both ends of a range of sizes are some; else 1."""
     if factor.kind is FactorKind.SETTING:
         values = catalog.get(factor.name).values
-        if isinstance(values, Whole):
+        if isinstance(values, Integer):
             return values.step
     sizes = not any(_is_number(level.value) for level in factor.levels)
     return _PAGE if sizes and low % _PAGE == high % _PAGE == 0 else 1
@@ -185,7 +185,7 @@ def _default(factor: Factor, requests: Sequence[WorkloadRequest]) -> Level:
         return Level(AS_FOUND, AS_FOUND)
     having = [each for each in requests if factor.option in type(each.options).model_fields]
     values = {
-        canonical(factor.name, as_text(value), _models(requests))
+        canonical_value(factor.name, scalar_text(value), _models(requests))
         for value in (each.options.model_dump(mode="json")[factor.option] for each in having)
     }
     if len(values) != 1:
@@ -195,7 +195,7 @@ def _default(factor: Factor, requests: Sequence[WorkloadRequest]) -> Level:
     return Level(*values, *values)
 
 
-def _space(collector: Collector, way: Path, parameters: Sequence[_Searched]) -> Space | None:
+def _space(collector: ProblemCollector, way: Path, parameters: Sequence[_Searched]) -> Space | None:
     searched = [each for each in parameters if each.domain is not None]
     if not searched:
         collector.add(way, "all of it is held; give a parameter several values")
@@ -234,7 +234,7 @@ def _in_space(searched: _Searched, domains: Mapping[str, Domain | None]) -> Para
 
 
 def _budget(value: Any, least: int) -> Budget:
-    text = as_text(value) if value is not None else ""
+    text = scalar_text(value) if value is not None else ""
     match = _TRIALS.fullmatch(text.strip())
     if match:
         trials = units.parse_count(match[1])
@@ -256,7 +256,7 @@ def _budget(value: Any, least: int) -> Budget:
     return TimeBudget(seconds)
 
 
-def _worst(collector: Collector, way: Path, value: Any) -> float | None:
+def _worst(collector: ProblemCollector, way: Path, value: Any) -> float | None:
     def parse(value: Any) -> float:
         share = units.parse_percent(str(value))
         if not 0 <= share < 1:
@@ -290,7 +290,7 @@ class _Points:
             )
         idle = [name for name in point if name not in active]
         if idle:
-            raise ValueError(f"{', '.join(idle)} is not there beside the other values")
+            raise ValueError(f"{', '.join(idle)} does not exist with the other values")
         return point
 
     def default(self, factors: Sequence[Factor]) -> Point | None:
@@ -303,7 +303,7 @@ class _Points:
             return None
 
     def _value(self, parameter: Parameter, given: Any) -> str:
-        value = canonical(parameter.name, as_text(given), _models(self.requests))
+        value = canonical_value(parameter.name, scalar_text(given), _models(self.requests))
         match parameter.domain:
             case Choices(names):
                 if value not in names:
@@ -319,11 +319,11 @@ class _Points:
 
 
 def _tries(
-    collector: Collector, way: Path, section: Any, points: _Points, default: Point | None
+    collector: ProblemCollector, way: Path, section: Any, points: _Points, default: Point | None
 ) -> Mapping[str, Point]:
     if not isinstance(section, Mapping):
         message = "known points are a mapping of labels to {parameter: value, ...}"
-        collector.add(way, message, found=shown(section))
+        collector.add(way, message, found=format_value(section))
         return {}
     found: dict[str, Point] = {}
     taken = {DEFAULT: default}

@@ -1,4 +1,4 @@
-"""A study file as text -> plain values, and where each of them stands in the file."""
+"""Reads the text of a study file into plain values with their line numbers."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _problem(text: str, error: Exception) -> Problem:
         case RefusedError(found=found, allowed=allowed):
             return Problem(_marked_line(error), "", "no study needs this", found, allowed)
         case DuplicateKeyError():
-            return Problem(_marked_line(error), "", "a key stands twice", _words_of(error))
+            return Problem(_marked_line(error), "", "a key occurs twice", _words_of(error))
         case MarkedYAMLError():
             return Problem(_marked_line(error), "", "not YAML", _words_of(error))
         case ReaderError(position=position, character=int(character)):

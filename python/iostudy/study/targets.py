@@ -1,4 +1,4 @@
-"""Where a study works: a directory, a disk that is made or named for it, a folder in HDFS."""
+"""Targets of a study: a directory, a loopback or scratch disk, or a folder in HDFS."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LoopbackTarget:
         made = filesystem or self.filesystem
         beside = ", ".join(f"{name} ({kind})" for name, kind in self.beside.items())
         own = f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
-        return f"{own}, and beside it {beside}" if beside else own
+        return f"{own}, with further disks {beside}" if beside else own
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ DiskTarget = LoopbackTarget | ScratchTarget
 Target = DirectoryTarget | DiskTarget | HdfsTarget
 
 
-def disks_beside(target: Target) -> Mapping[str, str]:
+def extra_filesystems(target: Target) -> Mapping[str, str]:
     """The file systems of the disks that are made beside the target's own, by their names."""
     return target.beside if isinstance(target, LoopbackTarget) else {}
 
 
-def section_of(target: Target, asked: Any, folder: str) -> Any:
+def format_target(target: Target, asked: Any, folder: str) -> Any:
     """What another study file says to work where a study does, though that may not be root's.
 
     ``asked`` is what the study's own file says, ``folder`` the output folder of the other one.

@@ -1,4 +1,4 @@
-"""Records the requests of block devices from the kernel's tracepoints."""
+"""Recorder of block requests from the kernel's tracepoints."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Compact = Callable[[_native.Latencies], tuple[tuple[float, int], ...]]
 
 
 class BlockEvents:
-    """Reads a trace instance that is set up for block requests.
+    """Reader of a trace instance that is set up for block requests.
 
-    ``names`` are kernel names of devices by their numbers (``8:16``); ``compact`` makes histograms
-    short enough to keep.
+    ``names`` are the kernel names of devices by number (``8:16``); ``compact`` reduces histograms
+    for the ledger.
     """
 
     def __init__(self, instance: Path, names: Mapping[str, str], compact: Compact) -> None:
@@ -28,20 +28,20 @@ class BlockEvents:
         self._native = _native.BlockEvents(instance)
 
     def start(self) -> None:
-        """Record from now on; TrialError if the kernel does not let it."""
+        """Start recording; TrialError if the kernel refuses."""
         try:
             self._native.start()
         except OSError as error:
             raise self._failed(error) from error
 
     def stop(self) -> BlockRequests:
-        """Record no more, and tell what was seen; TrialError if that cannot be read."""
+        """Stop recording and return the requests; TrialError if they cannot be read."""
         try:
-            return self._told(self._native.stop())
+            return self._convert(self._native.stop())
         except OSError as error:
             raise self._failed(error) from error
 
-    def _told(self, native: _native.BlockRequests) -> BlockRequests:
+    def _convert(self, native: _native.BlockRequests) -> BlockRequests:
         devices: dict[str, dict[str, Requests]] = {}
         for number, operation, latencies, sizes in native.operations():
             devices.setdefault(self._names[number], {})[operation] = Requests(
@@ -68,22 +68,22 @@ class BlockEvents:
         )
 
 
-class WithBlockEvents:
-    """A recorder that also records block requests."""
+class CombinedRecorder:
+    """A recorder that adds block requests to another recorder's telemetry."""
 
     def __init__(self, recorder: Recorder, events: BlockEvents) -> None:
         self._recorder = recorder
         self._events = events
 
     def start(self) -> None:
-        """Begin with both."""
+        """Start both recorders."""
         self._recorder.start()
         self._events.start()
 
     def stop(self) -> Telemetry:
-        """End both: the requests first, for to tell of the rest may need a disk."""
+        """Stop both: the requests first, because the other summary may cause I/O."""
         try:
             requests = self._events.stop()
         finally:
             telemetry = self._recorder.stop()
-        return replace(telemetry, seen=replace(telemetry.seen, requests=requests))
+        return replace(telemetry, summary=replace(telemetry.summary, requests=requests))

@@ -1,4 +1,4 @@
-"""How long the requests of block devices took and how large they were, as values (pure)."""
+"""Latencies and sizes of block requests, as values (pure)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-COST = (
+TRACING_COST_NOTE = (
     "every request of the disks is traced, which costs a little time of each: "
-    "compare only with what was traced as well"
+    "compare only with results that were traced as well"
 )
-"""What is to be known of a study that asks for it."""
+"""The note in every study with tracing."""
 
 Operation = str
 """``read``, ``write``, ``discard`` or ``flush``."""
@@ -18,7 +18,7 @@ Operation = str
 
 @dataclass(frozen=True)
 class Requests:
-    """The requests of one device that do the same, from their issue to the driver to completion.
+    """The requests of one operation on one device, from issue to the driver to completion.
 
     ``latencies_us`` is (upper bound in microseconds, count), ``sizes`` (bytes, count), both
     ascending; a flush has size 0.
@@ -32,23 +32,23 @@ class Requests:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Requests:
-        """What JSON has made of it: pairs come back as lists."""
+        """Build it from JSON values, in which pairs are lists."""
         pairs = {name: tuple(map(tuple, values[name])) for name in ("latencies_us", "sizes")}
         return cls(**{**values, **pairs})
 
     @property
     def moved_bytes(self) -> int:
-        """Of all together."""
+        """The bytes of all requests."""
         return sum(size * count for size, count in self.sizes)
 
 
 @dataclass(frozen=True)
 class BlockRequests:
-    """All that was seen of them, by device and operation.
+    """All recorded block requests, by device and operation.
 
-    A device that hands on what it is asked for, as device-mapper and md do, has no requests of its
-    own. ``events`` were read; ``lost`` were overwritten before that. ``unmatched`` are ends of
-    requests whose other end was not seen: it lay outside the recording, or was lost.
+    Device-mapper and md pass requests on and have none of their own. ``events`` were read; ``lost``
+    were overwritten before that. ``unmatched`` are issues or completions without a counterpart: it
+    was outside the recording, or was lost.
     """
 
     devices: Mapping[str, Mapping[Operation, Requests]]
@@ -59,7 +59,7 @@ class BlockRequests:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> BlockRequests:
-        """What JSON has made of it."""
+        """Build it from JSON values."""
         devices = {
             device: {name: Requests.from_values(own) for name, own in operations.items()}
             for device, operations in values["devices"].items()
@@ -67,13 +67,13 @@ class BlockRequests:
         return cls(**{**values, "devices": devices})
 
     def notes(self) -> tuple[str, ...]:
-        """What is to be known of how far the figures can be trusted."""
-        told = []
+        """Return notes about missing requests."""
+        notes = []
         if not self.devices:
-            told.append("no request was seen on any device below the target")
+            notes.append("no request was recorded on any device below the target")
         if self.lost:
-            told.append(
-                f"{self.lost} of {self.events + self.lost} events of block requests came too fast "
-                "to be read: requests are missing from their histograms"
+            notes.append(
+                f"{self.lost} of {self.events + self.lost} events of block requests were "
+                "overwritten before they were read: requests are missing from their histograms"
             )
-        return tuple(told)
+        return tuple(notes)

@@ -1,4 +1,4 @@
-"""What the workload's control group may have, and how long it was held back (pure)."""
+"""Caps and throttling of the workload's control group (pure)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from iostudy.telemetry.devices import NUMBER
-from iostudy.telemetry.samples import Samples, Values, known, moved, rate, total
+from iostudy.telemetry.samples import (
+    Samples,
+    Values,
+    counter_increments,
+    drop_missing,
+    mean_rate,
+    sum_known,
+)
 from iostudy.telemetry.summary import Figures
 
 
 @dataclass(frozen=True)
 class _Cap:
-    """A cap by the kernel's name, the counter of what counts against it, and their unit in ours."""
+    """A cap: its kernel name, the counter of its I/O, and their unit in the figure's unit."""
 
     column: str
     counter: str
@@ -27,16 +34,16 @@ _CAPS = {
     "r/s": _Cap("max_riops", "capped_reads", 1),
     "w/s": _Cap("max_wiops", "capped_writes", 1),
 }
-"""By the figure of a device that is capped."""
+"""The caps by the device figure that they limit."""
 _MICROSECONDS = 1e6
 _MINOR_BITS = 20
 
 
-def caps_by_device(samples: Samples) -> Mapping[str, Figures]:
-    """The caps that held the workload's group at the end, for each device that had any.
+def compute_caps(samples: Samples) -> Mapping[str, Figures]:
+    """Return the caps of the workload's group at the end, for each capped device.
 
-    Beside each, as ``cap_r/s``, what the group that has it moved of the device, as ``capped_r/s``.
-    Devices are told by their numbers, in which a cap names them.
+    ``cap_r/s`` is a cap, ``capped_r/s`` the rate of the group with that cap. Caps identify devices
+    by number.
     """
     capped = samples.keyed("cgroup")
     if not capped:
@@ -49,57 +56,59 @@ def caps_by_device(samples: Samples) -> Mapping[str, Figures]:
 
 
 def _number(numbers: Values) -> str:
-    """``8:0``, of the device that had the name last."""
-    number = int(known(numbers)[-1])
+    """Return the number (``8:0``) of the device that had the name last."""
+    number = int(drop_missing(numbers)[-1])
     return f"{number >> _MINOR_BITS}:{number & ((1 << _MINOR_BITS) - 1)}"
 
 
 def _caps(columns: Mapping[str, Values], seconds: Values) -> Iterator[tuple[str, float]]:
     for figure, cap in _CAPS.items():
         if cap.column in columns:
-            yield f"cap_{figure}", float(known(columns[cap.column])[-1]) / cap.units
+            yield f"cap_{figure}", float(drop_missing(columns[cap.column])[-1]) / cap.units
         if cap.counter in columns:
             there = np.isfinite(columns[cap.counter])
-            used = rate(columns[cap.counter][there], np.diff(seconds[there]))
+            used = mean_rate(columns[cap.counter][there], np.diff(seconds[there]))
             if np.isfinite(used):
                 yield f"capped_{figure}", used / cap.units
 
 
-def cgroup_figures(samples: Samples) -> Figures:
-    """``%quota``, the share of the time in which the CPU quota held it back, and its memory limits.
+def compute_cgroup_figures(samples: Samples) -> Figures:
+    """Compute ``%quota``, ``memory_high/s`` and ``memory_max_hits/s``.
 
-    Those are ``memory_high/s`` and ``memory_max_hits/s``.
+    ``%quota`` is the share of the time in which the CPU quota throttled the group.
     """
     columns, seconds = samples.group("cgroup"), float(samples.seconds[-1])
     figures = {}
     if "throttled_us" in columns:
-        figures["%quota"] = 100 * _held_back(columns, samples.group("workload"), seconds)
+        figures["%quota"] = 100 * _throttled_share(columns, samples.group("workload"), seconds)
     for limit in {"memory_high", "memory_max_hits"} & columns.keys():
-        figures[f"{limit}/s"] = _moved(columns[limit]) / seconds
+        figures[f"{limit}/s"] = _increment(columns[limit]) / seconds
     return figures
 
 
-def _held_back(
+def _throttled_share(
     columns: Mapping[str, Values], workload: Mapping[str, Values], seconds: float
 ) -> float:
-    """The share of the time (0 to 1) in which a processor's part of the group was held back.
+    """Return the mean share of time (0 to 1) in which a processor of the group was throttled.
 
-    The kernel adds up the time of each processor on which the group had something to run
-    (unthrottle_cfs_rq() of its kernel/sched/fair.c). On how many that was at once is what they used
-    and what they were held back, a second; all of the time is what one has at least. What others
-    took meanwhile is not known, so that the share may be less. In no case was it held back in more
-    periods than it ran out in: what runs out is refilled with the next one.
+    The kernel sums throttled time over the processors on which the group was runnable
+    (unthrottle_cfs_rq() of its kernel/sched/fair.c). Used plus throttled time per second estimates
+    the number of these processors, at least one. CPU time of others is unknown, so that the true
+    share may be larger. The share is at most that of the periods in which the quota ran out, as
+    each period refills it.
     """
-    held_back, time = _moved(columns["throttled_us"]), seconds * _MICROSECONDS
+    throttled, time = _increment(columns["throttled_us"]), seconds * _MICROSECONDS
     used = columns.get("used_us", workload.get("cpu_us"))
-    wanted = held_back + (0.0 if used is None else _moved(used))
-    share = held_back / max(time, wanted)
+    wanted = throttled + (0.0 if used is None else _increment(used))
+    share = throttled / max(time, wanted)
     if columns.keys() >= {"throttled_periods", "period_us"}:
-        ran_out = _moved(columns["throttled_periods"]) * float(known(columns["period_us"])[-1])
+        ran_out = _increment(columns["throttled_periods"]) * float(
+            drop_missing(columns["period_us"])[-1]
+        )
         share = min(share, ran_out / time)
     return share
 
 
-def _moved(values: Values) -> float:
-    """How far a counter moved in all; NaN if it is not known."""
-    return total(moved(known(values)))
+def _increment(values: Values) -> float:
+    """Return the total increment of a counter; NaN if unknown."""
+    return sum_known(counter_increments(drop_missing(values)))

@@ -31,13 +31,13 @@ FOREIGN_FIGURE = "%foreign"
 """The telemetry figure of foreign I/O, in percent of the workload's own bytes."""
 
 
-def covariates_of(seen: TelemetrySummary) -> dict[Covariate, float]:
-    """The covariates of a trial as fractions; an unknown one is absent.
+def compute_covariates(summary: TelemetrySummary) -> dict[Covariate, float]:
+    """Compute the covariates of a trial as fractions; an unknown one is absent.
 
     Sources: ``%steal`` of proc_stat(5); ``foreign_%cpu`` of all cores; `FOREIGN_FIGURE`, which
-    `iostudy.execution.validity.foreign_share` computes when the trial ends.
+    `iostudy.execution.validity.foreign_io_share` computes when the trial ends.
     """
-    machine, found = seen.machine, dict[Covariate, float]()
+    machine, found = summary.machine, dict[Covariate, float]()
     if "%steal" in machine:
         found[Covariate.STEAL] = machine["%steal"] / 100
     if machine.keys() >= {"foreign_%cpu", "cores"}:

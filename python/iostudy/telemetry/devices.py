@@ -1,4 +1,4 @@
-"""Figures of each device that was sampled, by iostat's names (pure)."""
+"""iostat's figures of each sampled device (pure)."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.telemetry.iostat import COUNTERS, device_figures
-from iostudy.telemetry.samples import Samples, Values, moved
+from iostudy.telemetry.iostat import COUNTERS, compute_iostat_figures
+from iostudy.telemetry.samples import Samples, Values, counter_increments
 from iostudy.telemetry.summary import Figures
 
 NUMBER = "number"
-"""The column with a device's major and minor number: another one is another device."""
-_IDLE = device_figures(dict.fromkeys(COUNTERS, 0.0), 1.0)
-"""Of a device that did nothing, as most do most of the time, however long it was."""
+"""The column with a device's major and minor number; another number is another device."""
+_IDLE = compute_iostat_figures(dict.fromkeys(COUNTERS, 0.0), 1.0)
+"""The figures of an idle device, for any duration; most devices are idle."""
 _VALUES_AT_ONCE = 1 << 16
-"""So many are worked out together: few enough to stay in a processor's cache."""
+"""Values in one computation: few enough for a processor's cache."""
 
 
-def figures_by_device(
+def compute_device_figures(
     samples: Samples, wanted: Collection[str] | None = None
 ) -> Mapping[str, Figures]:
-    """iostat's figures over the time in which each device was there; one that never was has none.
+    """Compute iostat's figures over the time in which each device was present.
 
-    A device that goes and comes back, or that another one of its name replaces, is told of the
-    intervals at both ends of which it was the same. None ``wanted`` are all that were sampled.
+    The figures of a device that was absent for a while, or replaced by another of its name, cover
+    the intervals with the same device at both ends. ``wanted`` of None means all sampled devices.
     """
     disks = samples.keyed("disk")
     names = [name for name in disks if wanted is None or name in wanted]
@@ -42,20 +42,20 @@ def figures_by_device(
 def _figures(
     names: Sequence[str], disks: Sequence[Mapping[str, Values]], seconds: Values
 ) -> Iterator[tuple[str, Figures]]:
-    """Of each device that was there in any of the intervals, which took so many seconds."""
+    """Compute the figures of each device that was present in any interval of ``seconds``."""
     counters = np.concatenate([disk[counter] for disk in disks for counter in COUNTERS])
-    steps = moved(counters.reshape(len(disks), len(COUNTERS), -1))
-    is_same = same_device(np.stack([disk[NUMBER] for disk in disks]))
+    steps = counter_increments(counters.reshape(len(disks), len(COUNTERS), -1))
+    is_same = find_unchanged_intervals(np.stack([disk[NUMBER] for disk in disks]))
     known = is_same & np.isfinite(steps).all(axis=1)
     counted = np.where(known[:, np.newaxis], steps, 0).sum(axis=2).tolist()
     lengths = (known @ seconds).tolist()
     for name, moved_by, length in zip(names, counted, lengths, strict=True):
         if length and any(moved_by):
-            yield name, device_figures(dict(zip(COUNTERS, moved_by, strict=True)), length)
+            yield name, compute_iostat_figures(dict(zip(COUNTERS, moved_by, strict=True)), length)
         elif length:
             yield name, _IDLE
 
 
-def same_device(number: Values) -> NDArray[np.bool_]:
-    """In which intervals each device was there, and the same at both ends."""
+def find_unchanged_intervals(number: Values) -> NDArray[np.bool_]:
+    """Return the intervals in which each device was present, and the same at both ends."""
     return np.equal(np.diff(number), 0)

@@ -1,29 +1,33 @@
-"""All figures that follow from samples (pure)."""
+"""Summary of all figures that follow from samples (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from iostudy.telemetry.cgroup import caps_by_device
-from iostudy.telemetry.devices import figures_by_device
-from iostudy.telemetry.machine import machine_figures
-from iostudy.telemetry.network import figures_by_interface
-from iostudy.telemetry.nfs import figures_by_mount
-from iostudy.telemetry.processes import busiest_foreign, foreign_figures, workload_figures
+from iostudy.telemetry.cgroup import compute_caps
+from iostudy.telemetry.devices import compute_device_figures
+from iostudy.telemetry.machine import compute_machine_figures
+from iostudy.telemetry.network import compute_interface_figures
+from iostudy.telemetry.nfs import compute_mount_figures
+from iostudy.telemetry.processes import (
+    compute_foreign_figures,
+    compute_workload_figures,
+    find_busiest_foreign,
+)
 from iostudy.telemetry.samples import Samples
 from iostudy.telemetry.summary import TelemetrySummary
 
 
-def tell(samples: Samples, devices: Collection[str] | None = None) -> TelemetrySummary:
-    """The figures of a recording: of those ``devices``, None for all that were sampled."""
-    figures, caps = figures_by_device(samples, devices), caps_by_device(samples)
+def summarize_samples(samples: Samples, devices: Collection[str] | None = None) -> TelemetrySummary:
+    """Summarize a recording: of these ``devices``, or of all sampled ones."""
+    figures, caps = compute_device_figures(samples, devices), compute_caps(samples)
     capped = {name: {**figures[name], **own} for name, own in caps.items() if name in figures}
     return TelemetrySummary(
         seconds=float(samples.seconds[-1]),
         devices={**figures, **capped},
-        network=figures_by_interface(samples),
-        nfs=figures_by_mount(samples),
-        machine={**machine_figures(samples), **foreign_figures(samples)},
-        workload=workload_figures(samples),
-        foreign=busiest_foreign(samples.processes),
+        network=compute_interface_figures(samples),
+        nfs=compute_mount_figures(samples),
+        machine={**compute_machine_figures(samples), **compute_foreign_figures(samples)},
+        workload=compute_workload_figures(samples),
+        foreign=find_busiest_foreign(samples.processes),
     )

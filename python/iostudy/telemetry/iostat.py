@@ -1,4 +1,4 @@
-"""iostat's device figures from how far the kernel's counters moved (pure).
+"""iostat's device figures, from increments of the kernel's counters (pure).
 
 Names and formulae are those of sysstat 12 (``iostat -dxk``; iostat.c and rd_stats.c compute them,
 its manual page names the fields). Counters are those of the kernel's
@@ -18,7 +18,7 @@ _KB_PER_SECTOR = SECTOR_BYTES / 1024
 
 @dataclass(frozen=True)
 class _Operation:
-    """What iostat tells of one kind of request: the letter of its figures, and its counters."""
+    """One kind of request: the letter of its figures, and its counters."""
 
     letter: str
     requests: str
@@ -42,9 +42,9 @@ COUNTERS = (
     *(counter for each in _OPERATIONS for counter in each.counters),
     *("flushes", "flush_ms", "io_ms", "weighted_io_ms"),
 )
-"""The kernel's counters of a device that figures are made of."""
+"""The kernel's counters of a device that the figures use."""
 
-EXTENDED = (
+EXTENDED_FIGURES = (
     *("r/s", "rkB/s", "rrqm/s", "%rrqm", "r_await", "rareq-sz"),
     *("w/s", "wkB/s", "wrqm/s", "%wrqm", "w_await", "wareq-sz"),
     *("d/s", "dkB/s", "drqm/s", "%drqm", "d_await", "dareq-sz"),
@@ -52,20 +52,20 @@ EXTENDED = (
 )
 """The figures that ``iostat -dxk`` prints, in its order."""
 
-OLD = ("avgrq-sz", "avgqu-sz", "await", "svctm")
-"""The figures that sysstat has renamed, split or given up, in the order in which it had them."""
+OLD_FIGURES = ("avgrq-sz", "avgqu-sz", "await", "svctm")
+"""The figures that sysstat renamed, split or dropped, in their former order."""
 
 
-def device_figures(moved: Mapping[str, float], seconds: float) -> dict[str, float]:
-    """iostat's extended figures of one device whose COUNTERS ``moved`` so far in ``seconds``.
+def compute_iostat_figures(moved: Mapping[str, float], seconds: float) -> dict[str, float]:
+    """Compute iostat's figures of a device from the increments of COUNTERS in ``seconds``.
 
-    Beside ``EXTENDED``, ``kB_read`` and ``kB_wrtn`` are the totals that ``iostat -dk`` calls so.
+    ``kB_read`` and ``kB_wrtn`` are totals, as in ``iostat -dk``, and follow ``EXTENDED_FIGURES``.
     Rates are per second, sizes in kB of 1024 bytes, waits in milliseconds, %util in percent; as in
     iostat it may be above 100 where the kernel has counted more time than there was.
     """
     figures: dict[str, float] = {}
     for operation in _OPERATIONS:
-        figures |= _of_operation(operation, moved, seconds)
+        figures |= _operation_figures(operation, moved, seconds)
     return figures | {
         "f/s": moved["flushes"] / seconds,
         "f_await": _share(moved["flush_ms"], moved["flushes"]),
@@ -76,8 +76,8 @@ def device_figures(moved: Mapping[str, float], seconds: float) -> dict[str, floa
     }
 
 
-def old_figures(figures: Figures) -> dict[str, float]:
-    """What iostat used to print of all requests together, from a device's ``EXTENDED`` figures.
+def compute_old_figures(figures: Figures) -> dict[str, float]:
+    """Compute the figures that iostat used to print, from a device's ``EXTENDED_FIGURES`` figures.
 
     ``avgrq-sz`` is in sectors of 512 bytes, ``await`` and ``svctm`` in milliseconds. Discards count
     as in sysstat 12's ``areq-sz`` and ``await``; sysstat knew none while it had the old names.
@@ -100,7 +100,7 @@ def old_figures(figures: Figures) -> dict[str, float]:
     }
 
 
-def _of_operation(
+def _operation_figures(
     operation: _Operation, moved: Mapping[str, float], seconds: float
 ) -> dict[str, float]:
     letter = operation.letter

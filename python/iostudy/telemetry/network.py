@@ -1,11 +1,18 @@
-"""sar's figures of each network interface, and how much TCP had to send again (pure)."""
+"""sar's figures of each network interface, and TCP retransmissions (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
 
-from iostudy.telemetry.samples import Samples, Values, known, moved, rates_of_known, total
+from iostudy.telemetry.samples import (
+    Samples,
+    Values,
+    counter_increments,
+    drop_missing,
+    mean_rates,
+    sum_known,
+)
 from iostudy.telemetry.summary import Figures
 
 _RATES = {
@@ -20,10 +27,10 @@ _KB = 1024
 _BYTES_PER_MBIT = 1e6 / 8
 
 
-def figures_by_interface(samples: Samples) -> Mapping[str, Figures]:
-    """By the names of ``sar -n DEV,EDEV`` (sysstat 12), over the time each interface was there.
+def compute_interface_figures(samples: Samples) -> Mapping[str, Figures]:
+    """Compute the figures of ``sar -n DEV,EDEV`` (sysstat 12) while each interface was present.
 
-    One without counters has none: a recording may know its speed alone.
+    An interface without counters has none: a recording may only have its speed.
     """
     return {
         interface: figures
@@ -34,7 +41,7 @@ def figures_by_interface(samples: Samples) -> Mapping[str, Figures]:
 
 def _figures(columns: Mapping[str, Values], samples: Samples) -> Figures:
     counters = {name: values for name, values in columns.items() if name != "speed_mbit"}
-    rates = rates_of_known(counters, samples.seconds)
+    rates = mean_rates(counters, samples.seconds)
     if not rates or not all(map(isfinite, rates.values())):
         return {}
     figures = {"rxkB/s": rates["rx_bytes"] / _KB, "txkB/s": rates["tx_bytes"] / _KB}
@@ -42,17 +49,20 @@ def _figures(columns: Mapping[str, Values], samples: Samples) -> Figures:
     if "speed_mbit" in columns:
         # In full duplex each direction has it all: the fuller one counts, as for sar.
         fuller = max(rates["rx_bytes"], rates["tx_bytes"])
-        speed = float(known(columns["speed_mbit"])[-1]) * _BYTES_PER_MBIT
+        speed = float(drop_missing(columns["speed_mbit"])[-1]) * _BYTES_PER_MBIT
         figures["%ifutil"] = 100 * fuller / speed
     return figures
 
 
-def tcp_figures(samples: Samples) -> Figures:
-    """``retrans/s`` and ``%retrans``: of the segments of all connections, those sent again."""
+def compute_tcp_figures(samples: Samples) -> Figures:
+    """Compute ``retrans/s`` and ``%retrans``: retransmitted segments of all connections."""
     columns = samples.group("tcp")
     if not columns.keys() >= {"retransmitted", "out_segments"}:
         return {}
-    again, out = (total(moved(known(columns[name]))) for name in ("retransmitted", "out_segments"))
+    again, out = (
+        sum_known(counter_increments(drop_missing(columns[name])))
+        for name in ("retransmitted", "out_segments")
+    )
     return {
         "retrans/s": again / float(samples.seconds[-1]),
         "%retrans": 100 * again / out if out else 0.0,

@@ -1,4 +1,4 @@
-"""What the workload's processes did, and who was busiest beside them (pure)."""
+"""Figures of the workload's processes, and the busiest other processes (pure)."""
 
 from __future__ import annotations
 
@@ -6,27 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from iostudy.telemetry.samples import Process, Samples, Values, moved, total
+from iostudy.telemetry.samples import Process, Samples, Values, counter_increments, sum_known
 from iostudy.telemetry.summary import Figures, ForeignProcess
 from iostudy.units import KIB
 
 _MICROSECONDS = 1e6
-_TOLD = 5
+_REPORTED_PROCESSES = 5
 
 
-def workload_figures(samples: Samples) -> Figures:
-    """What the workload's processes used; nothing where no process was said to be the workload.
+def compute_workload_figures(samples: Samples) -> Figures:
+    """Compute the figures of the workload's processes; none if no process is the workload.
 
     %cpu and %thread (the busiest thread of each interval) in percent of one core; read_kB,
     written_kB and cancelled_kB in kB of 1024 bytes; how many threads there are, and are running or
     waiting for a device, as means over time; and allowed_cores, how many processors it may use.
-    What threads did is not known where they were looked at when the recording began and when it
-    ended alone.
+    Thread states are unknown if the threads were only scanned at the start and at the end.
     """
     columns = samples.group("workload")
     if not columns:
         return {}
-    # Scans of processes and looks at threads have turns of their own: one may be there alone.
+    # Processes and threads are scanned independently: the columns of one may be absent.
     unknown = np.full(len(samples.seconds), np.nan)
     used = {name: _total(columns.get(name, unknown)) for name in _USED}
     figures = {
@@ -46,10 +45,10 @@ def workload_figures(samples: Samples) -> Figures:
 _USED = ("cpu_us", "read_bytes", "written_bytes", "cancelled_bytes")
 
 
-def foreign_figures(samples: Samples) -> Figures:
-    """What all other processes used together, the kernel's own threads apart: foreign_%cpu.
+def compute_foreign_figures(samples: Samples) -> Figures:
+    """Compute foreign_%cpu: CPU time of all other processes without kernel threads.
 
-    In percent of one core.
+    It is in percent of one core.
     """
     columns = samples.group("foreign")
     used = _total(columns["cpu_us"]) if columns else float("nan")
@@ -58,10 +57,10 @@ def foreign_figures(samples: Samples) -> Figures:
     return {"foreign_%cpu": 100 * used / (float(samples.seconds[-1]) * _MICROSECONDS)}
 
 
-def busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, ...]:
-    """Five processes at most that are not the workload's: who moved most, and who computed most.
+def find_busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, ...]:
+    """Find up to five foreign processes: those with most I/O, and those with most CPU time.
 
-    A process comes as early as in the one of the two orders in which it comes earlier.
+    The rank of a process is its better one in the two orders.
     """
     foreign = [process for process in processes if not process.of_workload]
     moved = sorted(foreign, key=_bytes, reverse=True)
@@ -76,14 +75,14 @@ def busiest_foreign(processes: Sequence[Process]) -> tuple[ForeignProcess, ...]:
             each.read_bytes / KIB,
             each.written_bytes / KIB,
         )
-        for each in ranked[:_TOLD]
+        for each in ranked[:_REPORTED_PROCESSES]
     )
 
 
-def busiest(processes: Sequence[Process]) -> Process | None:
-    """The one that moved most bytes, of the workload or not; CPU time decides between equals.
+def find_busiest(processes: Sequence[Process]) -> Process | None:
+    """Find the process with most bytes, of the workload or not; CPU time decides between equals.
 
-    None if none did anything.
+    None if all were idle.
     """
     return max(processes, key=lambda each: (_bytes(each), each.cpu_seconds), default=None)
 
@@ -93,14 +92,14 @@ def _bytes(process: Process) -> int:
 
 
 def _total(counter: Values) -> float:
-    """How far it moved from the first scan to the last; most samples have none between them."""
-    return total(moved(counter[np.isfinite(counter)]))
+    """Return its increment from the first scan to the last; most samples have no scan."""
+    return sum_known(counter_increments(counter[np.isfinite(counter)]))
 
 
 def _busiest_thread(seconds: Values, busiest_us: Values) -> float:
-    """How busy the busiest thread was in all intervals but the last, in percent of one core.
+    """Return the busiest thread's use of one core in percent, in all intervals but the last.
 
-    At its end the workload may be over, and its threads gone with what they did in it.
+    The workload may have ended in the last one, and its threads' CPU time is lost then.
     """
     (ends,) = np.nonzero(np.isfinite(busiest_us[:-1]))
     if len(ends) < 2:
@@ -116,9 +115,9 @@ def _last(gauge: Values) -> float:
 
 
 def _mean(seconds: Values, gauge: Values) -> float:
-    """Over the looks but for the first and the last, when the workload has not begun or is over.
+    """Return the mean over all scans but the first and the last, outside the workload's run.
 
-    Each stands for the time half way to those beside it. NaN if there are no others.
+    Each scan has the weight of the time half way to its neighbours. NaN without further scans.
     """
     known = np.isfinite(gauge)
     at, values = seconds[known], gauge[known]

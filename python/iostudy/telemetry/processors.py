@@ -6,30 +6,34 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from iostudy.telemetry.samples import Samples, Values, held, total
+from iostudy.telemetry.samples import Samples, Values, sum_known, time_weighted_mean
 from iostudy.telemetry.summary import Figures
 
 _SHORTEST_WINDOW_SECONDS = 0.5
-"""Clock ticks are 10 ms: in less than this a share of one processor is too coarse."""
+"""Clock ticks are 10 ms: a share of one processor over less time is too coarse."""
 
 
-def processor_figures(samples: Samples) -> Figures:
-    """Shares of CPU time, %core of the busiest processor, how many there are, and tasks."""
+def compute_processor_figures(samples: Samples) -> Figures:
+    """Compute shares of CPU time, %core of the busiest processor, number of cores, and tasks."""
     each = {name: own for name, own in samples.keyed("cpu").items() if name.isdecimal()}
     states = samples.group("cpu").items()
-    figures = cpu_shares({name: total(moved_ticks(values)) for name, values in states})
+    figures = compute_cpu_shares(
+        {name: sum_known(tick_increments(values)) for name, values in states}
+    )
     if each:
         figures["cores"] = float(len(each))
-        figures["%core"] = busiest_core(samples.seconds, list(each.values()))
+        figures["%core"] = compute_busiest_core(samples.seconds, list(each.values()))
     tasks = samples.group("tasks")
-    figures |= {name: held(values, samples.intervals) for name, values in tasks.items()}
+    figures |= {
+        name: time_weighted_mean(values, samples.intervals) for name, values in tasks.items()
+    }
     if (load := samples.group("load").get("one_hundredths")) is not None:
-        figures["load"] = held(load, samples.intervals) / 100
+        figures["load"] = time_weighted_mean(load, samples.intervals) / 100
     return figures
 
 
-def cpu_shares(moved: Mapping[str, float]) -> dict[str, float]:
-    """Shares of all CPU time in percent by iostat's names: %user, %nice, %system, ..., %idle.
+def compute_cpu_shares(moved: Mapping[str, float]) -> dict[str, float]:
+    """Compute shares of all CPU time in percent: iostat's %user, %nice, %system, ..., %idle.
 
     As in iostat, %system includes interrupts. ``moved`` are ticks by the kernel's names.
     """
@@ -46,16 +50,18 @@ def cpu_shares(moved: Mapping[str, float]) -> dict[str, float]:
     return {name: 100 * value / total for name, value in ticks.items()}
 
 
-def busiest_core(seconds: Values, cores: list[Mapping[str, Values]]) -> float:
-    """How busy the busiest processor was, in percent: the mean over windows of half a second.
+def compute_busiest_core(seconds: Values, cores: list[Mapping[str, Values]]) -> float:
+    """Return the busiest processor's use in percent: the mean over windows of half a second.
 
-    A single thread that wanders from one to the next keeps the busiest one busy in each window,
-    and none of them over the whole time. ``cores`` have ``busy``, ``idle`` and ``steal`` ticks.
+    A single thread that migrates keeps one processor busy in each window, and none of them over
+    the whole time. ``cores`` have ``busy``, ``idle`` and ``steal`` ticks.
     """
     ends = _windows(seconds)
     lengths = np.diff(seconds[ends])
-    busy = np.array([moved_ticks(core["busy"][ends]) for core in cores])
-    every = np.array([sum(moved_ticks(ticks[ends]) for ticks in core.values()) for core in cores])
+    busy = np.array([tick_increments(core["busy"][ends]) for core in cores])
+    every = np.array(
+        [sum(tick_increments(ticks[ends]) for ticks in core.values()) for core in cores]
+    )
     with np.errstate(invalid="ignore", divide="ignore"):
         shares = np.where(every > 0, busy / every, np.nan)
     known = np.isfinite(shares).any(axis=0)
@@ -64,17 +70,17 @@ def busiest_core(seconds: Values, cores: list[Mapping[str, Values]]) -> float:
     return 100 * float(np.average(np.nanmax(shares[:, known], axis=0), weights=lengths[known]))
 
 
-def moved_ticks(state: Values) -> Values:
-    """How far a state of processors moved in each interval; NaN where not known.
+def tick_increments(state: Values) -> Values:
+    """Return the increments of a state of processors in each interval; NaN if unknown.
 
-    One that went back did not move, as iostat and top have it: the kernel's iowait and idle do that
-    now and then (proc_stat(5)), and all other shares would be lost with it.
+    A decrease counts as 0, as in iostat and top: the kernel's iowait and idle sometimes decrease
+    (proc_stat(5)), and would invalidate all other shares.
     """
     return np.maximum(np.diff(state), 0)
 
 
 def _windows(seconds: Values) -> list[int]:
-    """Samples so far apart; the last one ends the last window, which is never the shorter."""
+    """Return samples at least a window apart; the last window may be longer, never shorter."""
     ends = [0]
     for index, at in enumerate(seconds):
         if at - seconds[ends[-1]] >= _SHORTEST_WINDOW_SECONDS:

@@ -1,4 +1,4 @@
-"""Records what the machine does while a trial runs."""
+"""Recorder of telemetry during a trial."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Telemetry:
-    """One recording: its figures, and the samples that they were told from."""
+    """One recording: its summary, and the samples behind it."""
 
-    seen: TelemetrySummary
+    summary: TelemetrySummary
     samples: Samples = field(repr=False)
 
 
 class Recorder(Protocol):
-    """Anything that can watch while a trial runs."""
+    """The interface of a recorder."""
 
     def start(self) -> None:
-        """Begin to record."""
+        """Start recording."""
 
     def stop(self) -> Telemetry:
-        """End, and tell what was seen."""
+        """Stop recording and return the telemetry."""
 
 
 class ProcRecorder:
-    """The recorder that reads /proc and /sys through the Rust sampler.
+    """A recorder that reads /proc and /sys through the Rust sampler.
 
     ``devices`` are kernel names, None for all of them; ``workload`` the processes whose descendants
-    are the workload, with themselves; ``hz`` how often a second.
+    are the workload, with themselves; ``hz`` the samples a second.
     """
 
     def __init__(
@@ -52,8 +52,8 @@ class ProcRecorder:
         """Take the last sample now."""
         native = self._sampler.stop()
         # Not at the top: most commands never record, and numpy is slow to load.
-        from iostudy.telemetry.figures import tell
+        from iostudy.telemetry.figures import summarize_samples
         from iostudy.telemetry.samples import Samples
 
-        samples = Samples.of(native)
-        return Telemetry(tell(samples), samples)
+        samples = Samples.from_native(native)
+        return Telemetry(summarize_samples(samples), samples)

@@ -1,8 +1,8 @@
-"""Samples as columns, and how far each counter moved between them (pure).
+"""Samples as columns, and increments of counters between them (pure).
 
 Columns are called ``group.counter`` or ``group.key.counter``; a key may hold dots itself
 (``disk.cciss/c0d0.reads``). docs/telemetry.md lists them all. Counters are those of the kernel,
-unchanged: what follows from them is this module's and its callers' to say.
+unchanged.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     from iostudy import _native
 
 Values = NDArray[np.float64]
-"""A value for each sample, or for each interval between two; NaN where it was missing."""
+"""A value for each sample, or for each interval between two; NaN if missing."""
 
 _WRAP_32 = 2.0**32
 _NANOSECONDS = 1e9
 _MICROSECONDS = 1e6
 SECONDS = "seconds"
 _LAYOUTS_KEPT = 8
-"""Whoever looks every second meets the same columns again, but for those that are read seldom."""
+"""Column layouts in the cache: a live view has the same columns in almost every sample."""
 
 
 @dataclass(frozen=True)
 class Process:
-    """What a process did over the samples, with children of its that were too short to be seen.
+    """I/O and CPU time of a process over the samples, with its children too short for a scan.
 
-    Bytes are those that it caused to be read from storage, or to be written there sooner or later.
+    Bytes are those that it caused to be read from storage, or written there sooner or later.
     """
 
     pid: int
@@ -58,8 +58,8 @@ class Samples:
     processes: tuple[Process, ...] = ()
 
     @classmethod
-    def of(cls, native: _native.Samples) -> Samples:
-        """The sampler's own: exact up to 2**53. A column that was never there is left out."""
+    def from_native(cls, native: _native.Samples) -> Samples:
+        """Convert the sampler's samples, exact up to 2**53. Columns without values are left out."""
         at = np.frombuffer(native.timestamps(), np.uint64)
         names = native.names
         values = np.frombuffer(native.values(), np.float64).reshape(len(names), len(at))
@@ -72,15 +72,15 @@ class Samples:
         return cls((at - at[0]) / _NANOSECONDS, columns, processes)
 
     @classmethod
-    def read(cls, table: polars.DataFrame) -> Samples:
-        """What ``table`` has made, from the file that it was written to."""
+    def from_table(cls, table: polars.DataFrame) -> Samples:
+        """Convert a table from `to_table` back."""
         columns = {
             name: table[name].cast(float).fill_null(np.nan).to_numpy() for name in table.columns
         }
         return cls(columns.pop(SECONDS), columns)
 
-    def table(self) -> polars.DataFrame:
-        """A row a sample, for a Parquet file; what was missing is null."""
+    def to_table(self) -> polars.DataFrame:
+        """Return a table for a Parquet file: a row for each sample, null for missing values."""
         import polars  # not at the top: most commands never need it, and it is slow to load
 
         columns = {name: _whole_numbers(values) for name, values in self.columns.items()}
@@ -98,11 +98,11 @@ class Samples:
         }
 
     def keyed(self, group: str) -> Mapping[str, Mapping[str, Values]]:
-        """The columns of each key of ``group``, by their counters; none if it was not sampled."""
+        """Return the columns of each key of ``group``, by counter; none if not sampled."""
         return {key: own for key, own in self._groups.get(group, {}).items() if key}
 
     def group(self, group: str) -> Mapping[str, Values]:
-        """The columns of ``group`` that have no key, by their counters."""
+        """Return the columns of ``group`` without a key, by counter."""
         return self._groups.get(group, {}).get("", {})
 
     @cached_property
@@ -113,7 +113,7 @@ class Samples:
 
 @lru_cache(_LAYOUTS_KEPT)
 def _grouped(columns: tuple[str, ...]) -> Mapping[str, Mapping[str, Mapping[str, str]]]:
-    """The names by group, key and counter; the key is empty where there is none."""
+    """Return the names by group, key and counter; the key may be empty."""
     groups: dict[str, dict[str, dict[str, str]]] = {}
     for name in columns:
         group, _, rest = name.partition(".")
@@ -122,17 +122,17 @@ def _grouped(columns: tuple[str, ...]) -> Mapping[str, Mapping[str, Mapping[str,
     return groups
 
 
-def moved(values: Values) -> Values:
-    """How far a counter, or each row of several, moved in each interval; NaN where not known.
+def counter_increments(values: Values) -> Values:
+    """Return the increments of a counter, or of each row of several; NaN if unknown.
 
-    A counter that the kernel keeps in 32 bits, as times in milliseconds, may wrap: it was in the
-    upper half of its range then, and moved by less than half of it. One that goes back in any
-    other way began anew - its device was replaced - and has not moved by a known amount.
+    A counter that the kernel keeps in 32 bits, such as times in milliseconds, may wrap: it was in
+    the upper half of its range then, and its increment is less than half of the range. Any other
+    decrease is a restart, because the device was replaced, and the increment is unknown.
     """
     before = values[..., :-1]
     steps: Values = values[..., 1:] - before
     if not (steps < 0).any():
-        return steps  # as nearly always
+        return steps  # the usual case
     wrapped = steps + _WRAP_32
     fits = (before >= _WRAP_32 / 2) & (before < _WRAP_32) & (wrapped >= 0)
     fits &= wrapped < _WRAP_32 / 2
@@ -140,38 +140,38 @@ def moved(values: Values) -> Values:
     return np.where(steps < 0, backwards, steps)
 
 
-def known(values: Values) -> Values:
-    """Those that are there: of what is read less often than the rest, what has been read."""
+def drop_missing(values: Values) -> Values:
+    """Return the values without missing ones, for columns that are read less often."""
     return values[np.isfinite(values)]
 
 
-def total(steps: Values) -> float:
-    """The sum of what is known; NaN if nothing is."""
-    there = known(steps)
+def sum_known(steps: Values) -> float:
+    """Return the sum of the known values; NaN without any."""
+    there = drop_missing(steps)
     return float(there.sum()) if len(there) else float("nan")
 
 
-def rate(values: Values, seconds: Values) -> float:
-    """How far a counter moved in a second, over the intervals in which it is known; NaN if never.
+def mean_rate(values: Values, seconds: Values) -> float:
+    """Return the mean rate of a counter over the known intervals; NaN without any.
 
     ``seconds`` are those between the samples.
     """
-    steps = moved(values)
+    steps = counter_increments(values)
     known = np.isfinite(steps)
     return float(steps[known].sum() / seconds[known].sum()) if known.any() else float("nan")
 
 
-def rates_of_known(columns: Mapping[str, Values], seconds: Values) -> dict[str, float]:
-    """The same of columns that are read together, less often than the rest, by their names.
+def mean_rates(columns: Mapping[str, Values], seconds: Values) -> dict[str, float]:
+    """Return the mean rates of columns that are read together, less often than the rest.
 
-    ``seconds`` are those of each sample since the first; what counts is the time between those in
-    which all of the columns were read.
+    ``seconds`` are those of each sample since the first. Only samples with all of the columns
+    count.
     """
     if not columns:
         return {}
     values = np.stack(list(columns.values()))
     there = np.isfinite(values).all(axis=0)
-    steps = moved(values[:, there])
+    steps = counter_increments(values[:, there])
     is_known = np.isfinite(steps)
     lengths = is_known @ np.diff(seconds[there])
     with np.errstate(invalid="ignore"):  # 0 / 0 of one that is never known is NaN
@@ -179,8 +179,8 @@ def rates_of_known(columns: Mapping[str, Values], seconds: Values) -> dict[str, 
     return dict(zip(columns, rates.tolist(), strict=True))
 
 
-def held(values: Values, seconds: Values) -> float:
-    """The mean of a gauge over time, each value held until the next one; NaN if never known.
+def time_weighted_mean(values: Values, seconds: Values) -> float:
+    """Return the time-weighted mean of a gauge, each value held until the next; NaN if unknown.
 
     ``seconds`` are those between the samples, one fewer than ``values``.
     """

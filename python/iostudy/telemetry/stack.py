@@ -1,8 +1,8 @@
-"""Requests on their way down a stack of devices: where they are merged, where split (pure).
+"""Merging and splitting of requests in a stack of devices (pure).
 
-A volume counts what it is asked for, its members what they are asked for in turn; read side by side
-they say how many requests a disk really had to serve. iostat's r/s and w/s are requests that were
-completed, after merges; rrqm/s and wrqm/s those that were merged into another one before.
+A volume counts the requests that it receives; its members count theirs in turn. Together they show
+how many requests a disk had to serve. iostat's r/s and w/s are completed requests, after merges;
+rrqm/s and wrqm/s are those merged into another one before.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from itertools import pairwise
 from iostudy.telemetry.summary import Figures
 
 _SPLIT_FROM = 1.05
-"""Layers are not read at one instant: a few percent more below than above is no splitting."""
+"""Ratio from which on requests count as split: layers are not sampled at the same instant."""
 
 
 class Direction(StrEnum):
-    """Which requests: discards and flushes are not followed down."""
+    """The kind of requests; discards and flushes are not traced through the stack."""
 
     READ = "reads"
     WRITE = "writes"
 
     @property
     def figures(self) -> tuple[str, str]:
-        """iostat's names of those that were completed, and of those that were merged."""
+        """iostat's figures of completed and of merged requests."""
         return ("r/s", "rrqm/s") if self is Direction.READ else ("w/s", "wrqm/s")
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Devices side by side, and the requests per second that they were given and that they served.
+    """Devices of one layer, and the requests per second that they received and served.
 
-    Those of all users of the devices: members that hold other volumes too are given theirs as well.
+    The requests are those of all users of the devices, including other volumes on them.
     """
 
     devices: tuple[str, ...]
@@ -43,7 +43,7 @@ class Layer:
 
     @property
     def merged(self) -> float:
-        """Requests per second that went on as a part of another one."""
+        """Requests per second that were merged into another one."""
         return self.requests_in - self.requests_out
 
     @property
@@ -79,35 +79,34 @@ class Flow:
 
     @property
     def is_reshaped(self) -> bool:
-        """Whether the requests that the disks served are not those that the volume was given."""
+        """Whether the disks served other requests than the volume received."""
         return self.merging is not None or any(split >= _SPLIT_FROM for split in self.splits)
 
     @property
     def sentence(self) -> str:
-        """What became of the requests, from the top to the disks, with figures."""
+        """A description of the requests from the top to the disks, with figures."""
         first, *_ = self.layers
-        begin = f"{first.requests_in:,.0f} {self.direction}/s reached {_called(first)}"
-        return "; ".join((begin + _merges(first), *self._below())) + "."
+        begin = f"{first.requests_in:,.0f} {self.direction}/s reached {_layer_name(first)}"
+        return "; ".join((begin + _describe_merges(first), *self._below())) + "."
 
     def _below(self) -> Iterator[str]:
         for split, layer in zip(self.splits, self.layers[1:], strict=True):
-            came = f"{layer.requests_in:,.0f}/s reached {_called(layer)}"
+            came = f"{layer.requests_in:,.0f}/s reached {_layer_name(layer)}"
             if split >= _SPLIT_FROM:
                 came += f", {split:.1f} for each one above"
-            yield came + _merges(layer)
+            yield came + _describe_merges(layer)
 
 
-def flow(
+def build_flow(
     direction: Direction,
     volume: str,
     members: Mapping[str, Sequence[str]],
     devices: Mapping[str, Figures],
 ) -> Flow | None:
-    """The requests of one direction that went through ``volume``; None without figures of it.
+    """Build the flow of one direction through ``volume``; None without figures of it.
 
-    ``members`` are the devices right below each stacked one, ``devices`` iostat's figures. A device
-    that lies below others at several depths is in the lowest of their layers; one without figures
-    was not recorded, and is left out.
+    ``members`` are the devices directly below each stacked one, ``devices`` iostat's figures. A
+    device at several depths is in the lowest of their layers; one without figures is left out.
     """
     if volume not in devices:
         return None
@@ -116,7 +115,7 @@ def flow(
 
 
 def _levels(volume: str, members: Mapping[str, Sequence[str]]) -> list[list[str]]:
-    """The devices of each layer from the top, each once."""
+    """Return the devices of each layer from the top, each once."""
     levels = [[volume]]
     while lower := [name for device in levels[-1] for name in members.get(device, ())]:
         levels.append(list(dict.fromkeys(lower)))
@@ -132,11 +131,11 @@ def _layer(direction: Direction, level: Sequence[str], devices: Mapping[str, Fig
     return Layer(tuple(level), out + sum(devices[name][merged] for name in level), out)
 
 
-def _called(layer: Layer) -> str:
+def _layer_name(layer: Layer) -> str:
     return layer.devices[0] if len(layer.devices) == 1 else f"{len(layer.devices)} devices below"
 
 
-def _merges(layer: Layer) -> str:
+def _describe_merges(layer: Layer) -> str:
     if not layer.merged:
         return ""
     return f", merged {layer.merge_factor:.1f}:1 into {layer.requests_out:,.0f}/s"

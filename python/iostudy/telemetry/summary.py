@@ -1,4 +1,4 @@
-"""What a recording tells, as values that can be kept: the ledger has one for each trial (pure)."""
+"""Summary of a recording, as the ledger keeps it for each trial (pure)."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from iostudy.telemetry.block_requests import BlockRequests
 
 Figures = Mapping[str, float]
-"""Figures by their names; one that is not known is left out. docs/telemetry.md has the names."""
+"""Figures by name; unknown ones are absent. docs/telemetry.md has the names."""
 
 
 @dataclass(frozen=True)
 class ForeignProcess:
-    """A process that is not the workload's, and what it did meanwhile.
+    """A process outside the workload, with its CPU time and I/O during the recording.
 
-    ``cpu_seconds`` of all its threads; ``read_kB`` and ``written_kB`` are what it caused to be
-    moved from and to storage, in kB of 1024 bytes.
+    ``cpu_seconds`` is of all its threads; ``read_kB`` and ``written_kB`` are its reads from and
+    writes to storage, in kB of 1024 bytes.
     """
 
     pid: int
@@ -30,10 +30,10 @@ class ForeignProcess:
 class TelemetrySummary:
     """The figures of one recording that took ``seconds``.
 
-    ``devices`` have iostat's figures by device; ``machine`` shares of CPU time, pressure and
-    memory; ``network`` sar's figures by interface; ``nfs`` nfsiostat's by mount; ``workload`` what
-    its own processes used; ``foreign`` the busiest other processes, the busiest first; ``requests``
-    what the block layer did, None where that was not asked for.
+    ``devices`` has iostat's figures by device; ``machine`` shares of CPU time, pressure and
+    memory; ``network`` sar's figures by interface; ``nfs`` nfsiostat's by mount; ``workload`` the
+    figures of its own processes; ``foreign`` the busiest other processes, the busiest first;
+    ``requests`` the block requests, None unless they were traced.
     """
 
     seconds: float

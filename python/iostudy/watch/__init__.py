@@ -1,1 +1,1 @@
-"""What the machine does now: readings of live devices, and the ways to show them."""
+"""Live readings of the machine's devices, and their output formats."""

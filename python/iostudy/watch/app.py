@@ -1,4 +1,4 @@
-"""The live view in a terminal: keys and mouse, on what `table` and `grid` make of readings."""
+"""Interactive table of live readings in a terminal, with keys and mouse."""
 
 from __future__ import annotations
 
@@ -22,31 +22,36 @@ from iostudy.visible import visible
 from iostudy.watch.grid import KEYS, Grid
 from iostudy.watch.help import Help
 from iostudy.watch.live import Live, Reading, next_due
-from iostudy.watch.machine_text import busiest, dirty, pressure, processors
-from iostudy.watch.table import DEVICE, History, View, beside, next_sorting, rows
+from iostudy.watch.machine_text import (
+    format_busiest,
+    format_dirty,
+    format_pressure,
+    format_processors,
+)
+from iostudy.watch.table import DEVICE, History, View, adjacent_column, build_rows, next_sorting
 
 _SORT = Binding.Group("Sort", compact=True)
 _INTERVALS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 
 
-def _of_sorting(keys: str, action: str, shown: str, meaning: str) -> Binding:
+def _sort_binding(keys: str, action: str, shown: str, meaning: str) -> Binding:
     return Binding(keys, action, "Sort", key_display=shown, tooltip=meaning, group=_SORT)
 
 
 _KEYS = (
     Binding("q", "quit", "Quit"),
-    Binding("slash", "filter", "Filter", key_display="/", tooltip="Only names with a text"),
+    Binding("slash", "filter", "Filter", key_display="/", tooltip="Only names that contain a text"),
     Binding("escape", "unfilter", "All devices again", key_display="esc", show=False),
-    Binding("space", "pause", "Pause", tooltip="Let the figures stand, or go on"),
-    _of_sorting("less_than_sign,comma", "sort(-1)", "<", "Sort by the column to the left"),
-    _of_sorting("greater_than_sign,full_stop", "sort(1)", ">", "... to the right"),
-    Binding("r", "reverse", "Sort the other way round", show=False),
-    Binding("h", "history", "Show the history of what is sorted by", show=False),
-    Binding("t", "tree", "Tree", tooltip="Members below their volumes, or each on its own"),
+    Binding("space", "pause", "Pause", tooltip="Pause or resume updates"),
+    _sort_binding("less_than_sign,comma", "sort(-1)", "<", "Sort by the column to the left"),
+    _sort_binding("greater_than_sign,full_stop", "sort(1)", ">", "... to the right"),
+    Binding("r", "reverse", "Reverse the order", show=False),
+    Binding("h", "history", "Show the history of the sorted column", show=False),
+    Binding("t", "tree", "Tree", tooltip="Members below their volumes, or a flat list"),
     Binding("minus", "interval(-1)", "Shorter interval", key_display="-", show=False),
     Binding("plus,equals_sign", "interval(1)", "Longer interval", key_display="+", show=False),
     Binding("question_mark", "help", "Help", key_display="?", tooltip="These keys"),
-    Binding("ctrl+z", "suspend_process", "Back to the shell for now", show=False),
+    Binding("ctrl+z", "suspend_process", "Suspend to the shell", show=False),
     Binding("ctrl+c", "interrupt", "Quit, with exit code 130", show=False, priority=True),
 )
 
@@ -59,22 +64,22 @@ def show(
     The caller's handlers of the ``ending`` signals do not hear of them: the event loop must end
     itself for the terminal to be put right. They are the default ones afterwards.
     """
-    return asyncio.run(_shown(WatchApp(live, interval, count), ending))
+    return asyncio.run(_run_app(WatchApp(live, interval, count), ending))
 
 
-async def _shown(app: WatchApp, ending: Collection[signal.Signals]) -> int | None:
+async def _run_app(app: WatchApp, ending: Collection[signal.Signals]) -> int | None:
     loop = asyncio.get_running_loop()
     for number in ending:
         loop.add_signal_handler(number, app.exit, int(number))
     if signal.SIGHUP in ending:
-        signal.signal(signal.SIGHUP, partial(_hung_up, app, loop))
+        signal.signal(signal.SIGHUP, partial(_handle_hangup, app, loop))
     ended = await app.run_async()
     if app.return_code:
         raise SystemExit(app.return_code)  # a fault of its own, which has been printed
     return ended
 
 
-def _hung_up(
+def _handle_hangup(
     app: WatchApp, loop: asyncio.AbstractEventLoop, number: int, _frame: FrameType | None
 ) -> None:
     """End in order, but at once if the terminal is gone.
@@ -112,7 +117,7 @@ class WatchApp(App[int]):
         self._view, self._history = View(), History()
         self._reading: Reading | None = None
         self._paused = False
-        self._machine = Static("the first reading is being taken", id="machine", markup=False)
+        self._machine = Static("waiting for the first reading", id="machine", markup=False)
         self._grid = Grid()
         self._filter = Input(placeholder="a part of a name", id="filter", compact=True)
         self._timer: Timer | None = None
@@ -155,17 +160,17 @@ class WatchApp(App[int]):
     def _show(self) -> None:
         if self._reading is None:
             return
-        self._machine.update(self._told(self._reading), layout=False)
-        shown = rows(self._reading, self._view)
+        self._machine.update(self._format_machine(self._reading), layout=False)
+        shown = build_rows(self._reading, self._view)
         self._grid.show(shown, self._view, self._history)
 
-    def _told(self, reading: Reading) -> str:
+    def _format_machine(self, reading: Reading) -> str:
         state = "PAUSED" if self._paused else f"every {self._interval:g} s"
         matching = f"   only *{visible(self._view.matching)}*" if self._view.matching else ""
-        figures = reading.seen.machine
+        figures = reading.summary.machine
         head = f"{visible(reading.host.name)}   {reading.at:%H:%M:%S}   {state}{matching}"
-        memory = "   ".join(filter(None, (dirty(figures), busiest(reading.busiest))))
-        lines = (f"{head}   {pressure(figures)}", processors(figures), memory)
+        memory = "   ".join(filter(None, (format_dirty(figures), format_busiest(reading.busiest))))
+        lines = (f"{head}   {format_pressure(figures)}", format_processors(figures), memory)
         return "\n".join(filter(None, lines))
 
     def _change(self, view: View) -> None:
@@ -174,7 +179,7 @@ class WatchApp(App[int]):
 
     def action_sort(self, steps: int) -> None:
         """By the column so many to the right."""
-        column = beside(self._view.sorted_by, steps)
+        column = adjacent_column(self._view.sorted_by, steps)
         self._change(replace(self._view, sorted_by=column, descending=True))
 
     def action_reverse(self) -> None:
@@ -191,7 +196,7 @@ class WatchApp(App[int]):
             self._change(replace(self._view, history_of=self._view.sorted_by))
 
     def action_pause(self) -> None:
-        """Let the figures stand, or go on."""
+        """Pause or resume updates."""
         self._paused = not self._paused
         self._show()
 

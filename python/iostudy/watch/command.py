@@ -1,4 +1,4 @@
-"""What the machine did while a command ran, and what limited it."""
+"""Runs a command under telemetry and reports what the machine did and the bottleneck."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.telemetry.samples import Process
 from iostudy.units import KIB
 from iostudy.visible import visible
-from iostudy.watch.judged import ground_of, target_of
-from iostudy.watch.live import Reading, Watch
-from iostudy.watch.machine_text import dirty, pressure
-from iostudy.watch.plain import PlainText, aligned
+from iostudy.watch.diagnosis_target import build_watch_context, find_target
+from iostudy.watch.live import DeviceSelection, Reading
+from iostudy.watch.machine_text import format_dirty, format_pressure
+from iostudy.watch.plain import PlainText, align
 
-_TOLD = 5
+_MAX_PROCESSES = 5
 _WIDTHS = {"pid": 8, "CPU s": 9, "read kB": 12, "written kB": 12, "of": 8}
 
 
 @dataclass(frozen=True)
-class Told:
-    """A command that has ended with ``exit_code`` (128 and its number for a signal).
+class CommandReport:
+    """Report of a command that ended with ``exit_code`` (128 + number for a signal).
 
-    ``reading`` is of the whole time from just before it began to its end, ``devices`` those that
-    the diagnosis takes for its target (none if none did anything), ``processes`` the busiest.
+    ``reading`` covers the time from just before its start to its end. ``devices`` are those that
+    the diagnosis assumes as its target (none if all were idle), ``processes`` the busiest.
     """
 
     command: tuple[str, ...]
@@ -42,14 +42,14 @@ class Told:
     limited: Diagnosis
 
     def text(self) -> str:
-        """The summary as lines: machine, devices, processes and what limited it."""
-        reading, machine = self.reading, self.reading.seen.machine
+        """Format the report as lines: machine, devices, processes and bottleneck."""
+        reading, machine = self.reading, self.reading.summary.machine
         plain = PlainText(reading.host, reading.at.date()).reading(reading)
-        ended = f"{reading.seen.seconds:.2f} s, exit code {self.exit_code}"
+        ended = f"{reading.summary.seconds:.2f} s, exit code {self.exit_code}"
         lines = [f"{visible(' '.join(self.command))}: {ended}", plain.rstrip(), ""]
-        lines += [line for line in (pressure(machine), dirty(machine)) if line]
+        lines += [line for line in (format_pressure(machine), format_dirty(machine)) if line]
         lines += ["", *self._process_lines(), ""] if self.processes else [""]
-        lines += [f"{told}." for told in self.limited.sentences]
+        lines += [f"{sentence}." for sentence in self.limited.sentences]
         return "\n".join(lines)
 
     def _process_lines(self) -> Iterator[str]:
@@ -65,80 +65,80 @@ class Told:
             for each in self.processes
         ]
         names = ("Process", *(visible(each.name) for each in self.processes))
-        return aligned(names, [heads, *rows], _WIDTHS, name_width=16)
+        return align(names, [heads, *rows], _WIDTHS, name_width=16)
 
 
 def run(
     command: Sequence[str],
-    watch: Watch,
+    watch: DeviceSelection,
     hz: float,
     ending: Collection[signal.Signals],
     stdout: int | None = None,
-) -> Told:
-    """Run it to its end, ``hz`` samples a second beside it; ``ending`` signals are handed on to it.
+) -> CommandReport:
+    """Run the command with ``hz`` samples a second, and forward ``ending`` signals to it.
 
-    ``stdout`` is a descriptor for what it prints there, else our own. UsageError if there is no
+    ``stdout`` is a descriptor for its output, else our own. UsageError if there is no
     such program, or it cannot be executed.
     """
     recorder = ProcRecorder(watch.asked_for, [os.getpid()], hz)
-    with _handed_on(ending) as handed:
+    with _forward_signals(ending) as handed:
         recorder.start()
         try:
             # No `with`: it would wait once more, after the last sample.
-            child = _started(command, stdout)
+            child = _start(command, stdout)
         except BaseException:
             recorder.stop()
             raise
         handed.to(child.pid)
-        # Not yet reaped: the kernel still tells what it has used as its own.
+        # Not yet reaped: the kernel still accounts its usage to it.
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         telemetry = recorder.stop()
         handed.to(None)
         status = child.wait()
     reading = watch.reading(telemetry.samples)
     if watch.asked_for is None:
-        reading = _of_busy(reading)
-    target = target_of(reading, watch.asked_for)
-    return Told(
+        reading = _drop_idle_devices(reading)
+    target = find_target(reading, watch.asked_for)
+    return CommandReport(
         command=tuple(command),
         exit_code=status if status >= 0 else 128 - status,
         reading=reading,
         devices=target.devices,
-        processes=_busiest(telemetry.samples.processes),
-        limited=diagnose(reading.seen, ground_of(reading, target)),
+        processes=_select_busiest(telemetry.samples.processes),
+        limited=diagnose(reading.summary, build_watch_context(reading, target)),
     )
 
 
-def _of_busy(reading: Reading) -> Reading:
-    """Without devices that did nothing meanwhile."""
+def _drop_idle_devices(reading: Reading) -> Reading:
+    """Drop the devices that were idle."""
     busy = {
         name: own
-        for name, own in reading.seen.devices.items()
+        for name, own in reading.summary.devices.items()
         if any(own[head] for head in ("r/s", "w/s", "d/s", "f/s", "%util"))
     }
-    return replace(reading, seen=replace(reading.seen, devices=busy))
+    return replace(reading, summary=replace(reading.summary, devices=busy))
 
 
 @dataclass
-class _HandedOn:
-    """Sends what is received to a process, once there is one.
+class _SignalForwarder:
+    """Forwards received signals to a process once it exists.
 
-    In the foreground of a terminal Ctrl-C reaches the process itself, and it must not be told
-    twice: many programs then leave without putting things back.
+    In the foreground of a terminal, Ctrl-C reaches the process directly. A second SIGINT would make
+    many programs exit without their cleanup.
     """
 
     received: list[int] = field(default_factory=list)
     pid: int | None = None
 
     def handle(self, number: int, _frame: FrameType | None) -> None:
-        """As a signal's handler."""
+        """Handle a signal."""
         if self.pid is None:
             self.received.append(number)
-        elif number != signal.SIGINT or not _in_the_foreground():
+        elif number != signal.SIGINT or not _is_in_foreground():
             os.kill(self.pid, number)
 
     def to(self, pid: int | None) -> None:
-        """From now on to this process, or to none; what came before it was there is for it too."""
+        """Forward to this process from now on, or to none; earlier signals are sent at once."""
         self.pid = pid
         if pid is not None:
             for number in self.received:
@@ -146,8 +146,8 @@ class _HandedOn:
 
 
 @contextmanager
-def _handed_on(ending: Collection[signal.Signals]) -> Iterator[_HandedOn]:
-    handed = _HandedOn()
+def _forward_signals(ending: Collection[signal.Signals]) -> Iterator[_SignalForwarder]:
+    handed = _SignalForwarder()
     before = {number: signal.signal(number, handed.handle) for number in ending}
     try:
         yield handed
@@ -156,27 +156,27 @@ def _handed_on(ending: Collection[signal.Signals]) -> Iterator[_HandedOn]:
             signal.signal(number, handler)
 
 
-def _in_the_foreground() -> bool:
+def _is_in_foreground() -> bool:
     try:
         return os.tcgetpgrp(0) == os.getpgrp()
     except OSError:  # stdin is no terminal, or closed
         return False
 
 
-def _started(command: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], stdout: int | None) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(command, stdout=stdout)
     except OSError as error:
         raise UsageError(
             f"to run {command[0]}",
             found=error.strerror or str(error),
-            where="the command line, behind --",
+            where="the command line, after --",
             remedy="name a program in the PATH, or by its path, that may be executed",
         ) from error
 
 
-def _busiest(processes: Sequence[Process]) -> tuple[Process, ...]:
-    """The command's first, each side by bytes and then by CPU time."""
+def _select_busiest(processes: Sequence[Process]) -> tuple[Process, ...]:
+    """Select the busiest processes, the command's first, by bytes and then by CPU time."""
     active = (each for each in processes if each.pid != os.getpid())
     order = sorted(
         active,
@@ -186,5 +186,5 @@ def _busiest(processes: Sequence[Process]) -> tuple[Process, ...]:
             -each.cpu_seconds,
         ),
     )
-    own = [each for each in order if each.of_workload][:_TOLD]
-    return (*own, *[each for each in order if not each.of_workload][:_TOLD])
+    own = [each for each in order if each.of_workload][:_MAX_PROCESSES]
+    return (*own, *[each for each in order if not each.of_workload][:_MAX_PROCESSES])

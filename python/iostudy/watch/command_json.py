@@ -1,34 +1,34 @@
-"""What a command did as the values of a JSON document."""
+"""JSON document of the report on a command."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from iostudy.report.diagnosis import diagnosis_told
+from iostudy.report.documents.watch import Figures, ProcessReport, WatchReport
 from iostudy.report.finite import finite_values
-from iostudy.report.values.watched import Figures, ProcessTold, WatchedTold
+from iostudy.report.topics.bottlenecks.diagnosis import build_diagnosis
 from iostudy.telemetry.summary import Figures as Seen
-from iostudy.watch.command import Told
+from iostudy.watch.command import CommandReport
 
 
-def document(told: Told) -> WatchedTold:
-    """All that is known of it, by the names that ``iostudy bench --json`` has."""
-    reading, seen = told.reading, told.reading.seen
-    return WatchedTold(
-        command=told.command,
-        exit_code=told.exit_code,
+def build_document(report: CommandReport) -> WatchReport:
+    """Build the document, with the names that ``iostudy bench --json`` uses."""
+    reading, summary = report.reading, report.reading.summary
+    return WatchReport(
+        command=report.command,
+        exit_code=report.exit_code,
         ended=reading.at.isoformat(timespec="milliseconds"),
-        seconds=seen.seconds,
-        device=next(iter(told.devices), ""),
-        devices=_each(seen.devices),
-        called={name: own.called for name, own in reading.devices.items()},
-        machine=finite_values(seen.machine),
-        network=_each(seen.network),
-        nfs=_each(seen.nfs),
-        workload=finite_values(seen.workload),
-        processes=tuple(ProcessTold(**asdict(each)) for each in told.processes),
-        limited_by=diagnosis_told(told.limited),
+        seconds=summary.seconds,
+        device=next(iter(report.devices), ""),
+        devices=_each(summary.devices),
+        called={name: own.label for name, own in reading.devices.items()},
+        machine=finite_values(summary.machine),
+        network=_each(summary.network),
+        nfs=_each(summary.nfs),
+        workload=finite_values(summary.workload),
+        processes=tuple(ProcessReport(**asdict(each)) for each in report.processes),
+        limited_by=build_diagnosis(report.limited),
     )
 
 

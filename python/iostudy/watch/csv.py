@@ -1,4 +1,4 @@
-"""Readings as comma-separated values: a row for each device and interval (pure)."""
+"""CSV output of readings: a row for each device and interval (pure)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import dataclass
 
-from iostudy.telemetry.iostat import EXTENDED, OLD, old_figures
+from iostudy.telemetry.iostat import EXTENDED_FIGURES, OLD_FIGURES, compute_old_figures
 from iostudy.watch.live import Reading
 
 _BEFORE = ("time", "seconds", "device", "called")
@@ -24,18 +24,18 @@ class Csv:
 
     def begin(self) -> str:
         """The names of the columns."""
-        return _lines([(*_BEFORE, *EXTENDED, *(OLD if self.old else ()))])
+        return _lines([(*_BEFORE, *EXTENDED_FIGURES, *(OLD_FIGURES if self.old else ()))])
 
     def reading(self, reading: Reading) -> str:
         """A row for each device."""
         time = reading.at.isoformat(timespec="milliseconds")
-        seconds = f"{reading.seen.seconds:.3f}"
+        seconds = f"{reading.summary.seconds:.3f}"
         rows = []
-        for name, figures in reading.seen.devices.items():
-            numbers = [figures[head] for head in EXTENDED]
+        for name, figures in reading.summary.devices.items():
+            numbers = [figures[head] for head in EXTENDED_FIGURES]
             if self.old:
-                numbers += old_figures(figures).values()
-            called = reading.devices[name].called
+                numbers += compute_old_figures(figures).values()
+            called = reading.devices[name].label
             rows.append((time, seconds, name, called, *(f"{number:.2f}" for number in numbers)))
         return _lines(rows)
 

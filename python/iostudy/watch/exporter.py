@@ -1,4 +1,4 @@
-"""Hands metrics to those who scrape them: over HTTP, or in a file for node_exporter."""
+"""Exports metrics over HTTP, or to a file for node_exporter."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from socket import AF_INET6
 from socketserver import TCPServer
 from typing import Any
 
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import RecordError, UsageError
-from iostudy.settings.transaction.uninterrupted import uninterrupted
+from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.watch.live import Live, next_due
-from iostudy.watch.openmetrics import Dialect, exposition
+from iostudy.watch.openmetrics import Dialect, format_metrics
 
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
-_SLOWEST_READER_SECONDS = 10
+_READ_TIMEOUT_SECONDS = 10
 
 
 def address(text: str) -> tuple[str, int]:
@@ -52,14 +52,14 @@ class Server(ThreadingHTTPServer):
                 "to listen",
                 found=error.strerror or str(error),
                 where=f"--listen {where[0]}:{where[1]}",
-                remedy="give an address of this machine and a port that nobody uses",
+                remedy="give an address of this machine and an unused port",
             ) from error
 
     def metrics(self) -> bytes:
         """The document; one reader at a time."""
         with self._lock:
             samples, devices = self._live.now()
-        return exposition(samples, devices, Dialect.OPENMETRICS).encode()
+        return format_metrics(samples, devices, Dialect.OPENMETRICS).encode()
 
     def server_bind(self) -> None:
         """Without http.server's own, which asks the name service what this machine is called."""
@@ -68,7 +68,7 @@ class Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: Server
-    timeout = _SLOWEST_READER_SECONDS
+    timeout = _READ_TIMEOUT_SECONDS
 
     def do_GET(self) -> None:
         if self.path.partition("?")[0] != PATH:
@@ -104,7 +104,7 @@ def write_textfile(
             "to write metrics for node_exporter",
             found=error.strerror or str(error),
             where=str(path),
-            remedy="name a file in a folder that is there and can be written to, with room in it",
+            remedy="name a file in an existing, writable folder with free space",
         ) from error
 
 
@@ -118,8 +118,8 @@ def _keep_writing(
             due = next_due(due, interval, time.monotonic())
             sleep(max(0.0, due - time.monotonic()))
             samples, devices = live.now()
-            with uninterrupted():
-                show_whole(path, exposition(samples, devices, Dialect.PROMETHEUS).encode())
+            with defer_signals():
+                replace_whole(path, format_metrics(samples, devices, Dialect.PROMETHEUS).encode())
                 is_written = True
             count = None if count is None else count - 1
     finally:

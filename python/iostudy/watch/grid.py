@@ -1,4 +1,4 @@
-"""The table on the screen: only the lines that are seen are drawn, and only when they change."""
+"""Table widget that draws only visible lines, and only when they change."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Grid(ScrollView, can_focus=True):
         return Strip([name, *Strip(others).crop_extend(begin, begin + room, plain)])
 
     def _line(self, y: int) -> _Line:
-        """What is to be seen there: a name, which does not scroll, and what does; or nothing."""
+        """Render a line: a fixed name and scrolling figures, or an empty line."""
         place = y - 1 + round(self.scroll_y)
         if y == 0:
             return tuple(self._heads())
@@ -244,9 +244,9 @@ class Grid(ScrollView, can_focus=True):
 
 
 def _name(row: Row) -> str:
-    """What people call it, indented below its volume, with a mark if it has members."""
+    """Format the device's label, indented below its volume, with a mark if it has members."""
     mark = {True: "▸ ", False: "▾ "}[row.is_folded] if row.has_members else ""
-    return "  " * row.depth + mark + visible(row.device.called)
+    return "  " * row.depth + mark + visible(row.device.label)
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""All keys of the live view, on top of it."""
+"""Overlay that lists all keys of the live view."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Help(ModalScreen[None]):
 
     def __init__(self, bindings: Sequence[Binding]) -> None:
         super().__init__()
-        self._bindings_told = bindings
+        self._listed_bindings = bindings
 
     def compose(self) -> ComposeResult:
         """A line for each key."""
-        keys = [(self.app.get_key_display(each), each) for each in self._bindings_told]
+        keys = [(self.app.get_key_display(each), each) for each in self._listed_bindings]
         width = max(len(key) for key, _ in keys)
         lines = [f"{key:>{width}}  {each.tooltip or each.description}" for key, each in keys]
         with VerticalScroll():

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date
 
-from iostudy.telemetry.iostat import OLD, old_figures
+from iostudy.telemetry.iostat import OLD_FIGURES, compute_old_figures
 from iostudy.telemetry.summary import Figures
-from iostudy.watch.live import Host, Reading
+from iostudy.watch.live import Machine, Reading
 from iostudy.watch.plain import CPU
 
 DISK = (
@@ -33,7 +33,7 @@ _END = "\n\t\t\t]\n\t\t}\n\t]\n}}\n"
 class IostatJson:
     """One document; valid as soon as ``end`` is written, also without a reading."""
 
-    host: Host
+    host: Machine
     day: date
     old: bool = False
     _begun: bool = field(default=False, init=False)
@@ -56,7 +56,7 @@ class IostatJson:
         """An element of ``statistics``."""
         before, self._begun = ",\n" if self._begun else "", True
         time = _text(reading.at.strftime("%Y-%m-%dT%H:%M:%S%z"))
-        parts = [f'"timestamp": {time},\n', *_cpus(reading.seen.machine), self._disks(reading)]
+        parts = [f'"timestamp": {time},\n', *_cpus(reading.summary.machine), self._disks(reading)]
         return before + "\t\t\t\t{\n" + "".join(f"\t\t\t\t\t{part}" for part in parts) + "\t\t\t\t}"
 
     def end(self) -> str:
@@ -64,16 +64,16 @@ class IostatJson:
         return _END
 
     def _disks(self, reading: Reading) -> str:
-        disks = ",\n".join(f"\t\t\t\t\t\t{self._disk(reading, n)}" for n in reading.seen.devices)
+        disks = ",\n".join(f"\t\t\t\t\t\t{self._disk(reading, n)}" for n in reading.summary.devices)
         return f'"disk": [\n{disks}\n\t\t\t\t\t]\n'
 
     def _disk(self, reading: Reading, name: str) -> str:
-        figures, called = reading.seen.devices[name], reading.devices[name].called
+        figures, called = reading.summary.devices[name], reading.devices[name].label
         parts = [f'"disk_device": {_text(name)}', *_numbers(figures, DISK)]
         if called != name:
             parts.append(f'"called": {_text(called)}')
         if self.old:
-            parts += _numbers(old_figures(figures), OLD)
+            parts += _numbers(compute_old_figures(figures), OLD_FIGURES)
         return "{" + ", ".join(parts) + "}"
 
 

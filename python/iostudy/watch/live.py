@@ -1,4 +1,4 @@
-"""What the machine did in each interval, as long as somebody looks."""
+"""Live readings: figures of the machine and its devices in each interval."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
-from iostudy.watch.chosen import Named, chosen, named
-from iostudy.watch.reader import Reader, is_scanned
+from iostudy.watch.device_selection import WatchedDevice, describe_device, select_devices
+from iostudy.watch.reader import Reader, has_processes
 
 if TYPE_CHECKING:
     from iostudy.telemetry.samples import Samples, Values
@@ -20,8 +20,8 @@ _NANOSECONDS = 1e9
 
 
 @dataclass(frozen=True)
-class Host:
-    """The machine, as uname(2) names it, and how many processors are online."""
+class Machine:
+    """The machine by uname(2), and its number of online processors."""
 
     name: str
     system: str
@@ -31,7 +31,7 @@ class Host:
 
 
 @dataclass(frozen=True)
-class Busiest:
+class BusiestProcess:
     """The process that did most, of those that are not the workload's, over so many ``seconds``."""
 
     process: ForeignProcess
@@ -40,101 +40,103 @@ class Busiest:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was seen in the interval that ended ``at``; ``devices`` has a name for each of Seen's.
+    """Figures of the interval that ended ``at``; ``devices`` describes each device of ``summary``.
 
     Devices are in the order in which they were asked for, else in the kernel's. ``busiest`` is of
     the last time between two scans of the processes, which are longer than most intervals.
     """
 
     at: datetime
-    host: Host
-    seen: TelemetrySummary
-    devices: Mapping[str, Named]
-    busiest: Busiest | None = None
+    host: Machine
+    summary: TelemetrySummary
+    devices: Mapping[str, WatchedDevice]
+    busiest: BusiestProcess | None = None
 
     def members_of(self, name: str) -> tuple[str, ...]:
-        """What is watched of what a volume lies on: where a partition is not, its disk is."""
+        """Return the watched members of a volume: a partition, or its disk if that is watched."""
         device = self.devices[name]
         pairs = zip(device.members, device.disks, strict=True)
         watched = (part if part in self.devices else disk for part, disk in pairs)
         return tuple(dict.fromkeys(each for each in watched if each in self.devices))
 
 
-class Watch:
-    """Which devices are told of, and how they are called.
+class DeviceSelection:
+    """The devices that are reported, and their names.
 
-    ``places`` are as `chosen` takes them. Without any, all disks and volumes are watched that have
-    done any I/O since they are there, as iostat does; partitions are not. Devices may come and go.
+    ``places`` are as for `select_devices`. Without any, all disks and volumes with any I/O since
+    they appeared are watched, as by iostat, but no partitions. Devices may come and go.
     """
 
     def __init__(self, places: Sequence[str] = ()) -> None:
-        self.asked_for = chosen(places) if places else None
+        self.asked_for = select_devices(places) if places else None
         """The kernel's names of them; None for all."""
-        self._host = read_host()
-        self._known: dict[str, tuple[float, Named]] = {}
+        self._host = read_machine()
+        self._known: dict[str, tuple[float, WatchedDevice]] = {}
 
     def reading(self, samples: Samples) -> Reading:
-        """What was seen between the first of them and the last."""
-        from iostudy.telemetry.figures import tell  # not at the top: numpy is slow to load
+        """Compute the figures between the first and the last sample."""
+        from iostudy.telemetry.figures import (
+            summarize_samples,  # not at the top: numpy is slow to load
+        )
 
         watched = self.watched(samples)
-        seen = tell(samples, watched)
-        told = {name: seen.devices[name] for name in watched if name in seen.devices}
+        seen = summarize_samples(samples, watched)
+        figures = {name: seen.devices[name] for name in watched if name in seen.devices}
         at = datetime.fromtimestamp(
             samples.columns["clock.realtime_ns"][-1] / _NANOSECONDS, UTC
         ).astimezone()
-        return Reading(at, self._host, replace(seen, devices=told), watched)
+        return Reading(at, self._host, replace(seen, devices=figures), watched)
 
-    def watched(self, samples: Samples) -> dict[str, Named]:
+    def watched(self, samples: Samples) -> dict[str, WatchedDevice]:
         """By the kernel's names, in the order in which they were asked for, else in its own."""
         disks = samples.keyed("disk")
         if self.asked_for is not None:
             return {
                 name: self._named(name, disks[name]) for name in self.asked_for if name in disks
             }
-        busy = (name for name, columns in disks.items() if _has_done_anything(columns))
+        busy = (name for name, columns in disks.items() if _has_io(columns))
         found = (self._named(name, disks[name]) for name in busy)
         return {each.name: each for each in found if not each.is_partition}
 
-    def _named(self, name: str, columns: Mapping[str, Values]) -> Named:
+    def _named(self, name: str, columns: Mapping[str, Values]) -> WatchedDevice:
         """Asked of the kernel once for each device; another number is another device."""
         number = float(columns["number"][-1])
         before, known = self._known.get(name, (None, None))
         if known is None or before != number:
-            known = named(name)
+            known = describe_device(name)
             self._known[name] = number, known
         return known
 
 
 class Live:
-    """Takes a sample at once, and one more for each reading: none is ever of the time since boot.
+    """Takes a sample at once and another for each reading, so none covers the time since boot.
 
-    ``places`` are those of `Watch`; ``workload`` are processes whose descendants are told of as the
-    workload.
+    ``places`` are those of `DeviceSelection`. Descendants of the ``workload`` processes are
+    attributed to the workload.
     """
 
     def __init__(self, places: Sequence[str] = (), workload: Sequence[int] = ()) -> None:
-        self._watch = Watch(places)
-        self._busiest: Busiest | None = None
+        self._watch = DeviceSelection(places)
+        self._busiest: BusiestProcess | None = None
         self._since_scan = 0.0
         self._reader = Reader(self._watch.asked_for, workload)
 
     def read(self) -> Reading:
-        """What was seen since the last reading, or since this was made."""
+        """Return the figures since the last reading, or since the first sample."""
         samples = self._reader.look()
         reading = self._watch.reading(samples)
-        return replace(reading, busiest=self._last_busiest(samples, reading.seen))
+        return replace(reading, busiest=self._last_busiest(samples, reading.summary))
 
-    def _last_busiest(self, samples: Samples, seen: TelemetrySummary) -> Busiest | None:
+    def _last_busiest(self, samples: Samples, seen: TelemetrySummary) -> BusiestProcess | None:
         """Processes are scanned as seldom as their number asks for: what the last scan told."""
         self._since_scan += seen.seconds
-        if is_scanned(samples):
+        if has_processes(samples):
             first = next(iter(seen.foreign), None)
-            self._busiest = Busiest(first, self._since_scan) if first else None
+            self._busiest = BusiestProcess(first, self._since_scan) if first else None
             self._since_scan = 0.0
         return self._busiest
 
-    def now(self) -> tuple[Samples, dict[str, Named]]:
+    def now(self) -> tuple[Samples, dict[str, WatchedDevice]]:
         """The counters since the last reading, and the devices that are watched."""
         samples = self._reader.look()
         return samples, self._watch.watched(samples)
@@ -166,13 +168,13 @@ def next_due(due: float, interval: float, now: float) -> float:
     return due + (missed + 1) * interval
 
 
-def read_host() -> Host:
+def read_machine() -> Machine:
     """The machine that this is."""
     kernel = os.uname()
     cpus = os.sysconf("SC_NPROCESSORS_ONLN")
-    return Host(kernel.nodename, kernel.sysname, kernel.release, kernel.machine, cpus)
+    return Machine(kernel.nodename, kernel.sysname, kernel.release, kernel.machine, cpus)
 
 
-def _has_done_anything(columns: Mapping[str, Values]) -> bool:
+def _has_io(columns: Mapping[str, Values]) -> bool:
     operations = ("reads", "writes", "discards", "flushes")
     return any(columns[counter][-1] > 0 for counter in operations)

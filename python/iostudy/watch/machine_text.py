@@ -1,53 +1,53 @@
-"""What the machine as a whole did, in a few words each (pure)."""
+"""Short texts on processors, pressure, dirty memory and the busiest process (pure)."""
 
 from __future__ import annotations
 
 from iostudy.telemetry.summary import Figures
 from iostudy.units import format_rounded_size
 from iostudy.visible import visible
-from iostudy.watch.live import Busiest
+from iostudy.watch.live import BusiestProcess
 
 _STATES = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
 _STALLED = {"io": "io_some", "cpu": "cpu_some", "memory": "memory_some"}
 
 
-def processors(figures: Figures) -> str:
+def format_processors(figures: Figures) -> str:
     """Shares of all CPU time: ``CPU 3% user, 1% system, ...``."""
     return _titled("CPU", {state[1:]: state for state in _STATES}, figures)
 
 
-def pressure(figures: Figures) -> str:
+def format_pressure(figures: Figures) -> str:
     """In how much of the time some task stood still for want of what; empty if not known."""
     return _titled("pressure", _STALLED, figures)
 
 
-def dirty(figures: Figures) -> str:
+def format_dirty(figures: Figures) -> str:
     """Memory that is to be written, and whether writers are paused because of it."""
     if "dirty_kB" not in figures:
         return ""
     limit = f" of {_size(figures['dirty_limit_kB'])}" if "dirty_limit_kB" in figures else ""
     writeback = f"{_size(figures['writeback_kB'])} in writeback"
     paused = figures.get("%throttled", 0.0)
-    told = f"dirty {_size(figures['dirty_kB'])}{limit}, {writeback}"
-    return told + (f", writers paused {_percent(paused)}" if paused else "")
+    text = f"dirty {_size(figures['dirty_kB'])}{limit}, {writeback}"
+    return text + (f", writers paused {_percent(paused)}" if paused else "")
 
 
-def busiest(last: Busiest | None) -> str:
+def format_busiest(last: BusiestProcess | None) -> str:
     """The process that did most, with what it moved and computed; empty if it is not known."""
     if last is None:
         return ""
     first, seconds = last.process, last.seconds
     read, written = (_size(moved / seconds) for moved in (first.read_kB, first.written_kB))
     computed = _percent(100 * first.cpu_seconds / seconds)
-    told = f"{read}/s read, {written}/s written, {computed} of a core"
-    return f"busiest {visible(first.name)} ({first.pid}): {told}"
+    text = f"{read}/s read, {written}/s written, {computed} of a core"
+    return f"busiest {visible(first.name)} ({first.pid}): {text}"
 
 
 def _titled(title: str, names: dict[str, str], figures: Figures) -> str:
-    """What of the names is known; nothing at all if nothing is."""
+    """Format the known figures below a title; empty if none is known."""
     known = (f"{_percent(figures[name])} {at}" for at, name in names.items() if name in figures)
-    told = ", ".join(known)
-    return f"{title} {told}" if told else ""
+    text = ", ".join(known)
+    return f"{title} {text}" if text else ""
 
 
 def _percent(value: float) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 
 from iostudy.telemetry.samples import Samples, Values
 from iostudy.units import KIB
-from iostudy.watch.chosen import Named
+from iostudy.watch.device_selection import WatchedDevice
 
 _SECTOR_BYTES = 512.0
 _MILLI, _MICRO = 1e-3, 1e-6
@@ -98,7 +98,7 @@ _NETWORK = {
 }
 
 
-def exposition(samples: Samples, devices: Mapping[str, Named], dialect: Dialect) -> str:
+def format_metrics(samples: Samples, devices: Mapping[str, WatchedDevice], dialect: Dialect) -> str:
     """All metrics as they were at the last sample; what was missing in it is left out."""
     families: dict[Metric, list[tuple[Labels, float]]] = {}
     for metric, labels, value in _values(samples, devices):
@@ -109,27 +109,27 @@ def exposition(samples: Samples, devices: Mapping[str, Named], dialect: Dialect)
 
 
 def _values(
-    samples: Samples, devices: Mapping[str, Named]
+    samples: Samples, devices: Mapping[str, WatchedDevice]
 ) -> Iterator[tuple[Metric, Labels, float]]:
     disks = samples.keyed("disk")
     for name, device in devices.items():
-        labels = (("device", name), ("called", device.called))
-        yield from _of(_DISK, disks[name], labels)
+        labels = (("device", name), ("called", device.label))
+        yield from _build_metric(_DISK, disks[name], labels)
     pressure = samples.group("pressure")
     for column, values in pressure.items():
         resource, _, kind = column.rpartition("_")
-        yield from _of(_PRESSURE, {kind: values}, (("resource", resource),))
-    yield from _of(_MEMORY, samples.group("memory"), ())
+        yield from _build_metric(_PRESSURE, {kind: values}, (("resource", resource),))
+    yield from _build_metric(_MEMORY, samples.group("memory"), ())
     pages = samples.group("vm")
     if "page_kb" in pages:
         size = float(pages["page_kb"][0])
         in_kb = {name: size * pages[name] for name in _PAGES if name in pages}
-        yield from _of(_PAGES, in_kb, ())
+        yield from _build_metric(_PAGES, in_kb, ())
     for interface, columns in samples.keyed("net").items():
-        yield from _of(_NETWORK, columns, (("interface", interface),))
+        yield from _build_metric(_NETWORK, columns, (("interface", interface),))
 
 
-def _of(
+def _build_metric(
     metrics: Mapping[str, Metric], columns: Mapping[str, Values], labels: Labels
 ) -> Iterator[tuple[Metric, Labels, float]]:
     for column, metric in metrics.items():
@@ -145,10 +145,10 @@ def _lines(metric: Metric, values: list[tuple[Labels, float]], dialect: Dialect)
         yield f"# UNIT {family} {metric.unit}"
     yield f"# HELP {family} {metric.help}"
     for labels, value in values:
-        told = ",".join(f'{name}="{escaped(text)}"' for name, text in labels)
-        yield f"{sample}{{{told}}} {value!r}" if told else f"{sample} {value!r}"
+        formatted = ",".join(f'{name}="{escape(text)}"' for name, text in labels)
+        yield f"{sample}{{{formatted}}} {value!r}" if formatted else f"{sample} {value!r}"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """A label's value as it stands between quotes."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

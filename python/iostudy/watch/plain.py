@@ -1,4 +1,4 @@
-"""Readings as lines of text, as ``iostat -xt`` prints them (pure)."""
+"""Plain text output of readings in the format of ``iostat -xt`` (pure)."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from iostudy.telemetry.iostat import EXTENDED, OLD, old_figures
-from iostudy.telemetry.stack import Direction, flow
+from iostudy.telemetry.iostat import EXTENDED_FIGURES, OLD_FIGURES, compute_old_figures
+from iostudy.telemetry.stack import Direction, build_flow
 from iostudy.telemetry.summary import Figures
-from iostudy.watch.live import Host, Reading
+from iostudy.watch.live import Machine, Reading
 
 CPU = ("%user", "%nice", "%system", "%iowait", "%steal", "%idle")
 _NAME_WIDTH = 13
 """At least, as in iostat; the names of volumes are often longer."""
 _OF_OPERATION = (7, 9, 8, 6, 7, 8)
-_WIDTHS = dict(zip(EXTENDED + OLD, _OF_OPERATION * 3 + (7, 7, 7, 6) + (8, 8, 7, 6), strict=True))
+_WIDTHS = dict(
+    zip(
+        EXTENDED_FIGURES + OLD_FIGURES, _OF_OPERATION * 3 + (7, 7, 7, 6) + (8, 8, 7, 6), strict=True
+    )
+)
 """Of each figure in iostat, again at least: lines stay in place from one reading to the next."""
 _CPU_WIDTHS = dict.fromkeys(CPU, 7) | {CPU[0]: 6}
 
@@ -30,7 +34,7 @@ class PlainText:
     iostat's, or wider where a number would push the others aside.
     """
 
-    host: Host
+    host: Machine
     day: date
     old: bool = False
 
@@ -44,7 +48,7 @@ class PlainText:
 
     def reading(self, reading: Reading) -> str:
         """Its lines, with an empty one at the end."""
-        lines = [reading.at.isoformat(timespec="milliseconds"), *_cpus(reading.seen.machine)]
+        lines = [reading.at.isoformat(timespec="milliseconds"), *_cpus(reading.summary.machine)]
         return "\n".join((*lines, *self._devices(reading), *_flows(reading), "", ""))
 
     def end(self) -> str:
@@ -52,13 +56,13 @@ class PlainText:
         return ""
 
     def _devices(self, reading: Reading) -> list[str]:
-        heads = EXTENDED + (OLD if self.old else ())
+        heads = EXTENDED_FIGURES + (OLD_FIGURES if self.old else ())
         rows = [heads]
-        for figures in reading.seen.devices.values():
-            known = {**figures, **old_figures(figures)}
+        for figures in reading.summary.devices.values():
+            known = {**figures, **compute_old_figures(figures)}
             rows.append(tuple(f"{known[head]:.2f}" for head in heads))
-        names = ("Device", *(reading.devices[name].called for name in reading.seen.devices))
-        return list(aligned(names, rows, _WIDTHS, _NAME_WIDTH))
+        names = ("Device", *(reading.devices[name].label for name in reading.summary.devices))
+        return list(align(names, rows, _WIDTHS, _NAME_WIDTH))
 
 
 def _cpus(machine: Figures) -> list[str]:
@@ -66,24 +70,24 @@ def _cpus(machine: Figures) -> list[str]:
     if any(head not in machine for head in CPU):
         return []
     shares = [tuple(f"{machine[head]:.2f}" for head in CPU)]
-    return [*aligned(("avg-cpu:", ""), [CPU, *shares], _CPU_WIDTHS, len("avg-cpu:")), ""]
+    return [*align(("avg-cpu:", ""), [CPU, *shares], _CPU_WIDTHS, len("avg-cpu:")), ""]
 
 
 def _flows(reading: Reading) -> Iterator[str]:
-    """What became of the requests to each volume whose members were given others than it was."""
-    called = {name: device.called for name, device in reading.devices.items()}
+    """Describe splits and merges of requests between each volume and its members."""
+    called = {name: device.label for name, device in reading.devices.items()}
     members = {
         called[volume]: [called[name] for name in reading.members_of(volume)]
         for volume in reading.devices
     }
-    figures = {called[name]: own for name, own in reading.seen.devices.items()}
+    figures = {called[name]: own for name, own in reading.summary.devices.items()}
     inner = {name for below in members.values() for name in below}
     for volume in (name for name, below in members.items() if below and name not in inner):
-        told = [flow(direction, volume, members, figures) for direction in Direction]
-        yield from (each.sentence for each in told if each and each.is_reshaped)
+        flows = [build_flow(direction, volume, members, figures) for direction in Direction]
+        yield from (each.sentence for each in flows if each and each.is_reshaped)
 
 
-def aligned(
+def align(
     names: Sequence[str], rows: Sequence[Sequence[str]], least: Mapping[str, int], name_width: int
 ) -> Iterator[str]:
     """Names to the left, numbers to the right; the first row are the heads."""

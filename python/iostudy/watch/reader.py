@@ -1,4 +1,4 @@
-"""The counters from one look to the next, however long somebody looks."""
+"""Reader of counters from sample to sample, with bounded memory."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from iostudy import _native
 if TYPE_CHECKING:
     from iostudy.telemetry.samples import Samples
 
-MOST = 4
+MAX_COLUMNS_RATIO = 4
 """Columns, for each that has a value, beyond which another reader is opened: so few that memory and
 time stay of the size that the host needs, and so many that it is seldom done."""
 _CLOCK = "clock.boottime_ns"
 _NANOSECONDS = 1e9
-_ADDED_UP = ("workload.", "foreign.")
+_ACCUMULATED = ("workload.", "foreign.")
 """Columns that are no counters of the kernel: a reader adds them up from when it was opened."""
 
 
@@ -43,11 +43,11 @@ class Reader:
         # Not at the top: numpy is slow to load, and the first sample need not wait for it.
         from iostudy.telemetry.samples import Samples
 
-        samples = Samples.of(native)
+        samples = Samples.from_native(native)
         if self._before is not None:
-            samples, self._before = _joined(self._before, samples), None
+            samples, self._before = _join(self._before, samples), None
         # Only when processes have just been scanned, so that what they did since is not lost.
-        if len(native.names) > MOST * len(samples.columns) and is_scanned(samples):
+        if len(native.names) > MAX_COLUMNS_RATIO * len(samples.columns) and has_processes(samples):
             self._native, self._before = self._opened(), samples
         return samples
 
@@ -59,13 +59,13 @@ class Reader:
         return reader
 
 
-def is_scanned(samples: Samples) -> bool:
+def has_processes(samples: Samples) -> bool:
     """Whether the last sample has the processes."""
     used = samples.group("foreign").get("cpu_us")
     return used is not None and isfinite(used[-1])
 
 
-def _joined(before: Samples, after: Samples) -> Samples:
+def _join(before: Samples, after: Samples) -> Samples:
     """``after``, but from the last of ``before`` on, which another reader took just before it."""
     import numpy as np
 
@@ -74,7 +74,7 @@ def _joined(before: Samples, after: Samples) -> Samples:
     gap = (after.columns[_CLOCK][0] - before.columns[_CLOCK][-1]) / _NANOSECONDS
     columns = dict(after.columns)
     for name, values in after.columns.items():
-        if not name.startswith(_ADDED_UP):
+        if not name.startswith(_ACCUMULATED):
             first = before.columns[name][-1] if name in before.columns else np.nan
             columns[name] = np.concatenate(([first], values[1:]))
     return Samples(np.concatenate(([0.0], after.seconds[1:] + gap)), columns, after.processes)

@@ -1,4 +1,4 @@
-"""The rows of the live view: their figures, their order, and what was before (pure)."""
+"""Rows of the live view: figures, order and history (pure)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import inf
 
 from iostudy.telemetry.summary import Figures
-from iostudy.watch.chosen import Named
+from iostudy.watch.device_selection import WatchedDevice
 from iostudy.watch.live import Reading
 
 DEVICE = "Device"
@@ -34,7 +34,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class View:
-    """How somebody wants to see it.
+    """View options of the user.
 
     ``sorted_by`` is one of COLUMNS or DEVICE; ``matching`` a part of the names to be shown, in any
     case. ``as_tree`` has members below their volume, but for those that are ``folded``.
@@ -53,19 +53,19 @@ class Row:
     """A device in the place where it stands; ``figures`` are empty if it has only just come."""
 
     path: Path
-    device: Named
+    device: WatchedDevice
     figures: Figures
     has_members: bool
     is_folded: bool
 
     @property
     def depth(self) -> int:
-        """How many volumes stand above it."""
+        """Number of volumes above it."""
         return len(self.path) - 1
 
 
-def rows(reading: Reading, view: View) -> tuple[Row, ...]:
-    """What is to be shown, from the top."""
+def build_rows(reading: Reading, view: View) -> tuple[Row, ...]:
+    """Return the visible rows from the top."""
     return tuple(_Table(reading, view).rows())
 
 
@@ -79,8 +79,8 @@ class History:
 
     def add(self, reading: Reading) -> None:
         """Keep one more, and give up the oldest if there are too many."""
-        self._past.append(reading.seen.devices)
-        self._values.append(_values(reading.seen.devices, self._figure))
+        self._past.append(reading.summary.devices)
+        self._values.append(_values(reading.summary.devices, self._figure))
 
     def of(self, device: str, figure: str, length: int) -> tuple[float | None, ...]:
         """The last values of a figure, the newest last; None where the device was not there."""
@@ -88,7 +88,7 @@ class History:
         return tuple([values.get(device) for values in list(past)[max(0, len(past) - length) :]])
 
     def scale(self, figure: str) -> float:
-        """What a full bar stands for: 100 of a percentage, else the most that any device had."""
+        """Value of a full bar: 100 for a percentage, else the maximum over all devices."""
         if figure.startswith(_PERCENT):
             return _FULL_PERCENT
         values = (value for values in self._of_all(figure) for value in values.values())
@@ -123,7 +123,7 @@ def next_sorting(view: View, column: str) -> tuple[str, bool]:
     return column, True
 
 
-def beside(column: str, steps: int) -> str:
+def adjacent_column(column: str, steps: int) -> str:
     """The column that many places to the right, round about."""
     places = (DEVICE, *COLUMNS)
     return places[(places.index(column) + steps) % len(places)]
@@ -141,7 +141,7 @@ class _Table:
 
     def __init__(self, reading: Reading, view: View) -> None:
         self._reading, self._devices, self._view = reading, reading.devices, view
-        self._figures = reading.seen.devices
+        self._figures = reading.summary.devices
 
     def rows(self) -> Iterator[Row]:
         if not self._view.as_tree:
@@ -177,6 +177,6 @@ class _Table:
         last = sign * inf
         return sorted(names, key=lambda name: sign * self._figures.get(name, {}).get(by, last))
 
-    def _matches(self, device: Named) -> bool:
+    def _matches(self, device: WatchedDevice) -> bool:
         wanted = self._view.matching.lower()
-        return wanted in device.name.lower() or wanted in device.called.lower()
+        return wanted in device.name.lower() or wanted in device.label.lower()

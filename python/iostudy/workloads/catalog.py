@@ -1,4 +1,4 @@
-"""Every workload there is, by name."""
+"""Catalogue of all workloads by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a workload is: one value that yields schema, documentation, command line and report."""
+"""Definition of a workload: the source of its schema, documentation, options and report."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _joined(values: tuple[Any, ...]) -> str | list[str]:
     return ", ".join(texts) if is_text else texts
 
 
-Listed = Annotated[
+TextList = Annotated[
     tuple[T, ...],
     BeforeValidator(_split),
     PlainSerializer(_joined, when_used="json"),
@@ -208,7 +208,7 @@ def _nothing() -> None:
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """What one run gives: figures by name, and what stands behind them.
 
     ``latencies`` are histograms by operation (``read``); ``notes`` tell what the run did otherwise
@@ -230,7 +230,7 @@ Tick = Callable[[int], bool]
 """Told several times a second what is done so far, in bytes or operations; False: stop now."""
 
 
-def go_on(_: int) -> bool:
+def continue_run(_: int) -> bool:
     """The tick of whoever waits to the end."""
     return True
 
@@ -247,7 +247,7 @@ class Place:
 
     directory: Path
     seed: int
-    tick: Tick = go_on
+    tick: Tick = continue_run
     hadoop: Client | None = None
     disks: Mapping[str, Path] = field(default_factory=dict)
 
@@ -303,7 +303,7 @@ class Workload(ABC):
         return
 
     @abstractmethod
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry it out once. Raises WorkloadError, never a partial figure.
 
         WorkloadStoppedError if ``place.tick`` asked for that.
@@ -344,9 +344,9 @@ class WorkloadDefinition:
     make: Callable[[Any], Workload]
     example: Mapping[str, Any]
     part_figures: Callable[[Any], tuple[Figure, ...]] = lambda _: ()
-    at_once: tuple[str, ...] = ()
-    requests_at_once: Callable[[Any], int | None] = lambda _: None
-    one_by_one: Callable[[Any], tuple[SerialResource, ...]] = lambda _: ()
+    concurrency_options: tuple[str, ...] = ()
+    count_requests: Callable[[Any], int | None] = lambda _: None
+    serial_resources: Callable[[Any], tuple[SerialResource, ...]] = lambda _: ()
     spins: Callable[[Any], bool] = lambda _: False
     measured_seconds: str = ""
     ticks_bytes: bool = False
@@ -360,15 +360,15 @@ class WorkloadDefinition:
 
     def concurrency(self, options: BaseModel) -> int | None:
         """How many requests a run has under way at most; None where its options do not tell."""
-        if not self.at_once:
-            return self.requests_at_once(options)
-        return math.prod(int(getattr(options, name)) for name in self.at_once)
+        if not self.concurrency_options:
+            return self.count_requests(options)
+        return math.prod(int(getattr(options, name)) for name in self.concurrency_options)
 
     def figure(self, name: str, options: BaseModel) -> Figure:
         """The figure of that name; KeyError if there is none."""
         return {figure.name: figure for figure in self.figures(options)}[name]
 
 
-def always(*figures: Figure) -> Callable[[Any], tuple[Figure, ...]]:
+def fixed_figures(*figures: Figure) -> Callable[[Any], tuple[Figure, ...]]:
     """The same figures whatever the options are."""
     return lambda _: figures

@@ -1,4 +1,4 @@
-"""Directories beside the target that a user names for a workload's files."""
+"""Directories outside the target that a user names for the files of a workload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import Listed
+from iostudy.workloads.definition import TextList
 
 _NAME_BYTES = 8
 
@@ -26,12 +26,12 @@ def absolute(path: Path) -> Path:
 def _each_once(paths: tuple[Path, ...]) -> tuple[Path, ...]:
     # Also by way of a link or .. it is the same: what is in it would be in one folder.
     if len({os.path.realpath(each) for each in paths}) < len(paths):
-        raise ValueError("a directory stands twice; name each once")
+        raise ValueError("a directory occurs twice; name each once")
     return paths
 
 
 Directories = Annotated[
-    Listed[Annotated[Path, AfterValidator(absolute)]], AfterValidator(_each_once)
+    TextList[Annotated[Path, AfterValidator(absolute)]], AfterValidator(_each_once)
 ]
 """Absolute paths, each once: ``[/disk1/scratch, /disk2/scratch]``."""
 
@@ -49,7 +49,7 @@ def refuse_unfit(directories: Iterable[Path], purpose: str) -> None:
     """
     for directory in directories:
         if not directory.is_dir():
-            found = "that is no directory" if directory.exists() else "there is nothing there"
+            found = "it is not a directory" if directory.exists() else "it does not exist"
             remedy = "create it, or name another one"
         elif not os.access(directory, os.W_OK | os.X_OK, effective_ids=True):
             found = "it cannot be written to"

@@ -1,4 +1,4 @@
-"""Several workloads at the same time as one: what a neighbour does to the one in question."""
+"""Workload that runs several workloads at the same time, to measure their interference."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from pydantic import (
 )
 
 from iostudy.errors import WorkloadStoppedError
+from iostudy.workloads.aggregation import average_rounds, combine_workloads
+from iostudy.workloads.concurrent_runs import ConcurrentRun, overlap_share, run_concurrently
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
-    Measured,
+    Measurement,
     Options,
     Place,
     Tick,
     Workload,
     WorkloadDefinition,
-    go_on,
+    continue_run,
 )
-from iostudy.workloads.folder import remove
-from iostudy.workloads.page_cache import forget
-from iostudy.workloads.rounds import beside, mean_of
-from iostudy.workloads.together import Player, common_share, play_together
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.page_cache import drop_folder
 
 NAME = "mix"
 OVERLAP = "overlap"
@@ -122,7 +122,7 @@ class MixMember:
     definition: WorkloadDefinition
     workload: Workload
 
-    def place(self, place: Place, tick: Tick = go_on) -> Place:
+    def place(self, place: Place, tick: Tick = continue_run) -> Place:
         """Its own folder, and a seed that no other member has."""
         digest = hashlib.blake2b(f"{place.seed} {self.label}".encode(), digest_size=_SEED_BYTES)
         seed = int.from_bytes(digest.digest()) >> 1  # 63 bits, as that of a study
@@ -142,7 +142,7 @@ class MixMember:
         own = self.place(place)
         self.workload.reset(own)
         if self.workload.reads():
-            forget(own.directory)
+            drop_folder(own.directory)
 
     def clean(self, place: Place) -> None:
         """Let it remove its files, then its folder with whatever it has left."""
@@ -153,7 +153,7 @@ class MixMember:
             finally:
                 remove(own.directory)
 
-    def moved(self, player: Player) -> float | None:
+    def moved(self, player: ConcurrentRun) -> float | None:
         """The bytes of all its rounds, the one that was cut off included; None: unknown."""
         told = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
         if player.cut_off is not None:
@@ -161,11 +161,11 @@ class MixMember:
         moved = math.fsum(told)
         return None if math.isnan(moved) else moved
 
-    def player(self, place: Place) -> Player:
+    def player(self, place: Place) -> ConcurrentRun:
         """It as one that runs with others."""
-        return Player(run=partial(self.run, place), renew=partial(self.renew, place))
+        return ConcurrentRun(run=partial(self.run, place), renew=partial(self.renew, place))
 
-    def run(self, place: Place, tick: Tick) -> Measured:
+    def run(self, place: Place, tick: Tick) -> Measurement:
         """Carry out a round, and verify it: the next one begins with nothing of it left."""
         measured = self.workload.run(self.place(place, tick))
         measured.verify()
@@ -228,11 +228,11 @@ class Mix(Workload):
         for member in self.members:
             member.workload.reset(member.place(place))
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry out all members at the same time."""
         players = {member.label: member.player(place) for member in self.members}
         first, *others = players.values()
-        if not play_together(first, others, place.tick, repeat_others=self.repeats):
+        if not run_concurrently(first, others, place.tick, repeat_others=self.repeats):
             raise WorkloadStoppedError(
                 "to run several workloads at the same time", where=str(place.directory)
             )
@@ -244,22 +244,26 @@ class Mix(Workload):
             for member in self.members:
                 cleaning.callback(member.clean, place)
 
-    def _measured(self, players: Mapping[str, Player]) -> Measured:
+    def _measured(self, players: Mapping[str, ConcurrentRun]) -> Measurement:
         first, *others = players.values()
         until = first.rounds[0].ended if self.repeats else math.inf
         counted = {
             label: [each.measured for each in player.rounds if each.ended <= until]
             for label, player in players.items()
         }
-        told = beside({label: mean_of(rounds) for label, rounds in counted.items()})
-        own = {OVERLAP: 100 * common_share(first, others)}
+        told = combine_workloads(
+            {label: average_rounds(rounds) for label, rounds in counted.items()}
+        )
+        own = {OVERLAP: 100 * overlap_share(first, others)}
         if self.repeats:
             own |= {f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]}
         moved, notes = self._moved(players)
         notes += tuple(_without_figures(label) for label, rounds in counted.items() if not rounds)
         return replace(told, figures={**told.figures, **own, **moved}, notes=told.notes + notes)
 
-    def _moved(self, players: Mapping[str, Player]) -> tuple[dict[str, float], tuple[str, ...]]:
+    def _moved(
+        self, players: Mapping[str, ConcurrentRun]
+    ) -> tuple[dict[str, float], tuple[str, ...]]:
         """The bytes of all, if each can tell them; else a note of who cannot."""
         moved = {member.label: member.moved(players[member.label]) for member in self.members}
         unknown = [label for label, known in moved.items() if known is None]
@@ -339,7 +343,7 @@ def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
     return WorkloadDefinition(
         name=NAME,
         models="users of the same storage at the same time: what a neighbour does to the first. "
-        "So it is on a shared /home; what the first does to the neighbour is told as well",
+        "So it is on a shared /home; the effect of the first on the neighbour is reported as well",
         not_modelled="processes and hosts of their own: all members are threads of this process, "
         "so that a member which computes in Python slows the others' Python down, though not their "
         "I/O loops; shares and limits of users, which a cgroup would set",

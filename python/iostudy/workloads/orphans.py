@@ -1,4 +1,4 @@
-"""Adoption of the processes that a dead guard leaves, so that they can be killed.
+"""Adoption and killing of processes that a dead guard leaves behind.
 
 A guard is the reaper of all that its program starts. Should it be killed, the kernel gives its
 children to the next reaper above: to iostudy, while this module makes it one (prctl(2),
@@ -24,7 +24,7 @@ _LOOK_EVERY_SECONDS = 0.005
 
 
 @dataclass
-class _Family:
+class _OwnProcesses:
     """Whom this process has started itself, and how many runs need it as a reaper.
 
     To be a reaper is an attribute of the process, not of a thread; the runs of a mix share it.
@@ -40,29 +40,29 @@ class _Family:
             guard.set_subreaper(on=self.runs > 0)
 
 
-_family = _Family()
+_own_processes = _OwnProcesses()
 
 
 @contextmanager
-def started(
+def start_process(
     arguments: Sequence[str | os.PathLike[str]], **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a session of its own that is no orphan while the context is open.
 
     ``options`` are those of subprocess.Popen, which also says what is raised.
     """
-    with _family.lock:
+    with _own_processes.lock:
         process = subprocess.Popen(arguments, start_new_session=True, **options)
-        _family.own.add(process.pid)
+        _own_processes.own.add(process.pid)
     try:
         with process:
             yield process
     finally:
-        _family.own.discard(process.pid)
+        _own_processes.own.discard(process.pid)
 
 
 @dataclass(frozen=True)
-class Orphanage:
+class AdoptedProcesses:
     """What iostudy has adopted since its own children had these ``sessions``.
 
     Each program has a session of its own, and no process can enter another one (setsid(2)). So who
@@ -89,18 +89,18 @@ class Orphanage:
         return len(killed)
 
     def _orphans(self) -> set[int]:
-        with _family.lock:
-            known = self.sessions | _family.own
+        with _own_processes.lock:
+            known = self.sessions | _own_processes.own
             return {child.pid for child in guard.children() if child.session not in known}
 
 
 @contextmanager
-def adopting() -> Iterator[Orphanage]:
+def adopt_orphans() -> Iterator[AdoptedProcesses]:
     """Be the reaper for as long as the context is open."""
-    with _family.lock:
-        sessions = {child.session for child in guard.children()} - _family.own
-    _family.change_runs(1)
+    with _own_processes.lock:
+        sessions = {child.session for child in guard.children()} - _own_processes.own
+    _own_processes.change_runs(1)
     try:
-        yield Orphanage(frozenset({os.getsid(0), *sessions}))
+        yield AdoptedProcesses(frozenset({os.getsid(0), *sessions}))
     finally:
-        _family.change_runs(-1)
+        _own_processes.change_runs(-1)

@@ -1,4 +1,4 @@
-"""Takes files out of the page cache, without rights and without harm to those of others."""
+"""Drops single files from the page cache without root."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def forget(directory: Path) -> None:
+def drop_folder(directory: Path) -> None:
     """Drop the page cache of every file below ``directory``, by posix_fadvise(2).
 
     The kernel heeds it for clean pages only. Symbolic links are not followed.
@@ -17,10 +17,10 @@ def forget(directory: Path) -> None:
             path = Path(folder, name)
             if path.is_file() and not path.is_symlink():
                 with suppress(FileNotFoundError):  # a DataNode moves its files about
-                    forget_file(path)
+                    drop_file(path)
 
 
-def forget_file(path: Path) -> None:
+def drop_file(path: Path) -> None:
     """Drop the page cache of one file."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

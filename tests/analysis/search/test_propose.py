@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
-from iostudy.analysis.search.propose import hypercube, propose
+from iostudy.analysis.search.propose import latin_hypercube, propose
 from iostudy.analysis.search.space import Choices, Condition, Parameter, Point, Range, Space
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True, step=4))
@@ -22,7 +22,7 @@ def measured(point: Point, value: float, blocks: int = 8) -> CandidateResult:
 
 
 def test_a_hypercube_is_spread_evenly_along_each_parameter_also_where_few_have_it():
-    points = hypercube(SPACE, 12, seed=5)
+    points = latin_hypercube(SPACE, 12, seed=5)
     assert Counter(point["scheduler"] for point in points) == {"none": 4, "bfq": 4, "kyber": 4}
     idle = sorted(int(point["slice_idle"]) for point in points if "slice_idle" in point)
     assert len(idle) == 4
@@ -67,7 +67,7 @@ def test_a_space_is_used_up_and_no_point_comes_twice(step: int):
 
 
 def test_chance_finds_what_is_left_of_a_space_too_large_to_list(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("iostudy.analysis.search.propose.LISTED", 10)
+    monkeypatch.setattr("iostudy.analysis.search.propose.MAX_ENUMERATED_POINTS", 10)
     space = Space((Parameter("a", Range(1, 40)),))
     seen = [measured({"a": str(value)}, 0.1) for value in range(1, 37)]
     left = propose(space, seen, 9, 1, SearchPolicy(first=2, slots=4))
@@ -89,14 +89,14 @@ def test_proposals_gather_where_it_is_good():
 
 def test_a_lucky_block_leads_less_than_a_steady_advantage():
     """Of two equally good estimates the one of more blocks is told as the better one."""
-    from iostudy.analysis.search.propose import _replayed
+    from iostudy.analysis.search.propose import _past_trials
 
-    points = hypercube(SPACE, 6, seed=5)
+    points = latin_hypercube(SPACE, 6, seed=5)
     lucky = CandidateResult(points[0], (np.array([0.3]),))
     steady = measured(points[1], 0.3)
     rest = [measured(point, -0.1 * i) for i, point in enumerate(points[2:])]
     noisy = CandidateResult(points[5], (np.array([0.5, -0.5, 0.4, -0.4]),))
-    told = [trial.value for trial in _replayed(SPACE, [lucky, steady, noisy, *rest], RULES)]
+    told = [trial.value for trial in _past_trials(SPACE, [lucky, steady, noisy, *rest], RULES)]
     assert told[0] < told[1] < 0.3
 
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
-from iostudy.analysis.search.propose import hypercube
-from iostudy.analysis.search.response import Curve, Response, response
+from iostudy.analysis.search.propose import latin_hypercube
+from iostudy.analysis.search.response import MainEffectCurve, ResponseModel, estimate_response
 from iostudy.analysis.search.space import Choices, Condition, Parameter, Point, Range, Space
 
 READ_AHEAD = Parameter("read_ahead_kb", Range(1024, 32768, log=True))
@@ -37,26 +37,26 @@ def seen(
     blocks = 8
     default = noise * draw.normal(size=blocks)
     found = []
-    for index, point in enumerate(hypercube(SPACE, candidates, seed=1)):
+    for index, point in enumerate(latin_hypercube(SPACE, candidates, seed=1)):
         own = surface(point) + noise * draw.normal(size=blocks) - default
         own[[2, 4, 8][index % 3] :] = np.nan
         found.append(CandidateResult(point, (own,)))
     return found
 
 
-def curve(found: Response | None, name: str) -> Curve:
+def curve(found: ResponseModel | None, name: str) -> MainEffectCurve:
     assert found is not None
     return next(each for each in found.curves if each.parameter == name)
 
 
 @pytest.fixture(scope="module")
-def found() -> Response:
-    told = response(SPACE, seen(peak, 40), RULES, seed=1)
+def found() -> ResponseModel:
+    told = estimate_response(SPACE, seen(peak, 40), RULES, seed=1)
     assert told is not None
     return told
 
 
-def test_a_curve_has_its_optimum_where_it_is(found: Response):
+def test_a_curve_has_its_optimum_where_it_is(found: ResponseModel):
     read_ahead = curve(found, "read_ahead_kb")
     best = read_ahead.values[int(np.argmax(read_ahead.effect))]
     assert READ_AHEAD.domain.share(best) == pytest.approx(0.6, abs=0.12)
@@ -64,7 +64,7 @@ def test_a_curve_has_its_optimum_where_it_is(found: Response):
     assert read_ahead.values[-1] == "32768"
 
 
-def test_a_curve_is_over_the_default_and_holds_the_truth(found: Response):
+def test_a_curve_is_over_the_default_and_holds_the_truth(found: ResponseModel):
     read_ahead = curve(found, "read_ahead_kb")
     places = np.array([READ_AHEAD.domain.share(value) for value in read_ahead.values])
     truth = -0.4 * (places - 0.6) ** 2 + 0.1 / 3
@@ -73,19 +73,19 @@ def test_a_curve_is_over_the_default_and_holds_the_truth(found: Response):
     assert (read_ahead.high - read_ahead.low).max() < 0.1
 
 
-def test_names_have_their_own_levels(found: Response):
+def test_names_have_their_own_levels(found: ResponseModel):
     scheduler = curve(found, "scheduler")
     assert scheduler.values == ("none", "bfq", "kyber")
     assert scheduler.low[1] > max(scheduler.high[0], scheduler.high[2])
 
 
-def test_a_conditional_parameter_is_told_where_it_is(found: Response):
+def test_a_conditional_parameter_is_told_where_it_is(found: ResponseModel):
     idle, scheduler = curve(found, "slice_idle"), curve(found, "scheduler")
     assert idle.effect.mean() == pytest.approx(scheduler.effect[1], abs=0.01)
     assert idle.effect[-1] - idle.effect[0] == pytest.approx(0.1, abs=0.05)
 
 
-def test_importance_is_that_of_the_variance(found: Response):
+def test_importance_is_that_of_the_variance(found: ResponseModel):
     shares = {each.parameter: each for each in found.importance}
     assert set(shares) == {"scheduler", "slice_idle", "read_ahead_kb", "nr_requests", None}
     # Variances over the space: 0.1^2 * 2/9, 0.4^2 * var((x - 0.6)^2), (0.1^2 / 12) / 3 and 0.
@@ -96,14 +96,14 @@ def test_importance_is_that_of_the_variance(found: Response):
 
 
 def test_where_nothing_matters_no_importance_is_told():
-    flat = response(SPACE, seen(lambda _: 0.0, 24, noise=0.06), RULES, seed=1)
+    flat = estimate_response(SPACE, seen(lambda _: 0.0, 24, noise=0.06), RULES, seed=1)
     assert flat is not None
     assert flat.importance == ()
     assert all((each.low <= 0).all() and (each.high >= 0).all() for each in flat.curves)
 
 
-def test_less_known_is_less_sure(found: Response):
-    vague = response(SPACE, seen(peak, 16, noise=0.06), RULES, seed=1)
+def test_less_known_is_less_sure(found: ResponseModel):
+    vague = estimate_response(SPACE, seen(peak, 16, noise=0.06), RULES, seed=1)
     wide, narrow = curve(vague, "read_ahead_kb"), curve(found, "read_ahead_kb")
     assert (wide.high - wide.low).mean() > 2 * (narrow.high - narrow.low).mean()
 
@@ -112,7 +112,7 @@ def test_an_interaction_is_no_main_effect():
     def crossed(point: Point) -> float:
         return 0.4 * (share(READ_AHEAD, point) - 0.5) * (share(REQUESTS, point) - 0.5)
 
-    told = response(SPACE, seen(crossed, 40, noise=0.01), RULES, seed=1)
+    told = estimate_response(SPACE, seen(crossed, 40, noise=0.01), RULES, seed=1)
     assert told is not None
     shares = {each.parameter: each.share for each in told.importance}
     assert shares[None] > 0.6
@@ -120,15 +120,15 @@ def test_an_interaction_is_no_main_effect():
 
 def test_too_few_candidates_tell_nothing():
     many = seen(peak, 40)
-    assert response(SPACE, many[:11], RULES, seed=1) is None
-    assert response(SPACE, [], RULES, seed=1) is None
+    assert estimate_response(SPACE, many[:11], RULES, seed=1) is None
+    assert estimate_response(SPACE, [], RULES, seed=1) is None
     alike = [replace(each, point=many[0].point) for each in many]
-    assert response(SPACE, alike, RULES, seed=1) is None
+    assert estimate_response(SPACE, alike, RULES, seed=1) is None
 
 
 def test_without_a_noise_nothing_is_told():
     once = [replace(each, ratios=(each.ratios[0][:1],)) for each in seen(peak, 40)]
-    assert response(SPACE, once, RULES, seed=1) is None
+    assert estimate_response(SPACE, once, RULES, seed=1) is None
 
 
 def test_what_was_refused_is_no_candidate():
@@ -137,7 +137,7 @@ def test_what_was_refused_is_no_candidate():
         CandidateResult(each.point, (np.array([5.0]),), refused=True)
         for each in seen(peak, 20)[14:]
     ]
-    told = response(SPACE, [*many, *refused], RULES, seed=1)
+    told = estimate_response(SPACE, [*many, *refused], RULES, seed=1)
     assert told is not None
     assert told.candidates == 14
 
@@ -146,19 +146,19 @@ def test_a_single_parameter_has_no_interaction():
     space = Space((READ_AHEAD,))
     points = [{"read_ahead_kb": str(1024 + 3000 * step)} for step in range(10)]
     many = [replace(each, point=own) for each, own in zip(seen(peak, 10), points, strict=True)]
-    told = response(space, many, RULES, seed=1)
+    told = estimate_response(space, many, RULES, seed=1)
     assert told is not None
     assert len(told.importance) <= 1
 
 
-def test_the_same_arguments_give_the_same_answer(found: Response):
-    again = response(SPACE, seen(peak, 40), RULES, seed=1)
+def test_the_same_arguments_give_the_same_answer(found: ResponseModel):
+    again = estimate_response(SPACE, seen(peak, 40), RULES, seed=1)
     assert again is not None
     assert again.importance == found.importance
 
 
 def test_figures_that_never_vary_are_flat_and_nothing_matters():
-    told = response(SPACE, seen(lambda _point: 0.0, 40, noise=0.0), RULES, seed=1)
+    told = estimate_response(SPACE, seen(lambda _point: 0.0, 40, noise=0.0), RULES, seed=1)
     assert told is not None
     assert told.importance == ()
     scheduler = curve(told, "scheduler")

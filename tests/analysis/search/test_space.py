@@ -94,7 +94,7 @@ def test_a_point_has_one_form():
 @pytest.mark.parametrize(
     ("parameters", "wrong"),
     [
-        ((READ_AHEAD, READ_AHEAD), "read_ahead_kb is there twice"),
+        ((READ_AHEAD, READ_AHEAD), "read_ahead_kb appears twice"),
         ((SLICE, SCHEDULER), "slice_idle depends on scheduler, no earlier choice"),
         (
             (SCHEDULER, Parameter("x", Range(1, 2), Condition("scheduler", ("cfq",)))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.conf.reserved import explain_reserved
 
 CLUSTER, OWN, OPTION = "which cluster", "iostudy itself gives it", "the workloads themselves"
 SECURITY, ADDRESS, FILES = "it concerns security", "it is an address", "a place for files"
@@ -51,7 +51,7 @@ SECURITY, ADDRESS, FILES = "it concerns security", "it is an address", "a place 
     ],
 )
 def test_what_would_not_be_the_cluster_that_is_meant(name, why):
-    assert why in reserved(name)
+    assert why in explain_reserved(name)
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_what_would_not_be_the_cluster_that_is_meant(name, why):
     ],
 )
 def test_what_a_study_may_give(name):
-    assert reserved(name) == ""
+    assert explain_reserved(name) == ""

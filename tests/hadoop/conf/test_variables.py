@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from iostudy.hadoop.conf.variables import resolved
+from iostudy.hadoop.conf.variables import resolve_variables
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ from iostudy.hadoop.conf.variables import resolved
 )
 def test_variables_are_replaced_as_hadoop_does(value: str, expected: str) -> None:
     properties = {"host": "nn", "port": "8020", "both": "${host}:${port}", "asked": value}
-    assert resolved(properties, {"HOME": "/home/me", "EMPTY": ""})["asked"] == expected
+    assert resolve_variables(properties, {"HOME": "/home/me", "EMPTY": ""})["asked"] == expected
 
 
 def test_variables_that_name_each_other_come_to_an_end() -> None:
-    assert "${" in resolved({"a": "${b}", "b": "${a}"}, {})["a"]
+    assert "${" in resolve_variables({"a": "${b}", "b": "${a}"}, {})["a"]

@@ -14,7 +14,7 @@ import pytest
 from iostudy.errors import ClusterError, UsageError
 from iostudy.hadoop.conf.configuration import Configuration, SiteFile
 from iostudy.hadoop.existing import cluster as existing
-from iostudy.hadoop.existing import reach
+from iostudy.hadoop.existing import reachability
 from iostudy.hadoop.existing.cluster import ExistingCluster, find
 from iostudy.hadoop.software import artifacts, java
 from iostudy.hadoop.software.artifacts import Distribution
@@ -43,7 +43,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
         return Distribution(version or "3.3.6", "/lib/*", "here")
 
     monkeypatch.setattr(artifacts, "distribution", distribution)
-    monkeypatch.setattr(java, "find", lambda *_: Java(Path("/java"), "17", ("--add-opens", "x")))
+    monkeypatch.setattr(
+        java, "find_java", lambda *_: Java(Path("/java"), "17", ("--add-opens", "x"))
+    )
     return versions
 
 
@@ -123,7 +125,7 @@ def test_kerberos_without_a_ticket_is_told_before_any_java(
     def none(_: object) -> None:
         raise ClusterError("a ticket", found="none", where="cache", remedy="kinit")
 
-    monkeypatch.setattr(reach, "require_ticket", none)
+    monkeypatch.setattr(reachability, "require_ticket", none)
     with pytest.raises(ClusterError, match="kinit"):
         cluster(**{"hadoop.security.authentication": "Kerberos"})
     assert asked == []

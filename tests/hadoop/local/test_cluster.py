@@ -16,7 +16,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from iostudy.errors import ClusterError, TargetError, UsageError
-from iostudy.hadoop.local import addresses, kept, processes
+from iostudy.hadoop.local import persistence, port_assignment, processes
 from iostudy.hadoop.local.cluster import LocalCluster
 from iostudy.hadoop.local.layout import Role
 from tests.hadoop import webhdfs
@@ -100,7 +100,7 @@ def test_a_daemon_s_property_and_heap_hold_after_a_restart_and_a_deadly_one_is_t
     with pytest.raises(ClusterError, match="seven") as caught:
         cluster.configured({name: "seven"}, restart=True)
     assert "datanode" in caught.value.wanted
-    assert not processes.find(cluster.layout.identity)
+    assert not processes.find_processes(cluster.layout.identity)
     cluster.configured({}, restart=False)
     assert cluster.read_back(tuple(properties)) == {name: "10", "datanode.heap": "512m"}
 
@@ -215,7 +215,7 @@ def test_a_fixed_port_that_is_taken_is_told_with_who_has_it(new_cluster):
 def test_a_port_that_is_lost_to_somebody_else_meanwhile_is_another_next_time(
     new_cluster, monkeypatch
 ):
-    choose = addresses.choose
+    choose = port_assignment.assign_ports
     told = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -226,12 +226,12 @@ def test_a_port_that_is_lost_to_somebody_else_meanwhile_is_another_next_time(
                 ports["namenode"]["dfs.namenode.rpc-address"] = port
             return ports
 
-        monkeypatch.setattr(addresses, "choose", unlucky)
+        monkeypatch.setattr(port_assignment, "assign_ports", unlucky)
         cluster = new_cluster()
         cluster.start(lambda line: told.append(line) if "port" in line else None)
         assert len(told) == 1
         cluster.verify()
-        assert kept.load(cluster.layout.home) == cluster.layout
+        assert persistence.load(cluster.layout.home) == cluster.layout
 
 
 def test_java_that_dies_at_once_is_told_by_what_it_said(new_cluster):
@@ -240,7 +240,7 @@ def test_java_that_dies_at_once_is_told_by_what_it_said(new_cluster):
     cluster = LocalCluster(dataclasses.replace(cluster.layout, java=java))
     with pytest.raises(ClusterError, match="Unrecognized VM option 'NoSuchOption'"):
         cluster.start()
-    assert not processes.find(cluster.layout.identity)
+    assert not processes.find_processes(cluster.layout.identity)
     cluster.stop()
 
 
@@ -301,7 +301,7 @@ def test_a_namenode_without_room_is_told_and_not_waited_for(new_cluster, tmp_pat
         with pytest.raises(ClusterError, match="stays in safe mode") as caught:
             cluster.start()
         assert str(small) in caught.value.where
-        assert not processes.find(cluster.layout.identity)
+        assert not processes.find_processes(cluster.layout.identity)
         cluster.stop()
         assert not list(small.iterdir())
 
@@ -322,12 +322,12 @@ def test_what_a_killed_start_has_left_is_ended_by_another_process(new_cluster):
     starting = subprocess.Popen([sys.executable, "-c", SCRIPT], stdin=subprocess.PIPE)
     starting.communicate_input = starting.stdin.write(TypeAdapter(type(layout)).dump_json(layout))
     starting.stdin.close()
-    wait_until(lambda: len(processes.find(layout.identity)) >= 2, seconds=30)
+    wait_until(lambda: len(processes.find_processes(layout.identity)) >= 2, seconds=30)
     starting.kill()
     starting.wait()
-    assert len(processes.find(layout.identity)) >= 2
+    assert len(processes.find_processes(layout.identity)) >= 2
     LocalCluster.attach(layout.home).stop()
-    assert not processes.find(layout.identity)
+    assert not processes.find_processes(layout.identity)
     assert not list(layout.storage.iterdir())
     with pytest.raises(ClusterError, match="there is none"):
         LocalCluster.attach(layout.home)
@@ -358,10 +358,10 @@ def test_on_yarn_containers_are_the_cluster_s_and_end_with_it_in_mid_job(new_clu
             assert time.monotonic() - began < 20
         finally:
             job.kill()
-    assert not processes.find(identity)
+    assert not processes.find_processes(identity)
     assert not list(cluster.layout.storage.iterdir())
 
 
 def containers(identity):
-    found = [each for each in processes.find(identity) if not each.daemon]
+    found = [each for each in processes.find_processes(identity) if not each.daemon]
     return [" ".join(each.arguments()) for each in found]

@@ -37,4 +37,4 @@ def test_of_a_large_log_only_the_end_is_read(tmp_path):
 
 def test_one_without_a_log_is_told_all_the_same(tmp_path):
     cluster = replace(layout(), home=tmp_path)
-    assert "it has logged nothing" in str(daemon.died(cluster, "datanode0"))
+    assert "it has logged nothing" in str(daemon.describe_exit(cluster, "datanode0"))

@@ -9,7 +9,7 @@ import pytest
 
 from iostudy.errors import UsageError
 from iostudy.hadoop.conf import folder
-from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.hadoop.local import defaults
 from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Daemon, Role
 from tests.hadoop.clusters import GIB, layout
@@ -19,35 +19,35 @@ DATANODE, NODEMANAGER = Daemon(Role.DATANODE), Daemon(Role.NODEMANAGER)
 
 @pytest.mark.parametrize(("datanodes", "replicas"), [(1, "1"), (2, "2"), (3, "3"), (5, "3")])
 def test_no_more_replicas_than_datanodes(datanodes, replicas):
-    assert defaults.of_jobs(layout(datanodes=datanodes), {})["dfs.replication"] == replicas
+    assert defaults.job_properties(layout(datanodes=datanodes), {})["dfs.replication"] == replicas
 
 
 def test_the_trial_s_properties_are_over_the_spec_s_and_these_over_the_cluster_s():
     name = "dfs.heartbeat.interval"
-    assert defaults.of_jobs(layout(), {})[name] == "1"
+    assert defaults.job_properties(layout(), {})[name] == "1"
     given = layout(properties={name: "2", "namenode.heap": "2g"})
-    assert defaults.of_jobs(given, {})[name] == "2"
-    assert defaults.of_jobs(given, {name: "5", "client.heap": "1g"})[name] == "5"
-    assert defaults.of_daemon(given, NAMENODE)[name] == "2"
-    assert defaults.of_daemon(replace(given, properties={name: "5"}), NAMENODE)[name] == "5"
-    assert not [key for key in defaults.of_daemon(given, NAMENODE) if key.endswith("heap")]
-    assert not [key for key in defaults.of_jobs(given, {}) if key.endswith("heap")]
+    assert defaults.job_properties(given, {})[name] == "2"
+    assert defaults.job_properties(given, {name: "5", "client.heap": "1g"})[name] == "5"
+    assert defaults.daemon_properties(given, NAMENODE)[name] == "2"
+    assert defaults.daemon_properties(replace(given, properties={name: "5"}), NAMENODE)[name] == "5"
+    assert not [key for key in defaults.daemon_properties(given, NAMENODE) if key.endswith("heap")]
+    assert not [key for key in defaults.job_properties(given, {}) if key.endswith("heap")]
 
 
 def test_a_dead_datanode_is_noticed_in_10_to_20_s():
-    told = defaults.of_daemon(layout(), NAMENODE)
+    told = defaults.daemon_properties(layout(), NAMENODE)
     recheck = int(told["dfs.namenode.heartbeat.recheck-interval"]) / 1000
     assert 10 <= 2 * recheck + 10 * int(told["dfs.heartbeat.interval"]) <= 20
 
 
 def test_daemons_and_jobs_meet_at_the_same_addresses():
     cluster = layout(datanodes=2, yarn=True)
-    jobs = defaults.of_jobs(cluster, {})
-    namenode = defaults.of_daemon(cluster, NAMENODE)
+    jobs = defaults.job_properties(cluster, {})
+    namenode = defaults.daemon_properties(cluster, NAMENODE)
     assert jobs["fs.defaultFS"] == f"hdfs://{namenode['dfs.namenode.rpc-address']}"
-    node = defaults.of_daemon(cluster, NODEMANAGER)
+    node = defaults.daemon_properties(cluster, NODEMANAGER)
     tracker = "yarn.resourcemanager.resource-tracker.address"
-    assert node[tracker] == defaults.of_daemon(cluster, RESOURCEMANAGER)[tracker]
+    assert node[tracker] == defaults.daemon_properties(cluster, RESOURCEMANAGER)[tracker]
     assert jobs["yarn.resourcemanager.address"] == node["yarn.resourcemanager.address"]
     assert node["mapreduce.shuffle.port"].isdecimal()
 
@@ -55,41 +55,45 @@ def test_daemons_and_jobs_meet_at_the_same_addresses():
 def test_each_daemon_has_its_own_folders():
     cluster = layout(datanodes=2, yarn=True)
     for index in (0, 1):
-        datanode = defaults.of_daemon(cluster, Daemon(Role.DATANODE, index))
+        datanode = defaults.daemon_properties(cluster, Daemon(Role.DATANODE, index))
         assert datanode["dfs.datanode.data.dir"] == str(cluster.data_dirs(index)[0])
-        node = defaults.of_daemon(cluster, Daemon(Role.NODEMANAGER, index))
+        node = defaults.daemon_properties(cluster, Daemon(Role.NODEMANAGER, index))
         assert node["yarn.nodemanager.local-dirs"] == str(cluster.local_dirs(index)[0])
 
 
 def test_the_page_tells_of_every_property_that_is_not_as_hadoop_has_it():
     page = (Path(__file__).parents[3] / "docs/hadoop.md").read_text()
     for cluster in (layout(), layout(yarn=True)):
-        told = {name for each in cluster.daemons() for name in defaults.of_daemon(cluster, each)}
-        told |= defaults.of_jobs(cluster, {}).keys()
-        assert not [name for name in told if not reserved(name) and f"`{name}`" not in page]
+        told = {
+            name for each in cluster.daemons() for name in defaults.daemon_properties(cluster, each)
+        }
+        told |= defaults.job_properties(cluster, {}).keys()
+        assert not [name for name in told if not explain_reserved(name) and f"`{name}`" not in page]
 
 
 def test_a_task_has_no_second_attempt_unless_somebody_asks_for_it():
     name = "mapreduce.reduce.speculative"
     cluster = layout(yarn=True)
-    assert defaults.of_jobs(cluster, {})[name] == "false"
-    assert defaults.of_jobs(cluster, {name: "true"})[name] == "true"
+    assert defaults.job_properties(cluster, {})[name] == "false"
+    assert defaults.job_properties(cluster, {name: "true"})[name] == "true"
 
 
 def test_nothing_is_left_where_hadoop_itself_would_leave_it():
     """Its own defaults are below /tmp, the same for all clusters, and outlive each of them."""
-    staging = defaults.of_jobs(layout(), {})["mapreduce.jobtracker.staging.root.dir"]
+    staging = defaults.job_properties(layout(), {})["mapreduce.jobtracker.staging.root.dir"]
     assert staging == "/home/tmp/staging"
     cluster = layout(yarn=True)
-    told = defaults.of_daemon(cluster, RESOURCEMANAGER)["yarn.node-attribute.fs-store.root-dir"]
+    told = defaults.daemon_properties(cluster, RESOURCEMANAGER)[
+        "yarn.node-attribute.fs-store.root-dir"
+    ]
     assert told == f"file://{cluster.folders()[0]}/tmp/node-attribute"
 
 
 def test_containers_carry_the_marker_and_jobs_the_tag():
     cluster = layout(yarn=True)
-    whitelist = defaults.of_daemon(cluster, NODEMANAGER)["yarn.nodemanager.env-whitelist"]
+    whitelist = defaults.daemon_properties(cluster, NODEMANAGER)["yarn.nodemanager.env-whitelist"]
     assert "IOSTUDY_CLUSTER" in whitelist.split(",")
-    jobs = defaults.of_jobs(cluster, {})
+    jobs = defaults.job_properties(cluster, {})
     assert jobs["mapreduce.job.tags"] == "iostudy-0123456789abcdef"
     for name in ("yarn.app.mapreduce.am.admin-command-opts", "mapreduce.admin.map.child.java.opts"):
         assert jobs[name] == "--add-opens java.base/java.lang=X"
@@ -104,14 +108,14 @@ def test_a_nodemanager_has_a_container_for_each_core_and_one_for_the_master(
     cores, memory_gib, nodes, memory_mib, vcores
 ):
     cluster = layout(cores, memory_gib * GIB, datanodes=nodes, yarn=True)
-    told = defaults.of_daemon(cluster, NODEMANAGER)
+    told = defaults.daemon_properties(cluster, NODEMANAGER)
     assert told["yarn.nodemanager.resource.memory-mb"] == str(memory_mib)
     assert told["yarn.nodemanager.resource.cpu-vcores"] == str(vcores)
 
 
 def test_the_local_runner_uses_all_cores_and_has_the_heap_for_it():
     cluster = layout(cores=8)
-    jobs = defaults.of_jobs(cluster, {})
+    jobs = defaults.job_properties(cluster, {})
     assert jobs["mapreduce.framework.name"] == "local"
     assert jobs["mapreduce.local.map.tasks.maximum"] == "8"
     assert defaults.client_heap(cluster, {}) == "2560m"
@@ -123,7 +127,7 @@ def test_all_daemons_and_jobs_of_a_small_machine_fit_into_24_gib():
     cluster = layout(datanodes=3, yarn=True)
     heaps = [defaults.heap(cluster, {}, daemon.role) for daemon in cluster.daemons()]
     mib = sum(int(each[:-1]) * (1024 if each.endswith("g") else 1) for each in heaps)
-    node = defaults.of_daemon(cluster, NODEMANAGER)
+    node = defaults.daemon_properties(cluster, NODEMANAGER)
     containers = 3 * int(node["yarn.nodemanager.resource.memory-mb"])
     assert mib + containers + 512 < 16 * 1024
 

@@ -15,6 +15,8 @@ import pytest
 from iostudy.errors import ClusterError
 from iostudy.hadoop.local import processes
 
+pytestmark = pytest.mark.child
+
 STUBBORN = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
 
 
@@ -22,13 +24,13 @@ STUBBORN = "import signal,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); t
 def cluster():
     name = f"test-{os.getpid()}-{time.monotonic_ns()}"
     yield name
-    processes.end(name)
+    processes.end_processes(name)
 
 
 def start(cluster, tmp_path, *command, daemon="sleeper"):
     marked = {**os.environ, processes.CLUSTER: cluster, processes.DAEMON: daemon}
     child = processes.start(command, marked, tmp_path, tmp_path / "out")
-    return processes.identified(child.pid, daemon)
+    return processes.identify_child(child.pid, daemon)
 
 
 def test_all_with_the_marker_are_found_and_no_others(cluster, tmp_path):
@@ -36,10 +38,10 @@ def test_all_with_the_marker_are_found_and_no_others(cluster, tmp_path):
     second = start(cluster, tmp_path, "sleep", "600", daemon="other")
     start(f"{cluster}0", tmp_path, "sleep", "600")
     # One that is becoming another program has no environment for a moment.
-    while set(processes.find(cluster)) != {first, second}:
+    while set(processes.find_processes(cluster)) != {first, second}:
         time.sleep(0.01)
-    assert len(processes.find(f"{cluster}0")) == 1
-    processes.end(f"{cluster}0")
+    assert len(processes.find_processes(f"{cluster}0")) == 1
+    processes.end_processes(f"{cluster}0")
     assert first.runs()
     assert first.arguments() == ("sleep", "600")
     assert first.resident_bytes() > 0
@@ -47,11 +49,11 @@ def test_all_with_the_marker_are_found_and_no_others(cluster, tmp_path):
 
 def test_what_a_daemon_has_started_is_ended_with_it(cluster, tmp_path):
     parent = start(cluster, tmp_path, "sh", "-c", "sleep 600 & exec sleep 600")
-    while len(processes.find(cluster)) < 2:
+    while len(processes.find_processes(cluster)) < 2:
         time.sleep(0.01)
     os.kill(parent.pid, signal.SIGKILL)
-    processes.end(cluster)
-    assert not processes.find(cluster)
+    processes.end_processes(cluster)
+    assert not processes.find_processes(cluster)
     assert not parent.runs()
 
 
@@ -59,7 +61,7 @@ def test_one_that_ignores_sigterm_is_killed(cluster, tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "_GRACE_SECONDS", 0.5)
     stubborn = start(cluster, tmp_path, sys.executable, "-c", STUBBORN)
     time.sleep(0.3)
-    processes.end(cluster)
+    processes.end_processes(cluster)
     assert not stubborn.runs()
 
 
@@ -70,7 +72,7 @@ def test_one_that_cannot_be_ended_is_named(cluster, tmp_path, monkeypatch):
     with monkeypatch.context() as powerless:
         powerless.setattr(os, "kill", lambda *_: None)
         with pytest.raises(ClusterError, match=f"pid {left.pid} sleeper"):
-            processes.end(cluster)
+            processes.end_processes(cluster)
 
 
 def test_a_child_that_ended_does_not_run_and_is_no_zombie(cluster, tmp_path):

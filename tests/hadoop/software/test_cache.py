@@ -41,7 +41,7 @@ def folder(tmp_path):
 
 def kept(folder, fetch):
     told = []
-    assert cache.kept(folder, "Hadoop 3.4.2", fetch, told.append) == folder
+    assert cache.fetch_once(folder, "Hadoop 3.4.2", fetch, told.append) == folder
     assert {path.name: path.read_bytes() for path in folder.glob("*.jar")} == JARS
     return told
 
@@ -86,7 +86,7 @@ def test_a_fetch_that_fails_leaves_nothing(folder, fetch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        cache.kept(folder, "Hadoop", fail, print)
+        cache.fetch_once(folder, "Hadoop", fail, print)
     assert [path.name for path in folder.parent.iterdir()] == ["3.4.2.lock"]
     kept(folder, fetch)
 
@@ -94,7 +94,7 @@ def test_a_fetch_that_fails_leaves_nothing(folder, fetch):
 def test_a_folder_that_cannot_be_made_is_told(tmp_path, fetch):
     (tmp_path / "cache").touch()
     with pytest.raises(UsageError) as raised:
-        cache.kept(tmp_path / "cache/hadoop/3.4.2", "Hadoop 3.4.2", fetch, print)
+        cache.fetch_once(tmp_path / "cache/hadoop/3.4.2", "Hadoop 3.4.2", fetch, print)
     assert raised.value.found in ("Not a directory", "File exists")
     assert "IOSTUDY_CACHE_DIR" in raised.value.remedy
 
@@ -132,7 +132,7 @@ def test_who_comes_meanwhile_waits_and_does_not_fetch(folder, fetch, other):
         other.stdin.write("\n")
         other.stdin.flush()
 
-    cache.kept(folder, "Hadoop 3.4.2", fetch, tell)
+    cache.fetch_once(folder, "Hadoop 3.4.2", fetch, tell)
     assert told == ["Hadoop 3.4.2: waiting for another iostudy that fetches it"]
     assert (folder / "b.jar").read_bytes() == JARS["b.jar"]
     assert other.wait() == 0

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import Limits
+from iostudy.hadoop.command import CommandLimits
 from iostudy.hadoop.software import java as module
 from tests.hadoop import scripts
 
@@ -26,18 +26,20 @@ def environ(tmp_path):
     return make
 
 
+@pytest.mark.child
 def test_java_home_is_taken_before_the_path(environ, tmp_path):
     scripts.java(tmp_path / "path", "11.0.22")
     program = scripts.java(tmp_path / "home", "17.0.15")
-    found = module.find("3.4.2", environ(tmp_path / "home"))
+    found = module.find_java("3.4.2", environ(tmp_path / "home"))
     assert found == module.Java(program, "17.0.15", OPENED)
     assert found.home == tmp_path / "home"
 
 
+@pytest.mark.child
 def test_a_wrapper_in_the_path_leads_to_the_java_behind_it(environ, tmp_path):
     program = scripts.java(tmp_path / "real", "11.0.22", "echo Picked up JAVA_TOOL_OPTIONS: -Da=b")
     scripts.write(tmp_path / "path/bin", "java", f'exec {program} "$@"')
-    assert module.find("3.4.2", environ()) == module.Java(program, "11.0.22", ())
+    assert module.find_java("3.4.2", environ()) == module.Java(program, "11.0.22", ())
 
 
 @pytest.mark.parametrize(
@@ -55,7 +57,7 @@ def test_a_wrapper_in_the_path_leads_to_the_java_behind_it(environ, tmp_path):
 )
 def test_what_runs_is_let_through_with_its_options(environ, tmp_path, hadoop, java, options):
     scripts.java(tmp_path / "home", java)
-    assert module.find(hadoop, environ(tmp_path / "home")).options == options
+    assert module.find_java(hadoop, environ(tmp_path / "home")).options == options
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_what_runs_is_let_through_with_its_options(environ, tmp_path, hadoop, ja
 def test_what_does_not_run_is_refused(environ, tmp_path, hadoop, java, wanted):
     program = scripts.java(tmp_path / "home", java)
     with pytest.raises(UsageError) as raised:
-        module.find(hadoop, environ(tmp_path / "home"))
+        module.find_java(hadoop, environ(tmp_path / "home"))
     assert raised.value.wanted == f"{wanted}, to run Hadoop {hadoop}"
     assert (raised.value.found, raised.value.where) == (f"Java {java}", str(program))
     assert "openjdk-N-jre-headless by apt-get" in raised.value.remedy
@@ -79,17 +81,18 @@ def test_what_does_not_run_is_refused(environ, tmp_path, hadoop, java, wanted):
 
 def test_none_at_all_is_told(tmp_path):
     with pytest.raises(UsageError) as raised:
-        module.find("3.4.2", {"PATH": str(tmp_path)})
+        module.find_java("3.4.2", {"PATH": str(tmp_path)})
     assert raised.value.found == "no java in the PATH, and no JAVA_HOME"
 
 
 def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path):
     scripts.java(tmp_path / "path", "17.0.15")
     with pytest.raises(UsageError) as raised:
-        module.find("3.4.2", environ(tmp_path / "home"))
+        module.find_java("3.4.2", environ(tmp_path / "home"))
     assert raised.value.where == f"{tmp_path / 'home/bin/java'}, by JAVA_HOME"
 
 
+@pytest.mark.child
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -102,11 +105,11 @@ def test_a_java_home_without_java_is_no_reason_to_take_another(environ, tmp_path
     ids=["fails", "complains", "rubbish", "empty", "hangs"],
 )
 def test_a_broken_one_is_told_in_time(environ, tmp_path, monkeypatch, text, found):
-    monkeypatch.setattr(module, "_LIMITS", Limits(60, 2))
+    monkeypatch.setattr(module, "_LIMITS", CommandLimits(60, 2))
     program = scripts.write(tmp_path / "home/bin", "java", text)
     began = time.monotonic()
     with pytest.raises(UsageError) as raised:
-        module.find("3.4.2", environ(tmp_path / "home"))
+        module.find_java("3.4.2", environ(tmp_path / "home"))
     assert time.monotonic() - began < 30
     assert raised.value.where == str(program)
     assert raised.value.found.endswith(found)
@@ -115,4 +118,4 @@ def test_a_broken_one_is_told_in_time(environ, tmp_path, monkeypatch, text, foun
 def test_the_real_one_is_found(java):
     assert os.access(java.path, os.X_OK)
     assert java.path == java.path.resolve()
-    assert module.find("3.4.2", {**os.environ, "JAVA_HOME": str(java.home)}) == java
+    assert module.find_java("3.4.2", {**os.environ, "JAVA_HOME": str(java.home)}) == java

@@ -9,9 +9,11 @@ from importlib import resources
 import pytest
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import Limits
+from iostudy.hadoop.command import CommandLimits
 from iostudy.hadoop.software import maven
 from tests.hadoop import scripts
+
+pytestmark = pytest.mark.child
 
 FETCHES = """
 for argument; do
@@ -107,7 +109,7 @@ def test_a_repository_out_of_reach_is_told_in_a_line(fetch):
     ids=["fails", "complains", "nothing", "hangs"],
 )
 def test_a_broken_one_is_told(fetch, monkeypatch, text, found):
-    monkeypatch.setattr(maven, "_LIMITS", Limits(60, 2))
+    monkeypatch.setattr(maven, "_LIMITS", CommandLimits(60, 2))
     assert refused(fetch, text).found.endswith(found)
 
 

@@ -10,8 +10,8 @@ from iostudy.hadoop.tools.nnbench import (
     TRANSACTIONS,
     NNBenchRun,
     Operation,
+    count_waiting_maps,
     parse,
-    waited,
 )
 from iostudy.hadoop.tools.results import NoResultError
 from tests.hadoop.tools.samples import sample
@@ -84,4 +84,6 @@ def test_a_result_that_is_cut_off(line: int) -> None:
 
 def test_maps_that_waited() -> None:
     line = "2026-11-21 18:42:29,023 INFO hdfs.NNBench: Waiting in barrier for: 2978 ms\n"
-    assert waited(f"{line}INFO mapred.LocalJobRunner: Waiting for map tasks\n{line}") == 2
+    assert (
+        count_waiting_maps(f"{line}INFO mapred.LocalJobRunner: Waiting for map tasks\n{line}") == 2
+    )

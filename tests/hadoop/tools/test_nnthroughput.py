@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from iostudy.hadoop.tools.nnthroughput import NNThroughputRun, errors
+from iostudy.hadoop.tools.nnthroughput import NNThroughputRun, find_errors
 from iostudy.hadoop.tools.results import NoResultError
 from tests.hadoop.tools.samples import sample
 
@@ -50,15 +50,15 @@ def test_what_is_not_whole_is_refused(before: str, after: str, why: str) -> None
 
 
 def test_a_sound_log_has_no_errors() -> None:
-    assert errors(sample("log-nnthroughput-rename-3.4.2")) == ()
+    assert find_errors(sample("log-nnthroughput-rename-3.4.2")) == ()
 
 
 def test_threads_that_failed_are_errors() -> None:
-    found = errors(sample("log-nnthroughput-safe-mode-3.4.2"))
+    found = find_errors(sample("log-nnthroughput-safe-mode-3.4.2"))
     assert found == ("StatsDaemon 235 failed: ", "StatsDaemon 24 failed: ")
 
 
 def test_a_log_directory_that_a_name_node_goes_on_without_is_an_error() -> None:
-    flush, disabling = errors(sample("log-nnthroughput-full-3.4.2"))
+    flush, disabling = find_errors(sample("log-nnthroughput-full-3.4.2"))
     assert flush.startswith("Error: flush failed for (journal JournalAndStream(mgr=")
     assert disabling.startswith("Disabling journal")

@@ -15,22 +15,24 @@ from hypothesis import strategies as st
 from iostudy.errors import StudyError
 from iostudy.host.advice import commands
 from iostudy.host.advice.finding import Certainty
-from iostudy.host.advice.gather import gather
-from iostudy.host.advice.registry import judge
+from iostudy.host.advice.gather import gather_facts
+from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.configuration import Assignment
 from iostudy.host.mounts import parse_mountinfo
-from iostudy.host.topology import Place
+from iostudy.host.topology import MountEntry
 from iostudy.settings import catalog
 from iostudy.study import schema
 from tests.host import recorded
 from tests.host.sysfs import add_disk, write
 
+pytestmark = pytest.mark.child
+
 HOSTS = [recorded.old_hadoop_node, recorded.lvm_on_md, recorded.nvme_and_zoned]
 
 
-def place_at(point: str) -> Place:
+def place_at(point: str) -> MountEntry:
     (mount,) = parse_mountinfo(b"1 0 8:1 / / rw - ext4 /dev/sda rw\n")
-    return Place(
+    return MountEntry(
         mount=type(mount)(**{**vars(mount), "point": Path(point)}),
         devices=("sda",),
     )
@@ -58,8 +60,8 @@ def test_a_study_is_written_and_run(tmp_path: Path) -> None:
 def test_what_is_to_be_measured_is_a_study_that_check_takes(
     tmp_path: Path, host: Callable[[Path], Path]
 ) -> None:
-    facts = gather(root=_with_large_memory(host(tmp_path)), statvfs=lambda _: recorded.room())
-    measures = [f for f in judge(facts) if f.certainty is Certainty.MEASURE]
+    facts = gather_facts(root=_with_large_memory(host(tmp_path)), statvfs=lambda _: recorded.room())
+    measures = [f for f in evaluate_rules(facts) if f.certainty is Certainty.MEASURE]
     assert measures
     for finding in measures:
         words = shlex.split(finding.command)
@@ -77,7 +79,7 @@ def test_what_is_to_be_set_is_a_setting_and_a_value_it_takes(
     for key in ("swappiness", "zone_reclaim_mode"):
         write(root / "proc/sys/vm" / key, "60\n")
     write(root / "sys/kernel/mm/transparent_hugepage/defrag", "[always] madvise never\n")
-    findings = judge(gather(root=root, statvfs=lambda _: recorded.room()))
+    findings = evaluate_rules(gather_facts(root=root, statvfs=lambda _: recorded.room()))
     asked = [shlex.split(f.command)[2] for f in findings if f.command.startswith("iostudy set")]
     assert len(asked) > 2
     for name, _, value in (words.partition("=") for words in asked):
@@ -143,6 +145,6 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
 @given(st.binary(min_size=1).filter(lambda data: b"\0" not in data))
 @settings(max_examples=30)
 def test_a_word_of_any_bytes_is_one_word_of_printable_text(data: bytes) -> None:
-    command = commands.joined(["printf", "%s", os.fsdecode(data)])
+    command = commands.format_command(["printf", "%s", os.fsdecode(data)])
     assert command.isprintable()
     assert subprocess.run(["bash", "-c", command], check=True, stdout=-1).stdout == data

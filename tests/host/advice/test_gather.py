@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from iostudy.errors import TargetError
 from iostudy.host.advice.facts import Space, is_storage
-from iostudy.host.advice.gather import gather, parse_kernel
-from iostudy.host.advice.registry import judge
+from iostudy.host.advice.gather import gather_facts, parse_kernel
+from iostudy.host.advice.registry import evaluate_rules
 from iostudy.host.topology import Topology
 from tests.host import recorded
 from tests.host.sysfs import write
@@ -35,14 +35,14 @@ def test_kernels(release: str, kernel: tuple[int, int]) -> None:
 def test_huge_pages(tmp_path: Path, text: str, choice: str) -> None:
     root = recorded.lvm_on_md(tmp_path)
     write(root / "sys/kernel/mm/transparent_hugepage/defrag", text)
-    host = gather(root=root, statvfs=lambda _: recorded.room()).host
+    host = gather_facts(root=root, statvfs=lambda _: recorded.room()).host
     assert host.thp_defrag == choice
 
 
 def test_a_kernel_without_huge_pages(tmp_path: Path) -> None:
     root = recorded.lvm_on_md(tmp_path)
     shutil.rmtree(root / "sys/kernel/mm/transparent_hugepage", ignore_errors=True)
-    host = gather(root=root, statvfs=lambda _: recorded.room()).host
+    host = gather_facts(root=root, statvfs=lambda _: recorded.room()).host
     assert host.thp_enabled == host.thp_defrag == ""
 
 
@@ -55,7 +55,7 @@ def test_sysctls_are_read_with_their_names(tmp_path: Path) -> None:
     root = recorded.lvm_on_md(tmp_path)
     write(root / "proc/sys/net/ipv4/tcp_rmem", "4096\t87380\t16777216\n")
     write(root / "etc/sysctl.conf", "net.ipv4.tcp_rmem = 1 2 3\n/etc/passwd = 1\nvm.gone = 1\n")
-    facts = gather(root=root, statvfs=lambda _: recorded.room())
+    facts = gather_facts(root=root, statvfs=lambda _: recorded.room())
     assert facts.host.sysctls == {"net.ipv4.tcp_rmem": "4096 87380 16777216"}
     assert facts.host.sysctl("net.ipv4.tcp_rmem") is None
     assert is_storage("vm.swappiness")
@@ -76,24 +76,24 @@ def test_servers_that_may_be_away_are_not_asked_for_room(tmp_path: Path) -> None
         asked.append(str(point))
         return recorded.room()
 
-    gather(root=recorded.old_hadoop_node(tmp_path), statvfs=statvfs)
+    gather_facts(root=recorded.old_hadoop_node(tmp_path), statvfs=statvfs)
     assert asked == ["/", "/boot", "/data/1"]
 
 
 @pytest.mark.parametrize("place", ["no-such-disk", "/no/such/place"])
 def test_no_such_place(place: str) -> None:
     with pytest.raises(TargetError):
-        gather(place)
+        gather_facts(place)
 
 
 def test_this_host_is_judged() -> None:
-    facts = gather("/")
+    facts = gather_facts("/")
     assert facts.target is not None
-    assert all(finding.command for finding in judge(facts))
+    assert all(finding.command for finding in evaluate_rules(facts))
 
 
 def test_a_study_is_made_where_was_asked(tmp_path: Path) -> None:
-    facts = gather(root=recorded.lvm_on_md(tmp_path), statvfs=lambda _: recorded.room())
+    facts = gather_facts(root=recorded.lvm_on_md(tmp_path), statvfs=lambda _: recorded.room())
     places = {place.mount.point: place for place in facts.topology.places}
     assert facts.place_to_measure == places[Path("/")]
     asked = replace(facts, target=places[Path("/home")])
@@ -104,8 +104,8 @@ def test_a_study_is_made_where_was_asked(tmp_path: Path) -> None:
 def test_memory_is_told_as_such() -> None:
     if not Path("/dev/shm").is_mount():
         pytest.skip("no tmpfs on /dev/shm")
-    facts = gather("/dev/shm")
-    assert [finding.id for finding in judge(facts) if finding.id.startswith("target")] == [
+    facts = gather_facts("/dev/shm")
+    assert [finding.id for finding in evaluate_rules(facts) if finding.id.startswith("target")] == [
         "target-in-memory"
     ]
     assert facts.devices == ()

@@ -12,19 +12,19 @@ import pytest
 
 from iostudy.host.advice.facts import Facts
 from iostudy.host.advice.finding import Certainty, Finding
-from iostudy.host.advice.gather import gather
-from iostudy.host.advice.registry import RULES, judge
+from iostudy.host.advice.gather import gather_facts
+from iostudy.host.advice.registry import RULES, evaluate_rules
 from tests.host import recorded
 from tests.host.sysfs import add_disk, add_partition, write
 
 
 def facts_of(root: Path, **room: float) -> Facts:
-    return gather(root=root, statvfs=lambda _: recorded.room(**room))
+    return gather_facts(root=root, statvfs=lambda _: recorded.room(**room))
 
 
 def found(facts: Facts, rule: str) -> dict[str, Finding]:
     """What that rule finds, by subject."""
-    return {finding.subject: finding for finding in judge(facts) if finding.id == rule}
+    return {finding.subject: finding for finding in evaluate_rules(facts) if finding.id == rule}
 
 
 @pytest.fixture
@@ -169,7 +169,7 @@ def test_barriers_off_over_a_volatile_cache(old: Facts, tmp_path: Path) -> None:
     assert (finding.subject, finding.found, finding.setting) == (
         "/data/1", "barrier=0", "mount.barrier",
     )  # fmt: skip
-    assert "cannot be told" in found(old, "write-cache-unknown-protection")["sdb"].found
+    assert "is unknown" in found(old, "write-cache-unknown-protection")["sdb"].found
     write(tmp_path / "sys/block/sdb/queue/write_cache", "write through\n")
     again = facts_of(tmp_path)
     assert found(again, "flush-disabled-volatile-cache") == {}
@@ -224,7 +224,7 @@ def test_old_kernels_tell_no_offset(tmp_path: Path) -> None:
 )
 def test_room(tmp_path: Path, used: float, inodes: float, rules: set[str]) -> None:
     facts = facts_of(recorded.lvm_on_md(tmp_path), used=used, inodes=inodes)
-    of_space = {f.id for f in judge(facts) if f.id.startswith(("file-system", "inodes"))}
+    of_space = {f.id for f in evaluate_rules(facts) if f.id.startswith(("file-system", "inodes"))}
     assert of_space == rules
 
 
@@ -240,12 +240,12 @@ def test_room_that_may_not_be_asked_for(tmp_path: Path) -> None:
     def refuse(_: Path) -> os.statvfs_result:
         raise PermissionError(13, "Permission denied")
 
-    facts = gather(root=recorded.lvm_on_md(tmp_path), statvfs=refuse)
+    facts = gather_facts(root=recorded.lvm_on_md(tmp_path), statvfs=refuse)
     assert facts.refused == tuple(f"{p}: Permission denied" for p in ("/", "/home", "/mnt"))
 
 
 def test_options_of_nfs(old: Facts) -> None:
-    ids = {f.id: f for f in judge(old) if f.id.startswith("nfs-")}
+    ids = {f.id: f for f in evaluate_rules(old) if f.id.startswith("nfs-")}
     assert {name: finding.found for name, finding in ids.items()} == {
         "nfs-soft": "soft",
         "nfs-udp": "proto=udp",
@@ -262,7 +262,7 @@ def options_of_command(finding: Finding) -> set[str]:
 
 
 def test_nfs_is_mounted_again_with_all_other_options(old: Facts) -> None:
-    ids = {f.id: f for f in judge(old) if f.id.startswith("nfs-")}
+    ids = {f.id: f for f in evaluate_rules(old) if f.id.startswith("nfs-")}
     kept = {"rw", "relatime", "vers=3", "timeo=11", "retrans=3", "sec=sys"}
     size = {"rsize=32768", "wsize=32768"}
     udp, soft, alone = {"proto=udp"}, {"soft"}, {"nolock"}
@@ -285,7 +285,7 @@ def test_sound_options_of_nfs(tmp_path: Path) -> None:
         "46 1 0:40 / /r ro,soft - nfs4 nas:/r rw,vers=4.2,rsize=1048576,wsize=1048576,proto=tcp\n",
     )
     facts = facts_of(root)
-    assert [(f.id, f.subject) for f in judge(facts) if f.id.startswith("nfs-")] == [
+    assert [(f.id, f.subject) for f in evaluate_rules(facts) if f.id.startswith("nfs-")] == [
         ("nfs-sync", "/s")
     ]
 
@@ -318,7 +318,7 @@ def test_memory_that_is_well_set(tmp_path: Path) -> None:
     values = {"swappiness": "60", "dirty_ratio": "0", "dirty_bytes": "99", "zone_reclaim_mode": "0"}
     for key, value in values.items():
         write(root / "proc/sys/vm" / key, f"{value}\n")
-    ids = {finding.id for finding in judge(facts_of(root))}
+    ids = {finding.id for finding in evaluate_rules(facts_of(root))}
     assert not ids & {
         "swappiness", "dirty-limit-large-memory", "thp-always", "thp-defrag-always", "zone-reclaim",
     }  # fmt: skip
@@ -373,11 +373,13 @@ def test_tuned_that_does_not_run(tmp_path: Path) -> None:
 )
 def test_targets_without_a_disk(tmp_path: Path, filesystem: str, rule: str) -> None:
     write(tmp_path / "proc/self/mountinfo", f"1 0 0:9 / / rw - {filesystem} some rw\n")
-    facts = gather("/", tmp_path)
-    assert [place.filesystem for place in facts.topology.apart] == [filesystem]
-    targets = [f.id for f in judge(facts) if f.id.startswith("target-")]
+    facts = gather_facts("/", tmp_path)
+    assert [place.filesystem for place in facts.topology.deviceless_mounts] == [filesystem]
+    targets = [f.id for f in evaluate_rules(facts) if f.id.startswith("target-")]
     assert targets == [rule]
-    assert not [f.id for f in judge(replace(facts, target=None)) if f.id.startswith("target-")]
+    assert not [
+        f.id for f in evaluate_rules(replace(facts, target=None)) if f.id.startswith("target-")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -391,7 +393,7 @@ def test_targets_without_a_disk(tmp_path: Path, filesystem: str, rule: str) -> N
     ],
 )
 def test_every_host_is_judged_to_the_end(tmp_path: Path, host: Callable[[Path], Path]) -> None:
-    for finding in judge(facts_of(host(tmp_path))):
+    for finding in evaluate_rules(facts_of(host(tmp_path))):
         assert finding.found
         assert finding.advised
         assert finding.evidence
@@ -400,10 +402,10 @@ def test_every_host_is_judged_to_the_end(tmp_path: Path, host: Callable[[Path], 
 
 def test_what_a_name_concerns(tmp_path: Path) -> None:
     root = recorded.lvm_on_md(tmp_path)
-    facts = gather("vg0/home", root, statvfs=lambda _: recorded.room())
+    facts = gather_facts("vg0/home", root, statvfs=lambda _: recorded.room())
     assert [d.name for d in facts.disks] == ["sda", "sdb", "sdc"]
     assert facts.target is None
-    names = [d.name for d in gather("md127", root, statvfs=lambda _: recorded.room()).devices]
+    names = [d.name for d in gather_facts("md127", root, statvfs=lambda _: recorded.room()).devices]
     assert names == ["dm-0", "dm-2", "loop0", "md127", "sda", "sdb"]
 
 
@@ -421,7 +423,7 @@ def test_what_a_host_has_nothing_of_is_not_found(tmp_path: Path) -> None:
     write(root / "proc/sys/fs/file-max", "9223372036854775807\n")
     write(root / "etc/sysctl.conf", "kernel.sysrq = 1\n")
     write(root / "etc/tmpfiles.d/x.conf", "d /run/x 0755 root root -\n")
-    assert not {finding.id for finding in judge(facts_of(root))} & {
+    assert not {finding.id for finding in evaluate_rules(facts_of(root))} & {
         "file-max", "epoll-instances", "scheduler-nvme", "scheduler-virtual",
         "sysctl-file-sets", "tmpfiles-writes",
     }  # fmt: skip

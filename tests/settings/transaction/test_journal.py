@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from iostudy.errors import RestoreError, SettingError, UnsafePathError, UsageError
 from iostudy.settings.journal_lines import encode
 from iostudy.settings.transaction.journal import (
-    MOST_BYTES,
-    Contents,
-    Entry,
+    MAX_BYTES,
     Journal,
-    Mode,
+    JournalContents,
+    JournalEntry,
+    JournalMode,
     journal_paths,
-    parse,
-    read,
+    parse_journal,
+    read_journal,
     unfinished_paths,
 )
 from tests.settings.note import Note
@@ -28,26 +28,26 @@ NOTES = [Note(f"/n{index}", "before", "after") for index in range(4)]
 
 
 def create(directory: Path) -> Journal:
-    return Journal.create(directory, Mode.STUDY, "iostudy run quickstart")
+    return Journal.create(directory, JournalMode.STUDY, "iostudy run quickstart")
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """Four announced changes, the third undone."""
     journal = create(tmp_path_factory.mktemp("journal"))
-    journal.announce(NOTES[:2])
-    numbers = journal.announce(NOTES[2:])
-    journal.undone(numbers[0])
+    journal.log_changes(NOTES[:2])
+    numbers = journal.log_changes(NOTES[2:])
+    journal.log_undo(numbers[0])
     journal.close()
     return journal.path.read_bytes()
 
 
 def test_what_was_announced_and_not_undone_is_pending(written: bytes) -> None:
-    contents = parse(written)
+    contents = parse_journal(written)
     assert [entry.record["path"] for entry in contents.pending] == ["/n0", "/n1", "/n3"]
-    assert contents.pending[0] == Entry(1, "note", NOTES[0].record())
+    assert contents.pending[0] == JournalEntry(1, "note", NOTES[0].record())
     assert contents.owner is not None
-    assert (contents.owner.pid, contents.owner.mode) == (os.getpid(), Mode.STUDY)
+    assert (contents.owner.pid, contents.owner.mode) == (os.getpid(), JournalMode.STUDY)
     assert str(contents.owner) == f"process {os.getpid()} (iostudy run quickstart)"
     assert not contents.committed
     assert not contents.damaged
@@ -57,38 +57,38 @@ def test_a_cut_before_the_seal_is_a_loss_and_a_cut_after_it_is_none(written: byt
     sealed = written[:-1].rfind(b"\n") + 1  # the last line notes what is undone, without a sync
     for length in range(len(written)):
         whole = written[: written[:length].rfind(b"\n") + 1]
-        contents = parse(written[:length])
-        assert contents == parse(whole)
-        assert bool(contents.loss) == (length < sealed)
+        contents = parse_journal(written[:length])
+        assert contents == parse_journal(whole)
+        assert bool(contents.lost_lines) == (length < sealed)
 
 
 def test_a_cut_is_still_a_loss_after_other_changes_are_undone(tmp_path: Path) -> None:
     journal = create(tmp_path)
-    journal.announce(NOTES)
+    journal.log_changes(NOTES)
     journal.close()
     whole = journal.path.read_bytes()
     for length in range(len(whole) - 1):
         journal.path.write_bytes(whole[:length])
-        taken = Journal.take(journal.path)
+        taken = Journal.acquire(journal.path)
         assert taken is not None
         lost = taken.contents()
         for entry in lost.pending:
-            taken.undone(entry.number)
+            taken.log_undo(entry.number)
         taken.close()
-        after = read(journal.path)
-        assert after.loss == lost.loss != ""
+        after = read_journal(journal.path)
+        assert after.lost_lines == lost.lost_lines != ""
         assert after.pending == ()
 
 
 def test_a_lost_newline_at_the_end_loses_nothing(tmp_path: Path) -> None:
     journal = create(tmp_path)
-    journal.announce(NOTES)
+    journal.log_changes(NOTES)
     journal.close()
     journal.path.write_bytes(journal.path.read_bytes()[:-1])
-    taken = Journal.take(journal.path)
+    taken = Journal.acquire(journal.path)
     assert taken is not None
     assert len(taken.contents().pending) == len(NOTES)
-    assert not taken.contents().loss
+    assert not taken.contents().lost_lines
     taken.remove()
 
 
@@ -98,13 +98,13 @@ def test_a_journal_of_an_earlier_version_is_read(tmp_path: Path) -> None:
     change = {"number": 1, "kind": "note", "record": {"path": "/n0"}}
     path = tmp_path / "1-1.journal"
     path.write_bytes(b"".join(map(old_line, ({"owner": owner}, {"change": change}))) + b"00 {cut")
-    taken = Journal.take(path)
+    taken = Journal.acquire(path)
     assert taken is not None
-    assert taken.contents().pending == (Entry(1, "note", {"path": "/n0"}),)
-    assert not taken.contents().loss
-    taken.undone(1)
+    assert taken.contents().pending == (JournalEntry(1, "note", {"path": "/n0"}),)
+    assert not taken.contents().lost_lines
+    taken.log_undo(1)
     assert taken.contents().pending == ()
-    assert not taken.contents().loss
+    assert not taken.contents().lost_lines
     taken.remove()
 
 
@@ -121,8 +121,8 @@ def test_a_journal_has_its_name_once_it_has_its_first_lines(
 
     monkeypatch.setattr(Path, "rename", noting)
     journal = create(tmp_path)
-    assert not parse(seen[0]).loss
-    assert parse(seen[0]).owner is not None
+    assert not parse_journal(seen[0]).lost_lines
+    assert parse_journal(seen[0]).owner is not None
     assert unfinished_paths(tmp_path) == ()
     journal.remove()
 
@@ -139,9 +139,9 @@ def test_an_announcement_costs_one_sync_and_is_sealed_after_it(
         real(descriptor)
 
     monkeypatch.setattr("os.fdatasync", noting)
-    journal.announce(NOTES)
+    journal.log_changes(NOTES)
     (then,) = synced
-    assert len(parse(then).pending) == len(NOTES)
+    assert len(parse_journal(then).pending) == len(NOTES)
     assert b'"sealed":2,' in then.splitlines()[0]
     assert b'"sealed":6,' in journal.path.read_bytes().splitlines()[0]
     journal.remove()
@@ -159,29 +159,29 @@ def test_a_flipped_bit_costs_its_line_and_no_other(written: bytes, data: st.Data
     place = data.draw(st.integers(0, len(lines[hit]) - 2))
     flipped = bytearray(lines[hit])
     flipped[place] ^= data.draw(st.sampled_from([1, 2, 4, 16, 32, 64]))
-    damaged = parse(b"".join([*lines[:hit], bytes(flipped), *lines[hit + 1 :]]))
-    without = parse(b"".join([*lines[:hit], *lines[hit + 1 :]]))
+    damaged = parse_journal(b"".join([*lines[:hit], bytes(flipped), *lines[hit + 1 :]]))
+    without = parse_journal(b"".join([*lines[:hit], *lines[hit + 1 :]]))
     assert damaged.pending == without.pending
     assert damaged.damaged[0] == hit + 1
 
 
 @given(st.binary())
 def test_no_bytes_break_it(data: bytes) -> None:
-    assert parse(data).pending == ()
+    assert parse_journal(data).pending == ()
 
 
 def test_an_empty_file_has_lost_its_lines() -> None:
-    assert parse(b"") == Contents(missing=1)
+    assert parse_journal(b"") == JournalContents(missing=1)
 
 
 def test_one_owner_at_a_time(tmp_path: Path) -> None:
     journal = create(tmp_path)
-    assert Journal.take(journal.path) is None
+    assert Journal.acquire(journal.path) is None
     journal.close()
-    taken = Journal.take(journal.path)
+    taken = Journal.acquire(journal.path)
     assert taken is not None
     taken.remove()
-    assert Journal.take(journal.path) is None
+    assert Journal.acquire(journal.path) is None
     assert journal_paths(tmp_path) == ()
 
 
@@ -196,6 +196,7 @@ def test_the_newest_is_the_first_also_where_the_clock_was_set_back(
     newer.close()
 
 
+@pytest.mark.child
 def test_a_command_of_the_owner_keeps_the_lock(tmp_path: Path) -> None:
     journal = create(tmp_path)
     child = subprocess.Popen(
@@ -203,32 +204,32 @@ def test_a_command_of_the_owner_keeps_the_lock(tmp_path: Path) -> None:
     )
     journal.close()
     try:
-        assert Journal.take(journal.path) is None
+        assert Journal.acquire(journal.path) is None
     finally:
         child.communicate(b"\n")
-    taken = Journal.take(journal.path)
+    taken = Journal.acquire(journal.path)
     assert taken is not None
     taken.close()
 
 
 def test_a_line_that_was_cut_short_before_its_sync_goes(tmp_path: Path) -> None:
     journal = create(tmp_path)
-    journal.announce(NOTES[:1])
+    journal.log_changes(NOTES[:1])
     journal.close()
     with journal.path.open("ab") as file:
         file.write(encode(4, {"change": {"number": 2}})[:-9])
-    taken = Journal.take(journal.path)
+    taken = Journal.acquire(journal.path)
     assert taken is not None
-    taken.undone(1)
+    taken.log_undo(1)
     assert taken.contents().pending == ()
-    assert not taken.contents().loss
+    assert not taken.contents().lost_lines
     taken.remove()
 
 
 def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
     journal = create(tmp_path)
     name = os.fsdecode(b"/out/\xff")
-    journal.announce([Note(name, "a", "b")])
+    journal.log_changes([Note(name, "a", "b")])
     assert journal.contents().pending[0].record["path"] == name
     journal.remove()
 
@@ -257,9 +258,9 @@ def test_no_room_for_the_journal(tmp_path: Path) -> None:
     journal = create(tmp_path)
     os.dup2(os.open("/dev/full", os.O_RDWR), journal.descriptor)
     with pytest.raises(SettingError, match="No space left"):
-        journal.announce(NOTES)
+        journal.log_changes(NOTES)
     with pytest.raises(RestoreError, match="No space left"):
-        journal.undone(1)
+        journal.log_undo(1)
     journal.remove()
 
 
@@ -270,12 +271,12 @@ def test_a_line_of_another_version_is_an_error_that_names_the_file(
     path = tmp_path / "1.journal"
     path.write_bytes(b"%08x %b\n" % (zlib.crc32(text), text))
     with pytest.raises(RestoreError, match="of the version") as caught:
-        read(path)
+        read_journal(path)
     assert caught.value.where == str(path)
 
 
 def test_a_journal_that_is_removed_meanwhile_says_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path / "gone.journal") == Contents()
+    assert read_journal(tmp_path / "gone.journal") == JournalContents()
 
 
 @pytest.mark.root
@@ -283,7 +284,7 @@ def test_the_journal_of_somebody_else_is_not_carried_out(tmp_path: Path) -> None
     path = create(tmp_path).path
     os.chown(path, 65534, 65534)
     with pytest.raises(PermissionError, match="belongs to user"):
-        Journal.take(path)
+        Journal.acquire(path)
 
 
 def test_what_is_no_file_is_no_journal(tmp_path: Path) -> None:
@@ -293,7 +294,7 @@ def test_what_is_no_file_is_no_journal(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "2.journal")
     for path in journal_paths(tmp_path):
         with pytest.raises(OSError, match=r"symbolic links|not a regular file"):
-            Journal.take(path)
+            Journal.acquire(path)
     assert target.read_text() == "whole\nwithout an end"
 
 
@@ -302,25 +303,25 @@ def test_a_fifo_or_a_link_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "2.journal")
     for path in journal_paths(tmp_path):
         with pytest.raises(RestoreError, match=r"symbolic links|not a regular file"):
-            read(path)
+            read_journal(path)
 
 
 def test_a_journal_beyond_all_bounds_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "1.journal"
     path.touch(mode=0o600)
     os.truncate(path, 60 << 30)
-    with pytest.raises(RestoreError, match=f"limit of {MOST_BYTES}"):
-        read(path)
+    with pytest.raises(RestoreError, match=f"limit of {MAX_BYTES}"):
+        read_journal(path)
     with pytest.raises(OSError, match="limit"):
-        Journal.take(path)
+        Journal.acquire(path)
 
 
 def test_no_more_is_announced_than_can_be_read(tmp_path: Path) -> None:
     journal = create(tmp_path)
-    os.truncate(journal.path, MOST_BYTES // 2)
+    os.truncate(journal.path, MAX_BYTES // 2)
     with pytest.raises(SettingError, match="would exceed"):
-        journal.announce(NOTES)
-    journal.undone(1)
+        journal.log_changes(NOTES)
+    journal.log_undo(1)
     journal.remove()
 
 

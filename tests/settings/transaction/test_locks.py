@@ -7,16 +7,16 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from iostudy.errors import BusyError, TargetError, UsageError
-from iostudy.host.mounts import mount_holding
+from iostudy.host.mounts import find_mount
 from iostudy.host.stack import whole_stack
 from iostudy.settings.transaction import locks as locks_module
 from iostudy.settings.transaction.locks import (
     OUTPUT_LOCK,
+    lock_affected,
     lock_devices,
     lock_directory,
     lock_host,
     lock_output_folder,
-    lock_touched,
 )
 from tests.fixtures_loop import loop_disk
 
@@ -47,10 +47,10 @@ def test_a_file_system_without_a_device_is_one_place() -> None:
 
 
 def test_a_file_system_without_a_device_is_locked_by_its_number() -> None:
-    number = mount_holding(Path("/proc")).device
-    with lock_devices("/proc"), pytest.raises(BusyError), lock_touched([number]):
+    number = find_mount(Path("/proc")).device
+    with lock_devices("/proc"), pytest.raises(BusyError), lock_affected([number]):
         pytest.fail("locked twice")
-    with lock_touched([number]), pytest.raises(BusyError), lock_devices("/proc/sys"):
+    with lock_affected([number]), pytest.raises(BusyError), lock_devices("/proc/sys"):
         pytest.fail("locked twice")
 
 
@@ -83,6 +83,14 @@ def test_an_output_folder_has_one_holder_in_all_lock_folders(
         with pytest.raises(BusyError) as caught, lock_output_folder(tmp_path):
             pytest.fail("locked twice")
         assert f"process {os.getpid()} (" in caught.value.found
+
+
+def test_no_other_user_can_open_the_lock_of_an_output_folder(tmp_path: Path) -> None:
+    earlier = tmp_path / OUTPUT_LOCK
+    earlier.touch()
+    earlier.chmod(0o644)
+    with lock_output_folder(tmp_path):
+        assert stat.S_IMODE(earlier.stat().st_mode) == 0o600
 
 
 def test_a_link_in_the_place_of_the_lock_of_an_output_folder_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from iostudy.errors import RestoreError
 from iostudy.host.lock_holders import Process, find_users
 from iostudy.settings import kinds, places
 from iostudy.settings.change import WHOLE_HOST, Change, ConflictPolicy
-from iostudy.settings.transaction.journal import Journal, Mode, journal_paths
+from iostudy.settings.transaction.journal import Journal, JournalMode, journal_paths
 from iostudy.settings.transaction.locks import lock_devices, lock_host
 from iostudy.settings.transaction.recovery import Recovery, restore_all, restore_stale
 from iostudy.settings.transaction.transaction import UndoResult
@@ -30,10 +30,12 @@ def note(tmp_path: Path) -> Path:
     return path
 
 
-def leave(directory: Path, *changes: Change, mode: Mode = Mode.STUDY, commit: bool = False) -> Path:
+def leave(
+    directory: Path, *changes: Change, mode: JournalMode = JournalMode.STUDY, commit: bool = False
+) -> Path:
     """A journal as an owner leaves it who is killed after the changes."""
     journal = Journal.create(directory, mode, "iostudy run old")
-    journal.announce(changes)
+    journal.log_changes(changes)
     for change in changes:
         change.apply()
     if commit:
@@ -50,52 +52,55 @@ def test_nothing_to_do(state_dir: Path) -> None:
 def test_what_a_killed_owner_left_is_put_back(note: Path, state_dir: Path) -> None:
     leave(state_dir, Note.prepare(note, "new"))
     recovery = restore_stale()
-    assert recovery.undoing.put_back == ("note: new -> original",)
+    assert recovery.undo_result.restored_values == ("note: new -> original",)
     assert note.read_text() == "original"
     assert restore_stale() == Recovery()
     assert journal_paths(state_dir) == ()
 
 
 def test_killed_before_the_change_nothing_is_put_back(note: Path, state_dir: Path) -> None:
-    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
-    journal.announce([Note.prepare(note, "new")])
+    journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
+    journal.log_changes([Note.prepare(note, "new")])
     journal.close()
     assert restore_stale() == Recovery()
     assert journal_paths(state_dir) == ()
 
 
 def test_a_live_owner_is_left_alone_and_named(note: Path, state_dir: Path) -> None:
-    journal = Journal.create(state_dir, Mode.STUDY, "iostudy run now")
+    journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run now")
     change = Note.prepare(note, "new")
-    journal.announce([change])
+    journal.log_changes([change])
     change.apply()
-    for recovery in (restore_stale(), restore_all(foreign=ConflictPolicy.OVERWRITE)):
-        assert recovery.left_alone == (f"process {os.getpid()} (iostudy run now) is at work",)
+    for recovery in (restore_stale(), restore_all(policy=ConflictPolicy.OVERWRITE)):
+        assert recovery.skip_reasons == (f"process {os.getpid()} (iostudy run now) is at work",)
     assert note.read_text() == "new"
     journal.remove()
 
 
 def test_what_is_held_waits_for_restore(note: Path, state_dir: Path) -> None:
-    leave(state_dir, Note.prepare(note, "one"), mode=Mode.SET, commit=True)
-    leave(state_dir, Note.prepare(note, "two"), mode=Mode.SET, commit=True)
+    leave(state_dir, Note.prepare(note, "one"), mode=JournalMode.SET, commit=True)
+    leave(state_dir, Note.prepare(note, "two"), mode=JournalMode.SET, commit=True)
     assert restore_stale() == Recovery()
     assert note.read_text() == "two"
-    assert restore_all().undoing.put_back == ("note: two -> one", "note: one -> original")
+    assert restore_all().undo_result.restored_values == (
+        "note: two -> one",
+        "note: one -> original",
+    )
     assert journal_paths(state_dir) == ()
 
 
 def test_a_set_that_was_killed_before_it_committed_is_stale(note: Path, state_dir: Path) -> None:
-    leave(state_dir, Note.prepare(note, "new"), mode=Mode.SET)
-    assert restore_stale().undoing.put_back == ("note: new -> original",)
+    leave(state_dir, Note.prepare(note, "new"), mode=JournalMode.SET)
+    assert restore_stale().undo_result.restored_values == ("note: new -> original",)
 
 
 def test_a_foreign_change_is_reported_until_force_decides(note: Path, state_dir: Path) -> None:
     leave(state_dir, Note.prepare(note, "new"))
     note.write_text("theirs")
     for _ in range(2):
-        (failure,) = restore_stale().undoing.failures
+        (failure,) = restore_stale().undo_result.failures
         assert failure.found == "theirs"
-    assert restore_all(foreign=ConflictPolicy.OVERWRITE).undoing.put_back == (
+    assert restore_all(policy=ConflictPolicy.OVERWRITE).undo_result.restored_values == (
         "note: theirs -> original",
     )
     assert journal_paths(state_dir) == ()
@@ -110,7 +115,7 @@ def test_damaged_lines_are_named_and_all_others_restored(tmp_path: Path, state_d
     path.write_bytes(b"".join([*lines[:3], lines[3].replace(b"original", b"0riginal"), lines[4]]))
     recovery = restore_stale()
     assert [note.read_text() for note in notes] == ["original", "new", "original"]
-    (failure,) = recovery.undoing.failures
+    (failure,) = recovery.undo_result.failures
     assert "damaged lines (4)" in failure.found
     assert Path(failure.where).read_bytes().count(b"0riginal") == 1
     assert restore_stale() == Recovery()
@@ -123,11 +128,11 @@ def test_a_record_and_a_journal_of_another_version(note: Path, state_dir: Path) 
 
     leave(state_dir, Note.prepare(note, "new"))
     leave(state_dir, Richer(str(note), "new", "newer"))
-    journal = Journal.create(state_dir, Mode.STUDY, "iostudy of tomorrow")
+    journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy of tomorrow")
     journal._append({"change": {"of": "another form"}}, sync=False)
     journal.close()
     note.write_text("new")
-    failures = restore_stale().undoing.failures
+    failures = restore_stale().undo_result.failures
     assert [type(failure.__cause__) for failure in failures] == [TypeError, TypeError]
     assert note.read_text() == "original"
     assert len(journal_paths(state_dir)) == 2
@@ -139,20 +144,20 @@ def test_what_is_held_on_a_device_with_a_study_at_work_is_left_alone(
     note: Path, state_dir: Path, loop: str
 ) -> None:
     class Held(Note):
-        def touches(self) -> tuple[str, ...]:
+        def affected_resources(self) -> tuple[str, ...]:
             return (loop, "gone")
 
     change = Held.prepare(note, "new")
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(kinds._CHANGES, Note.kind, Held.from_record)
-        leave(state_dir, change, mode=Mode.SET, commit=True)
+        leave(state_dir, change, mode=JournalMode.SET, commit=True)
         with lock_devices(loop):
-            recovery = restore_all(foreign=ConflictPolicy.OVERWRITE)
-        assert recovery.undoing == UndoResult()
-        (text,) = recovery.left_alone
+            recovery = restore_all(policy=ConflictPolicy.OVERWRITE)
+        assert recovery.undo_result == UndoResult()
+        (text,) = recovery.skip_reasons
         assert text.startswith(f"{note}: original -> new: process {os.getpid()}")
         assert note.read_text() == "new"
-        assert restore_all().undoing.put_back == ("note: new -> original",)
+        assert restore_all().undo_result.restored_values == ("note: new -> original",)
 
 
 @pytest.mark.root
@@ -162,8 +167,8 @@ def test_two_devices_on_one_disk_do_not_keep_each_other_from_being_restored(
     with loop_disk() as other:
         before = [queue_state(name) for name in (loop, other)]
         values = dict.fromkeys(places.bind("block.scheduler", [loop, other]), "bfq")
-        leave(state_dir, *kinds.changes(values))
-        assert len(restore_stale().undoing.put_back) == 2
+        leave(state_dir, *kinds.prepare_changes(values))
+        assert len(restore_stale().undo_result.restored_values) == 2
         assert [queue_state(name) for name in (loop, other)] == before
 
 
@@ -171,16 +176,16 @@ def test_settings_of_the_whole_host_wait_for_whoever_varies_them(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class OfTheHost(Note):
-        def touches(self) -> tuple[str, ...]:
+        def affected_resources(self) -> tuple[str, ...]:
             return (WHOLE_HOST,)
 
     monkeypatch.setitem(kinds._CHANGES, Note.kind, OfTheHost.from_record)
-    leave(state_dir, OfTheHost.prepare(note, "new"), mode=Mode.SET, commit=True)
+    leave(state_dir, OfTheHost.prepare(note, "new"), mode=JournalMode.SET, commit=True)
     with lock_host():
         recovery = restore_all()
-    assert recovery.undoing == UndoResult()
-    assert "is at work on it" in recovery.left_alone[0]
-    assert restore_all().undoing.put_back == ("note: new -> original",)
+    assert recovery.undo_result == UndoResult()
+    assert "is at work on it" in recovery.skip_reasons[0]
+    assert restore_all().undo_result.restored_values == ("note: new -> original",)
 
 
 def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
@@ -189,7 +194,7 @@ def test_a_kind_of_another_version(note: Path, state_dir: Path) -> None:
 
     leave(state_dir, Note.prepare(note, "new"), Future(str(note), "new", "newer"))
     note.write_text("new")
-    (failure,) = restore_stale().undoing.failures
+    (failure,) = restore_stale().undo_result.failures
     assert "from-the-future" in failure.wanted
     assert note.read_text() == "original"
     assert len(journal_paths(state_dir)) == 1
@@ -202,18 +207,18 @@ def test_what_came_between_is_undone_before_what_it_was_built_on(
     """A set that ends just after the journals were listed, of the value that is held already."""
     (setting,) = kinds.bind("block.nomerges", loop)
     before = setting.read()
-    leave(state_dir, *kinds.changes({setting: "1"}), mode=Mode.SET, commit=True)
+    leave(state_dir, *kinds.prepare_changes({setting: "1"}), mode=JournalMode.SET, commit=True)
     older = journal_paths(state_dir)
-    leave(state_dir, *kinds.changes({setting: "1"}), mode=Mode.SET, commit=True)
+    leave(state_dir, *kinds.prepare_changes({setting: "1"}), mode=JournalMode.SET, commit=True)
     listings = iter([older])
     monkeypatch.setattr(
         "iostudy.settings.transaction.recovery.journal_paths",
         lambda directory: next(listings, journal_paths(directory)),
     )
     left = restore_all()
-    assert "changed again since" in left.left_alone[0]
+    assert "changed again since" in left.skip_reasons[0]
     assert setting.read() == "1"
-    assert restore_all().left_alone == ()
+    assert restore_all().skip_reasons == ()
     assert setting.read() == before
     assert journal_paths(state_dir) == ()
 
@@ -225,8 +230,8 @@ def test_lost_lines_are_named_and_all_others_restored(tmp_path: Path, state_dir:
     path = leave(state_dir, *(Note.prepare(note, "new") for note in notes))
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:3]))
-    (failure,) = restore_stale().undoing.failures
-    assert "missing lines at the end (2)" in failure.found
+    (failure,) = restore_stale().undo_result.failures
+    assert "missing lines (2)" in failure.found
     assert [note.read_text() for note in notes] == ["original", "new", "new"]
     assert restore_stale() == Recovery()
 
@@ -235,11 +240,11 @@ def test_a_loss_is_named_also_where_a_change_cannot_be_undone(note: Path, state_
     path = leave(state_dir, Note.prepare(note, "new"), Note.prepare(note, "newer"))
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:3]))
     note.write_text("theirs")
-    found = [failure.found for failure in restore_stale().undoing.failures]
+    found = [failure.found for failure in restore_stale().undo_result.failures]
     assert found[0] == "theirs"
-    assert "missing lines at the end (1)" in found[1]
+    assert "missing lines (1)" in found[1]
     assert journal_paths(state_dir) == (path,)
-    restore_all(foreign=ConflictPolicy.OVERWRITE)
+    restore_all(policy=ConflictPolicy.OVERWRITE)
     assert note.read_text() == "original"
     assert path.with_suffix(".damaged").exists()
 
@@ -256,20 +261,22 @@ def leave_owner_dead(state_dir: Path, change: Change, seconds: float) -> subproc
     """A command that outlives the owner of a journal, which names a process that is not there."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.getpid", lambda: 1 << 30)
-        journal = Journal.create(state_dir, Mode.STUDY, "iostudy run old")
-    journal.announce([change])
+        journal = Journal.create(state_dir, JournalMode.STUDY, "iostudy run old")
+    journal.log_changes([change])
     change.apply()
     command = subprocess.Popen(["sleep", str(seconds)], close_fds=False)
     journal.close()
     return command
 
 
+@pytest.mark.child
 def test_a_command_that_outlives_its_owner_is_waited_for(note: Path, state_dir: Path) -> None:
     command = leave_owner_dead(state_dir, Note.prepare(note, "new"), 0.5)
-    assert restore_stale().undoing.put_back == ("note: new -> original",)
+    assert restore_stale().undo_result.restored_values == ("note: new -> original",)
     assert command.wait() == 0
 
 
+@pytest.mark.child
 def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,9 +289,10 @@ def test_a_lock_that_is_given_up_meanwhile_keeps_nothing_changed(
         return find_users(path)
 
     monkeypatch.setattr("iostudy.settings.transaction.recovery.find_users", ended)
-    assert restore_stale().undoing.put_back == ("note: new -> original",)
+    assert restore_stale().undo_result.restored_values == ("note: new -> original",)
 
 
+@pytest.mark.child
 def test_a_command_that_goes_on_is_named_and_nothing_begins_before_its_end(
     note: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,4 +308,4 @@ def test_a_command_that_goes_on_is_named_and_nothing_begins_before_its_end(
     finally:
         command.kill()
         command.wait()
-    assert restore_stale().undoing.put_back == ("note: new -> original",)
+    assert restore_stale().undo_result.restored_values == ("note: new -> original",)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from iostudy.settings.attributes import AttributeChange
-from iostudy.settings.transaction.restored_value import RestoredValue, joined
+from iostudy.settings.transaction.restored_value import RestoredValue, format_restored
 
 
 def test_a_value_that_went_back_in_steps_is_told_once_from_first_to_last():
@@ -18,7 +18,7 @@ def test_a_value_that_went_back_in_steps_is_told_once_from_first_to_last():
         RestoredValue("block.read_ahead_kb of loop4", "4096", "2560"),
         RestoredValue("block.read_ahead_kb of loop5", "4096", "2560"),
     )
-    assert joined(told) == (
+    assert format_restored(told) == (
         "block.read_ahead_kb of loop4: 8192 -> 2560",
         "left as it is",
         "block.scheduler of loop4: bfq -> none",

@@ -4,7 +4,7 @@ import pytest
 
 from iostudy.errors import OutOfReachError, RestoreError, SettingError
 from iostudy.settings.change import ConflictPolicy
-from iostudy.settings.transaction.journal import Mode, journal_paths, parse
+from iostudy.settings.transaction.journal import JournalMode, journal_paths, parse_journal
 from iostudy.settings.transaction.transaction import Transaction
 from tests.settings.note import Note
 
@@ -23,7 +23,7 @@ def texts(notes: list[Path]) -> list[str]:
 
 def test_everything_is_back_and_the_journal_gone(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
-        transaction.perform(Note.prepare(notes[0], "one"), Note.prepare(notes[1], "two"))
+        transaction.apply(Note.prepare(notes[0], "one"), Note.prepare(notes[1], "two"))
         assert texts(notes) == ["one", "two", "original"]
         assert len(journal_paths(state_dir)) == 1
     assert texts(notes) == ["original"] * 3
@@ -32,7 +32,7 @@ def test_everything_is_back_and_the_journal_gone(notes: list[Path], state_dir: P
 
 def test_without_a_change_nothing_is_written(state_dir: Path) -> None:
     with Transaction() as transaction:
-        transaction.perform()
+        transaction.apply()
     assert not state_dir.exists()
 
 
@@ -40,20 +40,22 @@ def test_it_is_announced_before_it_is_done(notes: list[Path], state_dir: Path) -
     class Watched(Note):
         def apply(self) -> None:
             (path,) = journal_paths(state_dir)
-            announced.append([entry.record["path"] for entry in parse(path.read_bytes()).pending])
+            announced.append(
+                [entry.record["path"] for entry in parse_journal(path.read_bytes()).pending]
+            )
             super().apply()
 
     announced: list[list[str]] = []
     both = [Watched(str(path), "original", "new") for path in notes[:2]]
     with Transaction() as transaction:
-        transaction.perform(*both)
+        transaction.apply(*both)
     assert announced == [[str(path) for path in notes[:2]]] * 2
 
 
 def test_undone_in_reverse_so_that_one_change_may_build_on_another(notes: list[Path]) -> None:
     with Transaction() as transaction:
-        transaction.perform(Note.prepare(notes[0], "one"))
-        transaction.perform(Note.prepare(notes[0], "two"))
+        transaction.apply(Note.prepare(notes[0], "one"))
+        transaction.apply(Note.prepare(notes[0], "two"))
         put_back = transaction.restore()
     assert put_back == ("a: two -> one", "a: one -> original")
     assert texts(notes[:1]) == ["original"]
@@ -61,19 +63,19 @@ def test_undone_in_reverse_so_that_one_change_may_build_on_another(notes: list[P
 
 def test_a_trial_inside_a_study(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
-        transaction.perform(Note.prepare(notes[0], "scratch"))
+        transaction.apply(Note.prepare(notes[0], "scratch"))
         for level in ("one", "two"):
-            with transaction.applied(Note.prepare(notes[1], level)):
+            with transaction.apply_temporarily(Note.prepare(notes[1], level)):
                 assert texts(notes) == ["scratch", level, "original"]
             assert texts(notes) == ["scratch", "original", "original"]
         (path,) = journal_paths(state_dir)
-        assert len(parse(path.read_bytes()).pending) == 1
+        assert len(parse_journal(path.read_bytes()).pending) == 1
 
 
 def test_a_refused_change_undoes_those_before_it(notes: list[Path], state_dir: Path) -> None:
     changes = [Note.prepare(notes[0], "one"), Note.prepare(notes[1], "never")]
     with Transaction() as transaction:
-        with pytest.raises(SettingError), transaction.applied(*changes):
+        with pytest.raises(SettingError), transaction.apply_temporarily(*changes):
             pytest.fail("the body must not run")
         assert texts(notes) == ["original"] * 3
     assert journal_paths(state_dir) == ()
@@ -82,7 +84,7 @@ def test_a_refused_change_undoes_those_before_it(notes: list[Path], state_dir: P
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_an_error_inside_restores(notes: list[Path], error: type[BaseException]) -> None:
     with pytest.raises(error), Transaction() as transaction:
-        transaction.perform(Note.prepare(notes[0], "one"))
+        transaction.apply(Note.prepare(notes[0], "one"))
         raise error
     assert texts(notes) == ["original"] * 3
 
@@ -91,17 +93,19 @@ def test_what_somebody_else_changed_is_reported_and_the_rest_restored(
     notes: list[Path], state_dir: Path
 ) -> None:
     with pytest.raises(RestoreError) as caught, Transaction() as transaction:
-        transaction.perform(*(Note.prepare(path, "new") for path in notes))
+        transaction.apply(*(Note.prepare(path, "new") for path in notes))
         notes[1].write_text("theirs")
     assert caught.value.exit_code == 4
     assert texts(notes) == ["original", "theirs", "original"]
     (path,) = journal_paths(state_dir)
-    assert [entry.record["path"] for entry in parse(path.read_bytes()).pending] == [str(notes[1])]
+    assert [entry.record["path"] for entry in parse_journal(path.read_bytes()).pending] == [
+        str(notes[1])
+    ]
 
 
 def test_several_failures_are_one_error(notes: list[Path]) -> None:
     with pytest.raises(RestoreError, match="2 changes") as caught, Transaction() as transaction:
-        transaction.perform(*(Note.prepare(path, "new") for path in notes[:2]))
+        transaction.apply(*(Note.prepare(path, "new") for path in notes[:2]))
         for path in notes[:2]:
             path.write_text("theirs")
     assert all(str(path) in str(caught.value) for path in notes[:2])
@@ -111,13 +115,13 @@ def test_what_failed_is_tried_again_after_the_others(notes: list[Path], state_di
     """As a folder on a read-only file system, which the undo of the disk destroys."""
 
     class OnAnother(Note):
-        def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
             if notes[0].read_text() != "original":
                 raise RestoreError("to restore", found="too early", where="here", remedy="wait")
-            return super().undo(foreign)
+            return super().undo(policy)
 
     with Transaction() as transaction:
-        transaction.perform(Note.prepare(notes[0], "one"), OnAnother.prepare(notes[1], "two"))
+        transaction.apply(Note.prepare(notes[0], "one"), OnAnother.prepare(notes[1], "two"))
     assert texts(notes) == ["original"] * 3
     assert journal_paths(state_dir) == ()
 
@@ -126,24 +130,24 @@ def test_what_is_out_of_reach_waits_until_it_is_accepted(
     notes: list[Path], state_dir: Path
 ) -> None:
     class Away(Note):
-        def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+        def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
             raise OutOfReachError("to restore", found="unmounted", where="here", remedy="mount it")
 
-    for foreign in (ConflictPolicy.REPORT, ConflictPolicy.OVERWRITE, ConflictPolicy.ACCEPT):
+    for policy in (ConflictPolicy.REPORT, ConflictPolicy.OVERWRITE, ConflictPolicy.ACCEPT):
         transaction = Transaction()
-        transaction.perform(Away.prepare(notes[0], "one"), Note.prepare(notes[1], "two"))
-        if foreign is ConflictPolicy.ACCEPT:
-            assert "accepted as it is (unmounted)" in str(transaction.restore(foreign)[-1])
+        transaction.apply(Away.prepare(notes[0], "one"), Note.prepare(notes[1], "two"))
+        if policy is ConflictPolicy.ACCEPT:
+            assert "accepted unchanged (unmounted)" in str(transaction.restore(policy)[-1])
         else:
             with pytest.raises(OutOfReachError):
-                transaction.restore(foreign)
+                transaction.restore(policy)
         assert texts(notes)[1] == "original", "the rest is restored"
     assert len(journal_paths(state_dir)) == 2
 
 
 def test_an_error_that_nobody_thought_of_keeps_no_other_change(notes: list[Path]) -> None:
     with pytest.raises(RestoreError, match="FileNotFoundError") as caught, Transaction() as open_:
-        open_.perform(*(Note.prepare(path, "new") for path in notes))
+        open_.apply(*(Note.prepare(path, "new") for path in notes))
         notes[2].unlink()
     assert isinstance(caught.value.__cause__, FileNotFoundError)
     assert texts(notes[:2]) == ["original"] * 2
@@ -151,7 +155,7 @@ def test_an_error_that_nobody_thought_of_keeps_no_other_change(notes: list[Path]
 
 def test_accept_decides(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
-        transaction.perform(*(Note.prepare(path, "new") for path in notes[:2]))
+        transaction.apply(*(Note.prepare(path, "new") for path in notes[:2]))
         notes[0].write_text("theirs")
         put_back = transaction.restore(ConflictPolicy.ACCEPT)
     assert put_back == ("b: new -> original", "a: left at theirs")
@@ -160,16 +164,16 @@ def test_accept_decides(notes: list[Path], state_dir: Path) -> None:
 
 def test_force_decides(notes: list[Path], state_dir: Path) -> None:
     with Transaction() as transaction:
-        transaction.perform(Note.prepare(notes[0], "new"))
+        transaction.apply(Note.prepare(notes[0], "new"))
         notes[0].write_text("theirs")
         assert transaction.restore(ConflictPolicy.OVERWRITE) == ("a: theirs -> original",)
     assert journal_paths(state_dir) == ()
 
 
 def test_committed_changes_stay(notes: list[Path], state_dir: Path) -> None:
-    with Transaction(mode=Mode.SET) as transaction:
-        transaction.perform(Note.prepare(notes[0], "kept"))
+    with Transaction(mode=JournalMode.SET) as transaction:
+        transaction.apply(Note.prepare(notes[0], "kept"))
         transaction.commit()
     assert texts(notes[:1]) == ["kept"]
     (path,) = journal_paths(state_dir)
-    assert parse(path.read_bytes()).committed
+    assert parse_journal(path.read_bytes()).committed

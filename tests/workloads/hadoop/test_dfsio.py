@@ -13,7 +13,7 @@ from iostudy.errors import ClusterError, WorkloadError
 from iostudy.units import MIB
 from iostudy.workloads.definition import Place
 from tests.hadoop import webhdfs
-from tests.workloads.hadoop.made import require_declared, workload
+from tests.workloads.hadoop.helpers import require_declared, workload
 
 SMALL = {"files": 2, "size": "3MiB"}
 SAMPLES = Path(__file__).parents[2] / "hadoop/tools/samples"
@@ -86,6 +86,7 @@ def test_a_datanode_that_is_killed_ends_the_run_in_seconds(new_cluster, tmp_path
         dfsio("write", files=1, size="100GiB").run(place)
 
 
+@pytest.mark.child
 def test_a_result_of_other_files_is_an_error(make):
     text = SAMPLES / "dfsio-3.4.2"
     does = f'for results; do :; done; cat {text} > "$results"'
@@ -93,6 +94,7 @@ def test_a_result_of_other_files_is_an_error(make):
         dfsio("write").run(make(does))
 
 
+@pytest.mark.child
 def test_a_run_without_a_result_is_an_error(make, tmp_path):
     (tmp_path / "dfsio-results.log").write_text((SAMPLES / "dfsio-3.4.2").read_text())
     with pytest.raises(WorkloadError, match="there is no result"):

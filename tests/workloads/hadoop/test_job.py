@@ -11,11 +11,13 @@ from iostudy.errors import ClusterError, UsageError, WorkloadError, WorkloadStop
 from iostudy.workloads.definition import Place
 from iostudy.workloads.hadoop import job
 
+pytestmark = pytest.mark.child
+
 LOGS = Path(__file__).parents[2] / "hadoop/tools/samples"
 
 
 def run(place, limit=20.0):
-    return job.run(place, "a.b.Main", "-n", "3", limit_seconds=limit)
+    return job.run_program(place, "a.b.Main", "-n", "3", limit_seconds=limit)
 
 
 def test_arguments_options_and_environment_reach_the_program(make, calls, tmp_path):

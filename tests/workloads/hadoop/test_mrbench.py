@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads.hadoop.counted import TASK_FIGURES
+from iostudy.workloads.hadoop.counter_figures import TASK_FIGURES
 from iostudy.workloads.hadoop.mrbench import HADOOP_MRBENCH
+
+pytestmark = pytest.mark.child
 
 SAMPLE = Path(__file__).parents[2] / "hadoop/tools/samples/mrbench-3.4.2"
 JOB = """\
@@ -52,7 +54,7 @@ def test_the_figures_are_those_of_the_definition(make):
 def test_fewer_map_tasks_than_asked_for_are_noted(make, maps, notes):
     measured = run(make(f"cat {SAMPLE}; cat >&2 <<'END'\n{JOB.format(maps=maps)}END"))
     assert len(measured.notes) == notes
-    assert all("1 map tasks where 2 were asked for" in note for note in measured.notes)
+    assert all("1 map tasks instead of the requested 2" in note for note in measured.notes)
 
 
 def test_fewer_jobs_than_asked_for_are_an_error(make):

@@ -10,9 +10,11 @@ from pydantic import ValidationError
 
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.hadoop.conf.configuration import Configuration
-from iostudy.workloads.hadoop.counted import TASK_FIGURES
+from iostudy.workloads.hadoop.counter_figures import TASK_FIGURES
 from iostudy.workloads.hadoop.nnbench import HADOOP_NNBENCH
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
+
+pytestmark = pytest.mark.child
 
 SAMPLES = Path(__file__).parents[2] / "hadoop/tools/samples"
 TASKS = [figure.name for figure in TASK_FIGURES]
@@ -168,6 +170,6 @@ def test_a_block_of_whole_checksums():
 
 
 def test_its_options_as_a_study_has_them():
-    written = as_written(workload(start_after="20s", bytes_to_write="1MiB").options)
+    written = format_options(workload(start_after="20s", bytes_to_write="1MiB").options)
     assert written["start_after"] == "20s"
     assert written["bytes_to_write"] == "1MiB"

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from iostudy.errors import TargetError
 from iostudy.workloads.hadoop.nnthroughput import HADOOP_NNTHROUGHPUT, _NameNode
-from iostudy.workloads.written import as_written
+from iostudy.workloads.option_text import format_options
 
 
 def make(**options):
@@ -20,7 +20,7 @@ def make(**options):
     ("options", "why"),
     [
         ({"logs": "none"}, "does not start without an edit log"),
-        ({"logs": "a, a"}, "stands twice"),
+        ({"logs": "a, a"}, "occurs twice"),
         ({"operations": "create, create"}, "each once"),
         ({"operations": ""}, "one operation or several"),
         ({"version": "new"}, "pattern"),
@@ -32,7 +32,7 @@ def test_what_cannot_work_is_refused_with_the_reason(options, why):
 
 
 def test_a_directory_that_is_not_there_is_told_before_anything_is_done(tmp_path):
-    with pytest.raises(TargetError, match="nothing there"):
+    with pytest.raises(TargetError, match="does not exist"):
         make(logs=str(tmp_path / "no")).check()
 
 
@@ -49,7 +49,7 @@ def test_a_name_node_is_told_where_its_logs_lie_and_how_to_sync_them():
 def test_it_needs_no_cluster_and_takes_the_options_of_the_native_one():
     assert not HADOOP_NNTHROUGHPUT.needs_hadoop
     options = make(logs=["log", "/disk2/journal"], operations="create").options
-    assert as_written(options)["logs"] == "log, /disk2/journal"
+    assert format_options(options)["logs"] == "log, /disk2/journal"
 
 
 def test_trials_with_other_logs_are_cleaned_apart():

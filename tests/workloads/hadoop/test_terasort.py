@@ -12,7 +12,7 @@ from iostudy.hadoop.local.layout import RESOURCEMANAGER
 from iostudy.hadoop.shell import Shell
 from iostudy.workloads.definition import Place
 from tests.hadoop import webhdfs
-from tests.workloads.hadoop.made import require_declared, workload
+from tests.workloads.hadoop.helpers import require_declared, workload
 
 ROWS = {"rows": "20k"}
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

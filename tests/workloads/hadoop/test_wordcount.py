@@ -7,7 +7,7 @@ import pytest
 from iostudy.errors import WorkloadError
 from iostudy.units import MIB
 from tests.hadoop import webhdfs
-from tests.workloads.hadoop.made import require_declared, workload
+from tests.workloads.hadoop.helpers import require_declared, workload
 
 TEXT = {"size": "1MiB", "files": 2, "vocabulary": "1k"}
 

@@ -1,1 +1,1 @@
-"""Searching a space of configurations for one that beats the default."""
+"""Search of a configuration space for one that is better than the default."""

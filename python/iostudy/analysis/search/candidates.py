@@ -1,4 +1,4 @@
-"""What a search has seen of its candidates, and what it goes by."""
+"""Results of a search's candidates, and its policy."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CandidateResult:
-    """A candidate, and how it compares with the default.
+    """A candidate with its comparison with the default.
 
-    ``ratios`` has an array for each workload: the paired log-ratios to the default by the number of
-    the block, positive where the candidate is better, NaN for blocks without it. A block has the
-    same place in the arrays of all candidates; what is missing at the end counts as NaN.
-    ``refused``: it cannot be run here, as where the host does not take its values.
+    ``ratios`` has an array for each workload: the paired log-ratios to the default by block,
+    positive where the candidate is better, NaN for blocks without it. A block has the same index in
+    the arrays of all candidates; missing values at the end count as NaN. ``refused``: it cannot run
+    here, for example because the host refuses its values.
     """
 
     point: Point
@@ -30,14 +30,14 @@ class CandidateResult:
 
 @dataclass(frozen=True)
 class SearchPolicy:
-    """How a search goes on.
+    """The parameters of a search.
 
-    ``first``: candidates that are spread over the space, before any is chosen by what was seen.
-    ``slots``: candidates in a block, beside the default. ``rungs``: the numbers of blocks after
-    which a candidate is judged, ascending; with the last it has gone all the way. ``worst``: the
-    log-ratio that no workload may fall below. ``weights``: one for each workload, by ratio; all
-    alike without any. ``level``: the one-sided level of what is called clear in the race. Nothing
-    rests on it but trials: claims come from the confirmation.
+    ``first``: the number of initial candidates that are spread over the space. ``slots``: the
+    candidates in a block in addition to the default. ``rungs``: the numbers of blocks after which a
+    candidate is tested, ascending; after the last it is finished. ``worst``: the smallest log-ratio
+    allowed on any workload. ``weights``: one for each workload, equal by default. ``level``: the
+    one-sided level of the race. It only affects the number of trials; claims come from the
+    confirmation.
     """
 
     first: int
@@ -48,20 +48,20 @@ class SearchPolicy:
     level: float = 0.05
 
 
-def stacked(seen: Sequence[CandidateResult], rules: SearchPolicy) -> tuple[Array, Array]:
-    """All ratios as workloads x candidates x blocks, and the weights of workloads, summing to 1.
+def stack_ratios(results: Sequence[CandidateResult], policy: SearchPolicy) -> tuple[Array, Array]:
+    """Stack ratios as workloads x candidates x blocks, with workload weights that sum to 1.
 
-    Where there is no ratio it is NaN. Without any block there is one workload or as many as have
-    weights. Raises ValueError for a wrong number of weights.
+    Missing ratios are NaN. Without any block the number of workloads is that of the weights, or 1.
+    Raises ValueError for a wrong number of weights.
     """
-    most = max((len(each.ratios) for each in seen), default=0)
-    workloads = most or len(rules.weights) or 1
-    blocks = max((len(own) for each in seen for own in each.ratios), default=0)
-    ratios = np.full((workloads, len(seen), blocks), np.nan)
-    for candidate, each in enumerate(seen):
-        for workload, own in enumerate(each.ratios):
+    most = max((len(result.ratios) for result in results), default=0)
+    workloads = most or len(policy.weights) or 1
+    blocks = max((len(own) for result in results for own in result.ratios), default=0)
+    ratios = np.full((workloads, len(results), blocks), np.nan)
+    for candidate, result in enumerate(results):
+        for workload, own in enumerate(result.ratios):
             ratios[workload, candidate, : len(own)] = own
-    weights = np.asarray(rules.weights or (1.0,) * workloads, dtype=np.float64)
+    weights = np.asarray(policy.weights or (1.0,) * workloads, dtype=np.float64)
     if len(weights) != workloads:
         raise ValueError(f"{len(weights)} weights for {workloads} workloads")
     return ratios, np.asarray(weights / weights.sum())

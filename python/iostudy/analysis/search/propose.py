@@ -1,16 +1,15 @@
-"""Which candidates to try next.
+"""Proposal of the next candidates of a search.
 
-The first points are a Latin hypercube (McKay, Beckman & Conover 1979): along every parameter they
-are spread evenly, and of a parameter that is not always there, those which have it. After that
-points come from Optuna's tree-structured Parzen estimator (Bergstra et al. 2011), which is given
-all that was seen. It knows no noise; so that a lucky candidate of one block does not lead it, each
-estimate is shrunk towards the mean of all by its own error, as in empirical Bayes (Efron & Morris
-1975):
+The first points are a Latin hypercube (McKay, Beckman & Conover 1979), spread evenly along every
+parameter; for a conditional parameter, over the points that have it. Later points come from
+Optuna's tree-structured Parzen estimator (Bergstra et al. 2011) with all results. The estimator
+ignores noise. Each estimate is therefore shrunk towards the mean of all by its own error, as in
+empirical Bayes (Efron & Morris 1975), so that a favourable first block has little influence:
 
-    told = m + (y - m) T / (T + v),    m, T: mean and variance of all estimates y, v: error squared
+    shrunken = m + (y - m) T / (T + v),    m, T: mean, variance of all estimates y; v: squared error
 
-T holds the noise, too, which makes it rather too large: the order of two well-known candidates is
-never turned round by it.
+T also contains noise and is rather too large, so that shrinkage never reverses the order of two
+candidates with small errors.
 """
 
 from __future__ import annotations
@@ -22,42 +21,42 @@ from typing import TYPE_CHECKING, assert_never
 import numpy as np
 
 from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy
-from iostudy.analysis.search.race import Entrant, race
+from iostudy.analysis.search.race import Entrant, run_race
 from iostudy.analysis.search.space import Choices, Domain, Parameter, Point, Range, Space
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
     from optuna.trial import FrozenTrial, Trial
 
-ATTEMPTS = 20
-"""How often the estimator may come back with points that were there, before chance takes over."""
+EXTRA_DRAWS = 20
+"""Additional draws from the estimator before random points follow."""
 
-LISTED = 10_000
-"""Up to so many points a space is gone through; in a larger one a free point is soon met."""
+MAX_ENUMERATED_POINTS = 10_000
+"""The largest space that is enumerated; in larger ones random points are soon new."""
 
 
 def propose(
     space: Space, seen: Sequence[CandidateResult], wanted: int, seed: int, rules: SearchPolicy
 ) -> tuple[Point, ...]:
-    """So many new points; fewer only where the space has no more.
+    """Propose new points; fewer than ``wanted`` only if the space has no more.
 
-    Determined by its arguments. ``seen`` are all candidates that there were, with those that wait
-    or were refused; none of these is proposed again.
+    Determined by its arguments. ``seen`` are all candidates, including waiting and refused ones;
+    none of them is proposed again.
     """
     taken = {space.canonical(each.point) for each in seen}
     number = min(wanted, space.size - len(taken))
     own = np.random.SeedSequence([seed, len(seen)]).generate_state(2)
     points = chain(
-        hypercube(space, rules.first, seed),
-        islice(_estimated(space, seen, int(own[0]), rules), number + ATTEMPTS),
-        _any(space, int(own[1])),
+        latin_hypercube(space, rules.first, seed),
+        islice(_parzen_points(space, seen, int(own[0]), rules), number + EXTRA_DRAWS),
+        _random_points(space, int(own[1])),
     )
-    return tuple(islice(_fresh(space, points, taken), max(0, number)))
+    return tuple(islice(_new_points(space, points, taken), max(0, number)))
 
 
-def hypercube(space: Space, points: int, seed: int) -> list[Point]:
-    """A Latin hypercube: each parameter's values spread evenly over the points that have it."""
-    # Here and not above: it takes a third of a second to load, and most studies are no searches.
+def latin_hypercube(space: Space, points: int, seed: int) -> list[Point]:
+    """Return a Latin hypercube: each parameter's values spread over the points that have it."""
+    # Imported here because it takes a third of a second, and most studies are not searches.
     from scipy.stats import qmc
 
     cube = qmc.LatinHypercube(len(space.parameters), scramble=False, rng=seed).random(points)
@@ -70,10 +69,10 @@ def hypercube(space: Space, points: int, seed: int) -> list[Point]:
     return list(made)
 
 
-def _fresh(
+def _new_points(
     space: Space, points: Iterator[Point], taken: set[tuple[tuple[str, str], ...]]
 ) -> Iterator[Point]:
-    """Those that were not there before, each once."""
+    """Yield each new point once."""
     taken = set(taken)
     for point in points:
         form = space.canonical(point)
@@ -82,16 +81,16 @@ def _fresh(
             yield dict(form)
 
 
-def _any(space: Space, seed: int) -> Iterator[Point]:
-    """Points by chance: every one of a small space, and without end of a large one."""
+def _random_points(space: Space, seed: int) -> Iterator[Point]:
+    """Yield random points: all points of a small space, an endless sequence of a large one."""
     draw = np.random.default_rng(seed)
-    if space.size <= LISTED:
+    if space.size <= MAX_ENUMERATED_POINTS:
         points = list(space.points())
         return (points[index] for index in draw.permutation(len(points)))
-    return (_drawn(space, draw) for _ in count())
+    return (_random_point(space, draw) for _ in count())
 
 
-def _drawn(space: Space, draw: np.random.Generator) -> Point:
+def _random_point(space: Space, draw: np.random.Generator) -> Point:
     point: dict[str, str] = {}
     for parameter in space.parameters:
         if parameter.is_active(point):
@@ -99,18 +98,18 @@ def _drawn(space: Space, draw: np.random.Generator) -> Point:
     return point
 
 
-def _estimated(
+def _parzen_points(
     space: Space, seen: Sequence[CandidateResult], seed: int, rules: SearchPolicy
 ) -> Iterator[Point]:
-    """What the tree-structured Parzen estimator would try, one after the other, without end."""
-    # Slow to import, and needed by searches only.
+    """Yield points of the tree-structured Parzen estimator without end."""
+    # Slow to import, and only searches need it.
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    # Parameters that are always there are sampled jointly, the others each by itself.
+    # Unconditional parameters are sampled jointly, conditional ones individually.
     sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=1)
     study = optuna.create_study(direction="maximize", sampler=sampler)
-    study.add_trials(_replayed(space, seen, rules))
+    study.add_trials(_past_trials(space, seen, rules))
     while True:
         trial = study.ask()
         point: dict[str, str] = {}
@@ -130,25 +129,25 @@ def _suggested(trial: Trial, parameter: Parameter) -> str:
     assert_never(parameter.domain)
 
 
-def _replayed(
+def _past_trials(
     space: Space, seen: Sequence[CandidateResult], rules: SearchPolicy
 ) -> list[FrozenTrial]:
-    """All that was seen, as Optuna's trials.
+    """Return all results as trials of Optuna.
 
-    What has no block yet, or was refused, is told as running, which the estimator keeps away from.
+    Candidates without a block and refused ones are running trials, which the estimator avoids.
     """
     # Slow to import, as above.
     from optuna.trial import TrialState, create_trial
 
-    entrants = race(seen, rules).entrants
-    values = iter(_shrunk([entrant for entrant in entrants if entrant.is_known]))
+    entrants = run_race(seen, rules).entrants
+    values = iter(_shrink_estimates([entrant for entrant in entrants if entrant.is_known]))
     trials = []
     for each, entrant in zip(seen, entrants, strict=True):
         active = space.active(each.point)
         params = {p.name: _internal(p.domain, each.point[p.name]) for p in active}
         domains = {p.name: _distribution(p.domain) for p in active}
         if entrant.is_known:
-            limits = _excess(entrant, rules)
+            limits = _constraint_violations(entrant, rules)
             trial = create_trial(
                 value=next(values), constraints=limits, params=params, distributions=domains
             )
@@ -173,18 +172,18 @@ def _distribution(domain: Domain) -> BaseDistribution:
     assert_never(domain)
 
 
-def _excess(entrant: Entrant, rules: SearchPolicy) -> dict[str, float]:
-    """By how much each workload falls below the worst that is allowed; above 0 where it does."""
+def _constraint_violations(entrant: Entrant, rules: SearchPolicy) -> dict[str, float]:
+    """Return by how much each workload falls below the allowed worst; above 0 if it does."""
     if rules.worst is None:
         return {}
-    return {str(workload): rules.worst - own for workload, own in enumerate(entrant.on)}
+    return {str(workload): rules.worst - own for workload, own in enumerate(entrant.by_workload)}
 
 
-def _shrunk(entrants: Sequence[Entrant]) -> list[float]:
-    """Estimates, shrunk as the module says; as they are where no noise is known."""
+def _shrink_estimates(entrants: Sequence[Entrant]) -> list[float]:
+    """Return shrunken estimates, or the estimates themselves without a variance."""
     values = np.array([entrant.estimate for entrant in entrants])
     if len(values) < 2 or np.ptp(values) == 0:
         return [float(value) for value in values]
     errors = np.nan_to_num([entrant.error for entrant in entrants])
     spread, mean = values.var(), values.mean()
-    return [float(told) for told in mean + (values - mean) * spread / (spread + errors**2)]
+    return [float(value) for value in mean + (values - mean) * spread / (spread + errors**2)]

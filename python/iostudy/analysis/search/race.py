@@ -1,14 +1,14 @@
-"""Which candidates go on, which are dropped, and which of them is ahead.
+"""Racing of candidates: elimination and the incumbent.
 
-Every block runs the default and the candidates that race. After 1, 2, 4 and 8 blocks
-(`SearchPolicy`) a candidate is judged, and dropped if it is clearly worse than the incumbent: if
-the one-sided t interval of their difference lies below 0 (racing: Maron & Moore 1994; Birattari et
-al. 2002). The incumbent is the best of those with the most blocks, so that no lucky first block
-takes its place (as in SMAC's intensification, Hutter, Hoos & Leyton-Brown 2011); the default has as
-many as any, and keeps its place until some candidate is above 0.
+Every block runs the default and the racing candidates. After 1, 2, 4 and 8 blocks (`SearchPolicy`)
+a candidate is dropped if the one-sided t interval of its difference from the incumbent lies below 0
+(racing: Maron & Moore 1994; Birattari et al. 2002). The incumbent is the best of the candidates
+with the most blocks, so that a favourable first block does not suffice (as in SMAC's
+intensification, Hutter, Hoos & Leyton-Brown 2011). The default remains the incumbent until a
+candidate is above 0.
 
-The race only saves trials. The winner's estimate is that of the luckiest, too; what it is worth is
-told by its confirmation in fresh blocks.
+The race only saves trials. The winner's estimate is biased by selection; its confirmation in new
+blocks gives the verdict.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy, stacked
-from iostudy.analysis.search.estimates import Array, Estimates, estimate
+from iostudy.analysis.search.candidates import CandidateResult, SearchPolicy, stack_ratios
+from iostudy.analysis.search.estimates import Array, CandidateEstimates, estimate_candidates
 
 Counts = NDArray[np.int64]
 
 
-class Standing(StrEnum):
-    """What has become of a candidate."""
+class RaceStatus(StrEnum):
+    """The status of a candidate."""
 
     RACING = "racing"
     WORSE = "clearly worse"
@@ -41,31 +41,31 @@ class Standing(StrEnum):
 class Entrant:
     """A candidate in the race, with estimates as log-ratios to the default.
 
-    ``blocks``: in how many it was on every workload. ``estimate``: the weighted mean over
-    workloads, ``error`` its standard error; ``on``: the mean on each workload. All are NaN without
-    a block, and the error as long as no noise is known. ``eligible``: no workload is estimated
-    below the worst that is allowed.
+    ``blocks``: its blocks on every workload. ``estimate``: the weighted mean over workloads,
+    ``error`` its standard error; ``by_workload``: the mean on each workload. All are NaN without a
+    block, and the error without a variance. ``eligible``: no workload is estimated below the
+    allowed worst.
     """
 
     blocks: int
     estimate: float
     error: float
-    on: tuple[float, ...]
-    standing: Standing
+    by_workload: tuple[float, ...]
+    status: RaceStatus
     eligible: bool
 
     @property
     def is_known(self) -> bool:
-        """Whether it has been measured and can be run."""
-        return self.blocks > 0 and self.standing is not Standing.REFUSED
+        """Whether it has been measured and is not refused."""
+        return self.blocks > 0 and self.status is not RaceStatus.REFUSED
 
 
 @dataclass(frozen=True)
 class Race:
-    """How the candidates stand, in the order in which they were given.
+    """The state of a race, with entrants in the order of the candidates.
 
-    ``incumbent``: the one that is ahead, None where it is the default. ``runs``: those that are in
-    the next block. ``free``: places in it for new candidates.
+    ``incumbent``: the index of the leader, None for the default. ``runs``: the candidates in the
+    next block. ``free``: its slots for new candidates.
     """
 
     entrants: tuple[Entrant, ...]
@@ -74,79 +74,79 @@ class Race:
     free: int
 
 
-def race(seen: Sequence[CandidateResult], rules: SearchPolicy) -> Race:
-    """The race as the blocks leave it, judged again from the first block to the last.
+def run_race(seen: Sequence[CandidateResult], rules: SearchPolicy) -> Race:
+    """Evaluate the race from the first block to the last.
 
-    A function of its arguments alone: what was dropped stays dropped, as it is judged by the blocks
-    that were there at its time. Raises ValueError for a wrong number of weights.
+    A pure function of its arguments: a dropped candidate stays dropped, because each test uses the
+    blocks up to its time. Raises ValueError for a wrong number of weights.
     """
-    ratios, shares = stacked(seen, rules)
-    judge = _Judge(ratios, shares, rules)
-    standings = [Standing.REFUSED if each.refused else Standing.RACING for each in seen]
+    ratios, shares = stack_ratios(seen, rules)
+    judge = _RaceEvaluation(ratios, shares, rules)
+    statuses = [RaceStatus.REFUSED if each.refused else RaceStatus.RACING for each in seen]
     for blocks in range(1, ratios.shape[2] + 1):
-        standings = judge.after(blocks, standings)
-    return judge.told(standings)
+        statuses = judge.after(blocks, statuses)
+    return judge.result(statuses)
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _RaceEvaluation:
     """``ratios`` are workloads x candidates x blocks."""
 
     ratios: Array
     shares: Array
     rules: SearchPolicy
 
-    def after(self, blocks: int, standings: list[Standing]) -> list[Standing]:
-        """The standings after that many blocks, from those before the last of them."""
+    def after(self, blocks: int, statuses: list[RaceStatus]) -> list[RaceStatus]:
+        """Return the statuses after this number of blocks, from those one block earlier."""
         ran, counts = self._ran[:, blocks - 1], self._counts(blocks)
         judged = [
             candidate
-            for candidate, standing in enumerate(standings)
-            if standing is Standing.RACING
+            for candidate, status in enumerate(statuses)
+            if status is RaceStatus.RACING
             and ran[candidate]
             and counts[candidate] in self.rules.rungs
         ]
         if not judged:
-            return standings
-        estimates = estimate(self.ratios[:, :, :blocks], self.shares)
-        incumbent = self._incumbent(estimates, counts, standings)
-        after = list(standings)
+            return statuses
+        estimates = estimate_candidates(self.ratios[:, :, :blocks], self.shares)
+        incumbent = self._incumbent(estimates, counts, statuses)
+        after = list(statuses)
         for candidate in judged:
             if counts[candidate] == self.rules.rungs[-1]:
-                after[candidate] = Standing.FINISHED
+                after[candidate] = RaceStatus.FINISHED
             elif candidate != incumbent and self._is_worse(estimates, candidate, incumbent):
-                after[candidate] = Standing.WORSE
-            if self._is_unfit(estimates, candidate):
-                after[candidate] = Standing.UNFIT
+                after[candidate] = RaceStatus.WORSE
+            if self._violates_limit(estimates, candidate):
+                after[candidate] = RaceStatus.UNFIT
         return after
 
-    def told(self, standings: list[Standing]) -> Race:
-        """The race with these standings."""
+    def result(self, statuses: list[RaceStatus]) -> Race:
+        """Return the race with these statuses."""
         blocks = self.ratios.shape[2]
-        estimates, counts = estimate(self.ratios, self.shares), self._counts(blocks)
+        estimates, counts = estimate_candidates(self.ratios, self.shares), self._counts(blocks)
         eligible = self._eligible(estimates)
         errors = np.sqrt(np.diagonal(estimates.covariance))
-        racing = [index for index, own in enumerate(standings) if own is Standing.RACING]
+        racing = [index for index, own in enumerate(statuses) if own is RaceStatus.RACING]
         runs = tuple(racing[: self.rules.slots])
         entrants = tuple(
             Entrant(
                 blocks=int(counts[index]),
                 estimate=float(estimates.value[index]),
                 error=float(errors[index]) if counts[index] else np.nan,
-                on=tuple(map(float, estimates.on[:, index])),
-                standing=standing,
+                by_workload=tuple(map(float, estimates.by_workload[:, index])),
+                status=status,
                 eligible=bool(eligible[index]),
             )
-            for index, standing in enumerate(standings)
+            for index, status in enumerate(statuses)
         )
-        incumbent = self._incumbent(estimates, counts, standings)
+        incumbent = self._incumbent(estimates, counts, statuses)
         return Race(entrants, incumbent, runs, self.rules.slots - len(runs))
 
     def _incumbent(
-        self, estimates: Estimates, counts: Counts, standings: Sequence[Standing]
+        self, estimates: CandidateEstimates, counts: Counts, statuses: Sequence[RaceStatus]
     ) -> int | None:
-        """The best of those with the most blocks, None where that is the default."""
-        alive = np.isin(standings, [Standing.RACING, Standing.FINISHED]) & (counts > 0)
+        """Return the best of the candidates with the most blocks, None for the default."""
+        alive = np.isin(statuses, [RaceStatus.RACING, RaceStatus.FINISHED]) & (counts > 0)
         alive &= self._eligible(estimates)
         if not alive.any():
             return None
@@ -154,22 +154,24 @@ class _Judge:
         best = int(np.argmax(np.where(ahead, estimates.value, -np.inf)))
         return best if estimates.value[best] > 0 else None
 
-    def _is_worse(self, estimates: Estimates, candidate: int, incumbent: int | None) -> bool:
-        return estimates.upper(candidate, incumbent, self.rules.level) < 0
+    def _is_worse(
+        self, estimates: CandidateEstimates, candidate: int, incumbent: int | None
+    ) -> bool:
+        return estimates.upper_bound(candidate, incumbent, self.rules.level) < 0
 
-    def _is_unfit(self, estimates: Estimates, candidate: int) -> bool:
+    def _violates_limit(self, estimates: CandidateEstimates, candidate: int) -> bool:
         if self.rules.worst is None:
             return False
-        highest = estimates.upper_on(self.rules.level)[:, candidate]
+        highest = estimates.upper_bounds(self.rules.level)[:, candidate]
         return bool((highest < self.rules.worst).any())
 
-    def _eligible(self, estimates: Estimates) -> NDArray[np.bool_]:
+    def _eligible(self, estimates: CandidateEstimates) -> NDArray[np.bool_]:
         worst = -np.inf if self.rules.worst is None else self.rules.worst
-        return np.asarray(~(estimates.on < worst).any(axis=0))
+        return np.asarray(~(estimates.by_workload < worst).any(axis=0))
 
     @cached_property
     def _ran(self) -> NDArray[np.bool_]:
-        """Candidates x blocks: whether each was in it on every workload."""
+        """Candidates x blocks: whether the candidate ran in the block on every workload."""
         return np.asarray(np.isfinite(self.ratios).all(axis=0))
 
     def _counts(self, blocks: int) -> Counts:

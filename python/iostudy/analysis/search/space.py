@@ -1,7 +1,7 @@
-"""What is searched: parameters with their domains, some of them there only under a condition.
+"""Search spaces: parameters with their domains, some of them conditional.
 
-A point gives each parameter that is there a value, as the text that a host takes. Every domain is a
-finite row of values, so that no point is proposed twice and a space can be used up.
+A point gives each active parameter a value, as the text for the host. Every domain is finite, so
+that no point is proposed twice and a space can be exhausted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 Point = Mapping[str, str]
-"""The value of every parameter that is there, by its name."""
+"""The value of every active parameter, by name."""
 
 
 @dataclass(frozen=True)
@@ -38,52 +38,52 @@ class Range:
 
     @property
     def first(self) -> int:
-        """Which multiple of the step the lowest value is."""
+        """The lowest value as a multiple of the step."""
         return math.ceil(_exact(self.low) / _exact(self.step))
 
     @property
     def last(self) -> int:
-        """Which multiple of the step the highest value is."""
+        """The highest value as a multiple of the step."""
         return math.floor(_exact(self.high) / _exact(self.step))
 
     @property
     def size(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return self.last - self.first + 1
 
     def text(self, multiple: int) -> str:
-        """The value that is so many steps: ``16384``, ``0.5``."""
+        """Return the value of a number of steps: ``16384``, ``0.5``."""
         return format((multiple * _exact(self.step)).normalize(), "f")
 
     def multiple(self, text: str) -> int:
-        """How many steps a value is."""
+        """Return the number of steps of a value."""
         return round(Decimal(text) / _exact(self.step))
 
     def values(self) -> Iterator[str]:
-        """Every value, from the lowest."""
+        """Yield every value in ascending order."""
         return (self.text(multiple) for multiple in range(self.first, self.last + 1))
 
     def spread(self, most: int) -> tuple[str, ...]:
-        """At most so many values, evenly over the scale, the lowest and the highest among them."""
+        """Return at most so many values, evenly spaced, with the lowest and the highest."""
         places = [place / (most - 1) for place in range(most)]
         low, high = self._scaled(self.first), self._scaled(self.last)
         scaled = [low + place * (high - low) for place in places]
         return tuple(dict.fromkeys(self.text(self._nearest(place)) for place in scaled))
 
     def at(self, share: float) -> str:
-        """The value up to which lies ``share`` (0 to 1) of the range, on its scale."""
+        """Return the quantile ``share`` (0 to 1) of the range, on its scale."""
         low, high = self._scaled(self.first - 0.5), self._scaled(self.last + 0.5)
         return self.text(self._nearest(low + share * (high - low)))
 
     def share(self, text: str) -> float:
-        """Where a value lies on the scale of the range: 0 at its lowest, 1 at its highest."""
+        """Return the position of a value on the scale: 0 for the lowest, 1 for the highest."""
         if self.size == 1:
             return 0.5
         low, high = self._scaled(self.first), self._scaled(self.last)
         return (self._scaled(self.multiple(text)) - low) / (high - low)
 
     def _nearest(self, scaled: float) -> int:
-        """The multiple that is nearest to a place on the scale."""
+        """The multiple nearest to a position on the scale."""
         nearest = round(math.exp(scaled) if self.log else scaled)
         return min(max(nearest, self.first), self.last)
 
@@ -93,7 +93,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Choices:
-    """Names without an order. Raises ValueError for none, or for one that is there twice."""
+    """Unordered names. Raises ValueError for none or for duplicates."""
 
     names: tuple[str, ...]
 
@@ -103,23 +103,23 @@ class Choices:
 
     @property
     def size(self) -> int:
-        """How many names there are."""
+        """The number of names."""
         return len(self.names)
 
     def values(self) -> Iterator[str]:
-        """Every name."""
+        """Yield every name."""
         return iter(self.names)
 
     def spread(self, _most: int) -> tuple[str, ...]:
-        """Every name: there is none between two of them."""
+        """Return every name, because names have no order."""
         return self.names
 
     def share(self, name: str) -> float:
-        """The place of a name among the others."""
+        """Return the index of a name."""
         return float(self.names.index(name))
 
     def at(self, share: float) -> str:
-        """The name up to which lies ``share`` (0 to 1) of them."""
+        """Return the quantile ``share`` (0 to 1) of the names."""
         return self.names[min(int(share * self.size), self.size - 1)]
 
 
@@ -128,7 +128,7 @@ Domain = Range | Choices
 
 @dataclass(frozen=True)
 class Condition:
-    """A parameter is there only while the parameter ``name`` has one of ``values``."""
+    """A condition: the parameter ``name`` has one of ``values``."""
 
     name: str
     values: tuple[str, ...]
@@ -136,23 +136,23 @@ class Condition:
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something that can be varied."""
+    """A parameter with its domain and optional condition."""
 
     name: str
     domain: Domain
     condition: Condition | None = None
 
     def is_active(self, point: Point) -> bool:
-        """Whether it is there, given the parameters before it."""
+        """Whether it is active, given the preceding parameters."""
         condition = self.condition
         return condition is None or point.get(condition.name) in condition.values
 
 
 @dataclass(frozen=True)
 class Space:
-    """Parameters, each after the one that its condition names.
+    """Parameters, each after the one of its condition.
 
-    Raises ValueError where a name is there twice, or a condition names no earlier choice.
+    Raises ValueError for duplicate names, or for a condition without an earlier choice.
     """
 
     parameters: tuple[Parameter, ...]
@@ -161,32 +161,32 @@ class Space:
         earlier: dict[str, Domain] = {}
         for parameter in self.parameters:
             if parameter.name in earlier:
-                raise ValueError(f"{parameter.name} is there twice")
+                raise ValueError(f"{parameter.name} appears twice")
             if parameter.condition:
                 _check(parameter.name, parameter.condition, earlier)
             earlier[parameter.name] = parameter.domain
 
     def active(self, point: Point) -> tuple[Parameter, ...]:
-        """The parameters that are there at a point."""
+        """Return the active parameters of a point."""
         return tuple(parameter for parameter in self.parameters if parameter.is_active(point))
 
     def canonical(self, point: Point) -> tuple[tuple[str, str], ...]:
-        """One form for equal points: the active parameters in the space's order."""
+        """Return the canonical form of a point: its active parameters in the space's order."""
         return tuple((parameter.name, point[parameter.name]) for parameter in self.active(point))
 
     @property
     def size(self) -> int:
-        """How many points there are."""
-        # Only what others depend on is gone through: thirty choices of two are a billion points.
-        asked = {p.condition.name for p in self.parameters if p.condition}
-        branches = _points(tuple(p for p in self.parameters if p.name in asked))
+        """The number of points."""
+        # Enumerates only parameters of conditions: thirty choices of two are a billion points.
+        conditions = {p.condition.name for p in self.parameters if p.condition}
+        branches = _points(tuple(p for p in self.parameters if p.name in conditions))
         return sum(
-            math.prod(p.domain.size for p in self.active(branch) if p.name not in asked)
+            math.prod(p.domain.size for p in self.active(branch) if p.name not in conditions)
             for branch in branches
         )
 
     def points(self) -> Iterator[Point]:
-        """Every point of the space, in the order of its values."""
+        """Yield every point of the space, in the order of its values."""
         return _points(self.parameters)
 
 
@@ -211,5 +211,5 @@ def _points(parameters: tuple[Parameter, ...]) -> Iterator[dict[str, str]]:
 
 
 def _exact(number: float) -> Decimal:
-    """The decimal number that was written: 0.1, and not the double that is nearest to it."""
+    """The decimal number as written: 0.1, not the nearest double."""
     return Decimal(repr(float(number)))

@@ -1,23 +1,21 @@
-"""A model of how performance depends on the parameters, for what it says and for how sure it is.
+"""Additive Gaussian process of performance over parameters, with posterior draws.
 
-The estimates y of the candidates are taken as values of
+The estimates y of the candidates are modelled as values of
 
     f = constant + sum over parameters f_j(x_j) + interaction(x),    y = f + error
 
-with the errors' covariance that `estimates` gives, and a Gaussian process for each part (Rasmussen
-& Williams 2006). Every f_j has a kernel with its mean over the parameter's domain taken out
-(Durrande, Ginsbourger, Roustant & Carraro 2013), so that f_j is the main effect of its parameter as
-a functional analysis of variance has it, 0 on average; where a parameter is not there, its effect
-is 0. The interaction has the sum of all products of two of these kernels (Duvenaud, Nickisch &
-Rasmussen 2011). A range's kernel is the mean of two squared exponentials that are a quarter and the
-whole of its scale long: smooth curves with an optimum or a few, and no steps. Names are the same or
-have nothing in common.
+with the covariance of errors of `estimates`, and a Gaussian process for each term (Rasmussen &
+Williams 2006). The kernel of f_j has mean zero over the parameter's domain (Durrande, Ginsbourger,
+Roustant & Carraro 2013). f_j is then the main effect of a functional analysis of variance, and 0
+where the parameter is inactive. The interaction has the sum of all products of two of these kernels
+(Duvenaud, Nickisch & Rasmussen 2011). A range's kernel is the mean of two squared exponentials with
+length scales of a quarter and the whole of its scale: smooth curves with few optima, without steps.
+Different names are uncorrelated.
 
-How strong each part is (its standard deviation s) is not known. The logarithm of s has a normal
-prior around that of the spread of y, so wide that s may be twenty times larger or smaller. Draws
-from the posterior of all s come from elliptical slice sampling (Murray, Adams & MacKay 2010), and
-with each of them one draw of all parts (Matheron's rule; Wilson et al. 2020). What is not known
-about s thus widens the intervals.
+The standard deviation s of each term is unknown. Its logarithm has a normal prior around that of
+the spread of y, wide enough for a factor of twenty in both directions. Posterior draws of all s
+come from elliptical slice sampling (Murray, Adams & MacKay 2010), each with one draw of all terms
+(Matheron's rule; Wilson et al. 2020). The uncertainty of s therefore widens the intervals.
 """
 
 from __future__ import annotations
@@ -42,62 +40,66 @@ LENGTHS = (0.25, 1.0)
 PRIOR_SPREAD = 1.5
 """Of log s: e^(2 * 1.5) is twenty."""
 
-VAGUE = 10.0
-"""How much wider than the spread of y the constant's prior is."""
+CONSTANT_PRIOR_SCALE = 10.0
+"""The standard deviation of the constant's prior, in units of the spread of y."""
 
-NO_SPREAD = 1e-6
-"""What stands for the spread of estimates that are all the same: less than anybody measures."""
+MIN_SCALE = 1e-6
+"""The spread for equal estimates, below any measurable difference."""
 
 DRAWS, BURN_IN, THINNING = 400, 150, 3
 
 
 @dataclass(frozen=True)
-class Part:
-    """One part of the model: its kernel over where it is told, followed by the candidates.
+class ModelTerm:
+    """One term of the model: its kernel over an evaluation grid, followed by the candidates.
 
-    ``told`` is the number of the former.
+    ``grid_size`` is the number of grid points.
     """
 
     kernel: Array
-    told: int
+    grid_size: int
 
     @property
-    def of_candidates(self) -> Array:
+    def candidate_kernel(self) -> Array:
         """The kernel among candidates."""
-        return self.kernel[self.told :, self.told :]
+        return self.kernel[self.grid_size :, self.grid_size :]
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Draws from the posterior: the constant, and every part where it is told (draws x places)."""
+class PosteriorDraws:
+    """Posterior draws: the constant, and every term on its grid (draws x points)."""
 
     constant: Array
     parts: tuple[Array, ...]
 
 
-def main_effect(parameter: Parameter, values: Sequence[str], points: Sequence[Point]) -> Part:
-    """The part of one parameter, told at ``values``, which stand for its domain."""
+def main_effect_term(
+    parameter: Parameter, values: Sequence[str], points: Sequence[Point]
+) -> ModelTerm:
+    """Return the term of one parameter on the grid ``values``, which represents its domain."""
     held = [point.get(parameter.name) for point in points]
-    return Part(_centred(parameter.domain, values, [*values, *held]), len(values))
+    return ModelTerm(_centred(parameter.domain, values, [*values, *held]), len(values))
 
 
-def interaction(
+def interaction_term(
     parameters: Sequence[tuple[Parameter, Sequence[str]]],
     over: Sequence[Point],
     points: Sequence[Point],
-) -> Part:
-    """What no parameter does by itself, told at the points ``over``."""
+) -> ModelTerm:
+    """Return the interaction term on the grid ``over``."""
     everywhere = [*over, *points]
     kernels = [
         _centred(parameter.domain, values, [point.get(parameter.name) for point in everywhere])
         for parameter, values in parameters
     ]
     products = [first * second for first, second in combinations(kernels, 2)]
-    return Part(np.sum(products, axis=0) / len(products), len(over))
+    return ModelTerm(np.sum(products, axis=0) / len(products), len(over))
 
 
-def draw(parts: Sequence[Part], y: Array, covariance: Array, seed: int) -> Drawn:
-    """Draws from the posterior of the constant and of all parts, given estimates with errors."""
+def draw_posterior(
+    parts: Sequence[ModelTerm], y: Array, covariance: Array, seed: int
+) -> PosteriorDraws:
+    """Draw from the posterior of the constant and of all terms, given estimates with errors."""
     rng = np.random.default_rng(seed)
     model = _Model(tuple(parts), y, covariance)
     drawn = []
@@ -105,9 +107,9 @@ def draw(parts: Sequence[Part], y: Array, covariance: Array, seed: int) -> Drawn
     for step in range(BURN_IN + DRAWS * THINNING):
         log_s = _slice_step(model.log_likelihood, log_s, rng)
         if step >= BURN_IN and (step - BURN_IN) % THINNING == 0:
-            drawn.append(model.drawn(log_s, rng))
+            drawn.append(model.draw(log_s, rng))
     constants, parts_drawn = zip(*drawn, strict=True)
-    return Drawn(np.array(constants), tuple(map(np.array, zip(*parts_drawn, strict=True))))
+    return PosteriorDraws(np.array(constants), tuple(map(np.array, zip(*parts_drawn, strict=True))))
 
 
 @dataclass(frozen=True)
@@ -117,30 +119,30 @@ class _Model:
     ``log_s`` is relative to the median of its prior everywhere.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[ModelTerm, ...]
     y: Array
     covariance: Array
 
     @cached_property
     def scale(self) -> float:
         """The spread of the estimates, by which all priors are set."""
-        return float(self.y.std()) or NO_SPREAD
+        return float(self.y.std()) or MIN_SCALE
 
     @cached_property
     def roots(self) -> tuple[Array, ...]:
-        """Of the kernels of all parts, and of the errors' covariance."""
+        """Square roots of the terms' kernels and of the covariance of errors."""
         return (*(_root(part.kernel) for part in self.parts), _root(self.covariance))
 
     def strengths(self, log_s: Array) -> Array:
         """The standard deviation of each part."""
         return np.asarray(self.scale * np.exp(log_s))
 
-    def solved(self, log_s: Array, residual: Array) -> tuple[Array, float]:
-        """The inverse of the covariance of y times a residual, and its log-determinant."""
+    def solve(self, log_s: Array, residual: Array) -> tuple[Array, float]:
+        """Return the inverse covariance of y times a residual, and the log-determinant."""
         squares = self.strengths(log_s) ** 2
-        total = self.covariance + (VAGUE * self.scale) ** 2
+        total = self.covariance + (CONSTANT_PRIOR_SCALE * self.scale) ** 2
         for square, part in zip(squares, self.parts, strict=True):
-            total = total + square * part.of_candidates
+            total = total + square * part.candidate_kernel
         # Estimates without any noise would leave nothing to invert.
         total = total + (1e-4 * self.scale) ** 2 * np.eye(len(self.y))
         factor = linalg.cho_factor(total, lower=True, check_finite=False)
@@ -150,21 +152,21 @@ class _Model:
     def log_likelihood(self, log_s: Array) -> float:
         """Of y, up to a constant. The mean of y stands in for that of the constant's prior."""
         residual = self.y - self.y.mean()
-        weights, determinant = self.solved(log_s, residual)
+        weights, determinant = self.solve(log_s, residual)
         return -0.5 * (float(residual @ weights) + determinant)
 
-    def drawn(self, log_s: Array, rng: np.random.Generator) -> tuple[float, list[Array]]:
-        """The constant and each part: one draw from the prior, moved by what y says of it."""
-        strengths, vague = self.strengths(log_s), VAGUE * self.scale
+    def draw(self, log_s: Array, rng: np.random.Generator) -> tuple[float, list[Array]]:
+        """Draw constant and terms: a prior draw with Matheron's update."""
+        strengths, vague = self.strengths(log_s), CONSTANT_PRIOR_SCALE * self.scale
         *prior, error = (root @ rng.standard_normal(len(root)) for root in self.roots)
         prior = [s * own for s, own in zip(strengths, prior, strict=True)]
         constant = self.y.mean() + vague * rng.standard_normal()
         simulated = constant + error
         for own, part in zip(prior, self.parts, strict=True):
-            simulated = simulated + own[part.told :]
-        weights, _ = self.solved(log_s, self.y - simulated)
+            simulated = simulated + own[part.grid_size :]
+        weights, _ = self.solve(log_s, self.y - simulated)
         return float(constant + vague**2 * weights.sum()), [
-            own[: part.told] + s**2 * part.kernel[: part.told, part.told :] @ weights
+            own[: part.grid_size] + s**2 * part.kernel[: part.grid_size, part.grid_size :] @ weights
             for own, part, s in zip(prior, self.parts, strengths, strict=True)
         ]
 

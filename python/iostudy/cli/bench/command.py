@@ -1,4 +1,4 @@
-"""``iostudy bench``: one workload, once, with telemetry."""
+"""``iostudy bench``: run one workload once, with telemetry."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from iostudy.cli.arguments import Json, UnsafeFolders
-from iostudy.cli.bench.json_output import document
+from iostudy.cli.bench.json_output import build_document
 from iostudy.cli.bench.options import parse_options
 from iostudy.cli.bench.place import BenchPlace, find_place
-from iostudy.cli.bench.progress import ticking
-from iostudy.cli.bench.view import show
+from iostudy.cli.bench.progress import show_progress
+from iostudy.cli.bench.view import print_result
 from iostudy.cli.console import print_json
 from iostudy.diagnosis.bottleneck import Diagnosis
-from iostudy.diagnosis.context import shown
+from iostudy.diagnosis.context import collect_operating_points
 from iostudy.diagnosis.diagnose import diagnose
 from iostudy.hadoop.spec import MAX_DATANODES, ClusterSpec
 from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.node.protocol import TrialResult
-from iostudy.report.ground import ground_of
+from iostudy.report.topics.bottlenecks.trial_context import build_trial_context
 from iostudy.study.combinations import Configuration
 from iostudy.study.model import WorkloadRequest
-from iostudy.study.names import known
+from iostudy.study.names import require_known
 from iostudy.study.plan import draw_seed
-from iostudy.study.requests import directories, request
+from iostudy.study.requests import build_request, list_directories
 from iostudy.workloads import catalog
 
 
@@ -36,8 +36,7 @@ def bench(
         str,
         typer.Option(
             metavar="DIRECTORY|hdfs://...",
-            help="The directory to work in. A workload of Hadoop's runs on a cluster that is "
-            "started there, or in HDFS.",
+            help="Working directory. A Hadoop workload starts a cluster there, or runs in HDFS.",
         ),
     ] = ".",
     option: Annotated[
@@ -59,61 +58,69 @@ def bench(
         bool,
         typer.Option(
             "--block-latency",
-            help="Also tell how long the requests of the disks took and how large they were, from "
-            "the kernel's tracepoints (root, tracefs). It costs a little time of every request.",
+            help="Also print latencies and sizes of the disks' requests, from the kernel's "
+            "tracepoints (root, tracefs). It costs a little time of every request.",
         ),
     ] = False,
     unsafe_folders: UnsafeFolders = False,
     json: Json = False,
 ) -> None:
-    """Run one workload once and print its figures. It compares nothing."""
+    """Run one workload once and print its figures.
+
+    It compares nothing; `iostudy run` does.
+    """
     see = "`iostudy workloads` lists them"
-    known("workload", workload, catalog.names(), where="the command line", see=see)
+    require_known("workload", workload, catalog.names(), where="the command line", see=see)
     definition = catalog.get(workload)
     options = parse_options(definition, option or [])
     place = find_place(definition, target, ClusterSpec(datanodes=datanodes, yarn=yarn))
-    asked = request(workload, options)
+    trial_request = build_request(workload, options)
     permission = Permission(unsafe_folders=unsafe_folders)
-    result, limited = _measured(asked, place, permission, block_latency=block_latency)
+    result, limited = _run_trial(trial_request, place, permission, block_latency=block_latency)
     if json:
-        print_json(document(definition, options, result, limited).model_dump(mode="json"))
+        print_json(build_document(definition, options, result, limited).model_dump(mode="json"))
     else:
-        show(definition, options, result, limited)
+        print_result(definition, options, result, limited)
 
 
-def _measured(
-    asked: WorkloadRequest, place: BenchPlace, permission: Permission, *, block_latency: bool
+def _run_trial(
+    trial_request: WorkloadRequest,
+    place: BenchPlace,
+    permission: Permission,
+    *,
+    block_latency: bool,
 ) -> tuple[TrialResult, Diagnosis]:
-    """One trial in a folder of its own in the place, with a sign of life on a terminal.
-
-    With it what limited the trial.
-    """
+    """Run one trial in a new folder at the place, with progress on a terminal, and diagnose it."""
     alone = Configuration("as it is", {}, {})
     with (
-        ticking(catalog.get(asked.name)) as tick,
+        show_progress(catalog.get(trial_request.name)) as tick,
         LocalNode(
             place.target,
             place.folder,
-            order=place.order,
+            cluster_request=place.order,
             tick=tick,
-            directories=directories([asked], [alone]),
+            directories=list_directories([trial_request], [alone]),
             block_latency=block_latency,
             permission=permission,
         ) as node,
     ):
-        for error in node.preflight([asked], [alone]).values():
+        for error in node.preflight([trial_request], [alone]).values():
             raise error
-        with node.block(asked, draw_seed()) as session:
+        with node.block(trial_request, draw_seed()) as session:
             result = session.trial(alone)
-        return result, _diagnosed(asked, result, node.circumstances())
+        return result, _diagnose(trial_request, result, node.circumstances())
 
 
-def _diagnosed(
-    asked: WorkloadRequest, result: TrialResult, circumstances: Mapping[str, Any]
+def _diagnose(
+    trial_request: WorkloadRequest, result: TrialResult, circumstances: Mapping[str, Any]
 ) -> Diagnosis:
-    seen = result.telemetry.seen
-    shown_alone = shown([seen])
-    ground = ground_of(
-        circumstances, result.devices, asked.name, asked.options, shown_alone, result.figures
+    summary = result.telemetry.summary
+    context = build_trial_context(
+        circumstances,
+        result.devices,
+        trial_request.name,
+        trial_request.options,
+        collect_operating_points([summary]),
+        result.figures,
     )
-    return diagnose(seen, ground)
+    return diagnose(summary, context)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from iostudy.errors import StudyError, UsageError
-from iostudy.study.collector import reason
 from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import format_reason
 from iostudy.study.source import read
 from iostudy.workloads.definition import WorkloadDefinition
 
@@ -23,8 +23,8 @@ def parse_options(definition: WorkloadDefinition, given: Sequence[str]) -> BaseM
     A value that is a list or a mapping in YAML is taken for that, unless the workload refuses it
     and takes the text.
     """
-    texts = dict(map(_pair, given))
-    parsed = {key: value for key, text in texts.items() if (value := _composed(text)) is not None}
+    texts = dict(map(_split_assignment, given))
+    parsed = {key: value for key, text in texts.items() if (value := _parse_yaml(text)) is not None}
     try:
         return definition.options.model_validate(texts | parsed)
     except ValidationError as error:
@@ -33,17 +33,17 @@ def parse_options(definition: WorkloadDefinition, given: Sequence[str]) -> BaseM
         try:
             return definition.options.model_validate(texts | kept)
         except ValidationError:
-            raise _not_options(definition, error) from error
+            raise _invalid_options(definition, error) from error
 
 
-def _pair(text: str) -> tuple[str, str]:
+def _split_assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise _refused("options as KEY=VALUE", f"{text} has no value", f"write -o {key}=VALUE")
+        raise _usage_error("options as KEY=VALUE", f"{text} has no value", f"write -o {key}=VALUE")
     return key, value
 
 
-def _composed(text: str) -> Any:
+def _parse_yaml(text: str) -> Any:
     """The list or mapping that a text is in YAML; None for any other."""
     if not text.lstrip().startswith(_BRACKETS):
         return None
@@ -54,21 +54,21 @@ def _composed(text: str) -> Any:
         return None
 
 
-def _not_options(definition: WorkloadDefinition, error: ValidationError) -> UsageError:
-    found = "; ".join(_told(detail, definition) for detail in error.errors())
+def _invalid_options(definition: WorkloadDefinition, error: ValidationError) -> UsageError:
+    found = "; ".join(_describe_error(detail, definition) for detail in error.errors())
     allowed = ", ".join(definition.options.model_fields)
     remedy = f"the options are {allowed}; `iostudy workloads {definition.name}` describes them"
-    return _refused(f"options of {definition.name}", found, remedy)
+    return _usage_error(f"options of {definition.name}", found, remedy)
 
 
-def _told(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
+def _describe_error(detail: ErrorDetails, definition: WorkloadDefinition) -> str:
     key = ".".join(map(str, detail["loc"])) or "together"
     if detail["type"] != "extra_forbidden" or len(detail["loc"]) > 1:
-        return f"{key}: {reason(detail)}"
+        return f"{key}: {format_reason(detail)}"
     unknown = UnknownNameError("option", key, definition.options.model_fields)
     meant = f", did you mean {unknown.suggestion}?" if unknown.suggestion else ""
     return f"{key}: {unknown}{meant}"
 
 
-def _refused(wanted: str, found: str, remedy: str) -> UsageError:
+def _usage_error(wanted: str, found: str, remedy: str) -> UsageError:
     return UsageError(wanted, found=found, where="the command line", remedy=remedy)

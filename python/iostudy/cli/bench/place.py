@@ -1,4 +1,4 @@
-"""Where ``bench`` runs its workload: in a directory, on a cluster that lies there, or in HDFS."""
+"""Place where ``bench`` runs a workload: a directory, a cluster in it, or HDFS."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from iostudy.cli.console import say
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import ClusterSpec
-from iostudy.node.cluster_request import ordered
+from iostudy.node.cluster_request import build_cluster_request
 from iostudy.node.clusters import ClusterRequest
-from iostudy.study.hadoop import hdfs_target
+from iostudy.study.hadoop_section import hdfs_target
 from iostudy.study.targets import DirectoryTarget, Target
 from iostudy.workloads.definition import WorkloadDefinition
 
@@ -28,34 +28,36 @@ class BenchPlace:
 
 
 def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -> BenchPlace:
-    """What ``--target`` is to a workload; UsageError if it cannot work there.
+    """Interpret ``--target`` for a workload; UsageError if it cannot work there.
 
     ``spec`` is the cluster that is started where one is needed and the target is none.
     """
     in_hdfs = "://" in target
     if spec != _DEFAULT and (in_hdfs or not definition.needs_hadoop):
         found = "the target is one already" if in_hdfs else f"{definition.name} runs on none"
-        raise _refused("a cluster to start", found, "leave --datanodes and --yarn out")
+        raise _usage_error("a cluster to start", found, "leave --datanodes and --yarn out")
     if not in_hdfs:
         folder = Path(target)
         own = DirectoryTarget(folder)
-        order = ordered(own, spec, tell=say) if definition.needs_hadoop else None
+        order = build_cluster_request(own, spec, tell=say) if definition.needs_hadoop else None
         return BenchPlace(own, folder, order)
     if not definition.needs_hadoop:
         remedy = (
             "name a directory, or one of Hadoop's own workloads; `iostudy workloads` lists them"
         )
-        raise _refused(f"{definition.name} on {target}", "it works on files of this host", remedy)
-    far = _hdfs(target)
-    return BenchPlace(far, Path(tempfile.gettempdir()), ordered(far, spec, tell=say))
+        raise _usage_error(
+            f"{definition.name} on {target}", "it works on files of this host", remedy
+        )
+    far = _parse_hdfs(target)
+    return BenchPlace(far, Path(tempfile.gettempdir()), build_cluster_request(far, spec, tell=say))
 
 
-def _hdfs(text: str) -> Target:
+def _parse_hdfs(text: str) -> Target:
     try:
         return hdfs_target(text)
     except ValueError as error:
-        raise _refused("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
+        raise _usage_error("a directory, or hdfs://HOST:PORT/FOLDER", text, str(error)) from error
 
 
-def _refused(wanted: str, found: str, remedy: str) -> UsageError:
+def _usage_error(wanted: str, found: str, remedy: str) -> UsageError:
     return UsageError(wanted, found=found, where="the command line", remedy=remedy)

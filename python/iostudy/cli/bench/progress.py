@@ -1,4 +1,4 @@
-"""What a workload has done so far, on a line of stderr while it runs."""
+"""Progress line of a running workload on stderr."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from rich.text import Text
 from iostudy.cli.console import err
 from iostudy.units import format_rounded_size, format_seconds, format_significant
 from iostudy.visible import visible
-from iostudy.workloads.definition import Tick, WorkloadDefinition, go_on
+from iostudy.workloads.definition import Tick, WorkloadDefinition, continue_run
 
-_REDRAWN_SECONDS = 0.2
+_REDRAW_SECONDS = 0.2
 """Often enough to be alive, and seldom enough to cost the workload nothing."""
 
 
 @contextmanager
-def ticking(definition: WorkloadDefinition) -> Iterator[Tick]:
+def show_progress(definition: WorkloadDefinition) -> Iterator[Tick]:
     """A tick that shows on a terminal what is done; off one it shows nothing."""
     if not err.is_interactive:
-        yield go_on
+        yield continue_run
         return
     # Drawn by the tick and by no thread, which would take CPU time from the workload.
     with Live(Text(""), console=err, auto_refresh=False, transient=True) as live:
-        yield Sign(definition, lambda line: live.update(_line(line), refresh=True)).tick
+        yield ProgressLine(definition, lambda line: live.update(_line(line), refresh=True)).tick
 
 
 def _line(text: str) -> Text:
@@ -35,7 +35,7 @@ def _line(text: str) -> Text:
 
 
 @dataclass
-class Sign:
+class ProgressLine:
     """Counts begin anew with every phase: what was prepared is not what is measured."""
 
     definition: WorkloadDefinition
@@ -43,7 +43,7 @@ class Sign:
     now: Callable[[], float] = time.monotonic
     _done: int = 0
     _began: float = field(init=False)
-    _shown: float = field(init=False, default=-_REDRAWN_SECONDS)
+    _shown: float = field(init=False, default=-_REDRAW_SECONDS)
 
     def __post_init__(self) -> None:
         self._began = self.now()
@@ -54,12 +54,12 @@ class Sign:
         if done < self._done:
             self._began = now
         self._done = done
-        if now - self._shown >= _REDRAWN_SECONDS:
+        if now - self._shown >= _REDRAW_SECONDS:
             self._shown = now
-            self.show(self._told(now - self._began))
+            self.show(self._format_line(now - self._began))
         return True
 
-    def _told(self, seconds: float) -> str:
+    def _format_line(self, seconds: float) -> str:
         elapsed = f"{self.definition.name}: {format_seconds(seconds)}"
         if not self._done or not seconds:
             return elapsed

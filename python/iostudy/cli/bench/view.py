@@ -1,4 +1,4 @@
-"""What ``bench`` prints of a run: figures, latencies, parts, telemetry, its limit and notes."""
+"""Terminal output of ``bench``: figures, latencies, parts, telemetry, bottleneck and notes."""
 
 from __future__ import annotations
 
@@ -6,83 +6,86 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pydantic import BaseModel
 
-from iostudy.cli.bars import bars
-from iostudy.cli.bench.requests import show_requests
+from iostudy.cli.bars import format_bars
+from iostudy.cli.bench.block_requests import print_block_requests
 from iostudy.cli.console import print_line, print_numbers, print_table, say
 from iostudy.diagnosis.bottleneck import Diagnosis
 from iostudy.node.protocol import TrialResult
-from iostudy.report.columns import TextTable
-from iostudy.report.matrix import matrices
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics.measurements.matrix import build_matrices
 from iostudy.units import format_reading, format_significant
 from iostudy.workloads.definition import Figure, Histogram, Part, WorkloadDefinition
 from iostudy.workloads.native.latency import percentiles_us
 
 
-def show(
+def print_result(
     definition: WorkloadDefinition, options: BaseModel, result: TrialResult, limited: Diagnosis
 ) -> None:
     """All of it on stdout, and the notes on stderr."""
     # Here and not above: what tells telemetry loads statistics, most of a second of them.
-    from iostudy.report.telemetry import shown_name, shown_value
-    from iostudy.report.wording import significant
+    from iostudy.report.formatting import format_figure
+    from iostudy.report.topics.bottlenecks.telemetry import convert_meter_value, format_meter_name
 
     figures = [
-        (figure.name, *_reading(value, figure.unit), figure.documentation)
-        for figure, value in _measured(definition.figures(options), result.figures)
+        (figure.name, *_format_value(value, figure.unit), figure.documentation)
+        for figure, value in _pair_figures(definition.figures(options), result.figures)
     ]
     print_table(("figure", "value", "unit", "meaning"), figures)
-    _show_latencies(result.latencies)
+    _print_latencies(result.latencies)
     for figure in definition.part_figures(options):
-        _show_parts(figure, result.parts)
+        _print_parts(figure, result.parts)
     for device in result.devices or ("no device",):
-        telemetry = result.telemetry.seen.devices.get(device, {})
-        readings = [(shown_name(n), significant(shown_value(n, v))) for n, v in telemetry.items()]
+        telemetry = result.telemetry.summary.devices.get(device, {})
+        readings = [
+            (format_meter_name(n), format_figure(convert_meter_value(n, v)))
+            for n, v in telemetry.items()
+        ]
         print_line()
         print_table((device, ""), readings)
-    requests = result.telemetry.seen.requests
+    requests = result.telemetry.summary.requests
     if requests is not None:
-        show_requests(requests)
+        print_block_requests(requests)
     print_line()
     for sentence in limited.sentences:
         print_line(f"{sentence}.")
     for note in (*result.notes, *(requests.notes() if requests else ())):
         say(f"note: {note}")
-    say("one run, which says nothing about differences; `iostudy run` compares")
+    say("this is one run without error bounds; `iostudy run` compares configurations")
 
 
-def _measured(
+def _pair_figures(
     figures: Sequence[Figure], values: Mapping[str, float]
 ) -> Iterator[tuple[Figure, float]]:
     return ((figure, values[figure.name]) for figure in figures if figure.name in values)
 
 
-def _reading(value: float, unit: str) -> tuple[str, str]:
+def _format_value(value: float, unit: str) -> tuple[str, str]:
     number, _, shown_unit = format_reading(value, unit).partition(" ")
     return number, shown_unit
 
 
-def _show_latencies(latencies: Mapping[str, Histogram]) -> None:
+def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
     known = {operation: own for operation, own in latencies.items() if own}
     if not known:
         return
-    told = {operation: percentiles_us(own) for operation, own in known.items()}
-    heads = ("latency, us", *next(iter(told.values())), "measured")
+    percentiles = {operation: percentiles_us(own) for operation, own in known.items()}
+    heads = ("latency, us", *next(iter(percentiles.values())), "measured")
     rows = [
         (
             operation,
             *map(format_significant, own.values()),
             str(sum(count for _, count in known[operation])),
         )
-        for operation, own in told.items()
+        for operation, own in percentiles.items()
     ]
     print_line()
     print_table(heads, rows)
     for operation, own in known.items():
         print_line()
-        print_table((f"{operation}, up to us", "share, %", ""), list(bars(own)))
+        print_table((f"{operation}, up to us", "share, %", ""), list(format_bars(own)))
 
 
-def _show_parts(figure: Figure, parts: Sequence[Part]) -> None:
+def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
     """As a matrix of each operation where they are its cells; else a row for each."""
     own = [
         (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
@@ -91,14 +94,14 @@ def _show_parts(figure: Figure, parts: Sequence[Part]) -> None:
         return
     print_line()
     print_line(f"{figure.name} of each part, {figure.unit}: {figure.documentation}")
-    for matrix in matrices(own):
+    for matrix in build_matrices(own):
         heads, rows = matrix.table(format_significant)
         print_numbers(TextTable(matrix.operation, heads, rows, names=1))
-    if not matrices(own):
-        print_numbers(_list(own, figure.name))
+    if not build_matrices(own):
+        print_numbers(_build_parts_table(own, figure.name))
 
 
-def _list(own: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
+def _build_parts_table(own: Sequence[tuple[Mapping[str, str], float]], name: str) -> TextTable:
     labels = tuple(dict.fromkeys(label for part, _ in own for label in part))
     rows = [
         (*(part.get(label, "") for label in labels), format_significant(value))

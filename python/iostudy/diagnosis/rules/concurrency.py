@@ -1,77 +1,83 @@
-"""A workload that asks for too little at once: each of its threads waits for its own answer (pure).
+"""Rule for low concurrency: each thread of the workload waits for its own request (pure).
 
-By Little's law the requests in the device's queue are the rate times the wait. Where they are about
-as many as the workload has under way in all, it waits for each of them, and the device could begin
-others meanwhile - unless it is saturated, which is `device`'s to say.
+By Little's law the number of requests in the device is the rate times the wait. If that is about
+the workload's concurrency, the workload waits for each request, and the device could serve others
+meanwhile, unless it is saturated (rule `device`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
-from iostudy.diagnosis.demand import Demand, demand, queue
-from iostudy.diagnosis.rules.device import BUSY, DEEP, QUEUED, can_do_more
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, at_most, number
+from iostudy.diagnosis.demand import Demand, compute_demand, count_queued_requests
+from iostudy.diagnosis.evidence import Evidence, format_number
+from iostudy.diagnosis.rules.device import DEEP, QUEUED, find_higher_throughput
+from iostudy.diagnosis.thresholds import UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
 WAITING = ConfidenceThresholds(40, 50, 60)
 """Percent of what the workload has under way that waited in the device, on average. A choice around
-one half: from there on more of it waits for the device than does anything else."""
+one half: from there on it waits for the device more than for anything else."""
 PAUSED = 10.0
-"""%throttled from which on what waits may be paused writers, and the queue the kernel's own: a
-choice, below the least at which writeback is told."""
-SPARE = BUSY.low
-"""%util below which the device stood still while the workload could have asked for more: where
-`device.BUSY` begins, so that one run is not told as both."""
+"""%throttled from which on waiting threads may be paused writers, and the queue the kernel's
+writeback: a choice, below the lowest threshold of the rule `writeback`."""
+SPARE = UTILIZATION.low
+"""%util below which the device was idle while the workload could have requested more: the start of
+`thresholds.UTILIZATION`, so that both rules do not match one run."""
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """Concurrency, if the workload waited for each request and the device could do more."""
-    if any(own.stores for own in ground.serial):
-        return  # how much of what it has under way waited for that is told, and judged by `serial`
-    asked = demand(seen, ground)
-    if asked is None or not asked.concurrency or seen.machine.get("%throttled", 0.0) >= PAUSED:
+def find_low_concurrency(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find low concurrency: the workload waited for each request and the device could do more."""
+    if any(own.stores for own in context.serial):
+        return  # the rule `serial_resource` judges those waits
+    demand = compute_demand(summary, context)
+    if demand is None or not demand.concurrency or summary.machine.get("%throttled", 0.0) >= PAUSED:
         return
-    inside = min(queue(seen, ground), asked.waiting)
-    share = min(100.0, 100 * inside / asked.concurrency)
-    waits, spare = WAITING.grade(share), _spare(seen, ground)
+    inside = min(count_queued_requests(summary, context), demand.waiting)
+    share = min(100.0, 100 * inside / demand.concurrency)
+    waits, spare = WAITING.grade(share), _find_spare_capacity(summary, context)
     if waits and spare:
         confidence, evidence = spare
         yield Finding(
             Bottleneck.CONCURRENCY,
             "",
             share,
-            at_most(waits, confidence),
-            (_asked(asked, inside), *evidence),
+            lowest_confidence(waits, confidence),
+            (_describe_waiting(demand, inside), *evidence),
         )
 
 
-def _asked(asked: Demand, inside: float) -> Evidence:
-    says = f"{number(inside)} of {number(asked.concurrency)} at once waited for the device"
+def _describe_waiting(demand: Demand, inside: float) -> Evidence:
+    says = f"{format_number(inside)} of {format_number(demand.concurrency)} concurrent requests"
+    says += " waited for the device"
     return Evidence("aqu-sz", "", inside, "requests", says)
 
 
-def _spare(
-    seen: TelemetrySummary, ground: DiagnosisContext
+def _find_spare_capacity(
+    summary: TelemetrySummary, context: DiagnosisContext
 ) -> tuple[Confidence, tuple[Evidence, ...]] | None:
-    """How sure it is that more could have been asked for, and why; None if it could not."""
-    device = ground.busiest(seen)
-    figures = seen.devices.get(device)
-    point = OperatingPoint.of(figures) if figures else None
-    if point and (more := can_do_more(ground, device, point)):
-        says = f"the device did {number(point.per_second)} requests/s, and"
-        says += f" {number(more.per_second)} in another run with a queue of {number(more.queue)}"
+    """Return the confidence that the device could do more, and the evidence; None if not."""
+    device = context.busiest_device(summary)
+    figures = summary.devices.get(device)
+    point = OperatingPoint.from_figures(figures) if figures else None
+    if point and (more := find_higher_throughput(context, device, point)):
+        says = f"the device did {format_number(point.per_second)} requests/s, and"
+        says += f" {format_number(more.per_second)} in another run"
+        says += f" with a queue of {format_number(more.queue)}"
         evidence = Evidence("requests/s", device, more.per_second, "1/s", says)
         return Confidence.HIGH, (evidence,)
-    disks = ground.disks(device, seen)
-    waiting = max((own["aqu-sz"] for own in disks.values()), default=queue(seen, ground))
+    disks = context.disk_figures(device, summary)
+    waiting = max(
+        (own["aqu-sz"] for own in disks.values()), default=count_queued_requests(summary, context)
+    )
     if waiting >= DEEP.low:
         return None
     if figures is None:
         return Confidence.MEDIUM, ()
     util = max(own["%util"] for own in disks.values())
-    evidence = Evidence("%util", device, util, "%", f"the device busy {number(util)} %")
+    evidence = Evidence("%util", device, util, "%", f"the device busy {format_number(util)} %")
     sure = util < SPARE or waiting < QUEUED
     return (Confidence.MEDIUM if sure else Confidence.LOW), (evidence,)

@@ -1,55 +1,65 @@
-"""Another process that used the target's devices, or the CPU, meanwhile (pure).
+"""Rule for other processes that used the target's devices or the CPU (pure).
 
-What the devices did beyond the workload's own I/O is others' doing. A process that moved much is
-not enough: the kernel's own threads move the workload's data a second time, to what lies below a
-loop device or a volume. The CPU is only lost to others where the workload waited for it.
+I/O of the devices beyond the workload's own is that of others. A process with much I/O is not
+enough evidence: kernel threads move the workload's data a second time, to the device below a loop
+device or a volume. Others only take CPU time from a workload that waited for a CPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.attribution import moved_kb
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Evidence, Finding
+from iostudy.diagnosis.attribution import compute_workload_kb
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.cores import in_words, is_confined, its_cores
-from iostudy.diagnosis.demand import UNSERVED, demand
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, at_most, number, told
+from iostudy.diagnosis.cores import (
+    count_allowed_cores,
+    format_allowed_cores,
+    has_restricted_affinity,
+)
+from iostudy.diagnosis.demand import compute_demand
+from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.thresholds import CPU_STARVED
 from iostudy.telemetry.summary import ForeignProcess, TelemetrySummary
 
 SHARE = ConfidenceThresholds(15, 30, 50)
-"""Percent of the device's traffic, or of all CPU time. The workload's own I/O has some beside it
-that no process is charged with: journals, metadata, pages that an earlier process left dirty. The
-steps are a choice: from one half on more of it is others' than the workload's."""
+"""Percent of the device's traffic, or of all CPU time. The kernel charges some I/O to no
+process: journals, metadata, dirty pages of an earlier process. The values are a choice: from one
+half on, more of it belongs to others than to the workload."""
 USED = 50.0
-"""%util below which there was enough left for the workload: what others do not use is more than
-what it has itself (as `diagnosis.SELDOM_BUSY`)."""
+"""%util below which the device had enough capacity left for the workload (as
+`thresholds.MOSTLY_IDLE`)."""
 FOREIGN_CPU = "foreign_%cpu"
-"""What all others used together, in percent of one core."""
-UNKNOWN = "not known which"
+"""The figure with the CPU time of all other processes, in percent of one core."""
+UNKNOWN = "unknown"
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """The busiest other process, if others used a good part of what the workload needed."""
-    yield from _of_the_device(seen, ground)
-    yield from _of_the_cpu(seen, ground)
+def find_foreign_processes(
+    summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    """Find the busiest other process if others used much of a resource that the workload needed."""
+    yield from _find_foreign_io(summary, context)
+    yield from _find_foreign_cpu(summary, context)
 
 
-def _of_the_device(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    own, busiest = moved_kb(seen), ground.busiest(seen)
-    if own is None or not busiest or seen.devices[busiest]["%util"] < USED:
+def _find_foreign_io(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    workload_kb, busiest = compute_workload_kb(summary), context.busiest_device(summary)
+    if workload_kb is None or not busiest or summary.devices[busiest]["%util"] < USED:
         return
-    known = ground.known(seen)
+    known = context.device_figures(summary)
     moved = sum(figures["kB_read"] + figures["kB_wrtn"] for figures in known.values())
-    excess = max(0.0, moved - own)
+    excess = max(0.0, moved - workload_kb)
     confidence = SHARE.grade(100 * excess / moved) if moved else None
     if confidence:
-        # Which device a process used is not told: whoever moved enough may have been it.
-        suspects = [_name(each) for each in seen.foreign if _traffic(each) >= excess / 2]
+        # The kernel does not report which device a process used: any with enough I/O may be it.
+        suspects = [_name(each) for each in summary.foreign if _traffic(each) >= excess / 2]
         share = 100 * excess / moved
-        says = f"{number(share)} % of what {ground.named} moved was not the workload's"
+        says = (
+            f"{format_number(share)} % of the I/O on {context.device_names} was not the workload's"
+        )
         figures = known[busiest]
-        util = told(figures, "%util", busiest, "%", "the device busy {} % of the time")
+        util = build_evidence(figures, "%util", busiest, "%", "the device busy {} % of the time")
         yield Finding(
             Bottleneck.FOREIGN,
             " or ".join(suspects) or UNKNOWN,
@@ -65,33 +75,44 @@ def _of_the_device(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator
         )
 
 
-def _of_the_cpu(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    machine, asked = seen.machine, demand(seen, ground)
-    if asked is None or asked.unserved < UNSERVED or not machine.keys() >= {FOREIGN_CPU, "cores"}:
+def _find_foreign_cpu(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    machine, demand = summary.machine, compute_demand(summary, context)
+    if (
+        demand is None
+        or demand.starved_share < CPU_STARVED
+        or not machine.keys() >= {FOREIGN_CPU, "cores"}
+    ):
         return
-    # Of the cores that it may use they had at most what it did not use itself.
-    cores = its_cores(seen)
-    share = min(machine[FOREIGN_CPU], 100 * max(0.0, cores - asked.on_cpu)) / cores
+    # Others had at most the part of the allowed cores that the workload did not use itself.
+    cores = count_allowed_cores(summary)
+    share = min(machine[FOREIGN_CPU], 100 * max(0.0, cores - demand.on_cpu)) / cores
     if confidence := SHARE.grade(share):
         yield Finding(
             Bottleneck.FOREIGN,
-            UNKNOWN if is_confined(seen) else _who_computed_most(seen),
-            100 * asked.unserved,
-            at_most(confidence, *([Confidence.MEDIUM] if is_confined(seen) else [])),
-            (Evidence(FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", _shared(seen, share)),),
+            UNKNOWN if has_restricted_affinity(summary) else _name_busiest(summary),
+            100 * demand.starved_share,
+            lowest_confidence(
+                confidence, *([Confidence.MEDIUM] if has_restricted_affinity(summary) else [])
+            ),
+            (
+                Evidence(
+                    FOREIGN_CPU, "", machine[FOREIGN_CPU], "%", _describe_share(summary, share)
+                ),
+            ),
             explains=(Bottleneck.CPU, Bottleneck.CORE),
         )
 
 
-def _shared(seen: TelemetrySummary, share: float) -> str:
-    """Where others computed is not known, nor who of them did so where."""
-    if is_confined(seen):
-        return f"others used up to {number(share)} % of {in_words(seen)}"
-    return f"others used {number(share)} % of all CPU time"
+def _describe_share(summary: TelemetrySummary, share: float) -> str:
+    """Describe the share; which process computed on which core is unknown."""
+    if has_restricted_affinity(summary):
+        cores = format_allowed_cores(summary)
+        return f"other processes used up to {format_number(share)} % of {cores}"
+    return f"other processes used {format_number(share)} % of all CPU time"
 
 
-def _who_computed_most(seen: TelemetrySummary) -> str:
-    busiest = max(seen.foreign, key=lambda process: process.cpu_seconds, default=None)
+def _name_busiest(summary: TelemetrySummary) -> str:
+    busiest = max(summary.foreign, key=lambda process: process.cpu_seconds, default=None)
     return _name(busiest) if busiest else UNKNOWN
 
 

@@ -1,96 +1,98 @@
-"""Too little memory: work that stood still until pages were free, or came back from swap (pure).
+"""Rule for memory: tasks that stalled on reclaim or swap (pure).
 
-Source: the kernel's Documentation/accounting/psi.rst. kswapd alone, which frees pages while the
-work goes on, is no sign of it: every stream through the page cache wakes it. What the machine tells
-may be another's: a container beside the workload that is at its own limit stands still all the time
-and keeps nobody else from anything.
+Source: the kernel's Documentation/accounting/psi.rst. kswapd alone, which frees pages in the
+background, is no evidence: every stream through the page cache wakes it. The machine's pressure may
+be that of other processes: another container at its own memory limit stalls all the time without
+any effect on the workload.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, at_most, told
+from iostudy.diagnosis.evidence import Evidence, build_evidence
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 STALLED = ConfidenceThresholds(10, 20, 40)
-"""Percent of the time in which some task stood still for memory. A choice, well
+"""Percent of the time in which some task stalled on memory. A choice, well
 below the 60 % for 30 s at which systemd-oomd kills by default (oomd.conf(5))."""
 SWAPPED = ConfidenceThresholds(10, 100, 1000)
-"""Pages a second into and out of swap, or times a second that processes had to free pages
-themselves, where the kernel does not tell its memory pressure. Powers of ten, a choice: for how
-long each held the work up is not told."""
-_GROUPS = "group_memory_some"
+"""Pages swapped in or out a second, or direct reclaims a second, if the kernel does not report
+memory pressure. Powers of ten, a choice: the duration of each stall is unknown."""
+_GROUP_PRESSURE = "group_memory_some"
 _AT_ITS_LIMIT = ("memory_high/s", "memory_max_hits/s")
 _SWAP = ("pswpin/s", "pswpout/s")
 _IO = (*_AT_ITS_LIMIT, *_SWAP, "majflt/s")
-"""What keeps devices busy: pages that are written to be free, and read again when they are wanted.
-To free others takes no I/O."""
-_OWN = (*_AT_ITS_LIMIT, "allocstall/s")
-"""What the workload cannot have been spared: its own group at a limit, or a machine so short of
-memory that whoever wants some has to free it. The kernel does not count here who is at the limit of
-another group (do_try_to_free_pages() of its mm/vmscan.c)."""
+"""Figures of reclaim that causes I/O: pages that are written out, and read again when needed. The
+reclaim of clean pages causes none."""
+_WORKLOAD = (*_AT_ITS_LIMIT, "allocstall/s")
+"""Figures that affect the workload itself: its own group at a limit, or direct reclaim of the whole
+machine. The kernel does not count reclaim at another group's limit here (do_try_to_free_pages() of
+its mm/vmscan.c)."""
 _SIGNS = {
-    "allocstall/s": "{} times a second a process had to free pages itself",
-    "pswpin/s": "{} pages a second from swap",
-    "pswpout/s": "{} pages a second into swap",
+    "allocstall/s": "{} direct reclaims a second",
+    "pswpin/s": "{} pages a second swapped in",
+    "pswpout/s": "{} pages a second swapped out",
     "memory_high/s": "{} times a second above the control group's memory.high",
-    "memory_max_hits/s": "{} times a second at the control group's limit",
-    "oom_kills": "{} processes killed for memory",
+    "memory_max_hits/s": "{} times a second at the control group's memory limit",
+    "oom_kills": "{} processes killed by the OOM killer",
 }
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """Memory, if work stood still for it: that of the workload's group, where it is known."""
-    del ground
-    machine, signs = seen.machine, tuple(_signs(seen.machine))
-    held, evidence = _stalled(machine), signs
+def find_memory_stalls(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find memory if tasks stalled on it: those of the workload's group if known."""
+    del context
+    machine, signs = summary.machine, tuple(_collect_signs(summary.machine))
+    held, evidence = _find_stall(machine), signs
     if held is not None:
         confidence = STALLED.grade(held.value)
         evidence = (held, *signs)
     else:
-        confidence = SWAPPED.grade(_most(machine, (*_OWN, *_SWAP)))
+        confidence = SWAPPED.grade(_maximum(machine, (*_WORKLOAD, *_SWAP)))
     if confidence:
         yield Finding(
             Bottleneck.RECLAIM,
             "",
             held.value if held else None,
-            at_most(confidence, _known_whose(machine)),
+            lowest_confidence(confidence, _grade_attribution(machine)),
             evidence,
-            explains=_caused(machine),
+            explains=_find_consequences(machine),
         )
 
 
-def _stalled(machine: Figures) -> Evidence | None:
-    """For how much of the time work stood still; None if the kernel does not tell."""
-    if _GROUPS in machine:
-        words = "work of its control group stood still for it {} % of the time"
-        return told(machine, _GROUPS, "", "%", words)
+def _find_stall(machine: Figures) -> Evidence | None:
+    """Return the share of the time with stalled tasks; None if the kernel does not report it."""
+    if _GROUP_PRESSURE in machine:
+        words = "tasks of its control group stalled on it {} % of the time"
+        return build_evidence(machine, _GROUP_PRESSURE, "", "%", words)
     if "memory_some" in machine:
-        return told(machine, "memory_some", "", "%", "work stood still for it {} % of the time")
+        return build_evidence(
+            machine, "memory_some", "", "%", "tasks stalled on it {} % of the time"
+        )
     return None
 
 
-def _known_whose(machine: Figures) -> Confidence:
-    """How sure it can be that it was the workload's work that stood still."""
-    if _GROUPS in machine:
+def _grade_attribution(machine: Figures) -> Confidence:
+    """Return the highest confidence that the workload's own tasks stalled."""
+    if _GROUP_PRESSURE in machine:
         return Confidence.HIGH
-    own = SWAPPED.grade(_most(machine, _OWN))
+    own = SWAPPED.grade(_maximum(machine, _WORKLOAD))
     return Confidence.MEDIUM if own else Confidence.LOW
 
 
-def _caused(machine: Figures) -> tuple[Bottleneck, ...]:
-    """What follows from it."""
-    return (Bottleneck.DEVICE,) if SWAPPED.grade(_most(machine, _IO)) else ()
+def _find_consequences(machine: Figures) -> tuple[Bottleneck, ...]:
+    """Return the bottlenecks that it explains."""
+    return (Bottleneck.DEVICE,) if SWAPPED.grade(_maximum(machine, _IO)) else ()
 
 
-def _most(machine: Figures, figures: tuple[str, ...]) -> float:
+def _maximum(machine: Figures, figures: tuple[str, ...]) -> float:
     return max(machine.get(figure, 0.0) for figure in figures)
 
 
-def _signs(machine: Figures) -> Iterator[Evidence]:
+def _collect_signs(machine: Figures) -> Iterator[Evidence]:
     for figure, words in _SIGNS.items():
         if machine.get(figure):
-            yield told(machine, figure, "", "", words)
+            yield build_evidence(machine, figure, "", "", words)

@@ -1,92 +1,96 @@
-"""The CPU as the limit: all of it, or the one core that a thread can use (pure).
+"""Rule for the CPU: all allowed cores, or the single core of one thread (pure).
 
-What other processes used of it is `foreign`'s to say, what the hypervisor took `steal`'s.
+The rules `foreign` and `steal` cover CPU time of other processes and of the hypervisor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import Confidence, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.cores import in_words, is_confined, its_cores
-from iostudy.diagnosis.demand import UNSERVED, Demand, cpu_busy, demand
+from iostudy.diagnosis.cores import (
+    count_allowed_cores,
+    format_allowed_cores,
+    has_restricted_affinity,
+)
+from iostudy.diagnosis.demand import Demand, compute_cpu_utilization, compute_demand
+from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
 from iostudy.diagnosis.rules.foreign import FOREIGN_CPU
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, at_most, number, told
+from iostudy.diagnosis.thresholds import CPU_STARVED, UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
-BUSY = ConfidenceThresholds(80, 90, 95)
-"""Percent of the time in which all cores, or one of them, worked: as `device.BUSY`, for the same
-reason."""
+
+def find_busy_processors(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find busy cores: all allowed ones, else the core of the busiest thread."""
+    find_many = _find_busy_allowed_cores if has_restricted_affinity(summary) else _find_busy_cores
+    yield from tuple(find_many(summary, context)) or _find_busy_core(summary, context)
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """The cores that it may use if they were busy, else the one of its busiest thread."""
-    of_many = _its_cores if is_confined(seen) else _all_cores
-    yield from tuple(of_many(seen, ground)) or _one_core(seen, ground)
-
-
-def _all_cores(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    busy, asked = cpu_busy(seen), demand(seen, ground)
-    confidence, held = BUSY.grade(busy), busy * _wanted(seen, asked)
+def _find_busy_cores(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    busy, demand = compute_cpu_utilization(summary), compute_demand(summary, context)
+    confidence, held = UTILIZATION.grade(busy), busy * _grade_cpu_need(summary, demand)
     if confidence and held:
-        says = f"all cores busy {number(busy)} % of the time"
+        says = f"all cores busy {format_number(busy)} % of the time"
         evidence = (Evidence("%cpu", "", busy, "%", says),)
-        # Without what the workload's threads did it is not known whose doing that was.
-        confidence = at_most(confidence, *([] if asked else [Confidence.MEDIUM]))
+        # Without the states of the workload's threads it is unknown who used the CPU.
+        confidence = lowest_confidence(confidence, *([] if demand else [Confidence.MEDIUM]))
         yield Finding(Bottleneck.CPU, "", held, confidence, evidence)
 
 
-def _its_cores(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """Those that it may use of many, by its own need of them: how busy others make them is unknown.
+def _find_busy_allowed_cores(
+    summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    """Find busy allowed cores by the workload's own use; the use by others is unknown.
 
-    Either it kept them busy, or it had more for them to do than they did.
+    Either the workload kept them busy, or more of its threads were runnable than cores allowed.
     """
-    cores, asked = its_cores(seen), demand(seen, ground)
-    busy = min(100.0, seen.workload.get("%cpu", 0.0) / cores)
-    held = busy * (asked.cpu if asked else 1.0)
-    says = f"{in_words(seen)} busy {number(busy)} % of the time with it"
+    cores, demand = count_allowed_cores(summary), compute_demand(summary, context)
+    busy = min(100.0, summary.workload.get("%cpu", 0.0) / cores)
+    held = busy * (demand.cpu_share if demand else 1.0)
+    says = f"{format_allowed_cores(summary)} busy {format_number(busy)} % of the time"
+    says += " with the workload"
     evidence = [Evidence("%cpu", "", busy, "%", says)]
-    confidence = BUSY.grade(busy)
-    if asked and asked.running > cores and asked.unserved >= UNSERVED:
-        says = f"{number(asked.running)} of its threads on one or ready for one"
-        evidence.append(Evidence("running", "", asked.running, "threads", says))
-        held = max(held, 100 * asked.unserved)
+    confidence = UTILIZATION.grade(busy)
+    if demand and demand.running > cores and demand.starved_share >= CPU_STARVED:
+        says = f"{format_number(demand.running)} of its threads running or ready to run"
+        evidence.append(Evidence("running", "", demand.running, "threads", says))
+        held = max(held, 100 * demand.starved_share)
         confidence = confidence if confidence is Confidence.HIGH else Confidence.MEDIUM
     if confidence:
         yield Finding(Bottleneck.CPU, "", held, confidence, tuple(evidence))
 
 
-def _wanted(seen: TelemetrySummary, asked: Demand | None) -> float:
-    """The share of the workload's work (0 to 1) that all cores were too few for; 1 if not known.
+def _grade_cpu_need(summary: TelemetrySummary, demand: Demand | None) -> float:
+    """Return the share of the workload's operations (0 to 1) that needed more cores; 1 if unknown.
 
-    None of it, if others have the cores that it leaves, and its own threads are always served.
+    It is 0 if others use the remaining cores and the workload's threads never wait for one.
     """
-    if asked is None:
+    if demand is None:
         return 1.0
-    has_all = 100 * asked.on_cpu >= BUSY.low * seen.machine.get("cores", 1.0)
-    return asked.cpu if has_all or asked.unserved >= UNSERVED else 0.0
+    has_all = 100 * demand.on_cpu >= UTILIZATION.low * summary.machine.get("cores", 1.0)
+    return demand.cpu_share if has_all or demand.starved_share >= CPU_STARVED else 0.0
 
 
-def _one_core(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """By the workload's busiest thread; without it, by the busiest core, whosesoever that was.
+def _find_busy_core(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find a busy core by the workload's busiest thread, or without it by the busiest core.
 
-    Others who used as much as one core may have been who kept it busy.
-
-    A thread that spins keeps its core busy whatever it waits for.
+    Other processes may have kept that core busy if they used as much as one core. A thread that
+    spins keeps its core busy while it waits, so that the rule does not apply.
     """
-    if ground.spins:
+    if context.spins:
         return
-    if "%thread" in seen.workload:
-        words = "the busiest thread on it {} % of the time"
-        thread = told(seen.workload, "%thread", "", "%", words)
+    if "%thread" in summary.workload:
+        words = "the busiest thread ran {} % of the time"
+        thread = build_evidence(summary.workload, "%thread", "", "%", words)
         known = Confidence.HIGH
-    elif "%core" in seen.machine:
-        thread = told(seen.machine, "%core", "", "%", "busy {} % of the time")
-        others = seen.machine.get(FOREIGN_CPU, 0.0)
-        known = Confidence.LOW if others >= BUSY.low else Confidence.MEDIUM
+    elif "%core" in summary.machine:
+        thread = build_evidence(summary.machine, "%core", "", "%", "busy {} % of the time")
+        others = summary.machine.get(FOREIGN_CPU, 0.0)
+        known = Confidence.LOW if others >= UTILIZATION.low else Confidence.MEDIUM
     else:
         return
-    if confidence := BUSY.grade(thread.value):
-        confidence = at_most(confidence, known)
+    if confidence := UTILIZATION.grade(thread.value):
+        confidence = lowest_confidence(confidence, known)
         yield Finding(Bottleneck.CORE, "", thread.value, confidence, (thread,))

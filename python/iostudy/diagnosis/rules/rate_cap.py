@@ -1,6 +1,6 @@
-"""A control group's limit of rate: io.max, or blkio.throttle of version 1 (pure).
+"""Rule for the I/O rate cap of a control group: io.max, or blkio.throttle of version 1 (pure).
 
-What it holds back has not yet reached the device, whose figures look as if little was asked of it.
+Throttled requests have not reached the device, so that its figures show little load.
 Source: the kernel's Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/blkio-controller.rst.
 """
 
@@ -8,42 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import ConfidenceThresholds
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, number
+from iostudy.diagnosis.evidence import Evidence, format_number
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 NEAR = ConfidenceThresholds(80, 90, 95)
-"""Percent of the cap, a choice. The kernel hands it out in slices (of 20 to 100 ms,
+"""Percent of the cap, a choice. The kernel grants it in slices (of 20 to 100 ms,
 block/blk-throttle.c), and a run has a beginning and an end."""
-MOST = 110.0
-"""Percent of the cap beyond which others' I/O is among what the device did, as a group that is held
-to the cap cannot do it: a choice. What is above 100 comes of slices and split requests."""
+MAXIMUM = 110.0
+"""Percent of the cap above which the device also served others, as the cap prevents such a rate: a
+choice. Values slightly above 100 come from slices and split requests."""
 _MERGED = {"r/s": "rrqm/s", "w/s": "wrqm/s"}
 """Requests are counted against a cap before they are merged."""
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """Every device, of the target or below it, of which the group that is capped used its cap."""
-    del ground
-    for device, figures in seen.devices.items():
+def find_rate_caps(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find each device on which the capped group reached its cap."""
+    del context
+    for device, figures in summary.devices.items():
         for figure in ("rkB/s", "wkB/s", "r/s", "w/s"):
-            yield from _reached(figures, device, figure)
+            yield from _find_reached_cap(figures, device, figure)
 
 
-def _reached(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
+def _find_reached_cap(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
     cap = figures.get(f"cap_{figure}")
     if not cap:
         return
-    counted, rate = _counted(figures, figure, cap)
+    counted, rate = _measure_capped_rate(figures, figure, cap)
     percent = 100 * rate / cap
     if confidence := NEAR.grade(percent):
         unit, words = ("kB/s", "kB/s") if "kB" in figure else ("1/s", "requests/s")
         done = "read" if figure.startswith("r") else "written"
-        says = f"{number(rate)} of {number(cap)} {words} {done}"
+        says = f"{format_number(rate)} of {format_number(cap)} {words} {done}"
         share = Evidence(counted, device, rate, unit, says)
         util = figures["%util"]
-        busy = Evidence("%util", device, util, "%", f"the device busy {number(util)} %")
+        busy = Evidence("%util", device, util, "%", f"the device busy {format_number(util)} %")
         yield Finding(
             Bottleneck.CAP,
             device,
@@ -59,14 +60,13 @@ def _reached(figures: Figures, device: str, figure: str) -> Iterator[Finding]:
         )
 
 
-def _counted(figures: Figures, figure: str, cap: float) -> tuple[str, float]:
-    """What counts against the cap, by its name: what the group moved that has it.
+def _measure_capped_rate(figures: Figures, figure: str, cap: float) -> tuple[str, float]:
+    """Return the figure that counts against the cap, and its value: the rate of the capped group.
 
-    Where that is not known, all that the device did may have been the group's, if the cap allows
-    for it.
+    If that is unknown it is the device's rate, provided that the cap allows it.
     """
     own = f"capped_{figure}"
     if own in figures:
         return own, figures[own]
     whole = figures[figure] + figures.get(_MERGED.get(figure, ""), 0.0)
-    return figure, whole if 100 * whole <= MOST * cap else 0.0
+    return figure, whole if 100 * whole <= MAXIMUM * cap else 0.0

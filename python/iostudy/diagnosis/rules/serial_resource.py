@@ -1,69 +1,72 @@
-"""What serves the workload's own operations one after the other: a lock, or a log (pure).
+"""Rule for a serial resource within the workload: a lock or a log (pure).
 
-The workload tells for how much of their time its operations waited for such a thing. By Amdahl's
-law that is the most that could be gained without it. A log whose next batch is begun when the one
-before is durable can leave its device idle for much of the time, and be all that is waited for.
+The workload reports for how much of their time its operations waited for it. By Amdahl's law its
+removal gains at most that. A log that starts a batch when the previous one is durable can leave
+its device idle for much of the time and still be what all operations wait for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Confidence, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import Confidence, ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, SerialUsage
-from iostudy.diagnosis.rules.device import BUSY
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, at_most, number
+from iostudy.diagnosis.evidence import Evidence, format_number
+from iostudy.diagnosis.thresholds import UTILIZATION
 from iostudy.telemetry.summary import TelemetrySummary
 
 WAITED = ConfidenceThresholds(40, 50, 60)
-"""Percent of the operations' time: as `concurrency.WAITING`, for the same reason. Around one half
-they wait for it as long as they do anything else, and without it would be twice as fast. A busier
-step, as `device.BUSY`, would never be reached by a lock: of two threads that need nothing else each
-waits for half of the time."""
+"""Percent of the operations' time, as `concurrency.WAITING`: from about one half on they wait for
+it as long as for anything else, and would be twice as fast without it. A lock never reaches higher
+values such as `thresholds.UTILIZATION`: two threads that need only the lock each wait half of the
+time."""
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """Each of them that was waited for while it was at work."""
-    for own in ground.serial:
-        yield from _waited_for(own, seen, ground)
-
-
-def _waited_for(
-    own: SerialUsage, seen: TelemetrySummary, ground: DiagnosisContext
+def find_serial_resources(
+    summary: TelemetrySummary, context: DiagnosisContext
 ) -> Iterator[Finding]:
-    # While it was not at work, what was waited for was something else, as others' turn on a CPU.
-    held = own.waited if own.used is None else min(own.waited, own.used)
+    """Find each serial resource that operations waited for while it was in use."""
+    for resource in context.serial:
+        yield from _find_waits(resource, summary, context)
+
+
+def _find_waits(
+    resource: SerialUsage, summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    # While it was not in use, operations waited for something else, such as a CPU.
+    held = resource.waited if resource.used is None else min(resource.waited, resource.used)
     if confidence := WAITED.grade(held):
-        known = Confidence.MEDIUM if own.used is None else Confidence.HIGH
+        known = Confidence.MEDIUM if resource.used is None else Confidence.HIGH
         yield Finding(
-            Bottleneck.LOG if own.stores else Bottleneck.LOCK,
-            own.name,
+            Bottleneck.LOG if resource.stores else Bottleneck.LOCK,
+            resource.name,
             held,
-            at_most(confidence, known),
-            tuple(_evidence(own, seen, ground)),
+            lowest_confidence(confidence, known),
+            tuple(_describe_waits(resource, summary, context)),
             explains=(Bottleneck.CONCURRENCY,),
         )
 
 
-def _evidence(
-    own: SerialUsage, seen: TelemetrySummary, ground: DiagnosisContext
+def _describe_waits(
+    resource: SerialUsage, summary: TelemetrySummary, context: DiagnosisContext
 ) -> Iterator[Evidence]:
-    says = f"its threads waited for it {number(own.waited)} % of their time"
-    yield Evidence("waited", own.name, own.waited, "%", says)
-    if own.used is not None:
-        says = f"it was at work {number(own.used)} % of the run"
-        yield Evidence("used", own.name, own.used, "%", says)
-    if own.stores:
-        yield from _device(seen, ground)
+    says = f"its threads waited for it {format_number(resource.waited)} % of their time"
+    yield Evidence("waited", resource.name, resource.waited, "%", says)
+    if resource.used is not None:
+        says = f"it was in use {format_number(resource.used)} % of the run"
+        yield Evidence("used", resource.name, resource.used, "%", says)
+    if resource.stores:
+        yield from _describe_device(summary, context)
 
 
-def _device(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Evidence]:
-    """The busiest device, and what follows where it was idle in between."""
-    device = ground.busiest(seen)
+def _describe_device(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Evidence]:
+    """Describe the busiest device, and the consequence if it was idle in between."""
+    device = context.busiest_device(summary)
     if not device:
         return
-    util = seen.devices[device]["%util"]
-    says = f"{device} was busy {number(util)} %"
-    if util < BUSY.low:
-        says += ", so that what ends each write or sync sooner helps and more bandwidth does not"
+    util = summary.devices[device]["%util"]
+    says = f"{device} was busy {format_number(util)} %"
+    if util < UTILIZATION.low:
+        says += ", so that lower write and sync latency helps and more bandwidth does not"
     yield Evidence("%util", device, util, "%", says)

@@ -1,7 +1,7 @@
-"""One device of several, slower than its peers (pure).
+"""Rule for a member of a volume that is slower than its peers (pure).
 
-Report R5's rejected data node: a volume waits for its slowest member, and so does who spreads files
-over disks that have no volume in common.
+A volume waits for its slowest member, and so does a workload that spreads files over several
+disks, such as the rejected data node of report R5.
 """
 
 from __future__ import annotations
@@ -9,112 +9,127 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
-from iostudy.diagnosis.bottleneck import Bottleneck, Evidence, Finding
+from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import ConfidenceThresholds, lowest_confidence
 from iostudy.diagnosis.context import DiagnosisContext, OperatingPoint
-from iostudy.diagnosis.rules.device import BUSY
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, at_most, number, told
+from iostudy.diagnosis.evidence import Evidence, build_evidence, format_number
+from iostudy.diagnosis.thresholds import UTILIZATION
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 
 SLOWER = ConfidenceThresholds(1.5, 2, 3)
-"""Times as long a wait as the median of the peers: more than good members differ. A choice: with
-the last, two thirds of a wait are what the member takes longer than they."""
+"""Wait relative to the median of the peers: a choice, more than healthy members differ. At the
+last value two thirds of each wait are the member's excess."""
 UNEVEN = 1.5
-"""Times as many requests as the median of the peers: the load is uneven, not the member slow. The
-same as the least of SLOWER: a wait grows at least as fast as the load does."""
+"""Requests relative to the median of the peers. Above this the load is uneven and the member need
+not be slow. It equals the lowest value of SLOWER: a wait grows at least as fast as the load."""
 _KINDS = ("r", "w")
-_ENOUGH = 0.1
-"""Share of a member's requests that its reads or its writes must be to be compared: a choice. What
-takes a tenth of them or less hardly moves how long the volume waits."""
+_MINIMUM_SHARE = 0.1
+"""Minimum share of reads, or of writes, in a member's requests for a comparison: a choice. A tenth
+of the requests hardly changes how long the volume waits."""
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """The members of any volume that were busy and waited for far longer than their peers.
+def find_slow_members(summary: TelemetrySummary, context: DiagnosisContext) -> Iterator[Finding]:
+    """Find members that were busy and whose requests took far longer than those of their peers.
 
-    Devices that files of the run lie on side by side are peers where they are asked for the same: a
-    log is no peer of the data beside it.
+    Several devices that hold the run's files are peers if their I/O is comparable: a log is no
+    peer of the data.
 
-    A disk with platters is no peer of flash: below a cache or beside a journal it is slower by
-    design. Where it is not known which are disks with platters, all members are peers.
+    A disk with platters is no peer of flash: below a cache or next to a journal it is slower by
+    design. All members are peers if it is unknown which disks have platters.
 
-    Where a member of such a member is slow itself, that one is the cause and is told alone.
+    If a member of a slow member is slow itself, it is the cause and the only finding.
     """
     slow: dict[str, Finding] = {}
-    for members in ground.members.values():
-        slow |= _slow(members, seen, ground)
-    slow |= _slow(ground.devices, seen, ground, alike=True)
+    for members in context.members.values():
+        slow |= _find_slow(members, summary, context)
+    slow |= _find_slow(context.devices, summary, context, comparable=True)
     for name, finding in slow.items():
-        if slow.keys().isdisjoint(_below(name, ground)):
+        if slow.keys().isdisjoint(_devices_below(name, context)):
             yield finding
 
 
-def _slow(
-    members: Sequence[str], seen: TelemetrySummary, ground: DiagnosisContext, *, alike: bool = False
+def _find_slow(
+    members: Sequence[str],
+    summary: TelemetrySummary,
+    context: DiagnosisContext,
+    *,
+    comparable: bool = False,
 ) -> dict[str, Finding]:
-    """Those of them that are slower than their peers; ``alike`` ones are asked for the same."""
-    known = {name: seen.devices[name] for name in _lowest(members, seen, ground)}
+    """Find the slow ones; with ``comparable`` peers must have comparable I/O."""
+    known = {name: summary.devices[name] for name in _replace_by_disks(members, summary, context)}
     return {
         name: finding
         for name, figures in known.items()
-        for finding in _slower(name, figures, dict(_peers(name, known, ground, alike=alike)))
+        for finding in _compare_with_peers(
+            name, figures, dict(_select_peers(name, known, context, comparable=comparable))
+        )
     }
 
 
-def _lowest(
-    members: Iterable[str], seen: TelemetrySummary, ground: DiagnosisContext
+def _replace_by_disks(
+    members: Iterable[str], summary: TelemetrySummary, context: DiagnosisContext
 ) -> Iterator[str]:
-    """The members, each as far down as it is on one device alone: a leg of LVM's is its disk."""
+    """Return the members, each replaced by its disk if it is on a single one (an LVM leg)."""
     for name in members:
-        lower = ground.members.get(name, ())
-        if len(lower) == 1 and lower[0] in seen.devices:
-            yield from _lowest(lower, seen, ground)
-        elif name in seen.devices:
+        lower = context.members.get(name, ())
+        if len(lower) == 1 and lower[0] in summary.devices:
+            yield from _replace_by_disks(lower, summary, context)
+        elif name in summary.devices:
             yield name
 
 
-def _below(name: str, ground: DiagnosisContext) -> Iterator[str]:
-    for member in ground.members.get(name, ()):
+def _devices_below(name: str, context: DiagnosisContext) -> Iterator[str]:
+    for member in context.members.get(name, ()):
         yield member
-        yield from _below(member, ground)
+        yield from _devices_below(member, context)
 
 
-def _peers(
-    name: str, known: Mapping[str, Figures], ground: DiagnosisContext, *, alike: bool
+def _select_peers(
+    name: str, known: Mapping[str, Figures], context: DiagnosisContext, *, comparable: bool
 ) -> Iterator[tuple[str, Figures]]:
-    """The other members of like make."""
-    own = _has_platters(name, ground)
+    """Return the other members of the same type."""
+    own = _has_platters(name, context)
     for other, figures in known.items():
-        is_peer = other != name and _has_platters(other, ground) == own
-        if is_peer and (not alike or _are_asked_alike(known[name], figures)):
+        is_peer = other != name and _has_platters(other, context) == own
+        if is_peer and (not comparable or _have_comparable_io(known[name], figures)):
             yield other, figures
 
 
-def _are_asked_alike(one: Figures, other: Figures) -> bool:
-    mine, theirs = OperatingPoint.of(one), OperatingPoint.of(other)
-    return mine is not None and theirs is not None and mine.is_like(theirs)
+def _have_comparable_io(one: Figures, other: Figures) -> bool:
+    point, other_point = OperatingPoint.from_figures(one), OperatingPoint.from_figures(other)
+    return point is not None and other_point is not None and point.is_comparable(other_point)
 
 
-def _has_platters(name: str, ground: DiagnosisContext) -> bool:
-    return not ground.rotational.isdisjoint((name, *_below(name, ground)))
+def _has_platters(name: str, context: DiagnosisContext) -> bool:
+    return not context.rotational.isdisjoint((name, *_devices_below(name, context)))
 
 
-def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterator[Finding]:
-    busy = BUSY.grade(figures["%util"])
-    compared = [own for kind in _KINDS if (own := _compared(kind, figures, peers.values()))]
+def _compare_with_peers(
+    name: str, figures: Figures, peers: Mapping[str, Figures]
+) -> Iterator[Finding]:
+    busy = UTILIZATION.grade(figures["%util"])
+    compared = [own for kind in _KINDS if (own := _compare_waits(kind, figures, peers.values()))]
     if busy is None or not compared:
         return
     wait, usual = max(compared, key=lambda own: own[0] / own[1])
     if slower := SLOWER.grade(wait / usual):
         idle = median(own["%util"] for own in peers.values())
-        waits = f"{number(wait)} ms a request, {number(usual)} at its peers"
+        waits = f"{format_number(wait)} ms a request, peers {format_number(usual)} ms"
         evidence = (
             Evidence("await", name, wait, "ms", waits),
-            told(figures, "%util", name, "%", f"busy {{}} % of the time, they {number(idle)} %"),
+            build_evidence(
+                figures,
+                "%util",
+                name,
+                "%",
+                f"busy {{}} % of the time, peers {format_number(idle)} %",
+            ),
         )
         yield Finding(
             Bottleneck.MEMBER,
             name,
             figures["%util"],
-            at_most(busy, slower),
+            lowest_confidence(busy, slower),
             evidence,
             explains=(
                 Bottleneck.DEVICE,
@@ -125,15 +140,17 @@ def _slower(name: str, figures: Figures, peers: Mapping[str, Figures]) -> Iterat
         )
 
 
-def _compared(kind: str, figures: Figures, peers: Iterable[Figures]) -> tuple[float, float] | None:
-    """How long reads or writes took here and, in the median, at peers; None if it tells nothing.
+def _compare_waits(
+    kind: str, figures: Figures, peers: Iterable[Figures]
+) -> tuple[float, float] | None:
+    """Return the wait of reads or writes here and the peers' median; None if not comparable.
 
-    A mirror may serve all reads from one of its sides: reads are held against reads alone.
+    A mirror may serve all reads from one side: reads only compare with reads.
     """
     rate, wait = f"{kind}/s", f"{kind}_await"
-    own, alike = figures[rate], [peer for peer in peers if peer[rate]]
-    if not alike or own < _ENOUGH * (figures["r/s"] + figures["w/s"]):
+    own, active = figures[rate], [peer for peer in peers if peer[rate]]
+    if not active or own < _MINIMUM_SHARE * (figures["r/s"] + figures["w/s"]):
         return None
-    even = own <= UNEVEN * median(peer[rate] for peer in alike)
-    usual = median(peer[wait] for peer in alike)
-    return (figures[wait], usual) if even and own and usual else None
+    is_even = own <= UNEVEN * median(peer[rate] for peer in active)
+    usual = median(peer[wait] for peer in active)
+    return (figures[wait], usual) if is_even and own and usual else None

@@ -1,7 +1,7 @@
-"""Writers paused, as too much was dirty (pure).
+"""Rule for writeback throttling: writers paused at the dirty limit (pure).
 
-Above the ceiling (limit + background limit) / 2 of dirty pages the kernel makes writers pause until
-they are as slow as the device. Source: mm/page-writeback.c, dirty_freerun_ceiling() and
+Above (limit + background limit) / 2 dirty pages the kernel pauses writers until they are as slow as
+the device. Source: mm/page-writeback.c, dirty_freerun_ceiling() and
 balance_dirty_pages().
 """
 
@@ -10,27 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iostudy.diagnosis.bottleneck import Bottleneck, Finding
+from iostudy.diagnosis.confidence import ConfidenceThresholds
 from iostudy.diagnosis.context import DiagnosisContext
-from iostudy.diagnosis.thresholds import ConfidenceThresholds, told
+from iostudy.diagnosis.evidence import build_evidence
 from iostudy.telemetry.summary import TelemetrySummary
 
 THROTTLED = ConfidenceThresholds(25, 50, 75)
-"""Percent of the time above the ceiling. It stays there only while pages are dirtied as fast as
-they are written; a first burst that fills memory below it is free. A choice around one half."""
-OWN = 10.0
-"""Percent of what the devices wrote: from here on the workload is a writer. A choice, above what
-journals and access times of one that reads come to."""
+"""Percent of the time above that ceiling. Dirty memory stays there only while writers are as fast
+as the device; a first burst below the ceiling is free. A choice around one half."""
+WRITER_SHARE = 10.0
+"""Percent of the devices' writes from which on the workload is a writer. A choice, above the
+journal and access-time writes of a reader."""
 
 
-def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
-    """Writeback, if the workload wrote and there was too much dirty for most of the time."""
-    machine = seen.machine
+def find_writeback_throttling(
+    summary: TelemetrySummary, context: DiagnosisContext
+) -> Iterator[Finding]:
+    """Find writeback throttling if the workload wrote and dirty memory was at the ceiling."""
+    machine = summary.machine
     confidence = THROTTLED.grade(machine.get("%throttled", 0.0))
-    if confidence is None or not _writes(seen, ground):
+    if confidence is None or not _is_writer(summary, context):
         return
-    evidence = [told(machine, "%throttled", "", "%", "writers paused {} % of the time")]
+    evidence = [build_evidence(machine, "%throttled", "", "%", "writers paused {} % of the time")]
     if "dirty_limit_kB" in machine:
-        evidence.append(told(machine, "dirty_limit_kB", "", "kB", "above a limit of {} kB dirty"))
+        evidence.append(build_evidence(machine, "dirty_limit_kB", "", "kB", "dirty limit {} kB"))
     yield Finding(
         Bottleneck.WRITEBACK,
         "",
@@ -41,8 +44,8 @@ def find(seen: TelemetrySummary, ground: DiagnosisContext) -> Iterator[Finding]:
     )
 
 
-def _writes(seen: TelemetrySummary, ground: DiagnosisContext) -> bool:
-    if "written_kB" not in seen.workload:
+def _is_writer(summary: TelemetrySummary, context: DiagnosisContext) -> bool:
+    if "written_kB" not in summary.workload:
         return True
-    below = sum(own["kB_wrtn"] for own in ground.known(seen).values())
-    return seen.workload["written_kB"] > OWN / 100 * below
+    written = sum(own["kB_wrtn"] for own in context.device_figures(summary).values())
+    return summary.workload["written_kB"] > WRITER_SHARE / 100 * written

@@ -1,4 +1,4 @@
-"""Hadoop's site files: what they say, and how a trial's properties are put over it.
+"""Hadoop site files: reading them and overriding their properties for a trial.
 
 Format: Configuration.java and the xi:include of its file loader (Apache Hadoop 3.4.2). Hadoop reads
 SITE_FILES in this order; a later file wins, except over a property that an earlier one calls final.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import UsageError
 from iostudy.hadoop.spec import Properties
 
@@ -104,7 +104,7 @@ class Configuration:
     def write(self, folder: Path) -> None:
         """Write the files into a folder that is there. OSError as it comes."""
         for name, site in self.files.items():
-            show_whole(folder / name, site.render())
+            replace_whole(folder / name, site.render())
 
 
 def require_plain(name: str, value: str) -> None:
@@ -214,5 +214,5 @@ def _unreadable(path: Path, found: str) -> UsageError:
         "a site file of Hadoop's",
         found=found,
         where=str(path),
-        remedy="correct the file; `hadoop conftest` tells what Hadoop makes of it",
+        remedy="correct the file; `hadoop conftest` shows how Hadoop parses it",
     )

@@ -1,10 +1,10 @@
-"""A conf folder: what HADOOP_CONF_DIR names, with site files and how to log."""
+"""Writes a HADOOP_CONF_DIR folder: site files and logging configuration."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.hadoop.conf.configuration import Configuration
 
 LOGGING = "log4j.properties"
@@ -17,7 +17,7 @@ def write(folder: Path, configuration: Configuration, log: str | None = None) ->
     """
     folder.mkdir(parents=True, exist_ok=True)
     configuration.write(folder)
-    show_whole(folder / LOGGING, logging(log))
+    replace_whole(folder / LOGGING, logging(log))
 
 
 def logging(log: str | None) -> bytes:

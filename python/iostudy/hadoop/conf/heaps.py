@@ -1,4 +1,4 @@
-"""The largest heaps of a cluster's processes: no properties of Hadoop's, but given like them."""
+"""Maximum heap sizes of cluster processes, given like Hadoop properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties that no study gives, and why (pure): the cluster would not be the one that is meant.
+"""Properties that a study may not set, with the reasons (pure).
 
 A rule holds for whole families, such as the addresses: those of a name-node of a name service end
 with the names of both (``dfs.namenode.rpc-address.ns.nn1``).
@@ -73,7 +73,7 @@ _RULES = (
 )
 
 
-def reserved(name: str) -> str:
+def explain_reserved(name: str) -> str:
     """Why a study may not give the property of that name; empty if it may."""
     if name in _FREE:
         return ""

@@ -15,7 +15,7 @@ _VARIABLE = re.compile(r"\$\{([^\s${}]+)\}")
 _ENVIRONMENT = re.compile(r"env\.(?P<name>[^:-]+)(?:(?P<empty>:?)-(?P<default>.*))?")
 
 
-def resolved(properties: Properties, environ: Mapping[str, str]) -> dict[str, str]:
+def resolve_variables(properties: Properties, environ: Mapping[str, str]) -> dict[str, str]:
     """The properties with those variables replaced that are known here; others stay as written."""
     return {name: _resolve(value, properties, environ) for name, value in properties.items()}
 

@@ -1,4 +1,4 @@
-"""A cluster that is there already: a study has a folder of its own in its HDFS, and no more."""
+"""An existing Hadoop cluster, of which a study uses only a folder of its own in HDFS."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from iostudy import own_folder
 from iostudy.errors import ClusterError, UsageError
 from iostudy.hadoop import jmx
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import Configuration
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, HEAPS
-from iostudy.hadoop.conf.variables import resolved
-from iostudy.hadoop.existing import overview, reach, resourcemanagers
-from iostudy.hadoop.existing.namenodes import Hdfs, locate
+from iostudy.hadoop.conf.variables import resolve_variables
+from iostudy.hadoop.existing import overview, reachability, resourcemanagers
+from iostudy.hadoop.existing.namenodes import Hdfs, locate_hdfs
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.software import artifacts
 from iostudy.hadoop.software import java as java_
@@ -69,7 +69,9 @@ class Access:
         return f"{self.conf}:{self.distribution.classpath}"
 
 
-def find(uri: str, environ: Mapping[str, str] = os.environ, tell: Tell = nobody) -> Access:
+def find(
+    uri: str, environ: Mapping[str, str] = os.environ, tell: LineHandler = ignore_line
+) -> Access:
     """The cluster of that URI, by the site files in HADOOP_CONF_DIR.
 
     UsageError where these are missing or do not fit, ClusterError where it does not answer or asks
@@ -77,14 +79,14 @@ def find(uri: str, environ: Mapping[str, str] = os.environ, tell: Tell = nobody)
     """
     conf = _conf(environ)
     configuration = Configuration.read(conf)
-    properties = resolved(configuration.effective(), environ)
-    hdfs = locate(uri, properties, str(conf))
+    properties = resolve_variables(configuration.effective(), environ)
+    hdfs = locate_hdfs(uri, properties, str(conf))
     _require_reachable(hdfs, properties)
     if is_kerberized(properties):
-        reach.require_ticket(environ)
+        reachability.require_ticket(environ)
     web = overview.find_active(web for each in hdfs.namenodes for web in each.webs)
     distribution = _distribution(web, environ, tell)
-    java = java_.find(distribution.version, environ)
+    java = java_.find_java(distribution.version, environ)
     options = (*java.options, *_kerberos_options(environ))
     return Access(conf, configuration, hdfs, web, java, options, distribution)
 
@@ -100,7 +102,7 @@ class ExistingCluster:
 
     ``home`` is a folder on this machine for the site files of jobs; ``base`` are properties that
     all configurations of the study have. The folder in HDFS is made, and removed, by
-    `iostudy.settings.clusters.existing`.
+    `iostudy.settings.clusters.hdfs_folder`.
     """
 
     access: Access
@@ -142,17 +144,19 @@ class ExistingCluster:
         own = self.access.configuration.with_properties(self._of_jobs(asked))
         conf = self.home / "conf" / "jobs"
         folder.write(conf, own)
-        return self._client(conf, resolved(own.effective(), os.environ))
+        return self._client(conf, resolve_variables(own.effective(), os.environ))
 
     def read_back(self, names: tuple[str, ...]) -> Properties:
         """What the jobs' site files say; what they do not say, as the NameNode has it."""
-        jobs = resolved(Configuration.read(self.home / "conf" / "jobs").effective(), os.environ)
+        jobs = resolve_variables(
+            Configuration.read(self.home / "conf" / "jobs").effective(), os.environ
+        )
         # It is no property, but stands on the command line of each program.
         heap = {CLIENT_HEAP: self._properties.get(CLIENT_HEAP)}
         values = {name: {**jobs, **heap}.get(name) for name in names}
         if self.access.web is not None:
             for name in names:
-                values[name] = values[name] or jmx.configured(self.access.web, name)
+                values[name] = values[name] or jmx.read_property(self.access.web, name)
         return {name: value for name, value in values.items() if value is not None}
 
     def settle(self) -> None:
@@ -164,7 +168,9 @@ class ExistingCluster:
         if self.access.web is None:
             return
         until = time.monotonic() + _DELETED_WITHIN_SECONDS
-        while overview.look(self.access.web).pending_deletions and time.monotonic() < until:
+        while (
+            overview.read_overview(self.access.web).pending_deletions and time.monotonic() < until
+        ):
             time.sleep(_LOOK_EVERY_SECONDS)
         time.sleep(_HEARTBEAT_SECONDS)
 
@@ -173,7 +179,7 @@ class ExistingCluster:
         self._require_reachable()
         if self.access.web is None:
             return
-        lost = self._datanodes - overview.look(self.access.web).datanodes
+        lost = self._datanodes - overview.read_overview(self.access.web).datanodes
         if lost:
             raise ClusterError(
                 "the same DataNodes at the end of a trial as at its beginning",
@@ -192,7 +198,7 @@ class ExistingCluster:
 
     def facts(self) -> Mapping[str, Any]:
         """What is known of it, and of what its jobs are run with from here."""
-        seen = overview.look(self.access.web) if self.access.web else None
+        seen = overview.read_overview(self.access.web) if self.access.web else None
         effective = self.access.configuration.effective()
         return {
             "description": f"the cluster of {self.access.hdfs.uri}",
@@ -212,20 +218,20 @@ class ExistingCluster:
 
     def _require_reachable(self) -> None:
         own = self.access.configuration.effective()
-        _require_reachable(self.access.hdfs, resolved(own, os.environ))
+        _require_reachable(self.access.hdfs, resolve_variables(own, os.environ))
 
     def _require_serving(self) -> None:
         self._require_reachable()
         if self.access.web is None:
             return
-        seen = overview.look(self.access.web)
+        seen = overview.read_overview(self.access.web)
         self._datanodes = seen.datanodes
         if seen.safe_mode:
             raise ClusterError(
                 "a cluster that can be written to",
                 found=f"the NameNode is in safe mode: {seen.safe_mode}",
                 where=self.access.hdfs.uri,
-                remedy="wait until it has left it; `hdfs dfsadmin -safemode get` tells",
+                remedy="wait until it has left it; `hdfs dfsadmin -safemode get` shows it",
             )
 
     def _of_jobs(self, asked: Properties) -> Properties:
@@ -234,7 +240,7 @@ class ExistingCluster:
         tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
         told = {name: value for name, value in asked.items() if name not in HEAPS}
         if _runs_on_yarn(own | told):
-            told |= self._staging(resolved(own, os.environ))
+            told |= self._staging(resolve_variables(own, os.environ))
         else:
             told |= {
                 # The local runner stages on the local file system, whatever the default one is.
@@ -269,15 +275,15 @@ class ExistingCluster:
             tag=self.tag,
             yarn=_runs_on_yarn(jobs),
             replication=int(jobs.get("dfs.replication", _DEFAULT_REPLICATION)),
-            require_alive=reach.Pulse(self._require_reachable),
+            require_alive=reachability.LivenessCheck(self._require_reachable),
         )
 
 
 def _require_reachable(hdfs: Hdfs, properties: Properties) -> None:
     """ClusterError unless HDFS answers, and YARN where it runs jobs: these would wait for it."""
-    reach.require_listening([each.rpc for each in hdfs.namenodes])
+    reachability.require_listening([each.rpc for each in hdfs.namenodes])
     if _runs_on_yarn(properties):
-        reach.require_listening(resourcemanagers.addresses(properties), "ResourceManager")
+        reachability.require_listening(resourcemanagers.addresses(properties), "ResourceManager")
 
 
 def _conf(environ: Mapping[str, str]) -> Path:
@@ -293,7 +299,7 @@ def _conf(environ: Mapping[str, str]) -> Path:
     )
 
 
-def _distribution(web: str | None, environ: Mapping[str, str], tell: Tell) -> Distribution:
+def _distribution(web: str | None, environ: Mapping[str, str], tell: LineHandler) -> Distribution:
     """The user's own installation, as the one that fits the cluster; else the cluster's version.
 
     A version that was never released, as those of vendors, nobody can download: the default then
@@ -301,7 +307,7 @@ def _distribution(web: str | None, environ: Mapping[str, str], tell: Tell) -> Di
     """
     if environ.get("HADOOP_HOME"):
         return artifacts.distribution(environ=environ, tell=tell)
-    version = overview.look(web).version if web else DEFAULT_VERSION
+    version = overview.read_overview(web).version if web else DEFAULT_VERSION
     released = version if _RELEASED.fullmatch(version) else DEFAULT_VERSION
     return artifacts.distribution(released, environ=environ, tell=tell)
 

@@ -1,4 +1,4 @@
-"""Where an HDFS is, by a URI and the cluster's site files (pure).
+"""NameNode addresses from a URI and the site files of a cluster (pure).
 
 Source: hdfs-default.xml and core-default.xml (Apache Hadoop 3.4.2), and the names of HDFS High
 Availability: dfs.nameservices, dfs.ha.namenodes.NAMESERVICE, ...NAMESERVICE.NAMENODE.
@@ -39,7 +39,7 @@ class Hdfs:
     namenodes: tuple[NameNode, ...]
 
 
-def locate(uri: str, properties: Properties, where: str) -> Hdfs:
+def locate_hdfs(uri: str, properties: Properties, where: str) -> Hdfs:
     """The folder that a URI means to clients with these properties, which come from ``where``.
 
     ``uri`` is one that a target can have. UsageError where the site files do not say which cluster

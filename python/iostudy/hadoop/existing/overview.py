@@ -1,4 +1,4 @@
-"""What the active NameNode of a cluster tells over HTTP about the whole of it."""
+"""State of a cluster as the active NameNode reports it over HTTP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def find_active(webs: Iterable[str]) -> str | None:
     answering = []
     for web in webs:
         try:
-            state = jmx.bean(web, "NameNode", "FSNamesystem")
+            state = jmx.read_bean(web, "NameNode", "FSNamesystem")
         except ClusterError:
             continue
         if state.get("tag.HAState") == "active":
@@ -42,10 +42,10 @@ def find_active(webs: Iterable[str]) -> str | None:
     return answering[0] if answering else None
 
 
-def look(web: str) -> Overview:
+def read_overview(web: str) -> Overview:
     """How the cluster stands now; ClusterError if the NameNode does not answer there."""
-    info = jmx.bean(web, "NameNode", "NameNodeInfo")
-    state = jmx.bean(web, "NameNode", "FSNamesystem")
+    info = jmx.read_bean(web, "NameNode", "NameNodeInfo")
+    state = jmx.read_bean(web, "NameNode", "FSNamesystem")
     try:
         return Overview(
             version=info["SoftwareVersion"],
@@ -55,7 +55,7 @@ def look(web: str) -> Overview:
         )
     except KeyError as error:
         raise ClusterError(
-            "a NameNode that tells how its cluster stands",
+            "a NameNode that reports the state of its cluster",
             found=f"no {error.args[0]} among its metrics",
             where=f"http://{web}/jmx",
             remedy="wait until it has read its file system; if it has, it is no NameNode",

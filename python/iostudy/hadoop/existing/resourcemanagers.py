@@ -1,4 +1,4 @@
-"""Where a cluster's ResourceManagers are, by its site files (pure).
+"""ResourceManager addresses from the site files of a cluster (pure).
 
 Source: yarn-default.xml (Apache Hadoop 3.4.2), and the names of ResourceManager High Availability:
 yarn.resourcemanager.ha.rm-ids, yarn.resourcemanager.address.ID, yarn.resourcemanager.hostname.ID.

@@ -1,4 +1,4 @@
-"""A cluster of real daemons on this machine: started, looked after and ended."""
+"""Starts, supervises and stops a Hadoop cluster on this machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,18 @@ from typing import Any
 from iostudy import own_folder
 from iostudy.errors import ClusterError
 from iostudy.hadoop.client import Client
-from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.conf import folder
 from iostudy.hadoop.conf.configuration import Configuration
-from iostudy.hadoop.local import addresses, daemon, defaults, kept, processes, read_back, standing
+from iostudy.hadoop.local import (
+    daemon,
+    defaults,
+    persistence,
+    port_assignment,
+    processes,
+    read_back,
+    status,
+)
 from iostudy.hadoop.local.layout import NAMENODE, Daemon, Layout, Machine
 from iostudy.hadoop.local.processes import Process
 from iostudy.hadoop.software.artifacts import Distribution
@@ -71,7 +79,7 @@ class LocalCluster:
 
         ClusterError if there is none.
         """
-        cluster = cls(kept.load(home.resolve()))
+        cluster = cls(persistence.load(home.resolve()))
         cluster._running = _daemons(cluster._layout)
         return cluster
 
@@ -80,14 +88,14 @@ class LocalCluster:
         """What it consists of."""
         return self._layout
 
-    def start(self, tell: Tell = nobody) -> None:
+    def start(self, tell: LineHandler = ignore_line) -> None:
         """Make its folders and start all daemons; at its return HDFS and YARN serve.
 
         ClusterError, TargetError or UsageError; then nothing of it runs, and `stop` removes what
         was made.
         """
-        self._layout = replace(self._layout, ports=addresses.choose(self._layout))
-        kept.make(self._layout)
+        self._layout = replace(self._layout, ports=port_assignment.assign_ports(self._layout))
+        persistence.make(self._layout)
         self._launch(tell)
 
     def stop(self) -> None:
@@ -96,9 +104,9 @@ class LocalCluster:
         To stop one that is ended, or was never started, does no harm. ClusterError if a process
         cannot be ended, RestoreError if a folder cannot be removed.
         """
-        processes.end(self._layout.identity)
+        processes.end_processes(self._layout.identity)
         self._running = {}
-        kept.remove(self._layout)
+        persistence.remove(self._layout)
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
         """Make ready for a trial, see the protocol; UsageError for what it cannot be given."""
@@ -121,7 +129,7 @@ class LocalCluster:
         """
         until = time.monotonic() + _GONE_WITHIN_SECONDS
         before = None
-        while not ((left := standing.deletion(self._layout)).done() and left == before):
+        while not ((left := status.read_pending_deletion(self._layout)).done() and left == before):
             self.require_alive()
             if left != before:
                 until, before = time.monotonic() + _GONE_WITHIN_SECONDS, left
@@ -133,12 +141,12 @@ class LocalCluster:
         """ClusterError with the end of its log as soon as a daemon has ended."""
         for each in self._layout.daemons():
             if not self._runs(each):
-                raise daemon.died(self._layout, each.name)
+                raise daemon.describe_exit(self._layout, each.name)
 
     def verify(self) -> None:
         """ClusterError if a daemon has ended, or its master has lost it."""
         self.require_alive()
-        if lost := standing.lost(self._layout):
+        if lost := status.find_lost_services(self._layout):
             raise ClusterError(
                 "a cluster that is whole",
                 found=lost,
@@ -153,7 +161,7 @@ class LocalCluster:
 
     def pids(self) -> tuple[int, ...]:
         """As `iostudy.hadoop.protocol.Cluster`."""
-        return tuple(process.pid for process in processes.find(self.layout.identity))
+        return tuple(process.pid for process in processes.find_processes(self.layout.identity))
 
     def facts(self) -> Mapping[str, Any]:
         """Versions, directories, daemons with memory and properties, those of the jobs."""
@@ -171,7 +179,7 @@ class LocalCluster:
             "name_dirs": _texts(layout.name_dirs()),
             "data_dirs": _texts(self.data_dirs()),
             "local_dirs": _texts(layout.local_dirs()),
-            "properties": defaults.of_jobs(layout, self._properties),
+            "properties": defaults.job_properties(layout, self._properties),
         }
 
     def _fact(self, each: Daemon) -> Mapping[str, Any]:
@@ -180,27 +188,27 @@ class LocalCluster:
             "pid": process.pid if process else None,
             "heap": defaults.heap(self._layout, self._layout.properties, each.role),
             "resident_bytes": process.resident_bytes() if process else 0,
-            "properties": defaults.of_daemon(self._layout, each),
+            "properties": defaults.daemon_properties(self._layout, each),
         }
 
-    def _launch(self, tell: Tell) -> None:
+    def _launch(self, tell: LineHandler) -> None:
         """Start all. Of an attempt that fails, nothing goes on."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 self._start_all(tell)
             except ClusterError as error:
-                processes.end(self._layout.identity)
+                processes.end_processes(self._layout.identity)
                 if attempt == _ATTEMPTS or "BindException" not in error.found:
                     raise
             except BaseException:
-                processes.end(self._layout.identity)
+                processes.end_processes(self._layout.identity)
                 raise
             else:
                 return
             tell("a port was taken by somebody else meanwhile: once more, with others")
-            self._keep(replace(self._layout, ports=addresses.choose(self._layout)))
+            self._keep(replace(self._layout, ports=port_assignment.assign_ports(self._layout)))
 
-    def _start_all(self, tell: Tell) -> None:
+    def _start_all(self, tell: LineHandler) -> None:
         """All at once: the DataNodes become ready while the NameNode's folder is formatted."""
         tell(f"starting {self._layout.spec.describe()}")
         self._running = {}
@@ -212,10 +220,10 @@ class LocalCluster:
         self._await_ready(tell)
 
     def _restart(self, properties: Properties) -> None:
-        processes.end(self._layout.identity)
+        processes.end_processes(self._layout.identity)
         self._keep(replace(self._layout, properties=dict(properties)))
         try:
-            self._launch(nobody)
+            self._launch(ignore_line)
         except BaseException:
             # Who tidies up after properties that no daemon starts with has it mended without them.
             self._keep(replace(self._layout, properties={}))
@@ -227,14 +235,14 @@ class LocalCluster:
             if not self._runs(each):
                 daemon.configure(self._layout, each)
                 self._running[each.name] = daemon.start(self._layout, each)
-        self._await_ready(nobody)
+        self._await_ready(ignore_line)
 
-    def _await_ready(self, tell: Tell) -> None:
+    def _await_ready(self, tell: LineHandler) -> None:
         until = time.monotonic() + _READY_WITHIN_SECONDS
         told = ""
-        while missing := standing.missing(self._layout):
+        while missing := status.find_missing_services(self._layout):
             self.require_alive()
-            if standing.NO_ROOM in missing:
+            if status.NO_ROOM in missing:
                 raise _no_room(self._layout)
             if time.monotonic() > until:
                 raise _not_ready(missing, self._layout)
@@ -248,12 +256,12 @@ class LocalCluster:
         return process is not None and process.runs()
 
     def _keep(self, layout: Layout) -> None:
-        kept.save(layout)
+        persistence.save(layout)
         self._layout = layout
 
     def _client(self) -> Client:
         layout = self._layout
-        properties = defaults.of_jobs(layout, self._properties)
+        properties = defaults.job_properties(layout, self._properties)
         folder.write(layout.job_conf, Configuration.of(properties))
         scratch = layout.temporary / "jobs"
         scratch.mkdir(exist_ok=True)
@@ -267,7 +275,7 @@ class LocalCluster:
             conf=layout.job_conf,
             folder=f"{layout.default_fs}{_FOLDER}",
             scratch=scratch,
-            tag=defaults.tag(layout),
+            tag=defaults.cluster_tag(layout),
             yarn=layout.spec.yarn,
             replication=int(properties["dfs.replication"]),
             require_alive=self.require_alive,
@@ -282,7 +290,7 @@ def _daemons(layout: Layout) -> dict[str, Process]:
     classes = {each.name: each.main_class for each in layout.daemons()}
     return {
         process.daemon: process
-        for process in processes.find(layout.identity)
+        for process in processes.find_processes(layout.identity)
         if process.arguments()[-1:] == (classes.get(process.daemon),)
     }
 
@@ -309,7 +317,7 @@ def _no_room(layout: Layout) -> ClusterError:
     )
 
 
-def _not_deleted(left: standing.Deletion, layout: Layout) -> ClusterError:
+def _not_deleted(left: status.PendingDeletion, layout: Layout) -> ClusterError:
     return ClusterError(
         "what was deleted in HDFS to be deleted on the disks",
         found=f"nothing more is, since {_GONE_WITHIN_SECONDS:.0f} s: {left.untold} blocks wait in "

@@ -1,4 +1,4 @@
-"""Daemons of a cluster on this machine: told what they are, started, and read when they die."""
+"""Configures and starts daemons of a local cluster, and reads the logs of dead ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOISE = "RECEIVED SIGNAL"
 
 def configure(layout: Layout, daemon: Daemon) -> None:
     """Write its conf folder. OSError as it comes."""
-    told = Configuration.of(defaults.of_daemon(layout, daemon))
+    told = Configuration.of(defaults.daemon_properties(layout, daemon))
     folder.write(layout.conf(daemon.name), told, f"{daemon.name}.log")
 
 
@@ -35,7 +35,7 @@ def start(layout: Layout, daemon: Daemon) -> Process:
     _put_aside(layout.logs, daemon)
     heap = defaults.heap(layout, layout.properties, daemon.role)
     child = _spawn(layout, daemon, layout.command(daemon, heap))
-    return processes.identified(child.pid, daemon.name)
+    return processes.identify_child(child.pid, daemon.name)
 
 
 def format_namenode(layout: Layout) -> None:
@@ -51,12 +51,12 @@ def format_namenode(layout: Layout) -> None:
         status = child.wait(_FORMAT_LIMIT_SECONDS)
     except subprocess.TimeoutExpired as error:
         found = f"it was not done after {_FORMAT_LIMIT_SECONDS:.0f} s"
-        raise died(layout, NAMENODE.name, found) from error
+        raise describe_exit(layout, NAMENODE.name, found) from error
     if status:
-        raise died(layout, NAMENODE.name, "its HDFS could not be formatted")
+        raise describe_exit(layout, NAMENODE.name, "its HDFS could not be formatted")
 
 
-def died(layout: Layout, name: str, found: str = "it has ended") -> ClusterError:
+def describe_exit(layout: Layout, name: str, found: str = "it has ended") -> ClusterError:
     """What is told of a daemon that is no more: its name and the end of its log."""
     said = " / ".join(log_end(layout.logs, name))
     return ClusterError(

@@ -17,7 +17,7 @@ from typing import assert_never
 from iostudy.errors import UsageError
 from iostudy.hadoop.conf.configuration import require_plain
 from iostudy.hadoop.conf.heaps import CLIENT_HEAP, DATANODE_HEAP, HEAPS, NAMENODE_HEAP
-from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.hadoop.local.layout import (
     ADDRESSES,
     NAMENODE,
@@ -47,7 +47,7 @@ def require_allowed(properties: Properties, *, fixed_addresses: bool = False) ->
     """
     for name, value in properties.items():
         require_plain(name, value)
-        reason = reserved(name)
+        reason = explain_reserved(name)
         if reason and not (fixed_addresses and name in _ALL_ADDRESSES):
             raise _refused(name, value, reason)
         if name in HEAPS and not _HEAP.fullmatch(value):
@@ -78,7 +78,7 @@ def client_heap(layout: Layout, properties: Properties) -> str:
     return given.get(CLIENT_HEAP, f"{512 + 256 * tasks}m")
 
 
-def of_daemon(layout: Layout, daemon: Daemon) -> dict[str, str]:
+def daemon_properties(layout: Layout, daemon: Daemon) -> dict[str, str]:
     """All that a daemon is told, with those of the configuration it is started with."""
     own = {
         **_common(layout),
@@ -91,7 +91,7 @@ def of_daemon(layout: Layout, daemon: Daemon) -> dict[str, str]:
     return _with_given(own, layout, layout.properties)
 
 
-def of_jobs(layout: Layout, properties: Properties) -> dict[str, str]:
+def job_properties(layout: Layout, properties: Properties) -> dict[str, str]:
     """All that a job is told, with those of a trial."""
     own = {
         **_common(layout),
@@ -108,7 +108,7 @@ def of_jobs(layout: Layout, properties: Properties) -> dict[str, str]:
     return _with_given(own, layout, properties)
 
 
-def tag(layout: Layout) -> str:
+def cluster_tag(layout: Layout) -> str:
     """What all applications in YARN carry."""
     return f"iostudy-{layout.identity}"
 
@@ -160,7 +160,7 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
     cores = str(layout.machine.cores)
     own = {
         "mapreduce.framework.name": "yarn" if layout.spec.yarn else "local",
-        "mapreduce.job.tags": tag(layout),
+        "mapreduce.job.tags": cluster_tag(layout),
         "mapreduce.cluster.local.dir": _joined(layout.local_dirs()),
         # The local runner takes one task after the other, unless it is told how many at a time.
         "mapreduce.local.map.tasks.maximum": cores,

@@ -1,4 +1,4 @@
-"""What a cluster on this machine consists of: folders, ports and daemons (pure).
+"""Layout of a local cluster: folders, ports and daemons (pure).
 
 A `Layout` is all there is to know about one. It is kept beside the cluster, so that another process
 can go on with it, or end it.
@@ -216,7 +216,7 @@ class Layout:
         )
 
     def _own(self, parent: Path) -> Path:
-        return own_folder.new(parent, FOLDER_PREFIX, self.identity)
+        return own_folder.new_path(parent, FOLDER_PREFIX, self.identity)
 
     def _below(self, parents: tuple[Path, ...], name: str) -> tuple[Path, ...]:
         own = dict.fromkeys(map(self._own, parents or (self.storage,)))

@@ -1,4 +1,4 @@
-"""TCP ports of this machine: free ones, and who has one that is not.
+"""Free TCP ports of this machine, and the owners of used ones.
 
 Ports are taken from outside the range that the kernel gives to outgoing connections (ip(7),
 ip_local_port_range): HDFS has many of those, and a daemon that starts anew needs its port again.

@@ -1,4 +1,4 @@
-"""The processes of a cluster: started with its marker, found by it, ended.
+"""Processes of a local cluster, identified by a marker in their environment.
 
 The marker is an environment variable. Whatever a daemon starts inherits it, so all are found in
 /proc/PID/environ, by any process of iostudy and whatever has become of the one that started them.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import ClusterError
-from iostudy.host.processes import start_ticks
+from iostudy.host.processes import read_start_ticks
 
 CLUSTER = "IOSTUDY_CLUSTER"
 """Names the cluster that a process belongs to."""
@@ -45,7 +45,7 @@ class Process:
 
     def runs(self) -> bool:
         """Whether it is there still, and no zombie."""
-        return self.started_ticks is not None and start_ticks(self.pid) == self.started_ticks
+        return self.started_ticks is not None and read_start_ticks(self.pid) == self.started_ticks
 
     def arguments(self) -> tuple[str, ...]:
         """Its command line; empty if it has ended."""
@@ -87,25 +87,25 @@ def reap() -> None:
     _children[:] = [child for child in _children if child.poll() is None]
 
 
-def identified(pid: int, daemon: str) -> Process:
+def identify_child(pid: int, daemon: str) -> Process:
     """A child that was just started."""
-    return Process(pid, start_ticks(pid), daemon)
+    return Process(pid, read_start_ticks(pid), daemon)
 
 
-def find(cluster: str) -> tuple[Process, ...]:
+def find_processes(cluster: str) -> tuple[Process, ...]:
     """All that belong to the cluster, of those whose environment this user may read."""
     marker = f"{CLUSTER}={cluster}".encode()
     found = []
     for pid in (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdecimal()):
         variables = _read(pid, "environ").split(b"\0")
         if marker in variables:
-            process = identified(pid, _daemon(variables))
+            process = identify_child(pid, _daemon(variables))
             if process.runs():
                 found.append(process)
     return tuple(found)
 
 
-def end(cluster: str) -> None:
+def end_processes(cluster: str) -> None:
     """End all that belong to the cluster, first by SIGTERM; ClusterError if one stays."""
     for number, limit_seconds in (
         (signal.SIGTERM, _GRACE_SECONDS),
@@ -113,7 +113,7 @@ def end(cluster: str) -> None:
     ):
         if _signalled(cluster, number, time.monotonic() + limit_seconds):
             return
-    names = ", ".join(f"pid {process.pid} {process.daemon}" for process in find(cluster))
+    names = ", ".join(f"pid {process.pid} {process.daemon}" for process in find_processes(cluster))
     raise ClusterError(
         "all processes of the cluster to end",
         found=f"still there after SIGKILL: {names}",
@@ -128,7 +128,7 @@ def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
     unseen = 0
     # A process that is becoming another program (execve(2)) has no environment for a moment.
     while unseen < 2:
-        found = find(cluster)
+        found = find_processes(cluster)
         unseen = 0 if found else unseen + 1
         for process in set(found) - told:
             _signal(process, number)

@@ -1,4 +1,4 @@
-"""The properties that hold in a cluster on this machine: asked of its daemons, not remembered."""
+"""Reads the effective properties of a local cluster from its running daemons."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def _value(
     if name in layout.properties:
         told = _told(layout, layout.daemons(), name)
         return _agreed(name, {**told, "the jobs": jobs.get(name)})
-    return jobs.get(name) or jmx.configured(layout.web(NAMENODE), name)
+    return jobs.get(name) or jmx.read_property(layout.web(NAMENODE), name)
 
 
 def _told(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
-    return {each.name: jmx.configured(layout.web(each), name) for each in daemons}
+    return {each.name: jmx.read_property(layout.web(each), name) for each in daemons}
 
 
 def _heap(process: Process) -> str | None:

@@ -1,1 +1,1 @@
-"""What Hadoop is run with: its jars and a Java."""
+"""Hadoop's jars and the Java that runs them."""

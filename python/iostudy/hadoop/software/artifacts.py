@@ -1,4 +1,4 @@
-"""Where Hadoop's jars come from: an installation in HADOOP_HOME, else Maven's, kept in a cache."""
+"""Provides Hadoop's jars from HADOOP_HOME, or from Maven through a cache."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import Tell, nobody
+from iostudy.hadoop.command import LineHandler, ignore_line
 from iostudy.hadoop.software import installation, maven
-from iostudy.hadoop.software.cache import cache_directory, kept
+from iostudy.hadoop.software.cache import cache_directory, fetch_once
 from iostudy.hadoop.spec import DEFAULT_VERSION, VERSION
 
 
@@ -30,7 +30,7 @@ def distribution(
     version: str | None = None,
     *,
     environ: Mapping[str, str] = os.environ,
-    tell: Tell = nobody,
+    tell: LineHandler = ignore_line,
 ) -> Distribution:
     """The Hadoop of this version; of none: that of HADOOP_HOME, or else DEFAULT_VERSION.
 
@@ -49,7 +49,7 @@ def distribution(
     def fetch(into: Path) -> None:
         maven.fetch(wanted, into, environ, tell)
 
-    kept(folder, f"Hadoop {wanted}", fetch, tell)
+    fetch_once(folder, f"Hadoop {wanted}", fetch, tell)
     return Distribution(wanted, f"{folder}/*", f"Maven, kept in {folder}")
 
 

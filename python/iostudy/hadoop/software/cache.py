@@ -1,4 +1,4 @@
-"""Jars that are fetched once: whole or not there, and checked at each use."""
+"""Cache of fetched jars with checksums; a folder is complete or absent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from iostudy.durable import write_whole
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import Tell
+from iostudy.hadoop.command import LineHandler
 
 CACHE_DIR = "IOSTUDY_CACHE_DIR"
 _MANIFEST = "sha256.json"
@@ -35,7 +35,7 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
     return (home if home.is_absolute() else Path.home() / ".cache") / "iostudy"
 
 
-def kept(folder: Path, what: str, fetch: Fetch, tell: Tell) -> Path:
+def fetch_once(folder: Path, what: str, fetch: Fetch, tell: LineHandler) -> Path:
     """The folder, with all the jars; they are fetched if they are not there, or are damaged.
 
     Whoever comes while another iostudy fetches them waits. UsageError if the folder cannot be made;
@@ -83,7 +83,7 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _alone(folder: Path, what: str, tell: Tell) -> Iterator[None]:
+def _alone(folder: Path, what: str, tell: LineHandler) -> Iterator[None]:
     """Hold the lock beside the folder. It is flock(2)'s, so it does not outlive a process."""
     descriptor = os.open(f"{folder}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     try:

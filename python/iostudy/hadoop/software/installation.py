@@ -1,4 +1,4 @@
-"""A Hadoop that is installed already: a release of Hadoop's, unpacked, as HADOOP_HOME names it."""
+"""An unpacked Hadoop release in HADOOP_HOME."""
 
 from __future__ import annotations
 

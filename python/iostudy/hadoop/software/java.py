@@ -1,4 +1,4 @@
-"""Which Java runs Hadoop: found, asked for its version, and refused where it is known to fail.
+"""Finds a Java for Hadoop and refuses versions that are known to fail.
 
 Source: Hadoop's wiki, Hadoop Java Versions, says what is supported. Beyond it a newer Java is
 let through unless it is known to fail: a distribution seldom has the Java of the table.
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import Limits, NotAnsweredError, Said, ask
+from iostudy.hadoop.command import CommandFailedError, CommandLimits, CommandOutput, run_command
 from iostudy.hadoop.spec import numbers
 
-_LIMITS = Limits(seconds=20, silence_seconds=20)
+_LIMITS = CommandLimits(seconds=20, silence_seconds=20)
 _ENCAPSULATED_SINCE = 16
 _OPENED = ("--add-opens", "java.base/java.lang=ALL-UNNAMED")
 """JEP 396 closes what YARN's Guice opens by reflection: without, no ResourceManager starts."""
@@ -69,7 +69,7 @@ _SUPPORT = (
 )
 
 
-def find(hadoop_version: str, environ: Mapping[str, str] = os.environ) -> Java:
+def find_java(hadoop_version: str, environ: Mapping[str, str] = os.environ) -> Java:
     """The Java in JAVA_HOME, else in the PATH.
 
     UsageError if there is none, if it is broken, or too old or too new for this Hadoop. A Java
@@ -105,8 +105,8 @@ def _version_and_home(
     """What Java says of itself: a program in the PATH may be a link, or a wrapper."""
     command = (str(program), "-XshowSettings:properties", "-version")
     try:
-        said = ask(command, _LIMITS, environ)
-    except NotAnsweredError as error:
+        said = run_command(command, _LIMITS, environ)
+    except CommandFailedError as error:
         raise _refused(str(error), str(program), hadoop_version) from error
     version, home = _property(said, "java.version"), _property(said, "java.home")
     if said.status or not re.match(r"\d", version) or not home:
@@ -115,7 +115,7 @@ def _version_and_home(
     return version, Path(home)
 
 
-def _property(said: Said, name: str) -> str:
+def _property(said: CommandOutput, name: str) -> str:
     values = (line.partition("=") for line in said.lines)
     return next((value.strip() for key, _, value in values if key.strip() == name), "")
 

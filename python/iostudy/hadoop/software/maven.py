@@ -1,4 +1,4 @@
-"""Hadoop's jars by Maven, with the user's own settings of it: mirrors, proxies, repository."""
+"""Fetches Hadoop's jars with Maven and the user's Maven settings."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from importlib import resources
 from pathlib import Path
 
 from iostudy.errors import UsageError
-from iostudy.hadoop.command import Limits, NotAnsweredError, Said, Tell, ask
+from iostudy.hadoop.command import (
+    CommandFailedError,
+    CommandLimits,
+    CommandOutput,
+    LineHandler,
+    run_command,
+)
 from iostudy.hadoop.spec import DEFAULT_VERSION, numbers
 
 # A slow line has half an hour for 105 MB; Maven tells of every file, so that silence is a hang.
-_LIMITS = Limits(seconds=1800, silence_seconds=120)
+_LIMITS = CommandLimits(seconds=1800, silence_seconds=120)
 _TOLD_EVERY_FILES = 50
 _LONGEST_CHARACTERS = 400
 _TIMELINE_SINCE = (2, 9)
 
 
-def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: Tell) -> None:
+def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: LineHandler) -> None:
     """Put the jars of this Hadoop, with all that they need, into the folder.
 
     UsageError if Maven is missing, fails, or hangs.
@@ -31,8 +37,8 @@ def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: Tell) ->
     with resources.as_file(resources.files("iostudy.hadoop.software") / "pom.xml") as pom:
         command = (program, *_arguments(version, pom, folder))
         try:
-            said = ask(command, _LIMITS, environ, _Progress(version, tell).hear)
-        except NotAnsweredError as error:
+            said = run_command(command, _LIMITS, environ, _Progress(version, tell).hear)
+        except CommandFailedError as error:
             raise _failed(version, f"Maven: {error}", program, _REACH) from error
     if said.status or not any(folder.glob("hadoop-common-*.jar")):
         found = f"Maven ended with exit code {said.status}, and said: {_complaint(said)}"
@@ -68,7 +74,7 @@ def _arguments(version: str, pom: Path, folder: Path) -> list[str]:
 class _Progress:
     """Tells now and then how many files have come."""
 
-    def __init__(self, version: str, tell: Tell) -> None:
+    def __init__(self, version: str, tell: LineHandler) -> None:
         self._version = version
         self._tell = tell
         self._files = 0
@@ -80,7 +86,7 @@ class _Progress:
                 self._tell(f"Hadoop {self._version}: {self._files} files have come")
 
 
-def _complaint(said: Said) -> str:
+def _complaint(said: CommandOutput) -> str:
     """The cause in the first error that Maven tells; the rest is advice on how to call it."""
     errors = (line.removeprefix("[ERROR] ") for line in said.lines if line.startswith("[ERROR]"))
     text = next(errors, "") or said.end() or "nothing"

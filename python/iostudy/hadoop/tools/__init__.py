@@ -1,1 +1,1 @@
-"""Hadoop's own benchmarks: their arguments, and what they tell."""
+"""Arguments and output parsers of Hadoop's own benchmarks."""

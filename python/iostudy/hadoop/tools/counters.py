@@ -1,4 +1,4 @@
-"""What jobs have counted, from what their client prints when they end (pure).
+"""Job counters, parsed from the output of the job client (pure).
 
 Format: Job.monitorAndPrintJob and AbstractCounters.toString of Apache Hadoop 2.x and 3.x, logged at
 level INFO. Groups and counters have there the names that are for people, such as ``File System
@@ -122,7 +122,7 @@ class _Reader:
 
     def _require_counted(self) -> None:
         if self._ended:
-            raise NoCountersError(f"{self._ended[0]} has ended, and its counters are not told")
+            raise NoCountersError(f"{self._ended[0]} has ended, and its counters are not reported")
 
 
 def _groups(lines: Iterator[str], wanted: int) -> tuple[Groups, str | None]:
@@ -150,7 +150,7 @@ def _time(line: str) -> datetime | None:
     return None
 
 
-def unsound(jobs: Sequence[Job]) -> tuple[str, ...]:
+def describe_problems(jobs: Sequence[Job]) -> tuple[str, ...]:
     """Why these jobs are not to be trusted, in words; empty if all went as they should.
 
     A task that failed, or ran more than once, has done work that another run does not do. An

@@ -1,4 +1,4 @@
-"""TestDFSIO: what it is asked, and what it writes to its result file (pure).
+"""TestDFSIO: arguments and parser of the result file (pure).
 
 Source: org.apache.hadoop.fs.TestDFSIO, whose results look alike in Hadoop 2.x and 3.x. What it
 calls mb is 2^20 bytes. Some versions print a "Total Throughput mb/sec" between its lines, which

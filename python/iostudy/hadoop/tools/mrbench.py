@@ -1,4 +1,4 @@
-"""MRBench: what it is asked, and what it tells (pure).
+"""MRBench: arguments and output parser (pure).
 
 Source: org.apache.hadoop.mapred.MRBench, which prints the same lines in Hadoop 0.20 to 3.4.
 """

@@ -1,4 +1,4 @@
-"""NNBench: what it is asked, and what it tells (pure).
+"""NNBench: arguments and output parser (pure).
 
 Source: org.apache.hadoop.hdfs.NNBench, which prints the same lines in Hadoop 0.20 to 3.4. What they
 are worth has changed: up to 2.7, maps of the same host work on the same files; up to 2.x, files
@@ -126,7 +126,7 @@ def parse(text: str) -> NNBenchResult:
     )
 
 
-def waited(log: str) -> int:
+def count_waiting_maps(log: str) -> int:
     """How many maps waited in the barrier, as the log of their processes has it."""
     return len(_WAITING.findall(log))
 

@@ -1,4 +1,4 @@
-"""NNThroughputBenchmark: what it is asked, and what its log tells (pure).
+"""NNThroughputBenchmark: arguments and log parser (pure).
 
 Source: org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark, Hadoop 3.4.2. A thread of it
 that meets an exception logs it and ends; the benchmark then waits for that thread for ever. Nobody
@@ -98,7 +98,7 @@ class NNThroughputResult:
     syncs: int
 
 
-def errors(log: str) -> tuple[str, ...]:
+def find_errors(log: str) -> tuple[str, ...]:
     """What the lines of a log say that tell of errors; exceptions follow in lines of their own."""
     return tuple(_ERROR.findall(log))
 

@@ -1,4 +1,4 @@
-"""What the results of all tools have in common."""
+"""Common parts of the output parsers."""
 
 
 class NoResultError(Exception):

@@ -1,4 +1,4 @@
-"""TeraGen, TeraSort and TeraValidate: what they are asked, and what TeraValidate reports (pure).
+"""TeraGen, TeraSort and TeraValidate: arguments and checksum parsers (pure).
 
 Source: org.apache.hadoop.examples.terasort, alike in Hadoop 2.x and 3.x.
 """
@@ -18,12 +18,12 @@ GEN, SORT, VALIDATE = (f"{_PACKAGE}.{name}" for name in ("TeraGen", "TeraSort", 
 _MOST_ERRORS = 3
 
 
-def generating(rows: int, maps: int, into: str) -> tuple[str, ...]:
+def teragen_arguments(rows: int, maps: int, into: str) -> tuple[str, ...]:
     """The arguments of TeraGen; the number of map tasks is a hint to Hadoop."""
     return (f"-Dmapreduce.job.maps={maps}", str(rows), into)
 
 
-def sorting(reduces: int, replication: int, rows: str, into: str) -> tuple[str, ...]:
+def terasort_arguments(reduces: int, replication: int, rows: str, into: str) -> tuple[str, ...]:
     """The arguments of TeraSort, whose output has a replication of its own."""
     replicas = f"-Dmapreduce.terasort.output.replication={replication}"
     return (f"-Dmapreduce.job.reduces={reduces}", replicas, rows, into)

@@ -1,4 +1,4 @@
-"""WordCount: what it is asked (pure); all that it tells are the counters of its job.
+"""WordCount: arguments (pure). Its only results are the counters of its job.
 
 Source: org.apache.hadoop.examples.WordCount, alike in Hadoop 2.x and 3.x.
 """

@@ -1,4 +1,4 @@
-"""What is wrong with a host's storage: facts gathered once, and rules that judge them.
+"""Storage advice: rules that evaluate facts about the host.
 
 A rule is a pure function from facts to findings, one file per domain; `registry` knows them all.
 """

@@ -1,4 +1,4 @@
-"""Access times: what a read writes."""
+"""Rules for access times."""
 
 from __future__ import annotations
 
@@ -6,30 +6,32 @@ from collections.abc import Iterator
 
 from iostudy.host.advice.commands import set_command, study_command
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import Certainty, Rule, Sighting
-from iostudy.host.topology import Place
+from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.topology import MountEntry
 
 _SETTING = "mount.atime"
 _SOURCE = 'mount(8), "atime", "relatime", "noatime"; report R1'
 
 
-def _strict(facts: Facts) -> Iterator[Sighting]:
+def _strict(facts: Facts) -> Iterator[Observation]:
     for place in facts.writable:
         if not {"noatime", "relatime"} & set(place.options):
-            yield _sighting(place, "strictatime", "noatime", set_command(
+            yield _atime_observation(place, "strictatime", "noatime", set_command(
                 _SETTING, "noatime", place.mount.point
             ))  # fmt: skip
 
 
-def _relative(facts: Facts) -> Iterator[Sighting]:
+def _relative(facts: Facts) -> Iterator[Observation]:
     for place in facts.writable:
         if "relatime" in place.options:
             measure = study_command(place, _SETTING, ("relatime", "noatime"), "dfsio-read")
-            yield _sighting(place, "relatime", "noatime, if it is faster here", measure)
+            yield _atime_observation(
+                place, "relatime", "noatime, if a study shows an advantage", measure
+            )
 
 
-def _sighting(place: Place, found: str, advised: str, command: str) -> Sighting:
-    return Sighting(
+def _atime_observation(place: MountEntry, found: str, advised: str, command: str) -> Observation:
+    return Observation(
         subject=str(place.mount.point),
         found=found,
         advised=advised,
@@ -39,24 +41,24 @@ def _sighting(place: Place, found: str, advised: str, command: str) -> Sighting:
 
 
 RULES = (
-    Rule(
+    AdviceRule(
         id="atime-strict",
-        title="Every read writes an access time",
+        title="Every read updates an access time",
         certainty=Certainty.RECOMMENDATION,
         setting=_SETTING,
-        why="Each read of a file makes its inode dirty, which is written later. HDFS keeps "
-        "access times of its own and needs none of the file system's.",
+        why="Each read of a file dirties its inode, which is written later. HDFS keeps its own "
+        "access times and does not need those of the file system.",
         source=_SOURCE,
         check=_strict,
     ),
-    Rule(
+    AdviceRule(
         id="atime-relative",
-        title="Access times are written at most once a day",
+        title="Access times are updated at most once a day",
         certainty=Certainty.MEASURE,
         setting=_SETTING,
-        why="relatime, the default since Linux 2.6.30, writes an access time only if it is older "
-        "than the last change or than a day. What noatime still saves is small; whether it can "
-        "be seen depends on how many files are read.",
+        why="relatime, the default since Linux 2.6.30, updates an access time only if it is older "
+        "than the last change or than a day. The remaining gain of noatime is small; it "
+        "depends on the number of files read.",
         source=_SOURCE,
         check=_relative,
     ),

@@ -1,4 +1,4 @@
-"""The commands that mend or measure what a rule found, quoted for a shell.
+"""Shell commands that fix or measure a finding, quoted for a shell.
 
 They are for people to read and run; nothing here is ever run by this program. None of them writes
 over a file that is there already (``set -C``: the shell's redirections then refuse to).
@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from iostudy.host.configuration import Assignment
-from iostudy.host.topology import Place
+from iostudy.host.topology import MountEntry
 
 Levels = Sequence[str | int]
 
 _NOT_IN_QUOTES = re.compile(rb"[^ -~]|['\\\\]")
 
 
-def joined(words: Sequence[str | Path]) -> str:
+def format_command(words: Sequence[str | Path]) -> str:
     r"""One command of these words, on one line.
 
     A word with a character that a terminal would not show, or with a byte that is no UTF-8, is
@@ -41,16 +41,18 @@ def _quoted(word: str) -> str:
 def new_file_command(text: str, file: str | Path) -> str:
     """Write a file; one that is there already is left alone, and the command fails."""
     lines, end = (text[:-1], "%s\\n") if text.endswith("\n") else (text, "%s")
-    return f"(set -C; {joined(['printf', end, lines])} > {joined([file])})"
+    return f"(set -C; {format_command(['printf', end, lines])} > {format_command([file])})"
 
 
 def set_command(setting: str, value: str | int, on: str | Path | None = None) -> str:
     """``iostudy set NAME=VALUE [--on PLACE]``, which ``iostudy restore`` undoes."""
     place = ["--on", str(on)] if on is not None else []
-    return joined(["iostudy", "set", f"{setting}={value}", *place])
+    return format_command(["iostudy", "set", f"{setting}={value}", *place])
 
 
-def study_command(place: Place, factor: str, levels: Levels, workload: str, **options: Any) -> str:
+def study_command(
+    place: MountEntry, factor: str, levels: Levels, workload: str, **options: Any
+) -> str:
     """Write a study of one factor on that mount into a file, and run it.
 
     JSON is YAML as well, and goes on one line.
@@ -62,12 +64,14 @@ def study_command(place: Place, factor: str, levels: Levels, workload: str, **op
         "workloads": [{workload: options}],
     }
     file = f"{factor}.yaml"
-    return f"{new_file_command(json.dumps(study), file)} && {joined(['iostudy', 'run', file])}"
+    return (
+        f"{new_file_command(json.dumps(study), file)} && {format_command(['iostudy', 'run', file])}"
+    )
 
 
 def write_command(path: str | Path, value: str) -> str:
     """Write a value to a file of the kernel's that iostudy has no setting for."""
-    return f"{joined(['echo', value])} > {joined([path])}"
+    return f"{format_command(['echo', value])} > {format_command([path])}"
 
 
 def comment_out_command(assignment: Assignment, folder: str) -> str:
@@ -80,11 +84,11 @@ def comment_out_command(assignment: Assignment, folder: str) -> str:
     if file.is_relative_to("/etc"):
         return _commented(assignment, file)
     copy = Path("/etc") / folder / file.name
-    made = f"{joined(['test', '-e', copy])} || {joined(['cp', file, copy])}"
+    made = f"{format_command(['test', '-e', copy])} || {format_command(['cp', file, copy])}"
     return f"{{ {made}; }} && {_commented(assignment, copy)}"
 
 
 def _commented(assignment: Assignment, file: Path) -> str:
     lines = f"{assignment.first},{assignment.last}s/^/#/"
     # Without it sed would put a file in the place of a link, and leave the other as it was.
-    return joined(["sed", "--in-place", "--follow-symlinks", lines, file])
+    return format_command(["sed", "--in-place", "--follow-symlinks", lines, file])

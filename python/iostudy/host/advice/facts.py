@@ -1,4 +1,4 @@
-"""What the rules judge: read once, then values alone."""
+"""Facts about the host, the input of all rules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from iostudy.host.configuration import Assignment
 from iostudy.host.daemons import Daemon
 from iostudy.host.devices import Scheduler
-from iostudy.host.limits import Limit
-from iostudy.host.topology import Node, Place, Topology
+from iostudy.host.process_limits import ResourceLimit
+from iostudy.host.topology import DeviceNode, MountEntry, Topology
 
 _STORAGE_SYSCTLS = (
     "vm.",
@@ -23,7 +23,7 @@ _STORAGE_SYSCTLS = (
 
 
 def is_storage(key: str) -> bool:
-    """Whether storage studies set such a sysctl: memory, files, the network's buffers."""
+    """Return whether storage studies vary this sysctl: memory, files, network buffers."""
     return key.startswith(_STORAGE_SYSCTLS)
 
 
@@ -37,7 +37,7 @@ class DeviceFacts:
     an ATA disk on an ATA or SAS controller, not behind a bridge of USB.
     """
 
-    node: Node
+    node: DeviceNode
     queue: Mapping[str, str]
     scheduler: Scheduler | None
     start_bytes: int | None
@@ -58,7 +58,7 @@ class DeviceFacts:
 
 @dataclass(frozen=True)
 class Space:
-    """The room in a file system, as statvfs(3) tells it; ``free`` counts what root may use."""
+    """Space in a file system (statvfs(3)); ``free`` includes root's reserve."""
 
     size_bytes: int
     free_bytes: int
@@ -68,7 +68,7 @@ class Space:
 
     @property
     def used(self) -> float:
-        """The share in use of what users may have, as df(1) reckons it."""
+        """Fraction in use of the space available to users, as in df(1)."""
         used = self.size_bytes - self.free_bytes
         return used / (used + self.available_bytes) if used + self.available_bytes else 0.0
 
@@ -91,7 +91,7 @@ class HostFacts:
     thp_enabled: str
     thp_defrag: str
     swaps: tuple[Path, ...]
-    limits: Mapping[str, Limit]
+    limits: Mapping[str, ResourceLimit]
     daemons: tuple[Daemon, ...]
     tuned_profile: str
 
@@ -103,7 +103,7 @@ class HostFacts:
 
 @dataclass(frozen=True)
 class ConfigurationFacts:
-    """What files on this host will set, or set again."""
+    """Settings in configuration files of this host."""
 
     sysctl: tuple[Assignment, ...]
     udev: tuple[Assignment, ...]
@@ -112,9 +112,9 @@ class ConfigurationFacts:
 
 @dataclass(frozen=True)
 class Facts:
-    """All that rules may look at. ``target`` is the mount that was asked about, if one was.
+    """Input of all rules. ``target`` is the requested mount, if any.
 
-    ``refused`` names what could not be read, and so was not judged.
+    ``refused`` lists unreadable files, which the rules did not evaluate.
     """
 
     topology: Topology
@@ -122,34 +122,34 @@ class Facts:
     space: Mapping[Path, Space]
     host: HostFacts
     configuration: ConfigurationFacts
-    target: Place | None
+    target: MountEntry | None
     refused: tuple[str, ...]
 
     @property
     def disks(self) -> tuple[DeviceFacts, ...]:
-        """The devices that are disks of their own."""
+        """The devices that are disks."""
         return tuple(device for device in self.devices if device.node.kind.is_disk)
 
     @property
-    def writable(self) -> tuple[Place, ...]:
-        """The mounts of block devices that can be written to, each file system once."""
+    def writable(self) -> tuple[MountEntry, ...]:
+        """Writable mounts of block devices, each file system once."""
         places = (p for p in self.topology.places if p.devices and "ro" not in p.options)
-        first: dict[str, Place] = {}
+        first: dict[str, MountEntry] = {}
         for place in places:
             first.setdefault(place.mount.device, place)
         return tuple(first.values())
 
     @property
-    def place_to_measure(self) -> Place | None:
-        """The place that was asked about if it can be written to, otherwise the first that can."""
-        asked = [place for place in self.writable if place == self.target]
-        return next(iter((*asked, *self.writable)), None)
+    def place_to_measure(self) -> MountEntry | None:
+        """Return the requested mount if it is writable, otherwise the first writable one."""
+        targets = [place for place in self.writable if place == self.target]
+        return next(iter((*targets, *self.writable)), None)
 
     def device(self, name: str) -> DeviceFacts:
         """The device of that kernel name."""
         return next(device for device in self.devices if device.name == name)
 
-    def place_over(self, name: str) -> Place | None:
-        """A mount that can be written to and whose file system lies on that device."""
-        places = self.topology.around([name]).places
+    def place_over(self, name: str) -> MountEntry | None:
+        """Return a writable mount whose file system is on that device."""
+        places = self.topology.select_related([name]).places
         return next((p for p in self.writable if p in places), None)

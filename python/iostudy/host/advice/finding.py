@@ -1,4 +1,4 @@
-"""What a rule is, and what it finds."""
+"""Rules, their observations and the resulting findings."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from enum import StrEnum
 from iostudy.host.advice.facts import Facts
 
 HOST = "host"
-"""The subject of what concerns the host as a whole."""
+"""Subject of findings about the host as a whole."""
 
 
 class Certainty(StrEnum):
-    """How sure a finding is.
+    """Certainty of a finding.
 
-    A FACT follows from what the kernel or a manual says. A RECOMMENDATION is what a vendor or a
-    project advises, and may not fit this host. What to MEASURE depends on the workload: nobody
-    knows before it was tried here.
+    FACT: it follows from the kernel or a manual. RECOMMENDATION: a vendor or a project advises it,
+    and it may not fit this host. MEASURE: it depends on the workload, so only a study can decide.
     """
 
     FACT = "fact"
@@ -26,10 +25,10 @@ class Certainty(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sighting:
-    """What a rule has seen at one place. ``setting`` is given where the rule has several.
+class Observation:
+    """Observation of a rule about one subject. ``setting`` overrides that of the rule.
 
-    ``command`` mends or measures it, for a shell of root's; its words are quoted.
+    ``command`` fixes or measures it in a root shell; its words are quoted.
     """
 
     subject: str
@@ -42,7 +41,7 @@ class Sighting:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A sighting with what its rule says of it. ``setting`` is empty where it is none of ours."""
+    """An observation with the texts of its rule. ``setting`` is empty if iostudy has none."""
 
     id: str
     title: str
@@ -58,30 +57,30 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
-    """One thing that can be wrong: ``id`` is stable, ``source`` says who says so."""
+class AdviceRule:
+    """One possible problem: ``id`` is stable, ``source`` is the reference."""
 
     id: str
     title: str
     certainty: Certainty
     why: str
     source: str
-    check: Callable[[Facts], Iterable[Sighting]]
+    check: Callable[[Facts], Iterable[Observation]]
     setting: str = ""
 
     def findings(self, facts: Facts) -> Iterator[Finding]:
-        """What the rule finds in these facts."""
-        for sighting in self.check(facts):
+        """Yield the findings of the rule in these facts."""
+        for observation in self.check(facts):
             yield Finding(
                 id=self.id,
                 title=self.title,
-                subject=sighting.subject,
-                setting=sighting.setting or self.setting,
-                found=sighting.found,
-                advised=sighting.advised,
+                subject=observation.subject,
+                setting=observation.setting or self.setting,
+                found=observation.found,
+                advised=observation.advised,
                 why=self.why,
-                evidence=sighting.evidence,
+                evidence=observation.evidence,
                 source=self.source,
                 certainty=self.certainty,
-                command=sighting.command,
+                command=observation.command,
             )

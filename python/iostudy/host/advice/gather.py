@@ -1,4 +1,4 @@
-"""Gathering the facts: the only part of the advice that reads anything."""
+"""Collection of the facts, the only part of the advice that reads the host."""
 
 from __future__ import annotations
 
@@ -19,11 +19,18 @@ from iostudy.host.advice.facts import (
 )
 from iostudy.host.daemons import read_daemons
 from iostudy.host.devices import SECTOR_BYTES
-from iostudy.host.files import ROOT, parse_chosen, read_attribute, read_number
+from iostudy.host.files import ROOT, parse_choice, read_attribute, read_number
 from iostudy.host.inventory import parse_memory_bytes, read_queue
-from iostudy.host.limits import parse_limits
+from iostudy.host.process_limits import parse_limits
 from iostudy.host.reader import Reader
-from iostudy.host.topology import Node, Place, Topology, holding, read_places, read_topology
+from iostudy.host.topology import (
+    DeviceNode,
+    MountEntry,
+    Topology,
+    find_mount_entry,
+    read_places,
+    read_topology,
+)
 
 _SLASHES = str.maketrans("./", "/.")
 """A sysctl's key as the path below /proc/sys (sysctl.d(5))."""
@@ -45,12 +52,13 @@ _SYSCTLS = (
 )
 
 
-def gather(place: str | None = None, root: Path = ROOT, statvfs: StatVfs = os.statvfs) -> Facts:
-    """The facts about the host, or about what lies below and above ``place`` and the host itself.
+def gather_facts(
+    place: str | None = None, root: Path = ROOT, statvfs: StatVfs = os.statvfs
+) -> Facts:
+    """Collect facts about the host, or about the devices of ``place`` and the host.
 
-    ``place`` is a directory, a file, or anything that names a device; TargetError if there is no
-    such thing. ``statvfs`` asks for the room in a mounted file system; it is not asked of network
-    and FUSE mounts, where a server that is away would hold the answer back for ever.
+    ``place`` is a directory, a file, or any name of a device; TargetError if it does not exist.
+    ``statvfs`` is not called for network and FUSE mounts, where an absent server would block it.
     """
     reader = Reader(root)
     target = _target(place, root) if place is not None else None
@@ -77,26 +85,28 @@ def parse_kernel(release: str) -> tuple[int, int]:
     return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
-def _target(place: str, root: Path) -> Place | None:
+def _target(place: str, root: Path) -> MountEntry | None:
     """The mount that a directory or file is on; None for a device, or where nothing is."""
     path = Path(place)
-    if not path.is_absolute() and volumes.device_named(place, root):
+    if not path.is_absolute() and volumes.find_device_by_name(place, root):
         return None
     if not path.exists() or stat.S_ISBLK(path.stat().st_mode):
         return None
-    return holding(path.resolve(), read_places(root))
+    return find_mount_entry(path.resolve(), read_places(root))
 
 
-def _narrowed(all_of_it: Topology, place: str | None, target: Place | None, root: Path) -> Topology:
+def _narrowed(
+    all_of_it: Topology, place: str | None, target: MountEntry | None, root: Path
+) -> Topology:
     if place is None:
         return all_of_it
     if target is not None:
-        around = all_of_it.around(target.devices)
+        around = all_of_it.select_related(target.devices)
         return around if target.devices else Topology((), (target,))
-    return all_of_it.around(device.name for device in stack.devices_of(place, root))
+    return all_of_it.select_related(device.name for device in stack.find_devices(place, root))
 
 
-def _device(node: Node, root: Path) -> DeviceFacts:
+def _device(node: DeviceNode, root: Path) -> DeviceFacts:
     folder = root / "sys/class/block" / node.name
     start = read_number(folder / "start")
     return DeviceFacts(
@@ -116,19 +126,19 @@ def _space(topology: Topology, reader: Reader, statvfs: StatVfs) -> Mapping[Path
     for place in topology.places:
         if place.devices and not place.is_network:
             try:
-                found[place.mount.point] = _room(statvfs(place.mount.point))
+                found[place.mount.point] = _build_space(statvfs(place.mount.point))
             except OSError as error:
                 reader.refuse(place.mount.point, error)
     return found
 
 
-def _room(told: os.statvfs_result) -> Space:
+def _build_space(status: os.statvfs_result) -> Space:
     return Space(
-        size_bytes=told.f_blocks * told.f_frsize,
-        free_bytes=told.f_bfree * told.f_frsize,
-        available_bytes=told.f_bavail * told.f_frsize,
-        inodes=told.f_files,
-        free_inodes=told.f_ffree,
+        size_bytes=status.f_blocks * status.f_frsize,
+        free_bytes=status.f_bfree * status.f_frsize,
+        available_bytes=status.f_bavail * status.f_frsize,
+        inodes=status.f_files,
+        free_inodes=status.f_ffree,
     )
 
 
@@ -151,7 +161,7 @@ def _host(reader: Reader, more_keys: set[str]) -> HostFacts:
 
 def _chosen(text: str | None) -> str:
     """The name that holds; empty on a kernel without huge pages."""
-    return parse_chosen(text).current if text else ""
+    return parse_choice(text).current if text else ""
 
 
 def _sysctls(reader: Reader, keys: set[str]) -> Mapping[str, str]:

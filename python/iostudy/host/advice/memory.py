@@ -1,4 +1,4 @@
-"""Memory that holds writes back, and memory that is swapped, reclaimed or made into huge pages."""
+"""Rules for write-back, swapping, reclaim and huge pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iostudy.host.advice.commands import set_command, study_command
 from iostudy.host.advice.facts import Facts, HostFacts
-from iostudy.host.advice.finding import HOST, Certainty, Rule, Sighting
+from iostudy.host.advice.finding import HOST, AdviceRule, Certainty, Observation
 from iostudy.units import GIB
 
 _VM = "Documentation/admin-guide/sysctl/vm.rst of the kernel"
@@ -19,16 +19,16 @@ LARGE_DIRTY_BYTES = 6 * GIB
 CLOUDERA_MOST_SWAPPINESS = 10
 
 
-def _dirty(facts: Facts) -> Iterator[Sighting]:
+def _dirty(facts: Facts) -> Iterator[Observation]:
     place = facts.place_to_measure
     ratio, limit_bytes = facts.host.sysctl("vm.dirty_ratio"), _dirty_bytes(facts.host)
     if not (place and ratio and limit_bytes and limit_bytes > LARGE_DIRTY_BYTES):
         return
     lower = max(1, ratio * LARGE_DIRTY_BYTES // limit_bytes)
-    yield Sighting(
+    yield Observation(
         subject=HOST,
         found=f"{ratio} %, up to {limit_bytes / GIB:.1f} GiB",
-        advised=f"{lower} %, if that is better here",
+        advised=f"{lower} %, if a study shows an advantage",
         evidence=f"memory: {(facts.host.memory_bytes or 0) / GIB:.1f} GiB, vm.dirty_bytes: 0",
         command=study_command(place, _DIRTY_RATIO, (ratio, lower), "dfsio-write"),
     )
@@ -42,12 +42,12 @@ def _dirty_bytes(host: HostFacts) -> int | None:
     return memory * ratio // 100
 
 
-def _swappiness(facts: Facts) -> Iterator[Sighting]:
+def _swappiness(facts: Facts) -> Iterator[Observation]:
     found = facts.host.sysctl("vm.swappiness")
     # Swap in compressed memory is no disk, and wants to be used.
     on_disk = [swap for swap in facts.host.swaps if not swap.name.startswith("zram")]
     if found is not None and found > CLOUDERA_MOST_SWAPPINESS and on_disk:
-        yield Sighting(
+        yield Observation(
             subject=HOST,
             found=str(found),
             advised=f"1 to {CLOUDERA_MOST_SWAPPINESS}",
@@ -56,10 +56,10 @@ def _swappiness(facts: Facts) -> Iterator[Sighting]:
         )
 
 
-def _zone_reclaim(facts: Facts) -> Iterator[Sighting]:
+def _zone_reclaim(facts: Facts) -> Iterator[Observation]:
     found = facts.host.sysctl("vm.zone_reclaim_mode")
     if found:
-        yield Sighting(
+        yield Observation(
             subject=HOST,
             found=str(found),
             advised="0",
@@ -68,9 +68,9 @@ def _zone_reclaim(facts: Facts) -> Iterator[Sighting]:
         )
 
 
-def _defrag(facts: Facts) -> Iterator[Sighting]:
+def _defrag(facts: Facts) -> Iterator[Observation]:
     if facts.host.thp_defrag == facts.host.thp_enabled == "always":
-        yield Sighting(
+        yield Observation(
             subject=HOST,
             found="always",
             advised="madvise",
@@ -79,70 +79,70 @@ def _defrag(facts: Facts) -> Iterator[Sighting]:
         )
 
 
-def _huge_pages(facts: Facts) -> Iterator[Sighting]:
+def _huge_pages(facts: Facts) -> Iterator[Observation]:
     place = facts.place_to_measure
     if facts.host.thp_enabled == "always" and place:
         levels = ("always", "madvise", "never")
-        yield Sighting(
+        yield Observation(
             subject=HOST,
             found="always",
-            advised="whatever is fastest here",
+            advised="the fastest level in a study",
             evidence="/sys/kernel/mm/transparent_hugepage/enabled",
             command=study_command(place, "thp.enabled", levels, "dfsio-write"),
         )
 
 
 RULES = (
-    Rule(
+    AdviceRule(
         id="swappiness",
-        title="Programs are swapped out to keep files in memory",
+        title="The kernel swaps programs out in favour of the page cache",
         certainty=Certainty.RECOMMENDATION,
         setting=_SWAPPINESS,
-        why="A Java heap that has been swapped out makes the pauses of its garbage collector long.",
+        why="A swapped-out Java heap makes garbage collection pauses long.",
         source="Cloudera, Setting the vm.swappiness Linux Kernel Parameter (1 to 10, preferably "
         f"1); {_VM}, swappiness",
         check=_swappiness,
     ),
-    Rule(
+    AdviceRule(
         id="zone-reclaim",
-        title="File caches are given up to keep memory local",
+        title="The kernel evicts page cache to keep memory local",
         certainty=Certainty.RECOMMENDATION,
         setting=_RECLAIM,
-        why="Cached files are thrown out of a NUMA node while others have memory to spare. The "
-        "kernel's manual says to leave it off for file servers and whatever gains from its data "
-        "being cached.",
+        why="A NUMA node evicts cached files while other nodes have free memory. The kernel's "
+        "manual advises against it for file servers and other workloads that benefit from "
+        "caching.",
         source=f"{_VM}, zone_reclaim_mode",
         check=_zone_reclaim,
     ),
-    Rule(
+    AdviceRule(
         id="thp-defrag-always",
-        title="Programs wait while memory is made contiguous",
+        title="Programs wait for memory compaction",
         certainty=Certainty.RECOMMENDATION,
         setting="thp.defrag",
-        why="With always, a program that asks for memory is stalled for direct reclaim and "
-        "compaction until a huge page is free. Vendors of Hadoop advise against it.",
+        why="With always, a memory allocation stalls for direct reclaim and compaction until a "
+        "huge page is free. Hadoop vendors advise against it.",
         source=f'{_THP}, "defrag"; Cloudera, Disabling Transparent Hugepages (THP)',
         check=_defrag,
     ),
-    Rule(
+    AdviceRule(
         id="dirty-limit-large-memory",
-        title="Memory takes more writes than a disk can soon write out",
+        title="Memory can hold more dirty data than a disk writes in a short time",
         certainty=Certainty.MEASURE,
         setting=_DIRTY_RATIO,
-        why="Writers run at memory's speed up to the limit, then at the disk's, and an fsync may "
-        "wait for all that has gathered. The limit is a share of available memory, so that it "
-        "grew with the host. A lower one evens writes out; a higher one lets short-lived files "
+        why="Writers run at memory speed up to the limit, then at disk speed, and an fsync may "
+        "wait for all dirty data. The limit is a share of available memory, so it grows with "
+        "the host. A lower limit smooths write-back; with a higher limit short-lived files "
         "never reach a disk.",
         source=f"{_VM}, dirty_ratio, dirty_bytes and dirty_expire_centisecs",
         check=_dirty,
     ),
-    Rule(
+    AdviceRule(
         id="thp-always",
-        title="Every program gets huge pages",
+        title="All programs use huge pages",
         certainty=Certainty.MEASURE,
         setting="thp.enabled",
-        why="Fewer page faults and TLB misses against memory that is cleared in vain and CPU "
-        "time of khugepaged. Which weighs more depends on the program.",
+        why="Huge pages reduce page faults and TLB misses, but cost time to clear memory and CPU "
+        "time of khugepaged. The balance depends on the program.",
         source=_THP,
         check=_huge_pages,
     ),

@@ -1,4 +1,4 @@
-"""Read-ahead, request size and queue depth."""
+"""Rules for read-ahead, request size and queue depth."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from iostudy.host.advice.commands import set_command, study_command, write_command
 from iostudy.host.advice.facts import DeviceFacts, Facts
-from iostudy.host.advice.finding import Certainty, Rule, Sighting
-from iostudy.host.kinds import Kind
+from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.device_kinds import DeviceKind
 
 _READ_AHEAD = "block.read_ahead_kb"
 _MAX_SECTORS = "block.max_sectors_kb"
@@ -17,34 +17,34 @@ DEFAULT_READ_AHEAD_KB = 128
 STREAMING_READ_AHEAD_KB = (1024, 4096, 16384)
 NCQ_DEPTH = 31
 LARGE_REQUEST_KB = 32767
-"""Report R5's; some virtual devices name no limit but that of the number."""
+"""Value of report R5; some virtual devices report only the limit of the number type."""
 
 
-def _read_ahead(facts: Facts) -> Iterator[Sighting]:
+def _read_ahead(facts: Facts) -> Iterator[Observation]:
     for place in facts.writable:
-        # A btrfs has a read-ahead of its own, which no device's queue shows.
+        # btrfs has its own read-ahead, which no device queue shows.
         if place.filesystem == "btrfs":
             continue
         device = facts.device(place.devices[0])
         found = device.number("read_ahead_kb")
         if found is not None and found <= DEFAULT_READ_AHEAD_KB:
             levels = (found, *STREAMING_READ_AHEAD_KB)
-            yield Sighting(
+            yield Observation(
                 subject=device.node.device.disk,
                 found=f"{found} KiB",
-                advised="whatever reads fastest here",
+                advised="the fastest level in a study",
                 evidence=f"queue/read_ahead_kb, under {place.mount.point}",
                 command=study_command(place, _READ_AHEAD, levels, "dfsio-read"),
             )
 
 
-def _max_sectors(facts: Facts) -> Iterator[Sighting]:
+def _max_sectors(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
         found, hardware = disk.number("max_sectors_kb"), disk.number("max_hw_sectors_kb")
         possible = min(hardware or 0, LARGE_REQUEST_KB)
         place = facts.place_over(disk.name)
         if found is not None and found < possible and place:
-            yield Sighting(
+            yield Observation(
                 subject=disk.name,
                 found=f"{found} KiB",
                 advised=f"up to {possible} KiB",
@@ -53,13 +53,13 @@ def _max_sectors(facts: Facts) -> Iterator[Sighting]:
             )
 
 
-def _depth_of_one(facts: Facts) -> Iterator[Sighting]:
+def _depth_of_one(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
-        # Of a USB stick it is the protocol's, and the kernel refuses more.
-        real = disk.is_ata and disk.node.kind in (Kind.ROTATIONAL, Kind.SSD)
+        # On a USB stick the protocol sets it, and the kernel refuses more.
+        real = disk.is_ata and disk.node.kind in (DeviceKind.ROTATIONAL, DeviceKind.SSD)
         if disk.queue_depth == 1 and real:
             path = f"/sys/block/{disk.name}/device/queue_depth"
-            yield Sighting(
+            yield Observation(
                 subject=disk.name,
                 found="one command at a time",
                 advised=f"{NCQ_DEPTH}, as ATA allows",
@@ -68,11 +68,11 @@ def _depth_of_one(facts: Facts) -> Iterator[Sighting]:
             )
 
 
-def _too_few_requests(facts: Facts) -> Iterator[Sighting]:
+def _too_few_requests(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
         found = disk.number("nr_requests")
         if found is not None and disk.queue_depth is not None and found < disk.queue_depth:
-            yield Sighting(
+            yield Observation(
                 subject=disk.name,
                 found=str(found),
                 advised=f"at least {disk.queue_depth}",
@@ -81,73 +81,74 @@ def _too_few_requests(facts: Facts) -> Iterator[Sighting]:
             )
 
 
-def _few_requests(facts: Facts) -> Iterator[Sighting]:
+def _few_requests(facts: Facts) -> Iterator[Observation]:
     for disk in facts.disks:
         found, place = disk.number("nr_requests"), facts.place_over(disk.name)
         if found is not None and place and _sorts(disk):
-            yield Sighting(
+            yield Observation(
                 subject=disk.name,
                 found=str(found),
-                advised="whatever is fastest here",
-                evidence=f"queue/nr_requests, queue depth {disk.queue_depth or 'not told'}",
+                advised="the fastest level in a study",
+                evidence=f"queue/nr_requests, queue depth {disk.queue_depth or 'unknown'}",
                 command=study_command(place, _NR_REQUESTS, (found, found * 4), "dfsio-write"),
             )
 
 
 def _sorts(disk: DeviceFacts) -> bool:
-    """More requests only help one who sorts them."""
-    rotational = disk.node.kind is Kind.ROTATIONAL
+    """Return whether the disk and its scheduler benefit from sorting."""
+    rotational = disk.node.kind is DeviceKind.ROTATIONAL
     return rotational and disk.scheduler is not None and disk.scheduler.current != "none"
 
 
 RULES = (
-    Rule(
+    AdviceRule(
         id="queue-depth-one",
-        title="A disk is given one command at a time",
+        title="A disk processes one command at a time",
         certainty=Certainty.RECOMMENDATION,
-        why="Without native command queuing a disk cannot sort requests by where its head is, "
-        "and waits between them. Some drives with faulty firmware are held at one on purpose.",
+        why="Without native command queuing a disk cannot reorder requests by head position, and "
+        "idles between them. Some drives with faulty firmware are limited to one on purpose.",
         source='libata FAQ, "Enabling, disabling and checking NCQ"',
         check=_depth_of_one,
     ),
-    Rule(
+    AdviceRule(
         id="nr-requests-below-depth",
-        title="The queue is shorter than what the device takes",
+        title="The request queue is shorter than the device's queue depth",
         certainty=Certainty.RECOMMENDATION,
         setting=_NR_REQUESTS,
-        why="With one hardware queue the device can never be given as many commands as it takes at "
-        "a time; with several, each queue has that many.",
+        why="With one hardware queue the device never reaches its queue depth; with several, each "
+        "queue has that many requests.",
         source=f"{_ABI}, nr_requests",
         check=_too_few_requests,
     ),
-    Rule(
+    AdviceRule(
         id="read-ahead-streaming",
         title="Read-ahead is the kernel's default",
         certainty=Certainty.MEASURE,
         setting=_READ_AHEAD,
-        why="Streams that are read in turn cost a seek each time they change places; more "
-        "read-ahead makes the turns longer, and wastes memory and bandwidth on random reads. "
-        "Report R5 found 16 MiB best for its jobs.",
+        why="Concurrent streams cost a seek at each switch. More read-ahead means fewer switches, "
+        "but wastes memory and bandwidth on random reads. Report R5 found 16 MiB best for its "
+        "jobs.",
         source=f"{_ABI}, read_ahead_kb; report R5",
         check=_read_ahead,
     ),
-    Rule(
+    AdviceRule(
         id="max-sectors-below-hardware",
-        title="Requests are kept smaller than the hardware takes",
+        title="The request size limit is below the hardware's limit",
         certainty=Certainty.MEASURE,
         setting=_MAX_SECTORS,
-        why="The kernel's own limit keeps a large request from holding up others. Larger ones "
-        "can help streams on a RAID or a disk, and lengthen the wait of whatever comes behind.",
+        why="The kernel's limit prevents large requests from delaying others. Larger requests can "
+        "help sequential streams on a RAID or a disk, and lengthen the wait of later "
+        "requests.",
         source=f"{_ABI}, max_sectors_kb and max_hw_sectors_kb; report R5",
         check=_max_sectors,
     ),
-    Rule(
+    AdviceRule(
         id="nr-requests-to-sort",
-        title="How many requests a scheduler may sort",
+        title="The number of requests that a scheduler can sort",
         certainty=Certainty.MEASURE,
         setting=_NR_REQUESTS,
-        why="A longer queue gives the scheduler more to merge and sort, and lets a request wait "
-        "longer. Report R5 searched 32 to 512 and kept 128.",
+        why="A longer queue gives the scheduler more requests to merge and sort, but requests "
+        "wait longer. Report R5 searched 32 to 512 and kept 128.",
         source=f"{_ABI}, nr_requests; report R5",
         check=_few_requests,
     ),

@@ -1,41 +1,41 @@
-"""All rules there are, and what they find."""
+"""Registry of all rules, and their evaluation."""
 
 from __future__ import annotations
 
 from iostudy.host.advice import (
-    arrays,
+    alignment,
     atime,
-    cache,
     conflicts,
-    layout,
-    limits,
     memory,
     nfs,
+    open_files,
     queue,
+    raid,
     scheduler,
     space,
     targets,
+    write_cache,
 )
 from iostudy.host.advice.facts import Facts
-from iostudy.host.advice.finding import Finding, Rule
+from iostudy.host.advice.finding import AdviceRule, Finding
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[AdviceRule, ...] = (
     *targets.RULES,
     *space.RULES,
-    *arrays.RULES,
-    *cache.RULES,
-    *layout.RULES,
+    *raid.RULES,
+    *write_cache.RULES,
+    *alignment.RULES,
     *nfs.RULES,
-    *limits.RULES,
+    *open_files.RULES,
     *memory.RULES,
     *scheduler.RULES,
     *queue.RULES,
     *atime.RULES,
     *conflicts.RULES,
 )
-"""In the order in which findings are told: first what makes measuring pointless or unsafe."""
+"""In the order of the report: problems that make measurements pointless or unsafe come first."""
 
 
-def judge(facts: Facts) -> tuple[Finding, ...]:
-    """What every rule finds in the facts."""
+def evaluate_rules(facts: Facts) -> tuple[Finding, ...]:
+    """Return the findings of all rules."""
     return tuple(finding for rule in RULES for finding in rule.findings(facts))

@@ -1,4 +1,4 @@
-"""The I/O scheduler against the kind of device."""
+"""Rules for the I/O scheduler of each kind of device."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from functools import partial
 
 from iostudy.host.advice.commands import set_command, study_command
 from iostudy.host.advice.facts import DeviceFacts, Facts
-from iostudy.host.advice.finding import Certainty, Rule, Sighting
+from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.device_kinds import DeviceKind
 from iostudy.host.devices import Scheduler
-from iostudy.host.kinds import Kind
 
 _SETTING = "block.scheduler"
 _NONE = ("none", "noop")
 _DEADLINE = ("mq-deadline", "deadline")
 _ZONE_LOCKING = ((4, 16), (6, 10))
-"""From Linux 4.16 until before 6.10 only deadline and mq-deadline keep a zone's writes in order."""
+"""From Linux 4.16 until before 6.10 only deadline and mq-deadline keep the order of writes to a """
+"""zone."""
 _RED_HAT = "Red Hat Enterprise Linux 8 and 9, Setting the disk scheduler"
 
 
-def _zoned(facts: Facts) -> Iterator[Sighting]:
+def _zoned(facts: Facts) -> Iterator[Observation]:
     first, end = _ZONE_LOCKING
     if not first <= facts.host.kernel < end:
         return
@@ -28,21 +29,21 @@ def _zoned(facts: Facts) -> Iterator[Sighting]:
             yield from _instead(disk, scheduler, _DEADLINE, f"queue/zoned: {disk.node.zoned}")
 
 
-def _rotational(facts: Facts) -> Iterator[Sighting]:
+def _rotational(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
-        plain = disk.node.kind is Kind.ROTATIONAL and not _paths(facts, disk)
+        plain = disk.node.kind is DeviceKind.ROTATIONAL and not _paths(facts, disk)
         if plain and scheduler.current in _NONE and not disk.node.is_zoned:
             yield from _instead(disk, scheduler, _DEADLINE, "queue/rotational: 1")
 
 
-def _nvme(facts: Facts) -> Iterator[Sighting]:
+def _nvme(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
-        plain = disk.node.kind is Kind.NVME and not disk.node.is_zoned
+        plain = disk.node.kind is DeviceKind.NVME and not disk.node.is_zoned
         if plain and scheduler.current not in _NONE:
             yield from _instead(disk, scheduler, _NONE, "an NVMe device")
 
 
-def _multipath(facts: Facts) -> Iterator[Sighting]:
+def _multipath(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
         for multipath in _paths(facts, disk):
             if scheduler.current not in _NONE and _schedules(multipath):
@@ -50,16 +51,19 @@ def _multipath(facts: Facts) -> Iterator[Sighting]:
                 yield from _instead(disk, scheduler, _NONE, above)
 
 
-def _virtual(facts: Facts) -> Iterator[Sighting]:
+def _virtual(facts: Facts) -> Iterator[Observation]:
     for disk, scheduler in _scheduled(facts):
         place = facts.place_over(disk.name)
-        if disk.node.kind is Kind.VIRTUAL and place:
-            levels = (scheduler.current, *(o for o in scheduler.offered if o != scheduler.current))
-            yield Sighting(
+        if disk.node.kind is DeviceKind.VIRTUAL and place:
+            levels = (
+                scheduler.current,
+                *(o for o in scheduler.available if o != scheduler.current),
+            )
+            yield Observation(
                 subject=disk.name,
                 found=scheduler.current,
-                advised="whatever is fastest here",
-                evidence=f"a virtual disk that offers {' '.join(scheduler.offered)}",
+                advised="the fastest level in a study",
+                evidence=f"a virtual disk that offers {' '.join(scheduler.available)}",
                 command=study_command(place, _SETTING, levels, "dfsio-write"),
             )
 
@@ -72,11 +76,11 @@ def _scheduled(facts: Facts) -> Iterator[tuple[DeviceFacts, Scheduler]]:
 
 def _instead(
     disk: DeviceFacts, scheduler: Scheduler, wanted: tuple[str, ...], evidence: str
-) -> Iterator[Sighting]:
-    """The first of those wanted that the queue offers; nothing where it offers none of them."""
-    advised = next((name for name in wanted if name in scheduler.offered), None)
+) -> Iterator[Observation]:
+    """Suggest the first wanted scheduler that the queue offers; nothing if it offers none."""
+    advised = next((name for name in wanted if name in scheduler.available), None)
     if advised:
-        yield Sighting(
+        yield Observation(
             subject=disk.name,
             found=scheduler.current,
             advised=advised,
@@ -86,8 +90,8 @@ def _instead(
 
 
 def _paths(facts: Facts, disk: DeviceFacts) -> tuple[DeviceFacts, ...]:
-    """The multipath devices that the disk is a path of."""
-    upper = (node for node in facts.topology.above(disk.name) if node.kind is Kind.MULTIPATH)
+    """Return the multipath devices above the disk."""
+    upper = (node for node in facts.topology.above(disk.name) if node.kind is DeviceKind.MULTIPATH)
     return tuple(facts.device(node.name) for node in upper)
 
 
@@ -96,27 +100,28 @@ def _schedules(device: DeviceFacts) -> bool:
 
 
 def _offered(device: DeviceFacts) -> str:
-    return " ".join(device.scheduler.offered) if device.scheduler else "none"
+    return " ".join(device.scheduler.available) if device.scheduler else "none"
 
 
-_rule = partial(Rule, setting=_SETTING)
+_rule = partial(AdviceRule, setting=_SETTING)
 
 RULES = (
     _rule(
         id="scheduler-zoned",
-        title="A zoned disk needs mq-deadline on this kernel",
+        title="A zoned disk requires mq-deadline on this kernel",
         certainty=Certainty.FACT,
-        why="Writes to a zone must come in order. From Linux 4.16 to 6.9 only (mq-)deadline sees "
-        "to that; since 6.10 the block layer does, under any scheduler.",
+        why="Writes to a zone must be in order. From Linux 4.16 to 6.9 only (mq-)deadline ensures "
+        "that; since 6.10 the block layer does, under any scheduler.",
         source='kernel commit dd291d77cc90, "block: Introduce zone write plugging" (6.10)',
         check=_zoned,
     ),
     _rule(
         id="scheduler-multipath-path",
-        title="A path's scheduler does not see what comes through multipath",
+        title="The scheduler of a multipath path is bypassed",
         certainty=Certainty.FACT,
-        why="Request-based multipath hands requests to the paths past their schedulers: sorting "
-        "happens in the multipath device's own queue. Set that one; on the path it only costs.",
+        why="Request-based multipath passes requests to the paths without their schedulers: "
+        "sorting happens in the queue of the multipath device. Set that one; a scheduler on "
+        "the path only costs CPU time.",
         source="blk_insert_cloned_request() in block/blk-mq.c; drivers/md/dm-rq.c of the kernel",
         check=_multipath,
     ),
@@ -124,8 +129,8 @@ RULES = (
         id="scheduler-rotational",
         title="A rotational disk without a scheduler",
         certainty=Certainty.RECOMMENDATION,
-        why="A scheduler sorts requests by place and so saves seeks. What looks like a disk may "
-        "be a RAID controller that sorts for itself: then measure instead.",
+        why="A scheduler sorts requests by position and so saves seeks. The disk may be a RAID "
+        "controller that sorts requests itself: then measure instead.",
         source=f"{_RED_HAT}: HDD with a SCSI interface, mq-deadline or bfq",
         check=_rotational,
     ),
@@ -133,18 +138,17 @@ RULES = (
         id="scheduler-nvme",
         title="An NVMe device with a scheduler",
         certainty=Certainty.RECOMMENDATION,
-        why="There are no seeks to save, the device has many queues of its own, and sorting "
-        "costs CPU time on every request.",
+        why="The device has no seeks and many queues of its own, and sorting costs CPU time on "
+        "every request.",
         source=f"{_RED_HAT}: the default for NVMe is none, and should not be changed",
         check=_nvme,
     ),
     _rule(
         id="scheduler-virtual",
-        title="A virtual disk is scheduled here and once more below",
+        title="A virtual disk is scheduled in the guest and in the host",
         certainty=Certainty.MEASURE,
-        why="What the hypervisor does with the requests cannot be seen from here. Report R4 "
-        "ranked four schedulers in opposite order on two virtual clusters, with differences "
-        "below 1 %.",
+        why="The scheduling of the hypervisor is not visible. Report R4 ranked four schedulers in "
+        "opposite order on two virtual clusters, with differences below 1 %.",
         source="report R4 (a paper of 2014); Documentation/block/switching-sched.rst of the kernel",
         check=_virtual,
     ),

@@ -1,1 +1,1 @@
-"""Hadoop clusters as changes of the host: what a study has started or made is gone after it."""
+"""Hadoop clusters as reversible changes of the host."""

@@ -1,1 +1,1 @@
-"""The definitions of all settings, one file a kind: values that need no host."""
+"""Definitions of all settings, one file per kind."""

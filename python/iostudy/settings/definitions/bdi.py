@@ -1,11 +1,11 @@
-"""What the page cache keeps for a mount that has no block device of its own."""
+"""Definition of the read-ahead of mounts without a block device."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.values import Whole
+from iostudy.settings.values import Integer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,12 +22,12 @@ READ_AHEAD = BdiDefinition(
     unit="KiB",
     default="128; btrfs 4096; NFS by its read size until Linux 5.4",
     documentation=(
-        "How far the page cache reads ahead on a mount without a block device, such as NFS or "
-        "FUSE, and on btrfs, which has its own whatever its disks have. In whole pages; 0 turns it "
-        "off. All mounts of the same file system share it. A FUSE server may ask for less."
+        "Read-ahead of the page cache on mounts without a block device, such as NFS or FUSE, and "
+        "on btrfs, which ignores that of its disks. In whole pages; 0 turns it off. All mounts of "
+        "the same file system share it. A FUSE server may request less."
     ),
     source="Documentation/ABI/testing/sysfs-class-bdi (read_ahead_kb); mm/backing-dev.c",
-    values=Whole(0, 1 << 20, "KiB", step=4),
-    caution="files that are open already keep what they had when they were opened",
+    values=Integer(0, 1 << 20, "KiB", step=4),
+    caution="files that are already open keep the previous value",
 )
 DEFINITIONS = (READ_AHEAD,)

@@ -1,4 +1,4 @@
-"""How much I/O the workload's own processes may do, and how they fare against others."""
+"""Definitions of I/O limits and weight of the workload."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.values import Size, Whole
+from iostudy.settings.values import Integer, Size
 
 NO_LIMIT = "max"
 _V1 = "Documentation/admin-guide/cgroup-v1/blkio-controller.rst"
 _V2 = "Documentation/admin-guide/cgroup-v2.rst"
 _LEAST_BYTES_PER_SECOND = 64 << 10
 _RATE = Size(_LEAST_BYTES_PER_SECOND, words=(NO_LIMIT,))
-_OPERATIONS = Whole(1, (1 << 32) - 1, "1/s", words=(NO_LIMIT,))
+_OPERATIONS = Integer(1, (1 << 32) - 1, "1/s", words=(NO_LIMIT,))
 
 
 class Control(StrEnum):
@@ -34,18 +34,19 @@ class CgroupSettingDefinition(SettingDefinition):
     reach: Reach = Reach.WORKLOAD
 
 
-def _limit(control: Control, what: str, values: Size | Whole, unit: str) -> CgroupSettingDefinition:
+def _limit(
+    control: Control, what: str, values: Size | Integer, unit: str
+) -> CgroupSettingDefinition:
     return CgroupSettingDefinition(
         name=f"cgroup.{control}",
         control=control,
         unit=unit,
         default=NO_LIMIT,
         documentation=(
-            f"{what} that the workload may do per second on the device below the target; its "
-            "processes are moved into a control group of their own for the trial. What the "
-            "kernel's own threads write back later is only counted by cgroup v2 with the memory "
-            "controller; direct and synced I/O always is. A process that waits for its turn "
-            "cannot be killed before it has had it."
+            f"{what} per second of the workload on the device below the target. A separate control "
+            "group contains its processes during the trial. Only cgroup v2 with the memory "
+            "controller counts the kernel's write-back; direct and synced I/O always counts. A "
+            "throttled process cannot be killed before its next turn."
         ),
         source=f"{_V2} (io.max); {_V1} (blkio.throttle)",
         values=values,
@@ -57,16 +58,16 @@ WEIGHT = CgroupSettingDefinition(
     control=Control.WEIGHT,
     default="100",
     documentation=(
-        "The workload's share of a device for which others compete, where every other group has "
-        "100. It only tells under the scheduler bfq, or under v2's iocost."
+        "Share of the workload of a contended device; every other group has 100. It has an effect "
+        "only under the scheduler bfq, or under v2's iocost."
     ),
     source=f"{_V2} (io.weight); Documentation/block/bfq-iosched.rst (weight)",
-    values=Whole(1, 1000),
+    values=Integer(1, 1000),
 )
 DEFINITIONS = (
-    _limit(Control.RBPS, "The bytes of reads", _RATE, "B/s"),
-    _limit(Control.WBPS, "The bytes of writes", _RATE, "B/s"),
-    _limit(Control.RIOPS, "The reads", _OPERATIONS, "1/s"),
-    _limit(Control.WIOPS, "The writes", _OPERATIONS, "1/s"),
+    _limit(Control.RBPS, "Maximum bytes read", _RATE, "B/s"),
+    _limit(Control.WBPS, "Maximum bytes written", _RATE, "B/s"),
+    _limit(Control.RIOPS, "Maximum reads", _OPERATIONS, "1/s"),
+    _limit(Control.WIOPS, "Maximum writes", _OPERATIONS, "1/s"),
     WEIGHT,
 )

@@ -1,4 +1,4 @@
-"""How the frequency of the CPUs is chosen."""
+"""Definition of the CPU frequency governor."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ GOVERNOR = CpuDefinition(
     attribute="scaling_governor",
     default="as the kernel is built or the distribution sets it, often schedutil or powersave",
     documentation=(
-        "What chooses the frequency of the CPUs: performance keeps it high, powersave low (with "
+        "Policy for the CPU frequency: performance keeps it high, powersave low (with "
         "intel_pstate and amd-pstate it follows the load), schedutil, ondemand and conservative "
-        "follow the load, userspace leaves it to a program. All CPUs are one level. Fast storage "
-        "with few requests at a time feels how long a CPU takes to speed up. Virtual machines "
-        "have none."
+        "follow the load, userspace leaves it to a program. All CPUs are one level. At a low "
+        "queue depth, fast storage is sensitive to the time that a CPU needs to speed up. Virtual "
+        "machines have no governor."
     ),
     source="Documentation/admin-guide/pm/cpufreq.rst",
     values=Choice(
         ("performance", "powersave", "schedutil", "ondemand", "conservative", "userspace")
     ),
-    caution="it holds for every process of the host, and for its power and heat",
+    caution="it applies to every process of the host, and affects power and heat",
 )
 DEFINITIONS = (GOVERNOR,)

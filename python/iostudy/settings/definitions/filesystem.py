@@ -1,4 +1,4 @@
-"""What a disk is formatted with, and the mount options that only a first mount takes.
+"""Definitions of mkfs options and of options of the first mount.
 
 A study varies these on a disk that it makes, or whose data it may destroy; every level takes a new
 file system. What a study does not vary is as mkfs makes it.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from iostudy import units
 from iostudy.settings.definition import Condition, Cost, Reach, SettingDefinition
-from iostudy.settings.values import Choice, Line, Numbers, Whole
+from iostudy.settings.values import Choice, Integer, NumberList, TextLine
 
 TYPE = "filesystem.type"
 _EXT = ("ext2", "ext3", "ext4")
@@ -49,8 +49,9 @@ FILESYSTEM_TYPE = FilesystemSettingDefinition(
     name=TYPE,
     default="that of the study's target",
     documentation=(
-        "The file system. ext2 has no journal; ext3 is ext2 with one; both are served by the ext4 "
-        "driver today, without extents and delayed allocation. xfs wants 300 MiB, btrfs 109 MiB."
+        "The file system. ext2 has no journal; ext3 is ext2 with a journal; the ext4 driver "
+        "serves both today, without extents and delayed allocation. xfs needs 300 MiB, btrfs 109 "
+        "MiB."
     ),
     source="mke2fs(8), mkfs.xfs(8), mkfs.btrfs(8); Documentation/filesystems/ext4",
     values=Choice((*_EXT, "xfs", "btrfs")),
@@ -60,9 +61,9 @@ BLOCK_SIZE = FilesystemSettingDefinition(
     unit="B",
     default="4096 (mkfs.ext4 takes 1024 on a very small disk)",
     documentation=(
-        "The unit in which space is given out: -b of mke2fs, -b size of mkfs.xfs, -s (sectors) of "
-        "mkfs.btrfs. ext takes 1024 and more, xfs too, btrfs 4096 and more. A block larger than a "
-        "memory page needs a recent kernel (xfs: Linux 6.12)."
+        "Allocation unit: -b of mke2fs, -b size of mkfs.xfs, -s (sectors) of mkfs.btrfs. ext and "
+        "xfs accept 1024 and more, btrfs 4096 and more. A block larger than a memory page needs a "
+        "recent kernel (xfs: Linux 6.12)."
     ),
     source="mke2fs(8) -b, mkfs.xfs(8) -b, mkfs.btrfs(8) -s; statvfs(3)",
     values=BlockSize(),
@@ -71,8 +72,9 @@ JOURNAL = FilesystemSettingDefinition(
     name="filesystem.journal",
     default="on",
     documentation=(
-        "Whether an ext4 has a journal; off is -O ^has_journal. After a crash such a file system "
-        "has to be checked as a whole, and may have lost more. xfs and btrfs cannot do without."
+        "Whether ext4 has a journal; off is -O ^has_journal. After a crash such a file system "
+        "needs a full check, and may have lost more data. xfs and btrfs always have a journal or "
+        "log."
     ),
     source="ext4(5), has_journal; mke2fs(8) -O",
     condition=Condition(TYPE, ("ext4",)),
@@ -83,37 +85,37 @@ RESERVED = FilesystemSettingDefinition(
     unit="%",
     default="5",
     documentation=(
-        "The share of the blocks that only root may fill: -m of mke2fs. It also keeps the last "
-        "free space, which is the most scattered, from being used."
+        "Share of the blocks reserved for root: -m of mke2fs. It also keeps the last, most "
+        "fragmented free space unused."
     ),
     source="mke2fs(8) -m",
     condition=Condition(TYPE, _EXT),
-    values=Whole(0, _PERCENT_MOST, "%"),
+    values=Integer(0, _PERCENT_MOST, "%"),
 )
 STRIPE_WIDTH = FilesystemSettingDefinition(
     name="filesystem.stripe_width",
     unit="KiB, and disks",
-    default="what the device says of itself",
+    default="as the device reports it",
     documentation=(
-        "The stripes that the allocator minds: KiB on each disk, then the number of data disks "
-        "(without those for parity or copies), such as 64 4. For ext it becomes stride and "
-        "stripe_width in blocks, and makes blocks of 4096 B unless the study varies "
-        "filesystem.block_size; for xfs it becomes su and sw."
+        "Stripe geometry for the allocator: KiB per disk, then the number of data disks (without "
+        "parity or copies), such as 64 4. For ext it becomes stride and stripe_width in blocks, "
+        "with blocks of 4096 B unless the study varies filesystem.block_size; for xfs it becomes "
+        "su and sw."
     ),
     source="mke2fs(8) -E stride, stripe_width; mkfs.xfs(8) -d su, sw; xfs(5) sunit, swidth",
     condition=Condition(TYPE, (*_EXT, "xfs")),
-    values=Numbers(2, Whole(1, 1 << 20)),
+    values=NumberList(2, Integer(1, 1 << 20)),
 )
 OPTIONS = FilesystemSettingDefinition(
     name="filesystem.options",
-    default="none but nodev and nosuid, which are always given",
+    default="nodev and nosuid, which are always set",
     documentation=(
-        "Options of the first mount of a new file system, with commas between them: the way to "
-        "those that a remount refuses, such as data=writeback. What the kernel shows of them is "
-        "kept with every trial; what contradicts them there is an error."
+        "Options of the first mount of a new file system, separated by commas, for options that a "
+        "remount refuses, such as data=writeback. iostudy records the options that the kernel "
+        "shows with every trial; a contradiction is an error."
     ),
     source="mount(8) -o; ext4(5), xfs(5), btrfs(5); Documentation/filesystems",
-    caution="data=writeback, nobarrier and the like can lose data when the power fails",
-    values=Line("data=writeback,nobarrier"),
+    caution="data=writeback, nobarrier and similar options can lose data at a power failure",
+    values=TextLine("data=writeback,nobarrier"),
 )
 DEFINITIONS = (FILESYSTEM_TYPE, BLOCK_SIZE, JOURNAL, RESERVED, STRIPE_WIDTH, OPTIONS)

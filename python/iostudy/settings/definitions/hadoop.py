@@ -1,4 +1,4 @@
-"""Hadoop's own properties and the heaps of its processes: what they are, and those of all parts."""
+"""Common definitions of Hadoop properties and JVM heaps."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.hadoop.conf.configuration import SIZE, size_bytes
-from iostudy.hadoop.conf.reserved import reserved
+from iostudy.hadoop.conf.reserved import explain_reserved
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
-from iostudy.settings.values import Choice, Line, Size, Values
+from iostudy.settings.values import Choice, Size, TextLine, Values
 
 PREFIX = "hadoop."
 SWITCH = Choice(("true", "false"))
 LARGEST_INT = (1 << 31) - 1
 _RELEASE = "Apache Hadoop 3.4.2"
-_NATIVE = "without Hadoop's native library it changes nothing; `hadoop checknative` tells"
-_MISSPELT = "Hadoop ignores a name that it does not know: see that it is spelt as Hadoop has it"
+_NATIVE = "it has no effect without Hadoop's native library; check with `hadoop checknative`"
+_MISSPELT = "Hadoop ignores unknown names: check the spelling"
 
 
 class Scope(StrEnum):
@@ -69,10 +69,10 @@ class HadoopDefinition(SettingDefinition):
         return self.name.removeprefix(PREFIX)
 
     @property
-    def concerns(self) -> str:
+    def applies_to(self) -> str:
         """What it concerns, who reads it, and under which runner it does anything."""
         told = f"{self.reach}; read by {self.scope}"
-        return told + (f"; heeded by {self.runner} only" if self.runner else "")
+        return told + (f"; effective with {self.runner} only" if self.runner else "")
 
 
 _SCOPES = {
@@ -139,16 +139,16 @@ def on_demand(name: str) -> HadoopDefinition:
     key = name.removeprefix(PREFIX)
     begins = max((each for each in _SCOPES if key.startswith(each)), key=len, default=None)
     spelt = re.fullmatch(r"(?!hadoop\.(dfs|yarn|mapreduce|\w+\.heap))[\w.-]*\w", key, re.ASCII)
-    if not name.startswith(PREFIX) or begins is None or not spelt or reserved(key):
+    if not name.startswith(PREFIX) or begins is None or not spelt or explain_reserved(key):
         raise KeyError(name)
     scope = _SCOPES[begins]
     return HadoopDefinition(
         name=name,
-        values=Line("64 or true"),
-        default="as Hadoop's default files or the cluster's site files have it",
+        values=TextLine("64 or true"),
+        default="as in Hadoop's default files or the cluster's site files",
         documentation=(
-            "A property that iostudy has no description of; its value is handed to Hadoop as it "
-            "is. Who reads it is what its name says of that."
+            "A property without a definition in iostudy; its value is passed to Hadoop unchanged. "
+            "Its name determines which processes read it."
         ),
         source="core-default.xml, hdfs-default.xml, mapred-default.xml, yarn-default.xml",
         scope=scope,
@@ -162,8 +162,8 @@ def _heap(process: str, whose: str, scope: Scope) -> HadoopDefinition:
     return definition(
         f"{process}.heap",
         HadoopSize(16 << 20, 1 << 40),
-        "as the cluster's own start-up has it; a JVM left alone takes up to 1/4 of the memory",
-        f"The most memory for objects in {whose} (-Xmx). It is no property of Hadoop's.",
+        "as in the cluster's own start-up; without one, a JVM uses up to 1/4 of the memory",
+        f"Maximum heap of {whose} (-Xmx). It is not a Hadoop property.",
         "java(1), -Xmx; hadoop-env.sh",
         scope=scope,
     )
@@ -174,8 +174,8 @@ DEFINITIONS = (
         "io.file.buffer.size",
         HadoopSize(1, LARGEST_INT),
         "4 KiB",
-        "How much is read or written in one go by clients, by the DataNodes towards clients and "
-        "disks, and in sequence files. A multiple of 4 KiB suits.",
+        "Buffer size of reads and writes of clients, of DataNodes towards clients and disks, and "
+        "of sequence files. Preferably a multiple of 4 KiB.",
         "core-default.xml; DataXceiver.java, BlockSender.java",
         scope=Scope.DAEMONS,
     ),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from iostudy.settings.definitions.hadoop import LARGEST_INT, SWITCH, HadoopSize, Scope, definition
-from iostudy.settings.values import Choice, Whole
+from iostudy.settings.values import Choice, Integer
 
 _DEFAULTS = "hdfs-default.xml"
-_THREADS = Whole(1, 65536, "threads")
+_THREADS = Integer(1, 65536, "threads")
 _VOLUMES = "org.apache.hadoop.hdfs.server.datanode.fsdataset"
 
 _CLIENTS = (
@@ -14,19 +14,19 @@ _CLIENTS = (
         "dfs.blocksize",
         HadoopSize(1 << 20, 1 << 40),
         "128 MiB",
-        "How large the blocks of new files are. It sets how many map tasks read a file, and "
-        "how long a DataNode writes to one file in one go. A multiple of dfs.bytes-per-checksum.",
+        "Block size of new files. It sets the number of map tasks that read a file, and how much "
+        "a DataNode writes to one file in sequence. A multiple of dfs.bytes-per-checksum.",
         _DEFAULTS,
         scope=Scope.JOB,
         shapes_data=True,
     ),
     definition(
         "dfs.replication",
-        Whole(1, 64, "replicas"),
-        "3, or the number of DataNodes where there are fewer",
-        "How many DataNodes hold each block of new files; a write goes to all of them in a "
-        "pipeline, and so multiplies what the disks write. TeraSort has another number for its "
-        "output, an option of that workload.",
+        Integer(1, 64, "replicas"),
+        "3, or the number of DataNodes if that is smaller",
+        "Number of DataNodes that store each block of new files. A write goes to all of them in a "
+        "pipeline, which multiplies the data written to disks. TeraSort has a separate option for "
+        "its output.",
         _DEFAULTS,
         scope=Scope.JOB,
         shapes_data=True,
@@ -35,8 +35,8 @@ _CLIENTS = (
         "dfs.bytes-per-checksum",
         HadoopSize(1, 1 << 20),
         "512 B",
-        "How much data of a new file has a checksum of 4 bytes of its own. hdfs-default.xml wants "
-        "it to be dfs.stream-buffer-size (4 KiB) at most.",
+        "Bytes of a new file per checksum of 4 bytes. hdfs-default.xml requires at most "
+        "dfs.stream-buffer-size (4 KiB).",
         _DEFAULTS,
         scope=Scope.JOB,
         shapes_data=True,
@@ -45,7 +45,7 @@ _CLIENTS = (
         "dfs.checksum.type",
         Choice(("CRC32C", "CRC32", "NULL")),
         "CRC32C",
-        "The checksum of new files. NULL: none, so that nobody notices damage.",
+        "Checksum of new files. NULL: none, so damage remains undetected.",
         _DEFAULTS,
         scope=Scope.JOB,
         shapes_data=True,
@@ -54,7 +54,7 @@ _CLIENTS = (
         "dfs.client-write-packet-size",
         HadoopSize(1024, 16 << 20),
         "64 KiB",
-        "How much a client gathers before it sends it to the first DataNode of a pipeline.",
+        "Size of the packets that a client sends to the first DataNode of a pipeline.",
         f"{_DEFAULTS}; dfs.data.transfer.max.packet.size",
         scope=Scope.JOB,
     ),
@@ -62,7 +62,7 @@ _CLIENTS = (
         "dfs.client.read.prefetch.size",
         HadoopSize(1),
         "10 blocks",
-        "For how much of a file a client asks the NameNode at once where its blocks are.",
+        "Range of a file for which a client requests block locations from the NameNode at once.",
         _DEFAULTS,
         scope=Scope.JOB,
     ),
@@ -70,8 +70,8 @@ _CLIENTS = (
         "dfs.client.read.shortcircuit",
         SWITCH,
         "false",
-        "Whether clients read blocks of a DataNode on the same host from its files, past the "
-        "DataNode. It takes dfs.domain.socket.path, in a folder that nobody else can write to.",
+        "Whether clients read blocks of a DataNode on the same host directly from its files. It "
+        "needs dfs.domain.socket.path, in a folder without write access for others.",
         f"{_DEFAULTS}; DataNode.java",
         scope=Scope.DAEMONS,
         native=True,
@@ -79,8 +79,8 @@ _CLIENTS = (
     definition(
         "dfs.client.cache.readahead",
         HadoopSize(0, 1 << 40),
-        "as dfs.datanode.readahead.bytes says",
-        "How far ahead of this client a DataNode has the kernel read (posix_fadvise). 0: not.",
+        "that of dfs.datanode.readahead.bytes",
+        "Read-ahead of a DataNode for this client (posix_fadvise). 0 turns it off.",
         _DEFAULTS,
         scope=Scope.JOB,
         native=True,
@@ -88,8 +88,8 @@ _CLIENTS = (
     definition(
         "dfs.client.cache.drop.behind.reads",
         SWITCH,
-        "as dfs.datanode.drop.cache.behind.reads says",
-        "Whether a DataNode drops from the page cache what this client has read.",
+        "that of dfs.datanode.drop.cache.behind.reads",
+        "Whether a DataNode drops data from the page cache after this client has read them.",
         _DEFAULTS,
         scope=Scope.JOB,
         native=True,
@@ -97,8 +97,8 @@ _CLIENTS = (
     definition(
         "dfs.client.cache.drop.behind.writes",
         SWITCH,
-        "as dfs.datanode.drop.cache.behind.writes says",
-        "Whether DataNodes drop from the page cache what this client has written.",
+        "that of dfs.datanode.drop.cache.behind.writes",
+        "Whether DataNodes drop data from the page cache after this client has written them.",
         _DEFAULTS,
         scope=Scope.JOB,
         native=True,
@@ -110,7 +110,7 @@ _DATANODES = (
         "dfs.datanode.handler.count",
         _THREADS,
         "10",
-        "How many threads of a DataNode serve remote procedure calls; data go another way.",
+        "Number of DataNode threads for remote procedure calls, which transfer no block data.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),
@@ -118,7 +118,7 @@ _DATANODES = (
         "dfs.datanode.max.transfer.threads",
         _THREADS,
         "4096",
-        "How many readers and writers of blocks a DataNode serves at once; more are refused.",
+        "Maximum number of concurrent block readers and writers of a DataNode; it refuses more.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),
@@ -126,7 +126,7 @@ _DATANODES = (
         "dfs.datanode.readahead.bytes",
         HadoopSize(0, 1 << 40),
         "4 MiB",
-        "How far ahead of a reader a DataNode has the kernel read (posix_fadvise). 0: not.",
+        "Read-ahead of a DataNode for its readers (posix_fadvise). 0 turns it off.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
         native=True,
@@ -135,7 +135,7 @@ _DATANODES = (
         "dfs.datanode.drop.cache.behind.reads",
         SWITCH,
         "false",
-        "Whether a DataNode drops from the page cache what has been read.",
+        "Whether a DataNode drops data from the page cache after they are read.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
         native=True,
@@ -144,7 +144,7 @@ _DATANODES = (
         "dfs.datanode.drop.cache.behind.writes",
         SWITCH,
         "false",
-        "Whether a DataNode drops from the page cache what has been written to disk.",
+        "Whether a DataNode drops data from the page cache after they are written to disk.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
         native=True,
@@ -153,8 +153,8 @@ _DATANODES = (
         "dfs.datanode.sync.behind.writes",
         SWITCH,
         "false",
-        "Whether a DataNode has the kernel begin at once to write out what a client sends "
-        "(sync_file_range), rather than when the kernel thinks fit.",
+        "Whether a DataNode makes the kernel start write-back immediately (sync_file_range), "
+        "rather than when the kernel decides.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
         native=True,
@@ -163,8 +163,8 @@ _DATANODES = (
         "dfs.datanode.synconclose",
         SWITCH,
         "false",
-        "Whether a DataNode has a block and its checksums on the disk (fsync) before it calls "
-        "them complete. Without it, a power cut can take whole blocks.",
+        "Whether a DataNode syncs a block and its checksums (fsync) before it reports them "
+        "complete. Otherwise a power failure can lose whole blocks.",
         "DFSConfigKeys.java; no file of defaults names it",
         scope=Scope.DAEMONS,
     ),
@@ -172,8 +172,8 @@ _DATANODES = (
         "dfs.datanode.transferTo.allowed",
         SWITCH,
         "true",
-        "Whether a DataNode sends blocks from the page cache to the socket by sendfile(2), "
-        "rather than through its own memory.",
+        "Whether a DataNode sends blocks from the page cache to the socket by sendfile(2), rather "
+        "than through its own memory.",
         f"{_DEFAULTS}; BlockSender.java",
         scope=Scope.DAEMONS,
     ),
@@ -186,8 +186,8 @@ _DATANODES = (
             )
         ),
         "RoundRobinVolumeChoosingPolicy",
-        "Which of its directories a DataNode puts a new block into: each in turn, or rather those "
-        "with more room.",
+        "Choice of the directory for a new block: round robin, or directories with more free "
+        "space first.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),
@@ -198,7 +198,7 @@ _NAMENODE = (
         "dfs.namenode.handler.count",
         _THREADS,
         "10",
-        "How many threads of the NameNode serve remote procedure calls.",
+        "Number of NameNode threads for remote procedure calls.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),
@@ -206,8 +206,8 @@ _NAMENODE = (
         "dfs.namenode.edits.noeditlogchannelflush",
         SWITCH,
         "false",
-        "Whether the journal is opened for synchronous writes (rwd) instead of being synced "
-        "(fdatasync) after each batch.",
+        "Whether the NameNode opens the journal for synchronous writes (rwd) instead of syncing "
+        "it (fdatasync) after each batch.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),
@@ -215,16 +215,16 @@ _NAMENODE = (
         "dfs.namenode.edits.asynclogging",
         SWITCH,
         "true",
-        "Whether one thread writes the journal for all that serve calls, which go on meanwhile.",
+        "Whether one thread writes the journal for all handlers, which continue without waiting.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),
     definition(
         "dfs.namenode.accesstime.precision",
-        Whole(0, LARGEST_INT, "ms"),
+        Integer(0, LARGEST_INT, "ms"),
         "3600000: one hour",
-        "How old the access time of a file must be before a read writes a new one to the journal. "
-        "0: access times are not kept.",
+        "Minimum age of a file's access time before a read writes a new one to the journal. 0 "
+        "disables access times.",
         _DEFAULTS,
         scope=Scope.DAEMONS,
     ),

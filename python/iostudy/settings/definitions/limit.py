@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.values import Size, Values, Whole
+from iostudy.settings.values import Integer, Size, Values
 
 UNLIMITED = "unlimited"
 _LARGEST = (1 << 63) - 1
 _OF_HARD = (
-    " To change it takes root. A soft limit that does not vary itself follows it down, as "
-    "pam_limits has it at a login."
+    "A change needs root. A soft limit that does not vary follows it down, as pam_limits does at "
+    "a login."
 )
-_NO_EFFECT = "The kernel keeps the number but has not looked at it since"
+_NO_EFFECT = "The kernel stores the number but has not enforced it since"
 
 
 class Bound(StrEnum):
@@ -36,8 +36,8 @@ class LimitSettingDefinition(SettingDefinition):
     reach: Reach = Reach.WORKLOAD
 
 
-def _count(unit: str, maximum: int = _LARGEST) -> Whole:
-    return Whole(0, maximum, unit, words=(UNLIMITED,))
+def _count(unit: str, maximum: int = _LARGEST) -> Integer:
+    return Integer(0, maximum, unit, words=(UNLIMITED,))
 
 
 _BYTES = Size(words=(UNLIMITED,))
@@ -47,80 +47,83 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
         "files",
         _count("files"),
         (
-            "How many files and sockets a process may hold open at once (one more than the largest "
-            "descriptor). HDFS data nodes need tens of thousands. None above fs.nr_open is taken."
+            "Maximum number of open files and sockets of a process (one more than the largest "
+            "descriptor). HDFS DataNodes need tens of thousands. The kernel refuses values above "
+            "fs.nr_open."
         ),
     ),
     (
         "nproc",
         "threads",
         _count("threads"),
-        (
-            "How many threads the user of the process may have, in all processes. Not enforced"
-            " for root."
-        ),
+        ("Maximum number of threads of the user, in all processes. Not enforced for root."),
     ),
     (
         "memlock",
         "B",
         _BYTES,
-        "How much memory a process may lock; io_uring's rings counted here before Linux 5.12.",
+        "Maximum locked memory of a process; io_uring's rings counted here before Linux 5.12.",
     ),
     (
         "fsize",
         "B",
         _BYTES,
-        "The largest file that a process may write; a longer write fails with EFBIG.",
+        "Maximum size of a file that a process writes; a longer write fails with EFBIG.",
     ),
-    ("stack", "B", _BYTES, "How large the stack of the first thread may grow."),
-    ("core", "B", _BYTES, "The largest core dump of a process; 0 makes none."),
-    ("as", "B", _BYTES, "How much address space a process may have."),
+    ("stack", "B", _BYTES, "Maximum stack size of the first thread."),
+    ("core", "B", _BYTES, "Maximum size of a core dump; 0 disables core dumps."),
+    ("as", "B", _BYTES, "Maximum address space of a process."),
     (
         "data",
         "B",
         _BYTES,
-        "How much private writable memory a process may have (before Linux 4.7 its heap only).",
+        "Maximum private writable memory of a process (before Linux 4.7 its heap only).",
     ),
-    ("rss", "B", _BYTES, f"How much of a process may be in memory. {_NO_EFFECT} Linux 2.4.30."),
+    ("rss", "B", _BYTES, f"Maximum resident memory of a process. {_NO_EFFECT} Linux 2.4.30."),
     (
         "cpu",
         "s",
         _count("s"),
         (
-            "How long a process may compute: it gets SIGXCPU at the soft and SIGKILL at the hard "
+            "Maximum CPU time of a process: it gets SIGXCPU at the soft and SIGKILL at the hard "
             "limit."
         ),
     ),
-    ("locks", "locks", _count("locks"), f"How many file locks. {_NO_EFFECT} Linux 2.4.25."),
+    (
+        "locks",
+        "locks",
+        _count("locks"),
+        f"Maximum number of file locks. {_NO_EFFECT} Linux 2.4.25.",
+    ),
     (
         "sigpending",
         "signals",
         _count("signals"),
-        "How many signals may be queued for the user of the process.",
+        "Maximum number of queued signals of the user.",
     ),
     (
         "msgqueue",
         "B",
         _BYTES,
-        "How many bytes the user of the process may have in POSIX message queues.",
+        "Maximum bytes of the user in POSIX message queues.",
     ),
     (
         "nice",
         "",
         _count("", 40),
-        "How far a process may raise its priority: to the nice value 20 minus this.",
+        "Maximum priority of a process: the nice value 20 minus this.",
     ),
     (
         "rtprio",
         "",
         _count("", 99),
-        "The highest real-time priority that a process may take; 0 for none.",
+        "Maximum real-time priority of a process; 0 for none.",
     ),
     (
         "rttime",
         "us",
         _count("us"),
-        "How long a real-time process may compute without a blocking system call.",
+        "Maximum CPU time of a real-time process without a blocking system call.",
     ),
 )
 
@@ -128,16 +131,16 @@ _RESOURCES: tuple[tuple[str, str, Values, str], ...] = (
 def _definition(
     resource: str, unit: str, values: Values, documentation: str, bound: Bound
 ) -> LimitSettingDefinition:
-    other = "the most that the soft limit may be" if bound is Bound.HARD else "the limit that holds"
+    role = "the maximum of the soft limit" if bound is Bound.HARD else "the effective limit"
     return LimitSettingDefinition(
         name=f"limit.{resource}_{bound}",
         resource=resource,
         bound=bound,
         unit=unit,
-        default="what iostudy was started with",
+        default="as inherited by iostudy",
         documentation=(
-            f"{documentation} This is the {bound} limit, {other}, of the processes that do the "
-            "workload's I/O, for the trial; nobody else's limits change."
+            f"{documentation} This is the {bound} limit, {role}, of the processes of the "
+            "workload during the trial; other processes keep their limits."
             + (_OF_HARD if bound is Bound.HARD else "")
         ),
         source=f"getrlimit(2) (RLIMIT_{resource.upper()})",

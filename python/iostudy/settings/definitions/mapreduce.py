@@ -11,12 +11,12 @@ from iostudy.settings.definitions.hadoop import (
     Scope,
     definition,
 )
-from iostudy.settings.values import Fraction, Line, Values, Whole
+from iostudy.settings.values import Fraction, Integer, TextLine, Values
 
 _DEFAULTS = "mapred-default.xml"
-_MEBIBYTES = Whole(1, LARGEST_INT, "MiB")
-_TASKS = Whole(1, 4096, "tasks")
-_JVM_OPTIONS = Line("-Xmx1024m")
+_MEBIBYTES = Integer(1, LARGEST_INT, "MiB")
+_TASKS = Integer(1, 4096, "tasks")
+_JVM_OPTIONS = TextLine("-Xmx1024m")
 
 
 def _job(
@@ -56,70 +56,70 @@ def _yarn(key: str, values: Values, default: str, documentation: str) -> HadoopD
 _JOBS = (
     _job(
         "mapreduce.task.io.sort.mb",
-        Whole(1, 2047, "MiB"),
+        Integer(1, 2047, "MiB"),
         "100",
-        "The buffer in which a map task sorts its output. What does not fit is spilled to disk "
-        "and merged. It must fit in the heap of the task.",
+        "Sort buffer of a map task. Output that does not fit is spilled to disk and merged. The "
+        "buffer must fit in the heap of the task.",
         f"{_DEFAULTS}; MapTask.java",
     ),
     _job(
         "mapreduce.task.io.sort.factor",
-        Whole(2, LARGEST_INT, "files"),
+        Integer(2, LARGEST_INT, "files"),
         "10",
-        "How many sorted files are merged at once; more of them are merged in several rounds, "
-        "each of which reads and writes them all.",
+        "Number of sorted files merged at once. More files need several rounds, each of which "
+        "reads and writes all of them.",
     ),
     _job(
         "mapreduce.map.sort.spill.percent",
         Fraction(0.01, 1.0),
         "0.80",
-        "How full that buffer is, as a part of 1, when a thread begins to spill it to disk.",
+        "Fill level of the sort buffer, as a fraction, at which a thread starts to spill it to "
+        "disk.",
     ),
     _job(
         "mapreduce.map.output.compress",
         SWITCH,
         "false",
-        "Whether map tasks compress what they spill and what reduce tasks fetch: CPU time for "
-        "less I/O.",
+        "Whether map tasks compress spills and map output: CPU time in exchange for less I/O.",
     ),
     _job(
         "mapreduce.map.output.compress.codec",
-        Line("org.apache.hadoop.io.compress.SnappyCodec"),
+        TextLine("org.apache.hadoop.io.compress.SnappyCodec"),
         "org.apache.hadoop.io.compress.DefaultCodec (zlib)",
-        "What compresses it: the name of a class. Some take Hadoop's native library or a jar of "
-        "their own.",
+        "Codec for map output: the name of a class. Some codecs need Hadoop's native library or "
+        "an additional jar.",
     ),
     _job(
         "mapreduce.ifile.readahead",
         SWITCH,
         "true",
-        "Whether the kernel reads ahead in files of map output, when they are fetched or merged.",
+        "Whether the kernel reads ahead in files of map output during fetch and merge.",
         native=True,
     ),
     _job(
         "mapreduce.ifile.readahead.bytes",
         HadoopSize(1, LARGEST_INT),
         "4 MiB",
-        "How far ahead.",
+        "Read-ahead in files of map output.",
         native=True,
     ),
     _job(
         "mapreduce.input.fileinputformat.split.minsize",
         HadoopSize(0),
         "0: a block",
-        "The least that a map task reads of a file. More than a block makes fewer, longer tasks.",
+        "Minimum split size of a map task. More than a block makes fewer, longer tasks.",
     ),
     _job(
         "mapreduce.reduce.shuffle.input.buffer.percent",
         Fraction(),
         "0.70",
-        "The part of a reduce task's heap that holds map output; what does not fit goes to disk.",
+        "Fraction of a reduce task's heap for map output; the rest goes to disk.",
     ),
     _job(
         "mapreduce.reduce.shuffle.parallelcopies",
-        Whole(1, 4096, "transfers"),
+        Integer(1, 4096, "transfers"),
         "5",
-        "How many map outputs a reduce task fetches at once.",
+        "Number of map outputs that a reduce task fetches at once.",
         f"{_DEFAULTS}; Shuffle.java",
         runner=Runner.YARN,
     ),
@@ -127,43 +127,43 @@ _JOBS = (
         "mapreduce.job.reduce.slowstart.completedmaps",
         Fraction(),
         "0.05",
-        "The part of the map tasks that have ended when reduce tasks begin to fetch.",
+        "Fraction of completed map tasks at which reduce tasks start to fetch.",
         runner=Runner.YARN,
     ),
     _job(
         "mapreduce.map.speculative",
         SWITCH,
         "true",
-        "Whether a map task that is late gets a second attempt beside it. A trial in which one "
-        "did is invalid, so a cluster that iostudy starts has it off.",
+        "Whether a slow map task gets a second, parallel attempt. Such an attempt makes a trial "
+        "invalid, so clusters that iostudy starts have it off.",
         runner=Runner.YARN,
     ),
     _job(
         "mapreduce.reduce.speculative",
         SWITCH,
         "true",
-        "The same for reduce tasks.",
+        "Whether a slow reduce task gets a second, parallel attempt.",
         runner=Runner.YARN,
     ),
     _job(
         "mapreduce.job.ubertask.enable",
         SWITCH,
         "false",
-        "Whether a small job runs in the one container of its master, without others.",
+        "Whether a small job runs entirely in the container of its application master.",
         runner=Runner.YARN,
     ),
     _job(
         "mapreduce.map.memory.mb",
         _MEBIBYTES,
-        "1024, or what mapreduce.map.java.opts takes",
-        "The memory of a map task's container, which limits how many run at once.",
+        "1024, or as mapreduce.map.java.opts requires",
+        "Container memory of a map task, which limits how many run at once.",
         runner=Runner.YARN,
     ),
     _job(
         "mapreduce.reduce.memory.mb",
         _MEBIBYTES,
-        "1024, or what mapreduce.reduce.java.opts takes",
-        "The memory of a reduce task's container.",
+        "1024, or as mapreduce.reduce.java.opts requires",
+        "Container memory of a reduce task.",
         runner=Runner.YARN,
     ),
     _job(
@@ -186,14 +186,15 @@ _JOBS = (
         "yarn.app.mapreduce.am.resource.mb",
         _MEBIBYTES,
         "1536",
-        "The memory of the container that holds the master of a job.",
+        "Container memory of a job's application master.",
         runner=Runner.YARN,
     ),
     _job(
         "mapreduce.local.map.tasks.maximum",
         _TASKS,
         "1",
-        "How many map tasks run at once. All share the heap of the client (hadoop.client.heap).",
+        "Maximum number of concurrent map tasks. All share the heap of the client "
+        "(hadoop.client.heap).",
         "LocalJobRunner.java; no file of defaults names it",
         runner=Runner.LOCAL,
     ),
@@ -201,7 +202,7 @@ _JOBS = (
         "mapreduce.local.reduce.tasks.maximum",
         _TASKS,
         "1",
-        "How many reduce tasks run at once.",
+        "Maximum number of concurrent reduce tasks.",
         "LocalJobRunner.java; no file of defaults names it",
         runner=Runner.LOCAL,
     ),
@@ -212,25 +213,26 @@ _CONTAINERS = (
         "yarn.nodemanager.resource.memory-mb",
         _MEBIBYTES,
         "8192",
-        "The memory that a NodeManager has for containers.",
+        "Memory of a NodeManager for containers.",
     ),
     _yarn(
         "yarn.nodemanager.resource.cpu-vcores",
-        Whole(1, 4096, "cores"),
+        Integer(1, 4096, "cores"),
         "8",
-        "How many cores a NodeManager counts for containers. The CPUs they use are not limited.",
+        "Number of cores of a NodeManager for containers. It does not limit the CPUs that "
+        "containers use.",
     ),
     _yarn(
         "yarn.scheduler.minimum-allocation-mb",
         _MEBIBYTES,
         "1024",
-        "The memory that a container has at least, whatever its task asks for.",
+        "Minimum memory of a container, whatever its task requests.",
     ),
     _yarn(
         "yarn.scheduler.maximum-allocation-mb",
         _MEBIBYTES,
         "8192",
-        "The memory that a container may have at most; a task that asks for more is refused.",
+        "Maximum memory of a container; YARN refuses larger requests.",
     ),
 )
 

@@ -16,7 +16,7 @@ class HugePageDefinition(SettingDefinition):
 
     attribute: str
     reach: Reach = Reach.HOST
-    caution: str = "it holds for every process of the host"
+    caution: str = "it applies to every process of the host"
 
 
 ENABLED = HugePageDefinition(
@@ -24,10 +24,10 @@ ENABLED = HugePageDefinition(
     attribute="enabled",
     default="always or madvise, as the kernel is built",
     documentation=(
-        "Where memory is given in pages of 2 MiB (on x86) without being asked for: always, where a "
-        "program advises it (madvise), or never. Hadoop's vendors advise never for the pauses "
-        "while such pages are put together. Turning it on raises vm.min_free_kbytes, and off "
-        "lowers it again; iostudy puts that back, too."
+        "Use of 2 MiB pages (on x86) for ordinary memory: always, after a program's advice "
+        "(madvise), or never. Hadoop's vendors recommend never, because of the pauses for "
+        "compaction. Turning it on raises vm.min_free_kbytes, and turning it off lowers it; "
+        "iostudy restores that value as well."
     ),
     source=_SOURCE,
     values=Choice(("always", "madvise", "never")),
@@ -37,9 +37,9 @@ DEFRAG = HugePageDefinition(
     attribute="defrag",
     default="madvise (always before Linux 4.6)",
     documentation=(
-        "What happens when no huge page is free: always has the program wait for one to be made, "
-        "defer leaves that to the kernel's threads, defer+madvise has only programs wait that "
-        "advised it, madvise does nothing for the others, never takes what there is."
+        "Behaviour if no huge page is free: with always the program waits for compaction, defer "
+        "leaves it to kernel threads, with defer+madvise only programs with madvise wait, with "
+        "madvise the others do not wait, never uses only free pages."
     ),
     source=_SOURCE,
     values=Choice(("always", "defer", "defer+madvise", "madvise", "never")),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from iostudy.settings.definition import Cost, Reach, SettingDefinition
 from iostudy.settings.mounting import options as mount_options
 from iostudy.settings.mounting.options import OptionText
-from iostudy.settings.values import Choice, Whole
+from iostudy.settings.values import Choice, Integer
 
 _SWITCH = Choice(("on", "off"))
 _MOUNT_8 = "mount(8)"
@@ -16,7 +16,7 @@ _PROC_SUPER = "fs/proc_namespace.c"
 
 @dataclass(frozen=True, kw_only=True)
 class MountDefinition(SettingDefinition):
-    """What can be set of a mount or of its file system."""
+    """A setting of a mount or of its file system."""
 
     reach: Reach = Reach.MOUNT
     cost: Cost = Cost.REMOUNT
@@ -33,10 +33,10 @@ class MountSettingDefinition(MountDefinition):
 class MountOptionsDefinition(MountDefinition):
     """Several options of any kind as one level."""
 
-    def met(self, wanted: str, found: str) -> bool:
-        """Whether every option wanted is among those found."""
-        asked, there = (mount_options.values_of(text.split(",")) for text in (wanted, found))
-        return asked.items() <= there.items()
+    def matches(self, wanted: str, found: str) -> bool:
+        """Return whether the actual options include every expected one."""
+        expected, actual = (mount_options.parse_values(text.split(",")) for text in (wanted, found))
+        return expected.items() <= actual.items()
 
 
 ATIME = MountSettingDefinition(
@@ -45,10 +45,10 @@ ATIME = MountSettingDefinition(
     cost=Cost.CHEAP,
     default="relatime (since Linux 2.6.30)",
     documentation=(
-        "When reading a file also writes down the time of it: noatime never, strictatime always, "
-        "relatime only where the old time is before the last change or more than a day ago. It "
-        "belongs to the mount: another mount of the same file system can have another. "
-        "/proc/self/mountinfo shows strictatime by the absence of both others."
+        "Whether a read updates the access time of a file: noatime never, strictatime always, "
+        "relatime only if the old time is before the last change or more than a day ago. It "
+        "belongs to the mount: other mounts of the same file system can differ. "
+        "/proc/self/mountinfo shows strictatime by the absence of the other two."
     ),
     source=f"{_MOUNT_8} (atime, noatime, relatime, strictatime); {_PROC_SUPER}",
     values=Choice(mount_options.ATIMES),
@@ -59,8 +59,8 @@ NODIRATIME = MountSettingDefinition(
     cost=Cost.CHEAP,
     default="off",
     documentation=(
-        "Whether reading a directory leaves its access time alone. Under noatime it changes "
-        "nothing, since no access time is written at all."
+        "Whether reading a directory does not update its access time. It has no effect under "
+        "noatime, which updates no access times."
     ),
     source=f"{_MOUNT_8} (nodiratime)",
     values=_SWITCH,
@@ -70,11 +70,12 @@ LAZYTIME = MountSettingDefinition(
     attribute="lazytime",
     default="off",
     documentation=(
-        "Whether times of files are kept in memory, and written with the next other change of the "
-        "inode, with fsync, or after a day (vm.dirtytime_expire_seconds). Since Linux 4.0."
+        "Whether the kernel keeps file times in memory, and writes them with the next other "
+        "change of the inode, with fsync, or after a day (vm.dirtytime_expire_seconds). Since "
+        "Linux 4.0."
     ),
     source=f"{_MOUNT_8} (lazytime); {_PROC_SUPER}",
-    caution="the times of files that only they have changed for are lost if the power fails",
+    caution="a power failure loses the times of files without other changes",
     values=_SWITCH,
 )
 COMMIT = MountSettingDefinition(
@@ -83,25 +84,26 @@ COMMIT = MountSettingDefinition(
     unit="s",
     default="5 on ext4 and ext3, 30 on btrfs; xfs has no such option",
     documentation=(
-        "How often the file system makes its metadata (and on ext4 with data=ordered the data that "
-        "belongs to it) durable by itself. Longer means fewer and larger journal writes."
+        "Interval at which the file system makes its metadata durable (and on ext4 with "
+        "data=ordered the data that belong to it). A longer interval means fewer and larger "
+        "journal writes."
     ),
     source="ext4(5) (commit=nrsec); btrfs(5) (commit=SECONDS)",
-    caution="what was written within this time, and not synced, is lost if the power fails",
-    values=Whole(1, 86_400, "s"),
+    caution="a power failure loses what was written within this interval without a sync",
+    values=Integer(1, 86_400, "s"),
 )
 BARRIER = MountSettingDefinition(
     name="mount.barrier",
     attribute="barrier",
     default="on for ext4 and btrfs; xfs has had no such option since Linux 4.19",
     documentation=(
-        "Whether the file system has the device's write cache flushed where its journal needs it. "
-        "What it costs is what the device's cache flush costs."
+        "Whether the file system flushes the device's write cache where its journal requires it. "
+        "The cost is that of the device's cache flush."
     ),
     source="ext4(5) (barrier); btrfs(5) (barrier); Documentation/admin-guide/ext4.rst",
     caution=(
-        "without barriers a power failure can destroy the file system, unless no cache on the way "
-        "to the medium can lose what it holds"
+        "without barriers a power failure can destroy the file system, unless every cache above "
+        "the medium is protected"
     ),
     values=_SWITCH,
 )
@@ -110,8 +112,8 @@ DISCARD = MountSettingDefinition(
     attribute="discard",
     default="off on ext4 and xfs; async on btrfs where the device can discard (since Linux 6.2)",
     documentation=(
-        "Whether the device is told at once which blocks are free. async, of btrfs alone, gathers "
-        "them and tells it later. xfs takes it at a remount but changes nothing."
+        "Whether the file system discards free blocks immediately. async, on btrfs only, discards "
+        "them later in batches. xfs accepts a remount with it but changes nothing."
     ),
     source="ext4(5) (discard); xfs(5) (discard); btrfs(5) (discard)",
     values=Choice(("on", "off", "async")),
@@ -121,25 +123,24 @@ DATA = MountSettingDefinition(
     attribute="data",
     default="ordered",
     documentation=(
-        "What ext4 does with data when its metadata goes to the journal: ordered writes the data "
-        "before, journal puts it into the journal too, writeback does neither. No kernel changes "
-        "it at a remount: to compare modes, make the file system anew with filesystem.options."
+        "Handling of data by the ext4 journal: ordered writes data before their metadata, journal "
+        "writes data to the journal too, writeback does neither. No kernel changes it at a "
+        "remount: to compare modes, use filesystem.options on a new file system."
     ),
     source="ext4(5) (data=); Documentation/admin-guide/ext4.rst; fs/ext4/super.c",
-    caution="with writeback files can show old content of the disk after a power failure",
+    caution="with writeback, files can contain old disk blocks after a power failure",
     values=Choice(("ordered", "writeback", "journal")),
 )
 OPTIONS = MountOptionsDefinition(
     name="mount.options",
     default="those of /etc/fstab and of the file system",
     documentation=(
-        "Any other options, with commas between them, as one level: discard,commit=60. Read, it "
-        "shows all options in force, with the defaults that are known. An option can be set where "
-        "the file system shows its value, or has a documented default: else there would be no way "
-        "back."
+        "Any other options, separated by commas, as one level: discard,commit=60. A read shows "
+        "all options in force, including known defaults. iostudy sets an option only if the file "
+        "system shows its value or documents its default; otherwise iostudy could not restore it."
     ),
     source=f"{_MOUNT_8}; ext4(5); xfs(5); btrfs(5); tmpfs(5)",
-    caution="what an option of your own does to a file system, iostudy does not know",
+    caution="iostudy does not know the effects of an option that it has no definition for",
     values=OptionText(),
 )
 DEFINITIONS = (ATIME, NODIRATIME, LAZYTIME, COMMIT, BARRIER, DISCARD, DATA, OPTIONS)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from iostudy.settings.definition import Reach, SettingDefinition
-from iostudy.settings.values import Choice, Whole
+from iostudy.settings.values import Choice, Integer
 
 _SYSFS_BLOCK = "Documentation/ABI/stable/sysfs-block"
 
@@ -38,13 +38,12 @@ SCHEDULER = QueueSettingDefinition(
     attribute="scheduler",
     default="chosen by the kernel: mq-deadline for a single hardware queue, none for several",
     documentation=(
-        "The I/O scheduler: the order in which a device's requests are sent to it. "
-        "none keeps the order of arrival; mq-deadline bounds the time a request waits and prefers "
-        "reads; kyber limits the queue depth to reach target latencies; bfq shares the bandwidth "
-        "among processes. Kernels before 5.0 offer noop, deadline, cfq (and before 2.6.33 "
-        "anticipatory) instead. "
-        "Switching makes the kernel reset nr_requests, wbt_lat_usec and the scheduler's own "
-        "tunables; iostudy saves these and mends them when it restores."
+        "The I/O scheduler, which orders the requests of a device. none keeps the order of "
+        "arrival; mq-deadline bounds the waiting time of a request and prefers reads; kyber "
+        "limits the queue depth to reach target latencies; bfq shares the bandwidth among "
+        "processes. Kernels before 5.0 offer noop, deadline, cfq (and before 2.6.33 anticipatory) "
+        "instead. A new scheduler resets nr_requests, wbt_lat_usec and its own tunables; iostudy "
+        "saves these values and restores them."
     ),
     source=f"Documentation/block/switching-sched.rst; {_SYSFS_BLOCK}",
     layer=Layer.SCHEDULING,
@@ -70,15 +69,16 @@ READ_AHEAD = QueueSettingDefinition(
         "rotational devices without one, twice max_sectors_kb)"
     ),
     documentation=(
-        "How far the page cache reads ahead of sequential buffered reads. 0 turns it off. The "
-        "kernel rounds down to whole pages. It belongs to the device the file system sits on, not "
-        "to the disks below; btrfs has its own and ignores this one. Since Linux 6.9 a change of "
-        "max_sectors_kb, rotational, write_cache, iostats or add_random sets it to its default "
-        "(since 6.15 only where it is less); iostudy writes it after them, and mends it."
+        "Read-ahead of the page cache for sequential buffered reads. 0 turns it off. The kernel "
+        "rounds down to whole pages. It belongs to the device below the file system, not to the "
+        "disks below that device; btrfs has its own value and ignores this one. Since Linux 6.9 a "
+        "change of max_sectors_kb, rotational, write_cache, iostats or add_random resets it to "
+        "its default (since 6.15 only if it is smaller). iostudy writes it after them, and "
+        "restores it."
     ),
     source=f"{_SYSFS_BLOCK} (read_ahead_kb); mm/readahead.c; block/blk-settings.c",
     layer=Layer.TOP,
-    values=Whole(0, 1 << 20, "KiB", step=4),
+    values=Integer(0, 1 << 20, "KiB", step=4),
 )
 NR_REQUESTS = QueueSettingDefinition(
     name="block.nr_requests",
@@ -86,12 +86,13 @@ NR_REQUESTS = QueueSettingDefinition(
     unit="requests",
     default="the hardware queue's depth with none; under a scheduler twice that, at most 256",
     documentation=(
-        "How many requests may be allocated per queue before a submitter has to wait. With none "
-        "no more than the hardware's depth; under a scheduler more, from which it can choose."
+        "Maximum number of allocated requests per queue; further submitters wait. With none it is "
+        "limited by the hardware's depth. With a scheduler it can be larger, and the scheduler "
+        "chooses among these requests."
     ),
     source=f"{_SYSFS_BLOCK} (nr_requests); block/blk-sysfs.c",
     layer=Layer.SCHEDULING,
-    values=Whole(4, 10240, "requests"),
+    values=Integer(4, 10240, "requests"),
 )
 MAX_SECTORS = QueueSettingDefinition(
     name="block.max_sectors_kb",
@@ -99,20 +100,19 @@ MAX_SECTORS = QueueSettingDefinition(
     unit="KiB",
     default="1280 (4096 since Linux 6.17), or max_hw_sectors_kb if that is less",
     documentation=(
-        "The largest request that the kernel makes of what is read or written. At most "
-        "max_hw_sectors_kb, and on a volume at most what its disks allow: raise theirs first. On a "
-        "rotational device it may raise read_ahead_kb: name that, too, to keep them apart."
+        "Maximum size of a request. It is limited by max_hw_sectors_kb, and on a volume by its "
+        "disks: raise theirs first. On a rotational device it may raise read_ahead_kb: set that "
+        "as well to keep the effects separate."
     ),
     source=f"{_SYSFS_BLOCK} (max_sectors_kb); block/blk-settings.c",
-    values=Whole(4, 1 << 20, "KiB"),
+    values=Integer(4, 1 << 20, "KiB"),
 )
 NOMERGES = QueueSettingDefinition(
     name="block.nomerges",
     attribute="nomerges",
     default="0",
     documentation=(
-        "Whether requests for neighbouring blocks are merged: 0 tries everything, 1 only what is "
-        "cheap to find, 2 nothing."
+        "Merging of requests for adjacent blocks: 0 tries all merges, 1 only simple ones, 2 none."
     ),
     source=f"{_SYSFS_BLOCK} (nomerges)",
     values=Choice(("0", "1", "2")),
@@ -122,8 +122,8 @@ RQ_AFFINITY = QueueSettingDefinition(
     attribute="rq_affinity",
     default="1",
     documentation=(
-        "Where a request is completed: 0 on whichever CPU takes the interrupt, 1 on the group of "
-        "CPUs that asked for it, 2 on the very CPU."
+        "CPU that completes a request: 0 the CPU of the interrupt, 1 the CPU group of the "
+        "submitter, 2 the CPU of the submitter."
     ),
     source=f"{_SYSFS_BLOCK} (rq_affinity)",
     values=Choice(("0", "1", "2")),
@@ -134,22 +134,22 @@ WRITEBACK_THROTTLING = QueueSettingDefinition(
     unit="us",
     default="75000 on rotational devices, 2000 on others; 0 under bfq",
     documentation=(
-        "The read latency that write-back throttling aims at, by holding back background writes. "
-        "0 turns throttling off. Once it was set by hand, the kernel does not turn it off by "
-        "itself any more when bfq is chosen; no write to the attribute takes that back."
+        "Target read latency of write-back throttling, which delays background writes. 0 turns "
+        "throttling off. After a manual write the kernel no longer turns it off for bfq; no write "
+        "to the attribute reverses this."
     ),
     source=f"{_SYSFS_BLOCK} (wbt_lat_usec); block/blk-wbt.c",
-    values=Whole(0, 60_000_000, "us"),
+    values=Integer(0, 60_000_000, "us"),
 )
 ROTATIONAL = QueueSettingDefinition(
     name="block.rotational",
     attribute="rotational",
-    default="what the device says of itself",
+    default="as the device reports it",
     documentation=(
-        "Whether the kernel takes the device for a spinning disk (1) or not (0). bfq, the "
+        "Whether the kernel treats the device as a spinning disk (1) or not (0). bfq, the "
         "defaults of wbt_lat_usec and read_ahead_kb, swap and the allocators of btrfs and ext4 "
-        "look at it; file systems do so when they are mounted. Virtual disks often say 1 of what "
-        "is flash. A change may raise read_ahead_kb: name that, too, to keep them apart."
+        "use it; file systems read it at their mount. Virtual disks on flash often report 1. A "
+        "change may raise read_ahead_kb: set that as well to keep the effects separate."
     ),
     source=f"{_SYSFS_BLOCK} (rotational)",
     values=Choice(("0", "1")),
@@ -157,15 +157,15 @@ ROTATIONAL = QueueSettingDefinition(
 WRITE_CACHE = QueueSettingDefinition(
     name="block.write_cache",
     attribute="write_cache",
-    default="what the device says of itself",
+    default="as the device reports it",
     documentation=(
-        "What the kernel takes the device's cache for. With 'write through' it sends no flushes. "
-        "It changes nothing in the device itself."
+        "The kernel's assumption about the device's cache. With 'write through' it sends no "
+        "flushes. The device itself does not change."
     ),
     source=f"{_SYSFS_BLOCK} (write_cache)",
     caution=(
-        "'write through' on a device that does cache writes loses data, and file systems with "
-        "them, when the power fails"
+        "'write through' on a device with a volatile cache loses data, and possibly file systems, "
+        "at a power failure"
     ),
     values=Choice(("write back", "write through")),
 )
@@ -174,8 +174,8 @@ IOSTATS = QueueSettingDefinition(
     attribute="iostats",
     default="1 (0 on device-mapper volumes of old kernels)",
     documentation=(
-        "Whether the kernel counts the device's I/O. Without (0) /proc/diskstats, and with it the "
-        "telemetry of the trial, stands still: foreign I/O cannot be noticed then."
+        "Whether the kernel counts the device's I/O. With 0, /proc/diskstats and the telemetry of "
+        "the trial do not change, so foreign I/O remains undetected."
     ),
     source=f"{_SYSFS_BLOCK} (iostats)",
     values=Choice(("0", "1")),
@@ -184,7 +184,7 @@ ADD_RANDOM = QueueSettingDefinition(
     name="block.add_random",
     attribute="add_random",
     default="0 on flash, 1 on spinning disks",
-    documentation="Whether the times of the device's interrupts feed the kernel's random numbers.",
+    documentation="Whether interrupt times of the device contribute to the kernel's entropy.",
     source=f"{_SYSFS_BLOCK} (add_random)",
     values=Choice(("0", "1")),
 )

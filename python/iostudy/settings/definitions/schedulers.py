@@ -11,23 +11,23 @@ from typing import TypedDict
 
 from iostudy.settings.definition import Condition
 from iostudy.settings.definitions.queue import SCHEDULER, Layer, QueueSettingDefinition
-from iostudy.settings.values import Choice, Values, Whole
+from iostudy.settings.values import Choice, Integer, Values
 
 _INT_MAX = (1 << 31) - 1
 _U64_MAX = (1 << 64) - 1
 # bfq keeps its idling time as 32 bits of nanoseconds; the kernel clamps what is written to that.
 _BFQ_IDLE_MAX_US = ((1 << 32) - 1) // 1000
 
-_MS = Whole(0, _INT_MAX, "ms")
-_MS_POSITIVE = Whole(1, _INT_MAX, "ms")
-_COUNT = Whole(0, _INT_MAX, "requests")
-_COUNT_POSITIVE = Whole(1, _INT_MAX, "requests")
-_BACK_SEEK_MAX = Whole(0, _INT_MAX, "KiB")
+_MS = Integer(0, _INT_MAX, "ms")
+_MS_POSITIVE = Integer(1, _INT_MAX, "ms")
+_COUNT = Integer(0, _INT_MAX, "requests")
+_COUNT_POSITIVE = Integer(1, _INT_MAX, "requests")
+_BACK_SEEK_MAX = Integer(0, _INT_MAX, "KiB")
 _ON_OFF = Choice(("0", "1"))
 
 
-class _Told(TypedDict):
-    """What is said of a tunable, apart from its name and scheduler."""
+class _TunableText(TypedDict):
+    """Description of a tunable, without its name and scheduler."""
 
     values: Values
     default: str
@@ -35,55 +35,55 @@ class _Told(TypedDict):
 
 
 def _definitions(
-    scheduler: str, source: str, tunables: dict[str, _Told]
+    scheduler: str, source: str, tunables: dict[str, _TunableText]
 ) -> tuple[QueueSettingDefinition, ...]:
     return tuple(
         QueueSettingDefinition(
             name=f"block.{scheduler}.{name}",
             attribute=f"iosched/{name}",
-            unit=getattr(told["values"], "unit", ""),
+            unit=getattr(text["values"], "unit", ""),
             source=source,
             layer=Layer.SCHEDULING,
             condition=Condition(SCHEDULER.name, (scheduler,)),
-            **told,
+            **text,
         )
-        for name, told in tunables.items()
+        for name, text in tunables.items()
     )
 
 
-_DEADLINE: dict[str, _Told] = {
+_DEADLINE: dict[str, _TunableText] = {
     "read_expire": {
         "values": _MS,
         "default": "500",
         "documentation": (
-            "How long a read may wait before it goes first. A target, not a promise: requests that "
-            "are overdue are served in the order of their deadlines, a batch at a time."
+            "Deadline of a read. A target, not a guarantee: overdue requests are served in the "
+            "order of their deadlines, one batch at a time."
         ),
     },
     "write_expire": {
         "values": _MS,
         "default": "5000",
-        "documentation": "How long a write may wait before it goes first; see read_expire.",
+        "documentation": "Deadline of a write; see read_expire.",
     },
     "fifo_batch": {
         "values": _COUNT,
         "default": "16",
         "documentation": (
-            "How many requests of one direction are sent in the order of their sectors before "
-            "deadlines are looked at again. More for throughput, 1 for the latency of each."
+            "Number of requests of one direction in sector order before the scheduler checks "
+            "deadlines again. A larger value favours throughput, 1 favours latency."
         ),
     },
     "writes_starved": {
-        "values": Whole(0, _INT_MAX, "batches"),
+        "values": Integer(0, _INT_MAX, "batches"),
         "default": "2",
-        "documentation": "How many batches of reads may go before waiting writes get one.",
+        "documentation": "Number of read batches before waiting writes get one.",
     },
     "front_merges": {
         "values": _ON_OFF,
         "default": "1",
         "documentation": (
-            "Whether a request may be joined to one that begins where it ends. Rare in practice; "
-            "0 spares the search for it."
+            "Whether a request may merge in front of another one. Rare in practice; 0 saves the "
+            "search."
         ),
     },
 }
@@ -96,16 +96,16 @@ MQ_DEADLINE = _definitions(
             "values": _COUNT_POSITIVE,
             "default": "nr_requests (three quarters of it on older kernels)",
             "documentation": (
-                "How many requests that nobody waits for (write-back, mostly) may be allocated at "
-                "once, so that reads and synchronous writes find one free. A change of "
-                "nr_requests sets it anew."
+                "Maximum number of allocated asynchronous requests (mostly write-back), so that "
+                "reads and synchronous writes find a free one. A change of nr_requests resets it."
             ),
         },
         "prio_aging_expire": {
             "values": _MS,
             "default": "10000",
             "documentation": (
-                "How long a request of a lower I/O priority class may wait behind higher ones."
+                "Maximum waiting time of a request of a lower I/O priority class behind higher "
+                "ones."
             ),
         },
     },
@@ -115,26 +115,26 @@ DEADLINE = _definitions(
     "Documentation/block/deadline-iosched.txt; block/deadline-iosched.c (until Linux 5.0)",
     _DEADLINE,
 )
-_BACK_SEEK: dict[str, _Told] = {
+_BACK_SEEK: dict[str, _TunableText] = {
     "back_seek_max": {
         "values": _BACK_SEEK_MAX,
         "default": "16384",
-        "documentation": "The longest way back over the disk to be taken as a candidate at all.",
+        "documentation": "Maximum backward seek distance of a candidate request.",
     },
     "back_seek_penalty": {
-        "values": Whole(1, _INT_MAX),
+        "values": Integer(1, _INT_MAX),
         "default": "2",
-        "documentation": "How many times dearer a way back counts than the same way forward.",
+        "documentation": "Cost of a backward seek relative to the same seek forward.",
     },
     "fifo_expire_sync": {
         "values": _MS_POSITIVE,
         "default": "125 (124 where a kernel tick is 4 ms and times are kept in ticks)",
-        "documentation": "How long a synchronous request of a process may wait behind its others.",
+        "documentation": "Deadline of a synchronous request within its process.",
     },
     "fifo_expire_async": {
         "values": _MS_POSITIVE,
         "default": "250",
-        "documentation": "The same for requests that nobody waits for.",
+        "documentation": "Deadline of an asynchronous request within its process.",
     },
 }
 BFQ = _definitions(
@@ -142,33 +142,33 @@ BFQ = _definitions(
     "Documentation/block/bfq-iosched.rst; block/bfq-iosched.c",
     {
         "slice_idle": {
-            "values": Whole(0, _BFQ_IDLE_MAX_US // 1000, "ms"),
+            "values": Integer(0, _BFQ_IDLE_MAX_US // 1000, "ms"),
             "default": "8",
             "documentation": (
-                "How long the disk is kept idle for the next request of the process whose turn it "
-                "is. Gains throughput of sequential readers on spinning disks, and is what bfq's "
-                "guarantees rest on; 0 suits flash and arrays. Another view of slice_idle_us."
+                "Idle time of the disk while it waits for the next request of the active process. "
+                "It raises the throughput of sequential readers on spinning disks, and bfq's "
+                "guarantees depend on it; 0 suits flash and arrays. Same value as slice_idle_us."
             ),
         },
         "slice_idle_us": {
-            "values": Whole(0, _BFQ_IDLE_MAX_US, "us"),
+            "values": Integer(0, _BFQ_IDLE_MAX_US, "us"),
             "default": "8000",
-            "documentation": "slice_idle in microseconds: the same number, seen more closely.",
+            "documentation": "slice_idle in microseconds, at a finer resolution.",
         },
         "low_latency": {
             "values": _ON_OFF,
             "default": "1",
             "documentation": (
-                "Whether interactive and soft real-time processes get a larger share for a while. "
-                "0 for throughput alone."
+                "Whether interactive and soft real-time processes temporarily get a larger share. "
+                "0 favours throughput."
             ),
         },
         **_BACK_SEEK,
         "max_budget": {
-            "values": Whole(0, _INT_MAX, "sectors"),
+            "values": Integer(0, _INT_MAX, "sectors"),
             "default": "0",
             "documentation": (
-                "How many sectors a process may be served in one turn. 0 lets bfq find it from the "
+                "Maximum sectors served per turn of a process. With 0 bfq derives it from the "
                 "peak rate of the disk and timeout_sync."
             ),
         },
@@ -176,14 +176,14 @@ BFQ = _definitions(
             "values": _ON_OFF,
             "default": "0",
             "documentation": (
-                "Whether bfq always waits for the process whose turn it is, and sends one request "
-                "at a time, to keep shares exact. Turning it on raises slice_idle to 8 ms."
+                "Whether bfq always waits for the active process, and sends one request at a "
+                "time, for exact shares. Turning it on raises slice_idle to 8 ms."
             ),
         },
         "timeout_sync": {
             "values": _MS_POSITIVE,
             "default": "125 (124 where a kernel tick is 4 ms)",
-            "documentation": "The longest turn of a process that issues synchronous requests.",
+            "documentation": "Maximum turn of a process with synchronous requests.",
         },
     },
 )
@@ -192,16 +192,16 @@ KYBER = _definitions(
     "Documentation/block/kyber-iosched.rst; block/kyber-iosched.c",
     {
         "read_lat_nsec": {
-            "values": Whole(0, _U64_MAX, "ns"),
+            "values": Integer(0, _U64_MAX, "ns"),
             "default": "2000000",
             "documentation": (
-                "The latency of reads that kyber aims at, by letting fewer others into the disk."
+                "Target latency of reads, reached by limiting the depth of other requests."
             ),
         },
         "write_lat_nsec": {
-            "values": Whole(0, _U64_MAX, "ns"),
+            "values": Integer(0, _U64_MAX, "ns"),
             "default": "10000000",
-            "documentation": "The same for synchronous writes.",
+            "documentation": "Target latency of synchronous writes.",
         },
     },
 )
@@ -213,40 +213,40 @@ CFQ = _definitions(
             "values": _COUNT_POSITIVE,
             "default": "8 (4 on older kernels)",
             "documentation": (
-                "How many requests of one process may be in the disk at once. More suits arrays "
-                "and disks that queue commands, at the cost of others' latency."
+                "Maximum number of requests of one process in the disk. A larger value suits "
+                "arrays and disks with command queues, at the cost of other processes' latency."
             ),
         },
         **_BACK_SEEK,
         "slice_sync": {
             "values": _MS_POSITIVE,
             "default": "100",
-            "documentation": "The turn of a process with synchronous requests, at middle priority.",
+            "documentation": "Turn of a process with synchronous requests, at middle priority.",
         },
         "slice_async": {
             "values": _MS_POSITIVE,
             "default": "40",
-            "documentation": "The turn of requests that nobody waits for, at middle priority.",
+            "documentation": "Turn of asynchronous requests, at middle priority.",
         },
         "slice_async_rq": {
             "values": _COUNT_POSITIVE,
             "default": "2",
-            "documentation": "How many requests that nobody waits for go to the disk in a turn.",
+            "documentation": "Number of asynchronous requests per turn.",
         },
         "slice_idle": {
             "values": _MS,
             "default": "8",
             "documentation": (
-                "How long the disk is kept idle for the next request of the process whose turn it "
-                "is; 0 suits flash and arrays of many disks."
+                "Idle time of the disk while it waits for the next request of the active process; "
+                "0 suits flash and arrays of many disks."
             ),
         },
         "group_idle": {
             "values": _MS,
             "default": "8",
             "documentation": (
-                "The same for a control group as a whole, which keeps groups apart where "
-                "slice_idle is 0 (Linux 2.6.36)."
+                "Idle time for a control group as a whole, which isolates groups if slice_idle is "
+                "0 (Linux 2.6.36)."
             ),
         },
         "group_isolation": {
@@ -261,16 +261,14 @@ CFQ = _definitions(
             "values": _ON_OFF,
             "default": "1",
             "documentation": (
-                "Whether turns are shortened so that every process gets one in time. 0 for "
-                "throughput alone."
+                "Whether turns are shortened so that every process gets one in time. 0 favours "
+                "throughput."
             ),
         },
         "target_latency": {
             "values": _MS_POSITIVE,
             "default": "300",
-            "documentation": (
-                "The time in which every process is to get a turn while low_latency is on."
-            ),
+            "documentation": ("Time in which every process gets a turn while low_latency is on."),
         },
     },
 )
@@ -281,28 +279,28 @@ ANTICIPATORY = _definitions(
         "read_expire": {
             "values": _MS,
             "default": "125",
-            "documentation": "How long a read may wait before it goes first.",
+            "documentation": "Deadline of a read.",
         },
         "write_expire": {
             "values": _MS,
             "default": "250",
-            "documentation": "How long a write may wait before it goes first.",
+            "documentation": "Deadline of a write.",
         },
         "read_batch_expire": {
             "values": _MS,
             "default": "500",
-            "documentation": "How long reads are served before it is the turn of waiting writes.",
+            "documentation": "Duration of a read batch before waiting writes are served.",
         },
         "write_batch_expire": {
             "values": _MS,
             "default": "125",
-            "documentation": "How long writes are served before it is the turn of waiting reads.",
+            "documentation": "Duration of a write batch before waiting reads are served.",
         },
         "antic_expire": {
             "values": _MS,
             "default": "about 6, a 150th of a second in whole kernel ticks",
             "documentation": (
-                "How long the disk is kept idle after a read, for the next one nearby of the same "
+                "Idle time of the disk after a read, in anticipation of a nearby read of the same "
                 "process."
             ),
         },

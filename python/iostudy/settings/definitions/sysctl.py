@@ -1,4 +1,4 @@
-"""Kernel parameters below ``/proc/sys``: those that matter to storage, and any other by its key."""
+"""Definitions of storage-related sysctls, and of any other sysctl by its key."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from iostudy.settings.definition import Reach, SettingDefinition
 from iostudy.settings.sysctl_bounds import BOUNDS
-from iostudy.settings.sysctl_keys import key_of, normalised, path_of
-from iostudy.settings.values import Line, Numbers, Size, Values, Whole
+from iostudy.settings.sysctl_keys import key_path, normalise_blanks, path_key
+from iostudy.settings.values import Integer, NumberList, Size, TextLine, Values
 
 PREFIX = "sysctl."
 _INT_MAX = (1 << 31) - 1
@@ -19,19 +19,19 @@ _TCP = "Documentation/networking/ip-sysctl.rst; net/ipv4/tcp.c"
 # The least and the most of each: beyond, others on the host fail before the study ends. The kernel
 # takes less: fs.file-max from 1, where it began with 8192 (NR_FILE); buffers below a page, with
 # which connections stall; no cache pressure, with which memory runs out (vm.rst).
-_WHOLE_HOST = "it holds for every process of the host"
+_WHOLE_HOST = "it applies to every process of the host"
 _BYTES = Size(4096, _INT_MAX)
-_CENTISECONDS = Whole(0, _INT_MAX, "1/100 s")
-_BUFFER_SIZES = Numbers(3, _BYTES)
+_CENTISECONDS = Integer(0, _INT_MAX, "1/100 s")
+_BUFFER_SIZES = NumberList(3, _BYTES)
 
 
 @dataclass(frozen=True)
-class KernelText(Line):
+class KernelText(TextLine):
     """A value as sysctl(8) takes it: one number, several, or a line of text."""
 
     def parse(self, text: str) -> str:
-        """As `Line` does, with one blank between numbers."""
-        return super().parse(normalised(text.strip()))
+        """As `TextLine` does, with one blank between numbers."""
+        return super().parse(normalise_blanks(text.strip()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class SysctlDefinition(SettingDefinition):
 def on_demand(name: str) -> SysctlDefinition:
     """The definition of any key, ``sysctl.kernel.pid_max``; KeyError for what can be none."""
     try:
-        key = key_of(path_of(name.removeprefix(PREFIX)))
+        key = path_key(key_path(name.removeprefix(PREFIX)))
     except ValueError as error:
         raise KeyError(name) from error
     if not name.startswith(PREFIX):
@@ -64,8 +64,8 @@ def on_demand(name: str) -> SysctlDefinition:
         key=key,
         default="as the kernel or the distribution sets it",
         documentation=(
-            "A kernel parameter that iostudy has no description of. It is written as it is first, "
-            "to see that the kernel would take it back; what else it changes is not known."
+            "A kernel parameter without a definition in iostudy. iostudy first writes its current "
+            "value, to verify that the kernel accepts it. Side effects are unknown."
         ),
         source="sysctl -a; Documentation/admin-guide/sysctl",
         values=BOUNDS.get(key) or KernelText("1 or 4096 87380 6291456"),
@@ -88,7 +88,7 @@ def _definition(
         name=PREFIX + key,
         key=key,
         values=values,
-        unit=getattr(values, "unit", "") or ("bytes" if isinstance(values, Numbers) else ""),
+        unit=getattr(values, "unit", "") or ("bytes" if isinstance(values, NumberList) else ""),
         default=default,
         documentation=documentation,
         source=source,
@@ -101,148 +101,149 @@ def _definition(
 DEFINITIONS = (
     _definition(
         "fs.file-max",
-        Whole(8192, _LONG_MAX, "files"),
+        Integer(8192, _LONG_MAX, "files"),
         "a tenth of the memory in KiB; without limit where systemd raises it",
-        "How many files the whole host may have open. The limits of each process (limit.nofile_*) "
-        "are apart from it. Only processes without privileges are held to it.",
+        "Maximum number of open files of the whole host. The limits of each process "
+        "(limit.nofile_*) are separate. It applies to unprivileged processes only.",
         f"{_FS} (file-max); fs/file_table.c",
-        caution="processes that may open no more files fail; so twice of what is open must fit",
+        caution="processes fail to open files beyond it, so twice the number in use must fit",
         in_use="fs.file-nr",
     ),
     _definition(
         "fs.epoll.max_user_watches",
-        Whole(1024, _LONG_MAX, "watches"),
+        Integer(1024, _LONG_MAX, "watches"),
         "as many as fit in 4 % of the memory",
-        "How many descriptors a user may watch with epoll, over all processes. Hadoop's servers "
-        "watch one for each connection.",
+        "Maximum number of descriptors that a user watches with epoll, over all processes. "
+        "Hadoop's servers watch one for each connection.",
         "epoll(7); Documentation/admin-guide/sysctl/fs.rst; fs/eventpoll.c",
         caution="a user with more watches already gets ENOSPC for each new one",
     ),
     _definition(
         "fs.epoll.max_user_instances",
-        Whole(128, _INT_MAX, "instances"),
+        Integer(128, _INT_MAX, "instances"),
         "128",
-        "How many epoll instances a user may have. Linux 2.6.28 had it for its life of one release "
-        "(and kernels patched like it).",
+        "Maximum number of epoll instances of a user. Only Linux 2.6.28 (and kernels with its "
+        "patches) had it.",
         "epoll(7)",
         caution="a user with more instances already gets EMFILE for each new one",
         replaced_by="fs.epoll.max_user_watches, which alone was kept after Linux 2.6.28",
     ),
     _definition(
         "fs.aio-max-nr",
-        Whole(1024, _LONG_MAX, "requests"),
+        Integer(1024, _LONG_MAX, "requests"),
         "65536",
-        "How many asynchronous requests all io_setup(2) contexts of the host together may hold.",
+        "Maximum number of asynchronous requests in all io_setup(2) contexts of the host.",
         f"{_FS} (aio-nr & aio-max-nr); fs/aio.c",
-        caution="io_setup(2) of others fails beyond it; so twice of what is taken must fit",
+        caution="io_setup(2) of other processes fails beyond it, so twice the number in use must "
+        "fit",
         in_use="fs.aio-nr",
     ),
     _definition(
         "vm.dirty_ratio",
-        Whole(1, 100, "% of available memory"),
+        Integer(1, 100, "% of available memory"),
         "20",
-        "How much memory may be dirty before a process that writes has to write out itself. 0 "
-        "while vm.dirty_bytes holds instead; to write one clears the other.",
+        "Dirty memory at which a writing process must write back itself. 0 while vm.dirty_bytes "
+        "is in force; each of the two clears the other.",
         f"{_VM} (dirty_ratio); mm/page-writeback.c",
     ),
     _definition(
         "vm.dirty_background_ratio",
-        Whole(0, 100, "% of available memory"),
+        Integer(0, 100, "% of available memory"),
         "10",
-        "How much memory may be dirty before the kernel begins to write out by itself. 0 while "
-        "vm.dirty_background_bytes holds instead; to write one clears the other.",
+        "Dirty memory at which the kernel starts background write-back. 0 while "
+        "vm.dirty_background_bytes is in force; each of the two clears the other.",
         f"{_VM} (dirty_background_ratio); mm/page-writeback.c",
     ),
     _definition(
         "vm.dirty_bytes",
         Size(2 * 4096),
-        "0: vm.dirty_ratio holds",
-        "vm.dirty_ratio as an amount, for hosts with so much memory that 1 % is too much. At least "
-        "two pages of the machine.",
+        "0: vm.dirty_ratio is in force",
+        "vm.dirty_ratio in bytes, for hosts where 1 % of memory is too much. At least two pages.",
         f"{_VM} (dirty_bytes); mm/page-writeback.c",
     ),
     _definition(
         "vm.dirty_background_bytes",
         Size(1),
-        "0: vm.dirty_background_ratio holds",
-        "vm.dirty_background_ratio as an amount.",
+        "0: vm.dirty_background_ratio is in force",
+        "vm.dirty_background_ratio in bytes.",
         f"{_VM} (dirty_background_bytes); mm/page-writeback.c",
     ),
     _definition(
         "vm.dirty_expire_centisecs",
         _CENTISECONDS,
         "3000",
-        "How old dirty data are when the kernel writes them out at its next round.",
+        "Age at which dirty data are written at the next write-back interval.",
         f"{_VM} (dirty_expire_centisecs)",
     ),
     _definition(
         "vm.dirty_writeback_centisecs",
         _CENTISECONDS,
         "500",
-        "How often the kernel looks for dirty data that are old enough. 0: never by itself.",
+        "Interval at which the kernel looks for expired dirty data. 0 disables periodic "
+        "write-back.",
         f"{_VM} (dirty_writeback_centisecs)",
-        caution=f"{_WHOLE_HOST}; with 0, what is not synced may never reach the disk",
+        caution=f"{_WHOLE_HOST}; with 0, data without a sync may never reach the disk",
     ),
     _definition(
         "vm.swappiness",
-        Whole(0, 200),
+        Integer(0, 200),
         "60",
-        "What it costs to swap, beside reading files again: 100 is alike, 0 swaps only to avoid "
-        "running out of memory. Up to 100 before Linux 5.8.",
+        "Relative cost of swapping compared with file I/O: at 100 both cost the same, 0 swaps "
+        "only to avoid running out of memory. Up to 100 before Linux 5.8.",
         f"{_VM} (swappiness)",
     ),
     _definition(
         "vm.vfs_cache_pressure",
-        Whole(1, 10_000, "%"),
+        Integer(1, 10_000, "%"),
         "100",
-        "How readily memory for directory entries and inodes is taken back, beside that for data. "
-        "Less keeps more names in memory.",
+        "Tendency to reclaim memory of directory entries and inodes, relative to page cache. A "
+        "lower value keeps more names in memory.",
         f"{_VM} (vfs_cache_pressure)",
     ),
     _definition(
         "vm.zone_reclaim_mode",
-        Whole(0, 7),
+        Integer(0, 7),
         "0 (1 on some large machines before Linux 3.16)",
-        "Whether a NUMA node frees its own memory before it takes another's: the sum of 1 (on), 2 "
-        "(by writing out) and 4 (by swapping). Page cache suffers; 0 suits storage.",
+        "Whether a NUMA node frees its own memory before it uses other nodes: the sum of 1 (on), "
+        "2 (by write-back) and 4 (by swapping). It reduces the page cache; 0 suits storage.",
         f"{_VM} (zone_reclaim_mode)",
     ),
     _definition(
         "net.core.netdev_max_backlog",
-        Whole(64, 1_000_000, "packets"),
+        Integer(64, 1_000_000, "packets"),
         "1000",
-        "How many packets may wait on a CPU when a network card is faster than the kernel.",
+        "Maximum number of queued packets per CPU when a network card is faster than the kernel.",
         f"{_NET} (netdev_max_backlog)",
     ),
     _definition(
         "net.core.rmem_max",
         _BYTES,
         "212992 (4194304 since Linux 6.17)",
-        "The largest receive buffer that a program may ask for (SO_RCVBUF). The kernel refuses "
-        "less than it needs for one packet.",
+        "Maximum receive buffer of a socket (SO_RCVBUF). The kernel refuses less than one packet "
+        "needs.",
         f"{_NET} (rmem_max); socket(7)",
     ),
     _definition(
         "net.core.wmem_max",
         _BYTES,
         "212992 (4194304 since Linux 6.17)",
-        "The largest send buffer that a program may ask for (SO_SNDBUF). The kernel refuses less "
-        "than it needs for one packet.",
+        "Maximum send buffer of a socket (SO_SNDBUF). The kernel refuses less than one packet "
+        "needs.",
         f"{_NET} (wmem_max); socket(7)",
     ),
     _definition(
         "net.ipv4.tcp_rmem",
         _BUFFER_SIZES,
         "4096 131072 6291456 (the last 33554432 since Linux 6.16), the last by the memory there is",
-        "Least, first and largest receive buffer of a TCP connection, which the kernel tunes by "
-        "itself between them. Three values, one level.",
+        "Minimum, default and maximum receive buffer of a TCP connection, between which the "
+        "kernel tunes it. Three values, one level.",
         f"{_TCP}; tcp(7)",
     ),
     _definition(
         "net.ipv4.tcp_wmem",
         _BUFFER_SIZES,
         "4096 16384 4194304, the last by the memory there is",
-        "Least, first and largest send buffer of a TCP connection. Three values, one level.",
+        "Minimum, default and maximum send buffer of a TCP connection. Three values, one level.",
         f"{_TCP}; tcp(7)",
     ),
 )

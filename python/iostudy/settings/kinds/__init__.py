@@ -1,4 +1,4 @@
-"""Everything that acts on the host, by kind: the settings, and what else a journal may name.
+"""Registry of everything that acts on the host: setting kinds and journaled changes.
 
 A new kind of setting is a file in `definitions` with a line in `iostudy.settings.catalog`, and a
 file here with a line in SETTINGS and one for what a journal may hold: in `_OWNERS` if it is made of
@@ -16,8 +16,8 @@ from iostudy.errors import RestoreError
 from iostudy.settings import catalog
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import Change, Record, Setting, SettingKind
-from iostudy.settings.clusters.existing import HdfsFolder
-from iostudy.settings.clusters.local import StartedCluster
+from iostudy.settings.clusters.hdfs_folder import HdfsFolder
+from iostudy.settings.clusters.started_cluster import StartedCluster
 from iostudy.settings.kinds import (
     bdi,
     cgroup,
@@ -73,20 +73,20 @@ _CHANGES: dict[str, Callable[[Record], Change]] = {
 
 
 def bind(name: str, place: str | Path) -> tuple[Setting, ...]:
-    """The setting wherever it holds for ``place``: a path, a device node or a device name.
+    """Bind the setting at ``place``: a path, a device node or a device name.
 
-    Several where several disks make up one level below ``place``; all want the same value. KeyError
-    for an unknown name, TargetError if there is no such place or nothing to set there.
+    Several results if several disks make up one level below ``place``; all get the same value.
+    KeyError for an unknown name, TargetError if there is no such place or setting.
     """
     definition = catalog.get(name)
     (kind,) = (kind for kind in SETTINGS if isinstance(definition, kind.definition))
     return kind.bind(definition, os.fspath(place))
 
 
-def changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
-    """What has to be changed so that every setting has its value; reads what is there now.
+def prepare_changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
+    """Prepare all changes that give the settings their values; reads the current values.
 
-    SettingError where a setting cannot be changed. Values must have passed ``definition.parse``.
+    SettingError if a setting cannot be changed. Values must have passed ``definition.parse``.
     """
     return tuple(
         change
@@ -97,8 +97,8 @@ def changes(wanted: Mapping[Setting, str]) -> tuple[Change, ...]:
     )
 
 
-def rebuild(kind: str, record: Record) -> Change:
-    """The change that a journal entry is about; RestoreError for one of another version."""
+def rebuild_change(kind: str, record: Record) -> Change:
+    """Rebuild the change of a journal entry; RestoreError for another version."""
     try:
         if kind in _OWNERS:
             return AttributeChange.from_record(_OWNERS[kind], record)

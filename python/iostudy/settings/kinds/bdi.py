@@ -1,4 +1,4 @@
-"""The read-ahead of a mount without a block device: its backing device info.
+"""Read-ahead of mounts without a block device: their backing device info (bdi).
 
 FUSE and NFS name it by the device number of the mount; a btrfs links to its own.
 
@@ -15,14 +15,14 @@ from iostudy.errors import TargetError
 from iostudy.host import mounts, stack
 from iostudy.host.files import ROOT
 from iostudy.host.mounts import Mount
-from iostudy.host.namespaces import process_with_mount
+from iostudy.host.namespaces import find_process_with_mount
 from iostudy.settings import attributes
 from iostudy.settings.attributes import AttributeSetting
 from iostudy.settings.change import SettingKind
 from iostudy.settings.definitions.bdi import BdiDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
-from iostudy.settings.mounting.values import devices_below
+from iostudy.settings.mounting.values import find_lower_devices
 
 _BDI = "sys/class/bdi"
 _ANONYMOUS = "0:"
@@ -42,35 +42,39 @@ class BackingDevice(HostFiles):
     disk: str
 
     @classmethod
-    def of(cls, mount: Mount) -> BackingDevice:
-        """Of what is mounted now; ``disk`` is what a btrfs lies on.
+    def from_mount(cls, mount: Mount) -> BackingDevice:
+        """Build from a current mount; ``disk`` is the device below a btrfs.
 
-        Others have none, and a server that is gone would not answer the question.
+        Others have none, and an unavailable server would block.
         """
-        disk = next(iter(devices_below(mount)), "") if mount.filesystem == "btrfs" else ""
+        disk = next(iter(find_lower_devices(mount)), "") if mount.filesystem == "btrfs" else ""
         point = str(mount.point)
         return cls(boot_id(), point, mount.device, mount.filesystem, mount.source, disk)
 
     @property
     def name(self) -> str:
-        """Where it was found to be mounted."""
+        """Mount point at the time of the change."""
         return self.point
 
-    def touches(self) -> tuple[str, ...]:
-        """The device below, if there is one: what the host has once is not concerned."""
+    def affected_resources(self) -> tuple[str, ...]:
+        """Return the device below, or the number of the mount."""
         return (self.disk or self.number,)
 
-    def loss(self) -> str | None:
-        """Whether it is mounted no more: numbers are given anew."""
+    def absence_reason(self) -> str | None:
+        """Return why it is unmounted; the kernel reuses its numbers."""
         mine = (self.number, self.filesystem, self.source)
         if any((m.device, m.filesystem, m.source) == mine for m in mounts.read_mounts()):
-            return super().loss()
+            return super().absence_reason()
         # The files of a bdi are those of every mount namespace.
-        return super().loss() if process_with_mount(*mine) else "it is not mounted any more"
+        return (
+            super().absence_reason()
+            if find_process_with_mount(*mine)
+            else "it is not mounted any more"
+        )
 
 
 def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
-    """The setting of the mount that holds the path ``place``; TargetError if it has none."""
+    """Bind the setting to the mount of ``place``; TargetError if it has none."""
     mount = _mount(place)
     name = _name(mount, place)
     attribute = f"{_BDI}/{name}/{definition.attribute}"
@@ -81,15 +85,15 @@ def bind(definition: BdiDefinition, place: str) -> tuple[AttributeSetting, ...]:
             where=place,
             remedy="use block.read_ahead_kb for a file system on a block device",
         )
-    return (AttributeSetting(definition, BackingDevice.of(mount), attribute),)
+    return (AttributeSetting(definition, BackingDevice.from_mount(mount), attribute),)
 
 
-KIND = SettingKind(BdiDefinition, bind, attributes.changes)
+KIND = SettingKind(BdiDefinition, bind, attributes.prepare_changes)
 
 
 def _mount(place: str) -> Mount:
     try:
-        return mounts.mount_holding(Path(place))
+        return mounts.find_mount(Path(place))
     except OSError as error:
         raise TargetError(
             "a path on a mount",
@@ -100,14 +104,14 @@ def _mount(place: str) -> Mount:
 
 
 def _name(mount: Mount, place: str) -> str | None:
-    """What the kernel calls the bdi of the mount; None where it is a block device's."""
+    """Return the name of its bdi; None if it belongs to a block device."""
     if mount.filesystem == "btrfs":
         return _of_btrfs(place)
     return mount.device if mount.device.startswith(_ANONYMOUS) else None
 
 
 def _of_btrfs(place: str) -> str | None:
-    member = stack.devices_of(place)[0].name
+    member = stack.find_devices(place)[0].name
     links = (ROOT / "sys/fs/btrfs").glob(f"*/devices/{member}")
     return next((link.parent.parent.joinpath("bdi").resolve().name for link in links), None)
 

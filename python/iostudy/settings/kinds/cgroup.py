@@ -1,7 +1,7 @@
-"""A control group for the trial, which this process is in for as long as the trial lasts.
+"""Control group of a trial, which contains this process during the trial.
 
-All settings of a trial are one group, since a process can only be in one. The group is made beside
-or below the process's own; where cgroup v2 does not hand the io controller down there, that is
+All settings of a trial are one group, since a process can only be in one. The group is created next
+to or below the process's own; where cgroup v2 does not hand the io controller down there, that is
 turned on for as long as groups of iostudy need it, which they show by their names.
 
 Source: Documentation/admin-guide/cgroup-v2.rst (IO, "No Internal Process Constraint"),
@@ -22,7 +22,7 @@ from typing import ClassVar
 
 from iostudy.errors import RestoreError, SettingError
 from iostudy.host import cgroups, stack
-from iostudy.host.cgroups import CONTROLLER, HANDED_DOWN, PROCESSES, Version
+from iostudy.host.cgroups import CONTROLLER, PROCESSES, SUBTREE_CONTROL, CgroupVersion
 from iostudy.host.files import read_attribute, write_attribute
 from iostudy.settings.change import ConflictPolicy, Record, SettingKind
 from iostudy.settings.definitions.cgroup import NO_LIMIT, CgroupSettingDefinition, Control
@@ -37,27 +37,27 @@ _V1_FILES = {
     Control.WIOPS: "blkio.throttle.write_iops_device",
 }
 _WEIGHT_FILES = {
-    Version.V1: ("blkio.bfq.weight", "blkio.weight"),
-    Version.V2: ("io.bfq.weight", "io.weight"),
+    CgroupVersion.V1: ("blkio.bfq.weight", "blkio.weight"),
+    CgroupVersion.V2: ("io.bfq.weight", "io.weight"),
 }
 # A process that was killed leaves its group when the last of its I/O has had its turn.
 _PATIENCE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Rule:
+class GroupLimit:
     """One value for a group; ``number`` is the device's major:minor, empty for a weight."""
 
     control: Control
     number: str
     value: str
 
-    def write(self, group: Path, version: Version) -> None:
+    def write(self, group: Path, version: CgroupVersion) -> None:
         """Hand it to the kernel; OSError if it is refused."""
         if self.control is Control.WEIGHT:
             for path in _weight_files(group, version):
                 write_attribute(path, self.value)
-        elif version is Version.V2:
+        elif version is CgroupVersion.V2:
             write_attribute(group / "io.max", f"{self.number} {self.control}={self.value}")
         else:
             amount = "0" if self.value == NO_LIMIT else self.value
@@ -90,18 +90,18 @@ class CgroupSetting:
             )
         return found
 
-    def offered(self) -> tuple[str, ...]:
+    def available_values(self) -> tuple[str, ...]:
         """Nothing: it is a number."""
         return ()
 
 
-def read_rule(group: Path, version: Version, control: Control, number: str) -> str | None:
+def read_rule(group: Path, version: CgroupVersion, control: Control, number: str) -> str | None:
     """The value that holds in a group, ``max`` for no limit; None where it has no weight."""
     if control is Control.WEIGHT:
         texts = [read_attribute(path) for path in _weight_files(group, version)]
         # "default 100", or "100" alone, before any lines for devices.
         return next((t.splitlines()[0].split()[-1] for t in texts if t), None)
-    name = "io.max" if version is Version.V2 else _V1_FILES[control]
+    name = "io.max" if version is CgroupVersion.V2 else _V1_FILES[control]
     return parse_limit(read_attribute(group / name) or "", control, number)
 
 
@@ -127,17 +127,17 @@ class TrialGroup:
     path: Path
     origin: Path
     top: Path
-    version: Version
+    version: CgroupVersion
     turned_on: bool
     boot: str
-    rules: tuple[Rule, ...]
+    rules: tuple[GroupLimit, ...]
 
     @classmethod
-    def prepare(cls, rules: Iterable[Rule]) -> TrialGroup:
+    def prepare(cls, rules: Iterable[GroupLimit]) -> TrialGroup:
         """A group of a name that nobody else has; TargetError where none can be made."""
         hierarchy = cgroups.io_hierarchy()
         parent = cgroups.group_for_children(hierarchy)
-        turned_on = hierarchy.version is Version.V2 and _to_be_turned_on(parent)
+        turned_on = hierarchy.version is CgroupVersion.V2 and _to_be_turned_on(parent)
         prefix = _TURNED_ON_PREFIX if turned_on else _PREFIX
         return cls(
             path=parent / f"{prefix}{os.getpid()}-{secrets.token_hex(4)}",
@@ -153,8 +153,10 @@ class TrialGroup:
     def from_record(cls, record: Record) -> TrialGroup:
         """What the journal has kept."""
         paths = {name: Path(record[name]) for name in ("path", "origin", "top")}
-        rules = tuple(Rule(**{**r, "control": Control(r["control"])}) for r in record["rules"])
-        version = Version(record["version"])
+        rules = tuple(
+            GroupLimit(**{**r, "control": Control(r["control"])}) for r in record["rules"]
+        )
+        version = CgroupVersion(record["version"])
         return cls(**{**record, **paths, "version": version, "rules": rules})
 
     def record(self) -> Record:
@@ -167,7 +169,7 @@ class TrialGroup:
         rules = ", ".join(f"{r.control} {r.number}".strip() + f" = {r.value}" for r in self.rules)
         return f"control group {self.path.name}: {rules}"
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """None: nobody else's I/O is concerned."""
         return ()
 
@@ -187,11 +189,11 @@ class TrialGroup:
         except OSError as error:
             raise self._refused(f"to move there: {error.strerror}") from error
 
-    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Move back what is in the group, remove it, and turn the controller off again."""
-        del foreign
+        del policy
         if self.boot != boot_id():
-            return (f"{self.describe()}: the host has been started anew, and it is gone",)
+            return (f"{self.describe()}: the host has been rebooted, and it is gone",)
         done = []
         if self.path.exists():
             self._remove()
@@ -202,11 +204,11 @@ class TrialGroup:
 
     def _make(self) -> None:
         parent = self.path.parent
-        if self.turned_on and CONTROLLER not in cgroups.words(parent / HANDED_DOWN):
-            write_attribute(parent / HANDED_DOWN, f"+{CONTROLLER}")
+        if self.turned_on and CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL):
+            write_attribute(parent / SUBTREE_CONTROL, f"+{CONTROLLER}")
         self.path.mkdir()
 
-    def _rule(self, rule: Rule) -> None:
+    def _rule(self, rule: GroupLimit) -> None:
         try:
             rule.write(self.path, self.version)
             found = read_rule(self.path, self.version, rule.control, rule.number)
@@ -215,9 +217,9 @@ class TrialGroup:
         if found is None:
             raise self._refused("this kernel weighs no groups now", rule)
         if found != rule.value:
-            raise self._refused(f"the kernel made it {found}", rule)
+            raise self._refused(f"the actual value is {found}", rule)
 
-    def _refused(self, found: str, rule: Rule | None = None) -> SettingError:
+    def _refused(self, found: str, rule: GroupLimit | None = None) -> SettingError:
         return SettingError(
             self.describe(),
             found=found,
@@ -240,7 +242,7 @@ class TrialGroup:
 
     def _move_back(self) -> None:
         back = self.origin if self.origin.exists() else self.top
-        for process in cgroups.words(self.path / PROCESSES):
+        for process in cgroups.read_words(self.path / PROCESSES):
             try:
                 write_attribute(back / PROCESSES, process)
             except ProcessLookupError:
@@ -249,10 +251,10 @@ class TrialGroup:
     def _turn_off(self) -> bool:
         """Whether it was on, and is off now; it stays while another group needs it."""
         parent = self.path.parent
-        if CONTROLLER not in cgroups.words(parent / HANDED_DOWN) or _needed(parent):
+        if CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent):
             return False
         try:
-            write_attribute(parent / HANDED_DOWN, f"-{CONTROLLER}")
+            write_attribute(parent / SUBTREE_CONTROL, f"-{CONTROLLER}")
         except OSError as error:
             if error.errno != errno.EBUSY:
                 raise self._not_removed(error) from error
@@ -282,21 +284,21 @@ def bind(definition: CgroupSettingDefinition, place: str) -> tuple[CgroupSetting
 
 def changes(wanted: Mapping[CgroupSetting, str]) -> tuple[TrialGroup, ...]:
     """One group for all."""
-    rules = [Rule(s.definition.control, s.number, value) for s, value in wanted.items()]
+    rules = [GroupLimit(s.definition.control, s.number, value) for s, value in wanted.items()]
     return (TrialGroup.prepare(rules),) if rules else ()
 
 
 KIND = SettingKind(CgroupSettingDefinition, bind, changes)
 
 
-def _weight_files(group: Path, version: Version) -> tuple[Path, ...]:
+def _weight_files(group: Path, version: CgroupVersion) -> tuple[Path, ...]:
     """Those that this kernel has now; the root has none."""
     return tuple(p for p in (group / name for name in _WEIGHT_FILES[version]) if p.exists())
 
 
 def _to_be_turned_on(parent: Path) -> bool:
     """Whether the controller is off, or on for iostudy's sake: then the last group turns it off."""
-    return CONTROLLER not in cgroups.words(parent / HANDED_DOWN) or _needed(parent)
+    return CONTROLLER not in cgroups.read_words(parent / SUBTREE_CONTROL) or _needed(parent)
 
 
 def _needed(parent: Path) -> bool:

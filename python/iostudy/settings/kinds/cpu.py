@@ -1,4 +1,4 @@
-"""The governor of every cpufreq policy, which is one CPU or several that share a clock.
+"""Governor of every cpufreq policy: one CPU, or several that share a clock.
 
 A governor's tunables start from their defaults when it is chosen again.
 
@@ -45,7 +45,7 @@ class CpuPolicies(HostFiles):
             for policy in _policies()
         }
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
+    def available_values(self, attribute: str) -> tuple[str, ...]:
         """What the policy offers."""
         text = self.read(str(Path(attribute).with_name("scaling_available_governors")))
         return tuple(text.split()) if text else ()
@@ -79,7 +79,7 @@ def bind(definition: CpuDefinition, place: str) -> tuple[PolicySetting, ...]:
     return found
 
 
-KIND = SettingKind(CpuDefinition, bind, attributes.changes)
+KIND = SettingKind(CpuDefinition, bind, attributes.prepare_changes)
 
 
 def _policies() -> tuple[str, ...]:

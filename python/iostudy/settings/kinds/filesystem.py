@@ -1,4 +1,4 @@
-"""What the file systems of this host were made with: read here, varied by a study on its own disk.
+"""Read-only properties of existing file systems, which studies vary on scratch disks.
 
 A change takes a new file system, which destroys what is on the disk: there is none to be made here,
 see `iostudy.settings.scratch.new_filesystem`.
@@ -16,8 +16,8 @@ from iostudy.host.mounts import Mount
 from iostudy.settings import commands
 from iostudy.settings.change import Change, SettingKind
 from iostudy.settings.definitions.filesystem import FILESYSTEM_TYPE, FilesystemSettingDefinition
-from iostudy.settings.scratch import mounted
-from iostudy.settings.scratch.filesystem import FILESYSTEMS, maker
+from iostudy.settings.scratch import filesystem_properties
+from iostudy.settings.scratch.filesystem import FILESYSTEMS, mkfs_program
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,22 @@ class FilesystemSetting:
         return f"{self.definition.name}@{self.mount.point}"
 
     def read(self) -> str:
-        """The value; SettingError where this file system has none, or cannot be asked."""
+        """Read the value; SettingError if this file system has none, or is unreadable."""
         condition = self.definition.condition
         if condition is not None and not condition.holds(self.mount.filesystem):
             raise self._unreadable(f"it is there only while {condition}", "leave it out here")
         try:
-            return mounted.read(self.definition.name, self.mount)
+            return filesystem_properties.read_property(self.definition.name, self.mount)
         except (OSError, ValueError) as error:
             found = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise self._unreadable(found, "run as root, and see dmesg") from error
 
-    def offered(self) -> tuple[str, ...]:
+    def available_values(self) -> tuple[str, ...]:
         """Of types those whose tools are installed; all values of what has names otherwise."""
         choices = self.definition.choices
         if self.definition is not FILESYSTEM_TYPE:
             return choices
-        return tuple(name for name in FILESYSTEMS if commands.installed(maker(name)))
+        return tuple(name for name in FILESYSTEMS if commands.is_installed(mkfs_program(name)))
 
     def _unreadable(self, found: str, remedy: str) -> SettingError:
         return SettingError(
@@ -83,8 +83,8 @@ KIND = SettingKind(FilesystemSettingDefinition, bind, changes)
 def _mount(place: str) -> Mount:
     path = Path(place)
     if path.exists() and not path.is_block_device():
-        return mounts.mount_holding(path)
-    device = stack.devices_of(place)[0]
+        return mounts.find_mount(path)
+    device = stack.find_devices(place)[0]
     for mount in mounts.read_mounts():
         # btrfs has a number of its own; it is known by its source.
         if mount.device == device.number or Path(mount.source).resolve() == device.path:

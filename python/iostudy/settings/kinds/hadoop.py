@@ -1,4 +1,4 @@
-"""Settings of a Hadoop cluster: varied by a study, which hands them to its cluster and its jobs.
+"""Settings of a Hadoop cluster, which a study passes to its cluster and jobs.
 
 There is none on the host to read or to change, see `iostudy.hadoop.protocol`.
 """

@@ -1,4 +1,4 @@
-"""What kinds have in common whose attributes are files of the host, kept until it starts anew."""
+"""Common base of kinds whose attributes are files of the host until the next boot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from iostudy.host.files import ROOT, read_attribute, write_attribute
-from iostudy.settings.attributes import READ_ONLY, SideEffects
+from iostudy.settings.attributes import READ_ONLY_REMEDY, SideEffects
 from iostudy.settings.change import WHOLE_HOST, Record
 from iostudy.settings.identity import boot_id
 
@@ -42,11 +42,11 @@ class HostFiles:
         """Nothing, unless a kind says otherwise."""
         return {}
 
-    def loss(self) -> str | None:
+    def absence_reason(self) -> str | None:
         """Whether the kernel has started with its own values since."""
-        return None if self.boot == boot_id() else "the host has been started anew"
+        return None if self.boot == boot_id() else "the host has been rebooted"
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """What the host has once."""
         return (WHOLE_HOST,)
 
@@ -55,7 +55,7 @@ class HostFiles:
         paths = (p for p in sorted(ROOT.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR)
         return tuple(str(path.relative_to(ROOT)) for path in paths)
 
-    def in_order(self, attributes: Iterable[str]) -> list[str]:
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
         """What others hang on first."""
         return sorted(attributes, key=lambda name: (name not in self.side_effects, name))
 
@@ -67,11 +67,11 @@ class HostFiles:
         """One write."""
         write_attribute(self.path(attribute), value)
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
+    def available_values(self, attribute: str) -> tuple[str, ...]:
         """Nothing, where the kernel lists no names."""
         return ()
 
-    def where(self, attribute: str) -> str:
+    def location(self, attribute: str) -> str:
         """The file."""
         return str(self.path(attribute))
 
@@ -80,7 +80,7 @@ class HostFiles:
         if isinstance(error, PermissionError):
             return "run as root"
         if error.errno == errno.EROFS:
-            return READ_ONLY
+            return READ_ONLY_REMEDY
         return "choose a value that this kernel takes"
 
     @staticmethod

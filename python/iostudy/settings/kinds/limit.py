@@ -1,4 +1,4 @@
-"""The resource limits of this process, which does the native workloads' I/O itself.
+"""Resource limits of this process, which performs the native workloads' I/O.
 
 Soft and hard limit of a resource are one attribute, for they are set by one call and the soft one
 may not exceed the other. What this process starts later inherits them.
@@ -70,11 +70,11 @@ class Limits:
         """``process 4711``."""
         return f"process {self.process.pid}"
 
-    def loss(self) -> str | None:
+    def absence_reason(self) -> str | None:
         """Whether the process has ended."""
-        return self.process.loss()
+        return self.process.absence_reason()
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """None: limits are the process's own."""
         return ()
 
@@ -82,7 +82,7 @@ class Limits:
         """Resources of the glob."""
         return tuple(name for name in _NUMBERS if fnmatchcase(name, pattern))
 
-    def in_order(self, attributes: Iterable[str]) -> list[str]:
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
         """Any order does."""
         return sorted(attributes)
 
@@ -99,12 +99,12 @@ class Limits:
         soft, hard = map(_number, value.split())
         resource.prlimit(self.process.pid, _NUMBERS[attribute], (soft, hard))
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
+    def available_values(self, attribute: str) -> tuple[str, ...]:
         """Nothing: they are numbers."""
         del attribute
         return ()
 
-    def where(self, attribute: str) -> str:
+    def location(self, attribute: str) -> str:
         """The file that shows all of them."""
         del attribute
         return f"/proc/{self.process.pid}/limits"
@@ -141,7 +141,7 @@ class LimitSetting:
             )
         return text.split()[list(Bound).index(self.definition.bound)]
 
-    def offered(self) -> tuple[str, ...]:
+    def available_values(self) -> tuple[str, ...]:
         """Nothing: it is a number."""
         return ()
 
@@ -149,7 +149,7 @@ class LimitSetting:
 def bind(definition: LimitSettingDefinition, place: str) -> tuple[LimitSetting, ...]:
     """The limit of this process, whatever the place."""
     del place
-    return (LimitSetting(definition, Limits(ProcessIdentity.own())),)
+    return (LimitSetting(definition, Limits(ProcessIdentity.current())),)
 
 
 def changes(wanted: Mapping[LimitSetting, str]) -> tuple[AttributeChange, ...]:
@@ -174,7 +174,7 @@ def _change(owner: Limits, bounds: Mapping[str, Mapping[Bound, str]]) -> Attribu
 
 
 def _checked(owner: Limits, name: str, wanted: Mapping[Bound, str]) -> str:
-    """Both limits. A soft one that is not asked for follows the hard one down, as at a login."""
+    """Return both limits. An unset soft limit follows the hard one down, as at a login."""
     old_soft, old_hard = (owner.read(name) or "").split()
     hard = wanted.get(Bound.HARD, old_hard)
     soft = wanted.get(Bound.SOFT, min(old_soft, hard, key=_amount))
@@ -189,7 +189,7 @@ def _check_order(owner: Limits, name: str, soft: str, hard: str) -> None:
         raise SettingError(
             f"limit.{name}_soft = {soft}",
             found=f"a hard limit of {hard}, above which no soft one can be",
-            where=owner.where(name),
+            where=owner.location(name),
             remedy="choose a soft limit that is no higher, vary both together, or start iostudy "
             "with a higher hard limit",
         )
@@ -204,7 +204,7 @@ def _check_room(owner: Limits, name: str, soft: str) -> None:
         raise SettingError(
             f"limit.{name}_soft = {soft}",
             found=f"iostudy, whose process does the workload's I/O, needs {least} itself",
-            where=owner.where(name),
+            where=owner.location(name),
             remedy=f"choose {least} or more",
         )
 
@@ -216,7 +216,7 @@ def _check_privilege(owner: Limits, name: str, before: str, after: str) -> None:
         f"limit.{name}_hard = {after}",
         found=f"it is {before}, and this process may not raise a hard limit, which it takes "
         "either now or to put it back (CAP_SYS_RESOURCE)",
-        where=owner.where(name),
+        where=owner.location(name),
         remedy="run as root with CAP_SYS_RESOURCE (containers often lack it), or leave it out",
     )
 

@@ -1,4 +1,4 @@
-"""Transparent huge pages. RHEL 6 has them under a name of its own.
+"""Transparent huge pages, including the RHEL 6 paths.
 
 With them on, the kernel wants more memory free to put pages together, and less with them off.
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iostudy.errors import TargetError
-from iostudy.host.files import ROOT, parse_chosen
+from iostudy.host.files import ROOT, parse_choice
 from iostudy.settings import attributes
 from iostudy.settings.attributes import AttributeSetting, SideEffects
 from iostudy.settings.change import SettingKind
@@ -38,12 +38,12 @@ class HugePages(HostFiles):
     def read(self, attribute: str) -> str | None:
         """The choice in brackets."""
         text = super().read(attribute)
-        return text if text is None or attribute == _MIN_FREE else parse_chosen(text).current
+        return text if text is None or attribute == _MIN_FREE else parse_choice(text).current
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
+    def available_values(self, attribute: str) -> tuple[str, ...]:
         """All choices."""
         text = super().read(attribute)
-        return parse_chosen(text).offered if text else ()
+        return parse_choice(text).available if text else ()
 
 
 def bind(definition: HugePageDefinition, place: str) -> tuple[AttributeSetting, ...]:
@@ -60,4 +60,4 @@ def bind(definition: HugePageDefinition, place: str) -> tuple[AttributeSetting, 
     return (AttributeSetting(definition, HugePages(boot_id()), found),)
 
 
-KIND = SettingKind(HugePageDefinition, bind, attributes.changes)
+KIND = SettingKind(HugePageDefinition, bind, attributes.prepare_changes)

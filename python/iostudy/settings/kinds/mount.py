@@ -1,4 +1,4 @@
-"""The options of mounts and of what is mounted.
+"""Options of mounts and of mounted file systems.
 
 Some options belong to a mount (atime), all others to its file system, and so to every mount of it
 also in other namespaces: these are two owners. A device whose file system is mounted at several
@@ -54,9 +54,9 @@ class OptionsSetting:
                 where=self.flags.name,
                 remedy="mount it again",
             )
-        return mount_options.text_of(values)
+        return mount_options.format_options(values)
 
-    def offered(self) -> tuple[str, ...]:
+    def available_values(self) -> tuple[str, ...]:
         """Nothing: its values are no names."""
         return ()
 
@@ -83,15 +83,15 @@ def changes(wanted: Mapping[MountSetting, str]) -> tuple[AttributeChange, ...]:
     SettingError where two settings want an option to be different things, or where a file system
     does not know an option or shows no way back from it: nothing has been changed by then.
     """
-    by_owner, asked = _Wanted(), _Wanted()
+    by_owner, requested = _Wanted(), _Wanted()
     for setting, value in wanted.items():
         for owner, key, part in _parts(setting, value):
             _add(by_owner.setdefault(owner, {}), owner, key, part)
-            asked.setdefault(owner, {})[setting.definition.name] = value
+            requested.setdefault(owner, {})[setting.definition.name] = value
     for owner, after in by_owner.items():
         for key, value in after.items():
             owner.check(key, value)
-    return tuple(AttributeChange.prepare(o, after, asked[o]) for o, after in by_owner.items())
+    return tuple(AttributeChange.prepare(o, after, requested[o]) for o, after in by_owner.items())
 
 
 KIND = SettingKind(MountDefinition, bind, changes)
@@ -101,10 +101,12 @@ def _bound(definition: MountDefinition, mount: Mount) -> MountSetting:
     match definition:
         case MountSettingDefinition(attribute=key):
             of_mount = key in mount_options.PER_MOUNT
-            owner = MountFlags.of(mount) if of_mount else FileSystemOptions.of(mount)
+            owner = (
+                MountFlags.from_mount(mount) if of_mount else FileSystemOptions.from_mount(mount)
+            )
             return AttributeSetting(definition, owner, key)
         case MountOptionsDefinition():
-            flags, filesystem = MountFlags.of(mount), FileSystemOptions.of(mount)
+            flags, filesystem = MountFlags.from_mount(mount), FileSystemOptions.from_mount(mount)
             return OptionsSetting(definition, flags, filesystem)
         case _:
             raise AssertionError(definition)
@@ -124,7 +126,7 @@ def _parts(setting: MountSetting, value: str) -> list[tuple[Owner, str, str]]:
 
 def _add(after: dict[str, str], owner: Owner, key: str, value: str) -> None:
     if after.setdefault(key, value) != value:
-        both = (mount_options.spelled(key, each) for each in (after[key], value))
+        both = (mount_options.format_option(key, each) for each in (after[key], value))
         raise SettingError(
             f"one value of {key} of {owner.name}",
             found=f"{' and '.join(both)} are wanted at once",
@@ -135,15 +137,15 @@ def _add(after: dict[str, str], owner: Owner, key: str, value: str) -> None:
 
 def _mounts(place: str) -> tuple[Mount, ...]:
     path = Path(place)
-    named = None if path.is_absolute() else volumes.device_named(place)
+    named = None if path.is_absolute() else volumes.find_device_by_name(place)
     if named is None and path.exists() and not path.is_block_device():
-        return (mounts.mount_holding(path),)
+        return (mounts.find_mount(path),)
     return _mounts_of_devices(place)
 
 
 def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
     """Every mount of a device that can be reached; of a btrfs by any of its devices."""
-    given = stack.devices_of(place)
+    given = stack.find_devices(place)
     members = {member.name: member for each in given for member in stack.btrfs_members(each)}
     found = (m for m in mounts.read_mounts() if _lies_on(m, members))
     reachable = tuple(filter(mount_calls.is_reachable, found))
@@ -160,10 +162,10 @@ def _mounts_of_devices(place: str) -> tuple[Mount, ...]:
 def _lies_on(mount: Mount, members: Mapping[str, BlockDevice]) -> bool:
     """A btrfs has a number of its own, but names one of its devices.
 
-    Nothing is asked of the mount itself: a server that is gone would not answer.
+    It never accesses the mount itself: an unavailable server would block.
     """
     if mount.device in {device.number for device in members.values()}:
         return True
     source = Path(mount.source)
     is_device = source.is_absolute() and source.is_block_device()
-    return is_device and not members.keys().isdisjoint(d.name for d in stack.devices_of(source))
+    return is_device and not members.keys().isdisjoint(d.name for d in stack.find_devices(source))

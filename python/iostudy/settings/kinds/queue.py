@@ -1,4 +1,4 @@
-"""The attributes of a block device's queue.
+"""Attributes of block devices' queues.
 
 Switching the scheduler makes the kernel reset other attributes: nr_requests, the write-back
 throttling latency and every tunable of the scheduler itself start from defaults, also on the way
@@ -24,7 +24,12 @@ from iostudy.host import stack
 from iostudy.host.devices import BlockDevice, parse_scheduler
 from iostudy.host.files import ROOT, read_attribute, write_attribute
 from iostudy.settings import attributes
-from iostudy.settings.attributes import READ_ONLY, AttributeChange, AttributeSetting, SideEffects
+from iostudy.settings.attributes import (
+    READ_ONLY_REMEDY,
+    AttributeChange,
+    AttributeSetting,
+    SideEffects,
+)
 from iostudy.settings.change import Record, SettingKind
 from iostudy.settings.definitions.queue import Layer, QueueSettingDefinition
 from iostudy.settings.identity import DeviceIdentity
@@ -77,11 +82,11 @@ class Queue:
         """The kernel's name of the device."""
         return self.device.name
 
-    def loss(self) -> str | None:
+    def absence_reason(self) -> str | None:
         """Whether the device has gone."""
-        return self.device.loss()
+        return self.device.absence_reason()
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """The one."""
         return (self.device.name,)
 
@@ -91,7 +96,7 @@ class Queue:
         paths = [p for p in sorted(folder.glob(pattern)) if p.stat().st_mode & stat.S_IWUSR]
         return tuple(str(path.relative_to(folder)) for path in paths)
 
-    def in_order(self, attributes: Iterable[str]) -> list[str]:
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
         """What resets others first; milliseconds before the microseconds that are finer."""
         rank = {name: number for number, name in enumerate(_FIRST)}
         rank[_READ_AHEAD] = len(rank) + 1
@@ -108,12 +113,12 @@ class Queue:
         """One write."""
         write_attribute(self._folder / attribute, value)
 
-    def offered(self, attribute: str) -> tuple[str, ...]:
+    def available_values(self, attribute: str) -> tuple[str, ...]:
         """The schedulers that this queue offers; nothing for others."""
         text = read_attribute(self._folder / SCHEDULER) if attribute == SCHEDULER else None
-        return parse_scheduler(text).offered if text else ()
+        return parse_scheduler(text).available if text else ()
 
-    def where(self, attribute: str) -> str:
+    def location(self, attribute: str) -> str:
         """The file."""
         return str(self._folder / attribute)
 
@@ -122,7 +127,7 @@ class Queue:
         if isinstance(error, PermissionError):
             return "run as root"
         if error.errno == errno.EROFS:
-            return READ_ONLY
+            return READ_ONLY_REMEDY
         if attribute == SCHEDULER:
             module = _MODULES.get(value, value)
             return f"load it with `modprobe {module}` if this kernel has it, or choose one offered"
@@ -152,7 +157,7 @@ class QueueSetting(AttributeSetting):
             raise SettingError(
                 f"{self.label}, which is there only while {condition}",
                 found=f"the scheduler is {scheduler}",
-                where=self.owner.where(self.attribute),
+                where=self.owner.location(self.attribute),
                 remedy=f"set {condition.name} with it, or leave it out; in a study, "
                 f"add `{condition.name}: [{', '.join(condition.values)}]` to the factors",
             )
@@ -161,7 +166,7 @@ class QueueSetting(AttributeSetting):
 def bind(definition: QueueSettingDefinition, place: str) -> tuple[QueueSetting, ...]:
     """The setting on every device that it concerns below ``place``; TargetError if none."""
     return tuple(
-        QueueSetting(definition, Queue(DeviceIdentity.of(device)), definition.attribute)
+        QueueSetting(definition, Queue(DeviceIdentity.from_device(device)), definition.attribute)
         for device in _devices(definition.layer, place)
     )
 
@@ -171,7 +176,7 @@ def changes(wanted: Mapping[QueueSetting, str]) -> tuple[AttributeChange, ...]:
     schedulers = {s.owner: value for s, value in wanted.items() if s.attribute == SCHEDULER}
     for setting in wanted:
         setting.require(schedulers.get(setting.owner) or setting.owner.read(SCHEDULER))
-    return attributes.changes(wanted)
+    return attributes.prepare_changes(wanted)
 
 
 KIND = SettingKind(QueueSettingDefinition, bind, changes)
@@ -194,4 +199,4 @@ def _request_queues(place: str) -> tuple[BlockDevice, ...]:
         return stack.scheduling_devices(place)
     except TargetError:
         whole = stack.whole_stack(place)
-        return tuple(d for d in whole if not d.partition_of and not stack.below(d))
+        return tuple(d for d in whole if not d.partition_of and not stack.lower_devices(d))

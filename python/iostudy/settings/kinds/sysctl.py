@@ -1,4 +1,4 @@
-"""Kernel parameters below ``/proc/sys``, as one owner: the host during one boot.
+"""Kernel parameters below ``/proc/sys``, owned by the host during one boot.
 
 vm.dirty_ratio and vm.dirty_bytes are one number in two forms, and so are two other pairs: to write
 one makes the other 0. What is wanted of one is therefore wanted of both, and both come back. The
@@ -25,7 +25,13 @@ from iostudy.settings.change import ConflictPolicy, SettingKind
 from iostudy.settings.definitions.sysctl import SysctlDefinition
 from iostudy.settings.identity import boot_id
 from iostudy.settings.kinds.host_files import HostFiles
-from iostudy.settings.sysctl_keys import COUNTERPARTS, RATIO_OF, irreversible, normalised, path_of
+from iostudy.settings.sysctl_keys import (
+    COUNTERPARTS,
+    RATIO_OF,
+    irreversibility_reason,
+    key_path,
+    normalise_blanks,
+)
 
 _BYTES = "vm.dirty_bytes"
 _ROOM = 2
@@ -42,7 +48,7 @@ class Sysctls(HostFiles):
         """The key itself if it can be both read and written."""
         return (pattern,) if self._mode(pattern) == stat.S_IRUSR | stat.S_IWUSR else ()
 
-    def in_order(self, attributes: Iterable[str]) -> list[str]:
+    def write_order(self, attributes: Iterable[str]) -> list[str]:
         """Amounts before percentages, so that never both are 0 on the way to an amount."""
         return sorted(attributes, key=lambda key: (key not in RATIO_OF, key))
 
@@ -54,10 +60,10 @@ class Sysctls(HostFiles):
             raise SettingError(
                 f"to read {attribute}",
                 found=error.strerror or str(error),
-                where=self.where(attribute),
+                where=self.location(attribute),
                 remedy="run as root, unless it can only be written: `ls -l` tells",
             ) from error
-        return None if text is None else normalised(text)
+        return None if text is None else normalise_blanks(text)
 
     def write(self, attribute: str, value: str) -> None:
         """One write, as sysctl(8) does it; an amount of 0 by way of the percentage.
@@ -75,7 +81,7 @@ class Sysctls(HostFiles):
     @staticmethod
     def path(attribute: str) -> Path:
         """Below ``/proc/sys``."""
-        return ROOT / "proc/sys" / path_of(attribute)
+        return ROOT / "proc/sys" / key_path(attribute)
 
     def _mode(self, attribute: str) -> int:
         """The owner's rights to the file; none where it is missing or a folder."""
@@ -110,7 +116,7 @@ class ProvenChange(AttributeChange):
             raise SettingError(
                 f"a way back for {attribute} of {self.owner.name} before it is changed",
                 found=f"written as it is, {value!r}: {error.found}",
-                where=self.owner.where(attribute),
+                where=self.owner.location(attribute),
                 remedy="leave it out: the kernel would not take the old value back",
             ) from error
 
@@ -162,7 +168,7 @@ def _cleared(owner: Attributes, wanted: Iterable[str]) -> dict[str, str]:
 
 def _refuse_without_return(setting: SysctlSetting) -> None:
     key = setting.attribute
-    why = irreversible(key)
+    why = irreversibility_reason(key)
     if why is None and not setting.owner.matching(key):
         why = "it cannot be both read and written"
     if why is None and key == _BYTES and _both_zero(setting.owner):
@@ -171,7 +177,7 @@ def _refuse_without_return(setting: SysctlSetting) -> None:
         raise SettingError(
             f"to change {setting.label} for a while",
             found=f"{why}, so it could not be put back",
-            where=setting.owner.where(key),
+            where=setting.owner.location(key),
             remedy="leave it out, and set it yourself if it is to stay",
         )
 
@@ -186,7 +192,7 @@ def _refuse_two_forms(setting: SysctlSetting, wanted: Mapping[str, str]) -> None
         raise SettingError(
             f"{setting.attribute} and {other} at once",
             found="they are one number in two forms: to write one clears the other",
-            where=setting.owner.where(setting.attribute),
+            where=setting.owner.location(setting.attribute),
             remedy="set one of them",
         )
 
@@ -202,6 +208,6 @@ def _refuse_below_use(setting: SysctlSetting, value: str) -> None:
         raise SettingError(
             f"{setting.label} = {value}",
             found=f"{taken} are in use now ({counter}); other processes would fail",
-            where=setting.owner.where(setting.attribute),
+            where=setting.owner.location(setting.attribute),
             remedy=f"choose {_ROOM * taken} or more",
         )

@@ -1,1 +1,1 @@
-"""Mount options: as texts, as system calls, and as what the kernel shows of them."""
+"""Mount options: parsing, system calls and current values."""

@@ -1,4 +1,4 @@
-"""The system calls that change a mount or its file system in place.
+"""System calls that change a mount or its file system in place.
 
 No mount(8): it would merge what fstab says, and take a path or an option apart in its own way. The
 kernel is given an open mount, whatever its path looks like.
@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from iostudy.host.mounts import Mount, parse_mount_id
-from iostudy.settings.mounting.options import ON, taken_apart
+from iostudy.settings.mounting.options import ON, split_option
 
 _MS_REMOUNT = 32
 _MS_BIND = 4096
@@ -60,32 +60,32 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def is_reachable(mount: Mount) -> bool:
-    """Whether its mount point leads to it, and not to another mount over it."""
+    """Return whether its mount point leads to it, and not to a mount on top of it."""
     try:
-        with _opened(mount):
+        with _open_mount(mount):
             return True
     except OSError:
         return False
 
 
 def set_flags(mount: Mount, options: AbstractSet[str]) -> None:
-    """Give a mount these options of its own and no other; OSError if the kernel refuses."""
-    with _opened(mount) as descriptor:
+    """Give a mount exactly these flags; OSError if the kernel refuses."""
+    with _open_mount(mount) as descriptor:
         _mount(descriptor, _MS_BIND, options, "")
 
 
 def reconfigure(mount: Mount, option: str) -> None:
-    """Change one option of the mounted file system, and nothing else of it or of the mount.
+    """Change one option of the mounted file system, and nothing else.
 
-    OSError with what the file system says of it, or else what the kernel has logged meanwhile.
+    OSError with the message of the file system, or with new kernel log messages.
     """
-    with _opened(mount) as descriptor, _explained_by_kernel_log():
-        if not _by_context(descriptor, mount, option):
-            _by_mount(descriptor, mount, option)
+    with _open_mount(mount) as descriptor, _explained_by_kernel_log():
+        if not _reconfigure_by_context(descriptor, mount, option):
+            _reconfigure_by_mount(descriptor, mount, option)
 
 
 def unmount(directory: int, name: str) -> None:
-    """Unmount what is on the folder of that name, which is no link, in a directory.
+    """Unmount the folder of that name, which is not a link, in a directory.
 
     OSError if the kernel refuses. Source: umount2(2).
     """
@@ -94,17 +94,17 @@ def unmount(directory: int, name: str) -> None:
 
 
 def check(mount: Mount, option: str) -> None:
-    """OSError if the file system does not know the option or its value; changes nothing.
+    """OSError if the file system rejects the option or its value; changes nothing.
 
-    Old kernels know no such question: they are asked by the change itself.
+    Old kernels have no such check: the change itself fails there.
     """
-    with _opened(mount) as descriptor, _context(descriptor) as context:
+    with _open_mount(mount) as descriptor, _open_context(descriptor) as context:
         if context is not None:
             _configure(context, option)
 
 
 @contextmanager
-def _opened(mount: Mount) -> Iterator[int]:
+def _open_mount(mount: Mount) -> Iterator[int]:
     descriptor = os.open(mount.point, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         info = Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii")
@@ -115,28 +115,28 @@ def _opened(mount: Mount) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _by_context(descriptor: int, mount: Mount, option: str) -> bool:
-    """Whether this kernel could be asked this way."""
-    with _context(descriptor) as context:
+def _reconfigure_by_context(descriptor: int, mount: Mount, option: str) -> bool:
+    """Return whether this kernel supports this interface."""
+    with _open_context(descriptor) as context:
         if context is None:
             return False
-        for said in (*_beside(mount, option), option):
+        for said in (*_repeated_options(mount, option), option):
             _configure(context, said)
         _fsconfig(context, _RECONFIGURE, None, None)
         return True
 
 
-def _beside(mount: Mount, option: str) -> list[str]:
-    """What has to be said again so that it stays as it is (mount(2), "Remounting")."""
+def _repeated_options(mount: Mount, option: str) -> list[str]:
+    """Return options that a remount must repeat (mount(2), "Remounting")."""
     keeps = mount.filesystem in _KEEPING
     shown = (o for o in mount.super_options if (o in _FORGOTTEN if keeps else o not in _UNSAID))
-    key, _ = taken_apart(option)
-    return [each for each in shown if taken_apart(each)[0] != key]
+    key, _ = split_option(option)
+    return [each for each in shown if split_option(each)[0] != key]
 
 
 @contextmanager
-def _context(descriptor: int) -> Iterator[int | None]:
-    """What changes of the file system are gathered in; None where this kernel has no such thing."""
+def _open_context(descriptor: int) -> Iterator[int | None]:
+    """Open a reconfiguration context; None on kernels without this interface."""
     flags = _FSPICK_CLOEXEC | _FSPICK_EMPTY_PATH
     try:
         context = _system_call(_FSPICK, descriptor, b"", flags)
@@ -162,11 +162,11 @@ def _fsconfig(context: int, command: int, key: bytes | None, value: bytes | None
     try:
         _system_call(_FSCONFIG, context, command, key, value, 0)
     except OSError as error:
-        raise OSError(error.errno, _said(context) or error.strerror) from error
+        raise OSError(error.errno, _read_messages(context) or error.strerror) from error
 
 
-def _said(context: int) -> str:
-    """What the file system has to say of its refusal (fsopen(2), "messages")."""
+def _read_messages(context: int) -> str:
+    """Read the error messages of the file system (fsopen(2), "messages")."""
     messages = []
     with suppress(OSError):  # ENODATA: that was all
         while message := os.read(context, _MESSAGE_BYTES):
@@ -174,14 +174,14 @@ def _said(context: int) -> str:
     return "; ".join(messages)
 
 
-def _by_mount(descriptor: int, mount: Mount, option: str) -> None:
-    """For kernels before 5.2: all flags of the mount and of its file system are said again."""
+def _reconfigure_by_mount(descriptor: int, mount: Mount, option: str) -> None:
+    """For kernels before 5.2: repeat all flags of the mount and of its file system."""
     if ("ro" in mount.options) is not ("ro" in mount.super_options):
         reason = "this kernel could not keep a mount read only on a file system that is not"
         raise OSError(errno.EROFS, reason)
-    said = (*_beside(mount, option), option)
-    data = (each for each in said if taken_apart(each)[0] not in _FLAGS)
-    key, value = taken_apart(option)
+    said = (*_repeated_options(mount, option), option)
+    data = (each for each in said if split_option(each)[0] not in _FLAGS)
+    key, value = split_option(option)
     flags = {*mount.options, *mount.super_options} - {key} | ({key} if value == ON else set())
     _mount(descriptor, 0, flags, ",".join(data))
 
@@ -208,7 +208,7 @@ def _checked(result: int) -> int:
 
 @contextmanager
 def _explained_by_kernel_log() -> Iterator[None]:
-    """An OSError without a reason of its own gets the warnings that the kernel logs meanwhile."""
+    """Add new kernel warnings to an OSError without a reason."""
     try:
         log = os.open(_KERNEL_LOG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:  # not in a container: errno alone must do
@@ -227,7 +227,7 @@ def _explained_by_kernel_log() -> Iterator[None]:
 
 
 def _warnings(log: int) -> str:
-    """The messages that are warnings or worse (Documentation/ABI/testing/dev-kmsg)."""
+    """Read warnings and worse messages (Documentation/ABI/testing/dev-kmsg)."""
     messages = []
     with suppress(OSError):  # EAGAIN: that was all
         while record := os.read(log, _MESSAGE_BYTES):

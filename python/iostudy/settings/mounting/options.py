@@ -1,4 +1,4 @@
-"""Mount options as texts: how one is taken apart into a key and a value, and spelled again.
+"""Parsing and formatting of mount options.
 
 An option is a word (``discard``), a word that says no (``nodiscard``) or ``key=value``. Taken apart
 it is a key and a value: ``discard`` and ``on``, ``discard`` and ``off``, ``commit`` and ``60``. The
@@ -41,10 +41,10 @@ _OF_MOUNT_8 = frozenset(
 """Without the no that may stand before them."""
 
 
-def taken_apart(option: str) -> tuple[str, str]:
-    """Key and value of one option.
+def split_option(option: str) -> tuple[str, str]:
+    """Split one option into key and value.
 
-    A value that would look like a word (``on`` of ``index=on``) keeps its equals sign.
+    A value that looks like a word (``on`` of ``index=on``) keeps its equals sign.
     """
     if option in _PAIRS:
         return _PAIRS[option]
@@ -54,14 +54,14 @@ def taken_apart(option: str) -> tuple[str, str]:
     return (key.removeprefix("no"), OFF) if key.startswith("no") else (key, ON)
 
 
-def words_of(key: str) -> tuple[str, ...]:
-    """The words that set the key: ``noatime``, ``relatime``, ``strictatime``, ``atime``."""
+def option_names(key: str) -> tuple[str, ...]:
+    """Return the words that set the key: ``noatime``, ``relatime``, ``strictatime``, ``atime``."""
     special = (option for option, (own, _) in _PAIRS.items() if own == key and "=" not in option)
     return tuple(dict.fromkeys((*special, key, f"no{key}")))
 
 
-def spelled(key: str, value: str) -> str:
-    """The option as the kernel takes it."""
+def format_option(key: str, value: str) -> str:
+    """Format the option for the kernel."""
     if (key, value) in _SPELLED:
         return _SPELLED[key, value]
     if value == ON:
@@ -72,11 +72,11 @@ def spelled(key: str, value: str) -> str:
 
 
 def mount_values(options: Iterable[str]) -> dict[str, str]:
-    """Every value of a mount, from the options that mountinfo shows of it.
+    """Return every flag of a mount, from its options in mountinfo.
 
-    What is the default is not shown, and neither is strictatime.
+    mountinfo shows neither defaults nor strictatime.
     """
-    shown = values_of(options)
+    shown = parse_values(options)
     values = {key: shown.get(key, ON) for key in PER_MOUNT}
     return values | {
         ATIME: shown.get(ATIME, "strictatime"),
@@ -84,23 +84,25 @@ def mount_values(options: Iterable[str]) -> dict[str, str]:
     }
 
 
-def values_of(options: Iterable[str]) -> dict[str, str]:
-    """The values that ``options`` show, without whether anything is read only."""
-    return dict(taken_apart(option) for option in options if option not in _ACCESS)
+def parse_values(options: Iterable[str]) -> dict[str, str]:
+    """Parse the values of ``options``, without ro and rw."""
+    return dict(split_option(option) for option in options if option not in _ACCESS)
 
 
-def text_of(values: Mapping[str, str]) -> str:
-    """All options in one text."""
-    return ",".join(spelled(key, value) for key, value in values.items())
+def format_options(values: Mapping[str, str]) -> str:
+    """Join all options in one text."""
+    return ",".join(format_option(key, value) for key, value in values.items())
 
 
 def parse(text: str) -> dict[str, str]:
-    """Keys and values of the options in ``text``; ValueError for what cannot be set here."""
+    """Parse the options in ``text``; ValueError for options that cannot be set here."""
     values: dict[str, str] = {}
     for option in text.split(","):
         key, value = _checked(option.strip())
         if key in values:
-            raise ValueError(f"an option twice: {spelled(key, values[key])} and {option.strip()}")
+            raise ValueError(
+                f"an option twice: {format_option(key, values[key])} and {option.strip()}"
+            )
         values[key] = value
     return values
 
@@ -110,7 +112,7 @@ def _checked(option: str) -> tuple[str, str]:
         raise ValueError(f"not for {option}: iostudy makes nothing read only or writable")
     if option.removeprefix("no") in _OF_MOUNT_8 or option.startswith("x-"):
         raise ValueError(f"not for the kernel alone: {option} is an option of mount(8)")
-    key, value = taken_apart(option)
+    key, value = split_option(option)
     if not _KEY.fullmatch(key):
         raise ValueError(f"no list of mount options: {option!r} is none")
     if key in (ATIME, *ATIMES) and value not in ATIMES:
@@ -122,17 +124,17 @@ def _checked(option: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class OptionText:
-    """Mount options with commas between them, each of them at most once."""
+    """Mount options separated by commas, each at most once."""
 
     choices: tuple[str, ...] = ()
 
     @property
     def allowed(self) -> str:
-        """What it looks like."""
+        """Form, with an example."""
         return "mount options with commas between them, such as discard,commit=60"
 
     def parse(self, text: str) -> str:
-        """The options in the order given, in the form that the kernel shows."""
+        """Return the options in the given order, in the form of the kernel."""
         if not text.isprintable():
             raise ValueError(f"not a line of printable text; allowed: {self.allowed}")
-        return text_of(parse(text))
+        return format_options(parse(text))

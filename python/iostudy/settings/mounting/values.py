@@ -1,8 +1,7 @@
-"""What holds on a mounted file system: what it shows of itself, and the defaults that it does not.
+"""Current values of mount options, including undisplayed defaults.
 
-A file system shows an option only where it differs from its default. ext4 tells all of them in a
-file of its own; of others the documented defaults are known, and of what is neither shown nor
-documented nothing is known.
+A file system shows only options that differ from their defaults. ext4 lists all of them in a
+separate file. For others, documented defaults apply; the remaining options are unknown.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from iostudy.errors import TargetError
 from iostudy.host import stack
 from iostudy.host.files import ROOT, read_attribute
 from iostudy.host.mounts import Mount
-from iostudy.settings.mounting.options import OFF, ON, values_of
+from iostudy.settings.mounting.options import OFF, ON, parse_values
 
-_OF_EVERY = {"sync": OFF, "lazytime": OFF}
+_COMMON_DEFAULTS = {"sync": OFF, "lazytime": OFF}
 """Shown where they are set: fs/proc_namespace.c."""
 
 _EXT4 = {"commit": "5", "barrier": ON, "discard": OFF}
@@ -41,26 +40,26 @@ _DEFAULTS: Mapping[str, Mapping[str, str]] = {
 
 
 def read_values(mount: Mount, disk: str) -> dict[str, str]:
-    """The value of every option of the file system that is known; ``disk`` is the device below."""
-    shown = values_of(mount.super_options)
-    told = read_attribute(ROOT / "proc/fs/ext4" / disk / "options") if disk else None
-    documented = _OF_EVERY | dict(_DEFAULTS.get(mount.filesystem, {}))
-    return documented | values_of((told or "").split()) | shown
+    """Read every known option of the file system; ``disk`` is the device below."""
+    shown = parse_values(mount.super_options)
+    listed = read_attribute(ROOT / "proc/fs/ext4" / disk / "options") if disk else None
+    documented = _COMMON_DEFAULTS | dict(_DEFAULTS.get(mount.filesystem, {}))
+    return documented | parse_values((listed or "").split()) | shown
 
 
-def devices_below(mount: Mount) -> tuple[str, ...]:
-    """Kernel names of the devices that a file system lies on; none for NFS, tmpfs or overlay."""
+def find_lower_devices(mount: Mount) -> tuple[str, ...]:
+    """Return kernel names of the devices below; none for NFS, tmpfs or overlay."""
     try:
-        return tuple(device.name for device in stack.devices_of(mount.point))
+        return tuple(device.name for device in stack.find_devices(mount.point))
     except TargetError:
         return ()
 
 
-def instance(disk: str) -> int:
-    """What tells the file system on a disk from another that is mounted there later.
+def read_instance(disk: str) -> int:
+    """Return an identifier of the mounted superblock of a disk.
 
-    The inode of the folder below /sys/fs that the kernel makes when it is mounted and takes away
-    when the last mount of it, in whatever namespace, is gone. 0 where it has no such folder.
+    It is the inode of its folder below /sys/fs, which the kernel creates at the first mount and
+    removes at the end of the last mount in any namespace. 0 if it has no such folder.
     """
     if not disk:
         return 0

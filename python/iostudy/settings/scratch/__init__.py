@@ -1,1 +1,1 @@
-"""Scratch disks of a study, and the file systems that are made on them."""
+"""Scratch disks of a study, and their file systems."""

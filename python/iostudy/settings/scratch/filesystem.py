@@ -1,4 +1,4 @@
-"""The file systems that a scratch disk can be made with, and the commands that make them."""
+"""File systems of scratch disks, and their mkfs commands."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class Filesystem:
 
     def with_settings(self, settings: Mapping[str, str]) -> Filesystem:
         """This one with those of the settings that are about a file system."""
-        return replace(self, **{n.removeprefix(PREFIX): v for n, v in own(settings).items()})
+        return replace(
+            self, **{n.removeprefix(PREFIX): v for n, v in select_settings(settings).items()}
+        )
 
     def wanted(self) -> dict[str, str]:
         """The settings that do not stay as mkfs makes them, by name."""
@@ -82,12 +84,12 @@ class Filesystem:
         )
 
 
-def own(settings: Mapping[str, str]) -> dict[str, str]:
+def select_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Those of the settings that a file system is made with."""
     return {name: value for name, value in settings.items() if name.startswith(PREFIX)}
 
 
-def maker(filesystem: str) -> str:
+def mkfs_program(filesystem: str) -> str:
     """The tool that makes a file system of that type: ``mkfs.xfs``."""
     return _MAKE[filesystem][0]
 

@@ -1,4 +1,4 @@
-"""Loop devices: a file attached by its descriptor, and found again by its label.
+"""Loop devices, attached by file descriptor and identified by label.
 
 The kernel keeps the label. So a disk is found after another user has renamed a folder of its path.
 Source: loop(4), include/uapi/linux/loop.h.
@@ -47,11 +47,11 @@ def attach(image: int, label: str) -> None:
     raise OSError(errno.EBUSY, "other processes have taken every free loop device")
 
 
-def labelled(label: str) -> tuple[BlockDevice, ...]:
+def find_by_label(label: str) -> tuple[BlockDevice, ...]:
     """The loop devices with that label, of those that this user may open."""
     attached = Path("/sys/block").glob("loop*/loop/backing_file")
     names = sorted(file.parent.parent.name for file in attached)
-    return devices.present(name for name in names if _label(name) == label.encode())
+    return devices.read_present_devices(name for name in names if _label(name) == label.encode())
 
 
 def _configured(number: int, configuration: bytes) -> bool:

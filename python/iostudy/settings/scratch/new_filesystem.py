@@ -16,9 +16,9 @@ from iostudy.settings.change import ConflictPolicy, Record
 from iostudy.settings.commands import CommandError
 from iostudy.settings.definitions.filesystem import OPTIONS
 from iostudy.settings.identity import ScratchIdentity
-from iostudy.settings.scratch import mounted, steps
+from iostudy.settings.scratch import filesystem_properties, steps
 from iostudy.settings.scratch.disk import MOUNT, PREFIX, ScratchDisk
-from iostudy.settings.scratch.filesystem import Filesystem, maker
+from iostudy.settings.scratch.filesystem import Filesystem, mkfs_program
 
 _ALWAYS = "nodev,nosuid"
 
@@ -46,7 +46,7 @@ class NewFilesystem:
         return cls(
             Path(record["path"]),
             ScratchIdentity.from_record(record),
-            own_folder.recorded(str(Path(record["point"]).parent), PREFIX) / MOUNT,
+            own_folder.parse_recorded(str(Path(record["point"]).parent), PREFIX) / MOUNT,
             Filesystem(**record["filesystem"]),
         )
 
@@ -69,10 +69,13 @@ class NewFilesystem:
         TargetError if the device is used, or is another one than it was; SettingError if the file
         system cannot be made as wanted.
         """
-        with steps.opened(self.path, self.found) as device, steps.new_folder(self.point) as point:
-            self._run(*self.filesystem.command(), str(steps.node_of(device)))
+        with (
+            steps.open_verified(self.path, self.found) as device,
+            steps.create_folder(self.point) as point,
+        ):
+            self._run(*self.filesystem.command(), str(steps.descriptor_path(device)))
             steps.require_same(device, self.path, self.found)
-            self._mount_on(steps.node_of(point))
+            self._mount_on(steps.descriptor_path(point))
         self.read_back()
 
     def _mount_on(self, point: Path) -> None:
@@ -91,20 +94,22 @@ class NewFilesystem:
         found = {name: self._read(name, mount) for name in self.filesystem.wanted()}
         for name, value in self.filesystem.wanted().items():
             if name == OPTIONS.name:
-                differs = mounted.contradiction(value, mounted.shown_options(mount))
+                differs = filesystem_properties.find_contradiction(
+                    value, filesystem_properties.shown_options(mount)
+                )
             else:
                 differs = "" if found[name] == value else found[name]
             if differs:
                 raise self._failed(f"{name} = {value}", f"it is {differs}")
         return {f"{name}@{self._device}": value for name, value in found.items()}
 
-    def touches(self) -> tuple[str, ...]:
+    def affected_resources(self) -> tuple[str, ...]:
         """None: its owner alone works on it, and the owner is gone when others undo it."""
         return ()
 
-    def undo(self, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
+    def undo(self, policy: ConflictPolicy = ConflictPolicy.REPORT) -> tuple[str, ...]:
         """Unmount it, and remove the mount point."""
-        del foreign
+        del policy
         was_there = self.point.exists()
         steps.unmount(self.point, self.found)
         steps.remove_folder(self.point)
@@ -113,10 +118,10 @@ class NewFilesystem:
     def _mount(self) -> Mount:
         """The mount; SettingError if it is not there, or not of this device."""
         try:
-            (mount,) = mounts.mounts_at(self.point)
+            (mount,) = mounts.find_mounts_at(self.point)
         except ValueError as error:
             raise self._failed("one mount", "there is none, or several") from error
-        found = stack.devices_of(self.point)
+        found = stack.find_devices(self.point)
         if [self.found.matches(device) for device in found] != [True]:
             names = ", ".join(device.name for device in found)
             raise self._failed(f"{self._device} mounted", f"it is {names}, or not as it was")
@@ -124,7 +129,7 @@ class NewFilesystem:
 
     def _read(self, name: str, mount: Mount) -> str:
         try:
-            return mounted.read(name, mount)
+            return filesystem_properties.read_property(name, mount)
         except (OSError, ValueError) as error:
             found = (error.strerror if isinstance(error, OSError) else None) or str(error)
             raise self._failed(f"to read {name}", found) from error
@@ -133,7 +138,7 @@ class NewFilesystem:
         try:
             commands.run(*command)
         except CommandError as error:
-            found = commands.complaint(error)
+            found = commands.format_complaint(error)
             raise self._failed(f"to make it ({command[0]})", found) from error
 
     def _failed(self, wanted: str, found: str) -> SettingError:
@@ -148,4 +153,4 @@ class NewFilesystem:
 
 def require_tools(filesystem: str) -> None:
     """TargetError for a tool that is missing to make a file system of that type."""
-    commands.require("setpriv", "mount", "umount", maker(filesystem))
+    commands.require("setpriv", "mount", "umount", mkfs_program(filesystem))

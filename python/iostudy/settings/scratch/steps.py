@@ -1,4 +1,4 @@
-"""Making a disk ready and taking it away again: allocate, attach, mount, and back.
+"""Steps to create and remove a scratch disk: allocate, attach, mount and their inverses.
 
 The ways forth fail with TargetError. The ways back do nothing where nothing is to be done, have
 patience with what is busy for a moment, and fail with RestoreError.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from iostudy import units
 from iostudy.errors import RestoreError, TargetError
-from iostudy.host import devices, mounts, stack, usage
+from iostudy.host import device_usage, devices, mounts, stack
 from iostudy.host.devices import BlockDevice
 from iostudy.host.mounts import Mount
 from iostudy.safe_path import open_directory
@@ -53,7 +53,7 @@ def check_unused(path: Path) -> None:
 
 
 @contextmanager
-def opened(path: Path, found: ScratchIdentity) -> Iterator[int]:
+def open_verified(path: Path, found: ScratchIdentity) -> Iterator[int]:
     """A descriptor of the device that was found, by which it is formatted and mounted.
 
     As long as it is open, the kernel gives the device's number to no other one. TargetError if
@@ -65,7 +65,7 @@ def opened(path: Path, found: ScratchIdentity) -> Iterator[int]:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
     try:
         require_same(descriptor, path, found)
-        _check_unused(node_of(descriptor), path)
+        _check_unused(descriptor_path(descriptor), path)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -73,25 +73,25 @@ def opened(path: Path, found: ScratchIdentity) -> Iterator[int]:
 
 def require_same(descriptor: int, path: Path, found: ScratchIdentity) -> None:
     """TargetError unless this is a descriptor of the device that was found."""
-    node = node_of(descriptor)
+    node = descriptor_path(descriptor)
     if not node.is_block_device():
         raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
-    (device,) = stack.devices_of(node)
+    (device,) = stack.find_devices(node)
     if not found.matches(device):
-        raise another_device(path, found, node)
+        raise wrong_device_error(path, found, node)
 
 
-def another_device(path: Path, found: ScratchIdentity, node: Path) -> TargetError:
+def wrong_device_error(path: Path, found: ScratchIdentity, node: Path) -> TargetError:
     """The error for a name that leads to another device than the one that was found."""
     return TargetError(
         f"the device {found.device.name} that was found to be unused",
-        found=f"the name leads to another one now: {DiskIdentity.at(node).describe()}",
+        found=f"the name leads to another one now: {DiskIdentity.from_path(node).describe()}",
         where=str(path),
-        remedy="see dmesg for what became of it; name it as /dev/disk/by-id/...",
+        remedy="see dmesg for the reason; name it as /dev/disk/by-id/...",
     )
 
 
-def node_of(descriptor: int) -> Path:
+def descriptor_path(descriptor: int) -> Path:
     """A path that leads to what was opened, for the tools that are started as well."""
     return Path(f"/proc/{os.getpid()}/fd/{descriptor}")
 
@@ -100,16 +100,16 @@ def _check_unused(node: Path, path: Path) -> None:
     """The device that ``node`` leads to, which the user calls ``path``."""
     if not node.is_block_device():
         raise _unsafe(path, "that is no block device", "name a device such as /dev/disk/by-id/...")
-    (device,) = stack.devices_of(node)
+    (device,) = stack.find_devices(node)
     if device.read_only:
         raise _unsafe(path, "it is read only", "name another device, or `blockdev --setrw` this")
-    uses = usage.uses_of(device)
+    uses = device_usage.find_uses(device)
     if uses:
         raise _unsafe(
             path, "; ".join(uses), "free it (umount, swapoff ...), or name another device"
         )
     try:
-        claimed = usage.is_claimed(node)
+        claimed = device_usage.is_claimed(node)
     except OSError as error:
         raise _unsafe(path, error.strerror or str(error), "run as root, or see dmesg") from error
     if claimed:
@@ -121,7 +121,7 @@ def _check_unused(node: Path, path: Path) -> None:
 
 
 @contextmanager
-def new_folder(folder: Path) -> Iterator[int]:
+def create_folder(folder: Path) -> Iterator[int]:
     """A new folder that no other user can enter, and its descriptor; its parent is no link."""
     try:
         with open_directory(folder.parent) as parent:
@@ -133,7 +133,7 @@ def new_folder(folder: Path) -> Iterator[int]:
 
 
 @contextmanager
-def new_image(folder: int, image: Path, size_bytes: int) -> Iterator[int]:
+def create_image(folder: int, image: Path, size_bytes: int) -> Iterator[int]:
     """A new file in that folder, every byte of it written once, and its descriptor.
 
     A file that is only allocated, or has holes, is slower to write to the first time: the first
@@ -179,11 +179,11 @@ def unmount(point: Path, found: ScratchIdentity) -> None:
             except OSError as error:
                 raise CommandError(error.strerror or str(error)) from error
 
-    _patiently(act, point)
+    _retry(act, point)
 
 
 def _mounts_of_disk(point: Path, found: ScratchIdentity) -> tuple[Mount, ...]:
-    here = mounts.mounts_at(point)
+    here = mounts.find_mounts_at(point)
     if here or not found.is_present():
         return here
     device = found.device
@@ -200,17 +200,17 @@ def detach(image: Path, label: str) -> None:
     """Detach every loop device of the image, also when that has been unlinked or moved."""
 
     def act() -> None:
-        for device in loops(image, label):
+        for device in find_loops(image, label):
             commands.run("losetup", "--detach", str(device.path))
-        for device in loops(image, label):
+        for device in find_loops(image, label):
             raise CommandError(f"{device.name} is still in use")
 
-    _patiently(act, image)
+    _retry(act, image)
 
 
-def loops(image: Path, label: str) -> tuple[BlockDevice, ...]:
+def find_loops(image: Path, label: str) -> tuple[BlockDevice, ...]:
     """The loop devices with that label; where there is none, those of the image's path."""
-    return loop.labelled(label) or devices.loops_of(image)
+    return loop.find_by_label(label) or devices.find_loop_devices(image)
 
 
 def remove_file(path: Path) -> None:
@@ -236,7 +236,7 @@ def _remove(path: Path, call: Callable[..., None]) -> None:
         ) from error
 
 
-def _patiently(act: Callable[[], None], where: Path) -> None:
+def _retry(act: Callable[[], None], where: Path) -> None:
     """Try again while a tool complains; RestoreError when patience ends."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:

@@ -1,11 +1,11 @@
-"""The journal: what was there, durable before it is changed.
+"""Write-ahead journal of changes, durable before each change begins.
 
 One file per owner, one line per event. The owner, and every command that it runs on the host, holds
-the file's lock; a journal whose lock can be taken has lost its owner, and what it lists is to be
-undone. Lines are appended only. A change is announced and synced before it begins; that it was
-undone need not be synced, for to undo twice does no harm.
+the file's lock. If the lock is free, the owner has ended, and the changes in the journal must be
+undone. Lines are only appended. A change is written and synced before it begins. The line of an
+undo is not synced, because undo is idempotent.
 
-Only a journal that root or this user owns, in a directory that no other user can redirect, is read.
+iostudy reads only journals of root or this user, in directories that no other user can redirect.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from iostudy.units import MIB
 
 SUFFIX = ".journal"
 UNFINISHED_SUFFIX = ".new"
-"""Ends the name of a journal whose first lines are not on disk: it announces nothing."""
+"""Suffix of a journal whose first lines are not on disk: it contains no change."""
 
-MOST_BYTES = 128 * MIB
-"""The largest journal that is read. A study announces some KiB a trial."""
+MAX_BYTES = 128 * MIB
+"""Maximum size of a journal. A study writes some KiB per trial."""
 
-_MOST_ANNOUNCED_BYTES = MOST_BYTES // 2
-"""Leaves room to note each change as undone, which takes less than to announce it."""
+_MAX_LOG_BYTES = MAX_BYTES // 2
+"""Leaves space for one undo line per change, which is shorter than the change."""
 
 
-class Mode(StrEnum):
-    """What becomes of a journal without an owner.
+class JournalMode(StrEnum):
+    """Fate of a journal without a live owner.
 
-    STUDY: it is undone by the next command. SET: so it is unless it was committed, and then held on
-    purpose until `iostudy restore`.
+    STUDY: the next command undoes it. SET: likewise, unless it was committed; then it stays until
+    `iostudy restore`.
     """
 
     STUDY = "study"
@@ -51,10 +51,10 @@ class Mode(StrEnum):
 
 
 @dataclass(frozen=True)
-class Owner:
-    """Who writes a journal: process, command line, and Unix time of the start."""
+class JournalOwner:
+    """Writer of a journal: process, command line, and Unix time of its start."""
 
-    mode: Mode
+    mode: JournalMode
     pid: int
     command: str
     started_at: float
@@ -64,8 +64,8 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Entry:
-    """One announced change."""
+class JournalEntry:
+    """One journaled change."""
 
     number: int
     kind: str
@@ -73,35 +73,37 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What a journal says: the changes not known to be undone, in the order they were made.
+class JournalContents:
+    """Contents of a journal: changes not known to be undone, in the order of their creation.
 
     ``committed`` changes stay until `iostudy restore`. ``damaged`` and ``missing`` are those of
-    `journal_lines.Lines`.
+    `journal_lines.DecodedLines`.
     """
 
-    owner: Owner | None = None
-    pending: tuple[Entry, ...] = ()
+    owner: JournalOwner | None = None
+    pending: tuple[JournalEntry, ...] = ()
     committed: bool = False
     damaged: tuple[int, ...] = ()
     missing: int = 0
 
     @property
-    def loss(self) -> str:
-        """The lines that are lost, in words; empty if none is."""
+    def lost_lines(self) -> str:
+        """Lost lines, in words; empty if none is lost."""
         damaged = f"damaged lines ({', '.join(map(str, self.damaged))})" if self.damaged else ""
-        missing = f"missing lines at the end ({self.missing})" if self.missing else ""
+        missing = f"missing lines ({self.missing})" if self.missing else ""
         return " and ".join(filter(None, (damaged, missing)))
 
 
-def parse(data: bytes) -> Contents:
-    """What the bytes of a journal say, as far as checksums reach."""
+def parse_journal(data: bytes) -> JournalContents:
+    """Parse the bytes of a journal, as far as checksums allow."""
     lines = decode(data)
     undone = {event["undone"] for event in lines.objects if "undone" in event}
-    entries = [Entry(**event["change"]) for event in lines.objects if "change" in event]
+    entries = [JournalEntry(**event["change"]) for event in lines.objects if "change" in event]
     owners = [event["owner"] for event in lines.objects if "owner" in event]
-    return Contents(
-        owner=Owner(**{**owners[0], "mode": Mode(owners[0]["mode"])}) if owners else None,
+    return JournalContents(
+        owner=JournalOwner(**{**owners[0], "mode": JournalMode(owners[0]["mode"])})
+        if owners
+        else None,
         pending=tuple(entry for entry in entries if entry.number not in undone),
         committed=any("committed" in event for event in lines.objects),
         damaged=lines.damaged,
@@ -111,7 +113,7 @@ def parse(data: bytes) -> Contents:
 
 @dataclass
 class Journal:
-    """A journal whose lock this process holds; ``last_line`` is the number of its last line."""
+    """A journal whose lock this process holds; ``last_line`` is its highest line number."""
 
     path: Path
     descriptor: int
@@ -119,18 +121,18 @@ class Journal:
     next_number: int = field(default=1)
 
     @classmethod
-    def create(cls, directory: Path, mode: Mode, command: str) -> Journal:
-        """A new one, which announces nothing. UsageError if the state directory cannot be used.
+    def create(cls, directory: Path, mode: JournalMode, command: str) -> Journal:
+        """Create an empty journal. UsageError if the state directory is unusable.
 
-        It gets its name once its first lines are on disk: without them it was damaged.
+        It gets its final name after its first lines are on disk, so a shorter file is damaged.
         """
         state.make_directory(directory)
         journal = cls._unfinished(directory)
         try:
-            owner = Owner(mode, os.getpid(), command, time.time())
+            owner = JournalOwner(mode, os.getpid(), command, time.time())
             first = seal(FIRST_LINES), {"owner": asdict(owner)}
             journal._append(*first, sync=True)
-            journal._give_name()
+            journal._publish()
         except BaseException:
             journal.remove()
             journal.close()
@@ -144,11 +146,11 @@ class Journal:
             descriptor = state.open_locked(directory / name, create=True)
             if descriptor is not None:
                 break
-        # Commands that change the host inherit it: until the last has ended, the owner lives.
+        # Commands that change the host inherit it, so the lock outlives the owner until they end.
         os.set_inheritable(descriptor, True)
         return cls(directory / name, descriptor, last_line=0)
 
-    def _give_name(self) -> None:
+    def _publish(self) -> None:
         name = self.path.with_suffix(SUFFIX)
         try:
             self.path.rename(name)
@@ -158,8 +160,8 @@ class Journal:
             raise state.unusable(name.parent, error) from error
 
     @classmethod
-    def take(cls, path: Path) -> Journal | None:
-        """The journal of an owner who is gone, to undo what it lists; None if there is none."""
+    def acquire(cls, path: Path) -> Journal | None:
+        """Lock the journal of an ended owner for an undo; None if it is locked or removed."""
         try:
             descriptor = state.open_locked(path, create=False)
         except FileNotFoundError:
@@ -175,15 +177,15 @@ class Journal:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether its owner was killed before it could announce anything."""
+        """Whether its owner was killed before it journaled any change."""
         return self.path.suffix == UNFINISHED_SUFFIX
 
-    def contents(self) -> Contents:
-        """What it says now."""
-        return parse(state.read_all(self.descriptor, MOST_BYTES))
+    def contents(self) -> JournalContents:
+        """Read the current contents."""
+        return parse_journal(state.read_all(self.descriptor, MAX_BYTES))
 
-    def announce(self, changes: Sequence[Change]) -> tuple[int, ...]:
-        """Make the changes durable before they begin; their numbers."""
+    def log_changes(self, changes: Sequence[Change]) -> tuple[int, ...]:
+        """Make the changes durable before they begin; return their numbers."""
         numbers = tuple(range(self.next_number, self.next_number + len(changes)))
         entries = [
             {"change": {"number": number, "kind": change.kind, "record": dict(change.record())}}
@@ -193,26 +195,26 @@ class Journal:
         self.next_number += len(changes)
         return numbers
 
-    def undone(self, number: int) -> None:
-        """Note that a change has been put back; RestoreError if that cannot be noted."""
+    def log_undo(self, number: int) -> None:
+        """Record that a change is undone; RestoreError if that fails."""
         self._append({"undone": number}, sync=False, failure=RestoreError)
 
     def commit(self) -> None:
-        """Hold the changes on purpose, from now on."""
+        """Mark the changes as committed."""
         self._append({"committed": True}, sync=True)
 
     def remove(self) -> None:
-        """All has been put back: remove the file, whose lock is still held."""
+        """Remove the file after a complete undo; its lock is still held."""
         self.path.unlink(missing_ok=True)
 
-    def set_aside(self) -> Path:
-        """Keep a damaged journal under another name, where no command looks for work."""
+    def quarantine(self) -> Path:
+        """Rename a damaged journal, so that no command processes it again."""
         aside = self.path.with_suffix(".damaged")
         self.path.rename(aside)
         return aside
 
     def close(self) -> None:
-        """Leave the journal, and its lock with it."""
+        """Close the journal and release its lock."""
         os.close(self.descriptor)
 
     def _append(
@@ -220,22 +222,22 @@ class Journal:
     ) -> None:
         lines = (encode(n, e) for n, e in enumerate(events, self.last_line + 1))
         try:
-            self._write(b"".join(lines), most_bytes=_MOST_ANNOUNCED_BYTES if sync else MOST_BYTES)
+            self._write(b"".join(lines), most_bytes=_MAX_LOG_BYTES if sync else MAX_BYTES)
             self.last_line += len(events)
             if sync:
                 os.fdatasync(self.descriptor)
-                # After the sync: a crash in between leaves lines that no seal promises.
+                # After the sync: a crash in between leaves unsealed lines.
                 os.pwrite(self.descriptor, encode(1, seal(self.last_line)), 0)
         except OSError as error:
             raise failure(
-                "to keep in the journal what is changed",
+                "to write changes to the journal",
                 found=error.strerror or str(error),
                 where=str(self.path),
-                remedy=f"make room there, or name another folder in {state.STATE_DIR}",
+                remedy=f"free space there, or name another folder in {state.STATE_DIR}",
             ) from error
 
     def _write(self, data: bytes, *, most_bytes: int) -> None:
-        """Append all of it, or nothing and OSError."""
+        """Append all of the data, or nothing and raise OSError."""
         size = os.fstat(self.descriptor).st_size
         if size + len(data) > most_bytes:
             raise OSError(errno.EFBIG, f"the journal would exceed {most_bytes // MIB} MiB")
@@ -245,12 +247,12 @@ class Journal:
 
 
 def _end_last_line(descriptor: int) -> int:
-    """Let the next line begin a line of its own; the number of the last line that there is.
+    """Terminate or truncate an incomplete last line; return the highest line number.
 
-    What is left of a sealed line stays, for a person to read; any other line that was cut short
-    announced nothing, and goes.
+    An incomplete line that was sealed stays as evidence. Any other incomplete line precedes its
+    change, and is removed.
     """
-    data = state.read_all(descriptor, MOST_BYTES)
+    data = state.read_all(descriptor, MAX_BYTES)
     lines, whole = decode(data), data.rfind(b"\n") + 1
     if whole < len(data) and lines.missing:
         os.pwrite(descriptor, b"\n", len(data))
@@ -260,9 +262,9 @@ def _end_last_line(descriptor: int) -> int:
 
 
 def _next_number(directory: Path) -> int:
-    """Nanoseconds since 1970, but above all that there are: a clock may have been set back.
+    """Return nanoseconds since 1970, but more than all existing numbers.
 
-    The newest is undone first, which by a number alone can be told.
+    Undo starts with the highest number, and the clock may have been set back.
     """
     numbers = (path.name.partition("-")[0] for path in journal_paths(directory))
     newest = max((int(number) for number in numbers if number.isdecimal()), default=0)
@@ -270,15 +272,15 @@ def _next_number(directory: Path) -> int:
 
 
 def journal_paths(directory: Path) -> tuple[Path, ...]:
-    """All journals, the newest first; UsageError if the folder cannot be looked into.
+    """List all journals, newest first; UsageError if the folder is unreadable.
 
-    UnsafePathError if another user could have placed them there.
+    UnsafePathError if another user could have created them.
     """
     return _paths(directory, SUFFIX)
 
 
 def unfinished_paths(directory: Path) -> tuple[Path, ...]:
-    """The journals that are being made, or whose owner was killed meanwhile; errors as above."""
+    """List unfinished journals, including those of killed owners; errors as above."""
     return _paths(directory, UNFINISHED_SUFFIX)
 
 
@@ -293,39 +295,39 @@ def _paths(directory: Path, suffix: str) -> tuple[Path, ...]:
     return tuple(sorted(journals, reverse=True))
 
 
-def read(path: Path) -> Contents:
-    """What a journal says, whoever holds it; nothing once it has been removed.
+def read_journal(path: Path) -> JournalContents:
+    """Read a journal without its lock; empty contents if it has been removed.
 
-    RestoreError if it cannot be read, or is of another version.
+    RestoreError if it is unreadable or of another version.
     """
     try:
         descriptor = open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
-        return Contents()
+        return JournalContents()
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable_journal(path, error) from error
     try:
-        return parse(state.read_all(descriptor, MOST_BYTES))
+        return parse_journal(state.read_all(descriptor, MAX_BYTES))
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise unreadable(path, error) from error
+        raise unreadable_journal(path, error) from error
     finally:
         os.close(descriptor)
 
 
-def unreadable(path: Path, error: Exception) -> RestoreError:
-    """That a journal cannot be read, or makes no sense to this version."""
+def unreadable_journal(path: Path, error: Exception) -> RestoreError:
+    """Build the error for a journal that is unreadable or of another version."""
     system = error.strerror if isinstance(error, OSError) else None
     failure = RestoreError(
         "to restore every change in the journal",
         found=system or f"{type(error).__name__}: {error}",
         where=str(path),
         remedy="run `iostudy restore` of the version, and as the user, that made the changes; "
-        "remove what is no journal",
+        "remove files that are not journals",
     )
     failure.__cause__ = error
     return failure
 
 
 def command_line() -> str:
-    """How this process was called, for the journal and for those who wait for it."""
+    """Return the command line of this process, for the journal and for waiting users."""
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])

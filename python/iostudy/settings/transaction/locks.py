@@ -1,4 +1,4 @@
-"""Locks of one study at a time: on an output folder, on every device below a place, on the host.
+"""Exclusive locks on output folders, devices and the host.
 
 Only root's locks and the user's own count. Whoever may lock a file that root respects could keep
 root from its work for ever, so root locks in a folder of its own, and other users in theirs. Other
@@ -50,7 +50,9 @@ def lock_output_folder(folder: Path) -> Iterator[None]:
     """
     path = folder / OUTPUT_LOCK
     try:
-        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, 0o644)
+        # Nobody else may open it: to hold a lock, flock(2) needs no more than to read the file.
+        descriptor = open_regular(path, os.O_RDWR | os.O_CREAT, 0o600)
+        os.fchmod(descriptor, 0o600)
     except OSError as error:
         raise UsageError(
             "a lock on the output folder",
@@ -80,7 +82,7 @@ def lock_devices(*places: str | Path) -> Iterator[None]:
 
 
 @contextmanager
-def lock_touched(touched: Iterable[str]) -> Iterator[None]:
+def lock_affected(touched: Iterable[str]) -> Iterator[None]:
     """Nobody else works on what changes touch (see `Change.touches`), as far as it is there."""
     touched = set(touched)
     with ExitStack() as held:

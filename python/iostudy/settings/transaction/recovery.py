@@ -1,4 +1,4 @@
-"""Putting back what other commands have left: after a crash, or held on purpose."""
+"""Restoration of changes that other commands left, after a crash or on purpose."""
 
 from __future__ import annotations
 
@@ -15,92 +15,99 @@ from iostudy.host.lock_holders import Process, find_users
 from iostudy.settings import kinds
 from iostudy.settings.attributes import AttributeChange, Attributes
 from iostudy.settings.change import ConflictPolicy
+from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.settings.transaction.journal import (
-    Contents,
     Journal,
-    Owner,
+    JournalContents,
+    JournalOwner,
     journal_paths,
-    read,
+    read_journal,
     unfinished_paths,
-    unreadable,
+    unreadable_journal,
 )
-from iostudy.settings.transaction.locks import lock_touched
+from iostudy.settings.transaction.locks import lock_affected
 from iostudy.settings.transaction.state import state_directory
-from iostudy.settings.transaction.transaction import Step, UndoResult, undo
-from iostudy.settings.transaction.uninterrupted import uninterrupted
+from iostudy.settings.transaction.transaction import JournaledChange, UndoResult, undo
 
 PATIENCE_SECONDS = 5.0
-"""How long a command of an owner that has ended is waited for; it was killed with the owner."""
+"""Time to wait for commands of an ended owner; they were killed with the owner."""
 
 _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was put back, what could not be, and what was left alone because somebody is at work."""
+    """Result of restoring other commands' changes.
 
-    undoing: UndoResult = field(default_factory=UndoResult)
-    left_alone: tuple[str, ...] = ()
+    ``skip_reasons`` name changes that other processes still use.
+    """
+
+    undo_result: UndoResult = field(default_factory=UndoResult)
+    skip_reasons: tuple[str, ...] = ()
 
     def within_reach(self) -> Recovery:
-        """The same without the failures that wait for a mount."""
-        failures = (e for e in self.undoing.failures if e not in self.undoing.out_of_reach)
-        return replace(self, undoing=replace(self.undoing, failures=tuple(failures)))
+        """Return the result without failures that wait for a mount."""
+        failures = (e for e in self.undo_result.failures if e not in self.undo_result.out_of_reach)
+        return replace(self, undo_result=replace(self.undo_result, failures=tuple(failures)))
 
     def __add__(self, other: Recovery) -> Recovery:
-        return Recovery(self.undoing + other.undoing, self.left_alone + other.left_alone)
+        return Recovery(
+            self.undo_result + other.undo_result, self.skip_reasons + other.skip_reasons
+        )
 
 
 def restore_stale(directory: Path | None = None) -> Recovery:
-    """Undo what commands that are gone have left, but for what is held on purpose.
+    """Undo changes of ended commands, except committed ones.
 
-    Every command that changes something calls this first, and says what was put back.
+    Every command that changes the host calls this first, and reports the restored values.
     """
-    return _restore_all(directory, ConflictPolicy.REPORT, held=False)
+    return _restore_all(directory, ConflictPolicy.REPORT, include_committed=False)
 
 
 def restore_all(
-    directory: Path | None = None, foreign: ConflictPolicy = ConflictPolicy.REPORT
+    directory: Path | None = None, policy: ConflictPolicy = ConflictPolicy.REPORT
 ) -> Recovery:
-    """Undo everything, the newest first, also what `iostudy set` holds.
+    """Undo everything, newest first, including what `iostudy set` holds.
 
-    ``foreign`` decides what becomes of values that somebody else has set meanwhile.
+    ``policy`` applies to values that another process has changed since.
     """
-    return _restore_all(directory, foreign, held=True)
+    return _restore_all(directory, policy, include_committed=True)
 
 
 def restore_kind(kind: str, directory: Path | None = None) -> Recovery:
-    """Undo what is held on purpose by journals that name this kind of change alone.
+    """Undo committed journals that contain only this kind of change.
 
-    A journal that cannot be read is none of them; `restore_stale` has told of it.
+    Unreadable journals are skipped; `restore_stale` has reported them.
     """
     paths = journal_paths(directory or state_directory())
     own = [path for path in paths if _kinds_in(path) == {kind}]
-    return sum((_restore(path, ConflictPolicy.REPORT, held=True) for path in own), Recovery())
+    return sum(
+        (_restore(path, ConflictPolicy.REPORT, include_committed=True) for path in own), Recovery()
+    )
 
 
 def require_restored(devices: AbstractSet[str], directory: Path | None = None) -> None:
-    """RestoreError if a command that is gone has left a change of these devices.
+    """RestoreError if an ended command has left a change of these devices.
 
-    The names are those of `Change.touches`. The caller holds the locks of the devices, so that no
-    live study has announced such a change. A journal that cannot be read was reported before.
+    The names are those of `Change.affected_resources`. The caller holds the locks of the devices,
+    so no live study has journaled such a change. Unreadable journals were reported before.
     """
     for path in journal_paths(directory or state_directory()):
-        for step in _left_in(path):
-            touched = devices & set(step.change.touches())
-            if touched:
+        for step in _read_uncommitted(path):
+            affected = devices & set(step.change.affected_resources())
+            if affected:
                 raise RestoreError(
-                    f"{', '.join(sorted(touched))} as it was before iostudy changed it",
+                    f"{', '.join(sorted(affected))} as it was before iostudy changed it",
                     found=f"not restored yet: {step.change.describe()}",
                     where=str(path),
-                    remedy="see `iostudy restore` for what it takes to restore it",
+                    remedy="run `iostudy restore` for instructions",
                 )
 
 
-def _left_in(path: Path) -> Sequence[Step]:
-    """The changes in a journal that are not held on purpose; none where it is unreadable."""
+def _read_uncommitted(path: Path) -> Sequence[JournaledChange]:
+    """Return the uncommitted changes in a journal; none if it is unreadable."""
     try:
-        contents = read(path)
+        contents = read_journal(path)
         return () if contents.committed else _rebuild(contents)[0]
     except RestoreError:
         return ()
@@ -108,21 +115,27 @@ def _left_in(path: Path) -> Sequence[Step]:
 
 def _kinds_in(path: Path) -> set[str]:
     try:
-        return {entry.kind for entry in read(path).pending}
+        return {entry.kind for entry in read_journal(path).pending}
     except RestoreError:
         return set()
 
 
-def _restore_all(directory: Path | None, foreign: ConflictPolicy, *, held: bool) -> Recovery:
+def _restore_all(
+    directory: Path | None, policy: ConflictPolicy, *, include_committed: bool
+) -> Recovery:
     directory = directory or state_directory()
     paths = (*journal_paths(directory), *unfinished_paths(directory))
-    return sum((_restore(path, foreign, held=held) for path in paths), Recovery())
+    return sum(
+        (_restore(path, policy, include_committed=include_committed) for path in paths), Recovery()
+    )
 
 
-def _restore(path: Path, foreign: ConflictPolicy, *, held: bool) -> Recovery:
-    """One journal; waits a bounded time for commands of an owner that has ended."""
+def _restore(path: Path, policy: ConflictPolicy, *, include_committed: bool) -> Recovery:
+    """Restore one journal; wait a bounded time for commands of an ended owner."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while (recovery := _restore_unlocked(path, foreign, held=held)) is None:
+    while (
+        recovery := _restore_unlocked(path, policy, include_committed=include_committed)
+    ) is None:
         try:
             lock = _Lock.read(path)
         except RestoreError as error:
@@ -133,85 +146,89 @@ def _restore(path: Path, foreign: ConflictPolicy, *, held: bool) -> Recovery:
     return recovery
 
 
-def _restore_unlocked(path: Path, foreign: ConflictPolicy, *, held: bool) -> Recovery | None:
-    """None while another process holds the journal.
+def _restore_unlocked(
+    path: Path, policy: ConflictPolicy, *, include_committed: bool
+) -> Recovery | None:
+    """Return None while another process holds the journal.
 
-    Whatever is wrong with it does not keep the others from being restored.
+    No error of one journal prevents the restoration of the others.
     """
-    with uninterrupted():
+    with defer_signals():
         try:
-            journal = Journal.take(path)
+            journal = Journal.acquire(path)
             if journal is None:
                 return None
             with closing(journal):
-                return _restore_contents(journal, foreign, held=held)
+                return _restore_contents(journal, policy, include_committed=include_committed)
         except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
-            return Recovery(UndoResult(failures=(unreadable(path, error),)))
+            return Recovery(UndoResult(failures=(unreadable_journal(path, error),)))
 
 
 @dataclass(frozen=True)
 class _Lock:
-    """A journal that another process holds: its owner, and who has it open.
+    """A journal that another process holds, with its owner and its users.
 
-    Nobody is seen to have it open if the lock was given up meanwhile, or in another PID namespace.
+    No user is visible if the lock was released since, or in another PID namespace.
     """
 
     path: Path
-    owner: Owner | None
+    owner: JournalOwner | None
     users: tuple[Process, ...]
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        return cls(path, read(path).owner, find_users(path))
+        return cls(path, read_journal(path).owner, find_users(path))
 
     @property
     def is_owners(self) -> bool:
-        """Whether the owner lives; a command that it ran may outlive it."""
+        """Return whether the owner lives; a command that it ran may outlive it."""
         return self.owner is not None and self.owner.pid in {user.pid for user in self.users}
 
     def recovery(self) -> Recovery:
-        """A live owner is left alone; other processes are a failure that names them."""
+        """Skip the journal of a live owner; other users are a failure that names them."""
         if self.owner is None:
             return Recovery()
         if self.is_owners or not self.users:
-            return Recovery(left_alone=(f"{self.owner} is at work",))
+            return Recovery(skip_reasons=(f"{self.owner} is at work",))
         failure = RestoreError(
-            f"to restore what {self.owner} has changed, which has ended",
-            found=f"{', '.join(map(str, self.users))} still works on it",
+            f"to restore the changes of {self.owner}, which has ended",
+            found=f"{', '.join(map(str, self.users))} still use it",
             where=str(self.path),
             remedy="wait until it has ended, or end it; `iostudy restore` tries again",
         )
         return Recovery(UndoResult(failures=(failure,)))
 
 
-def _restore_contents(journal: Journal, foreign: ConflictPolicy, *, held: bool) -> Recovery:
+def _restore_contents(
+    journal: Journal, policy: ConflictPolicy, *, include_committed: bool
+) -> Recovery:
     if journal.is_unfinished:
         journal.remove()
         return Recovery()
     contents = journal.contents()
-    if contents.committed and not held:
+    if contents.committed and not include_committed:
         return Recovery()
     steps, failures = _rebuild(contents)
     try:
-        # Who holds the settings is gone, but a study may be at work with them.
-        with lock_touched(name for step in steps for name in step.change.touches()):
-            if _are_covered(steps, journal.path):
-                return Recovery(left_alone=(f"{_described(steps)}: changed again since",))
-            undoing = undo(journal, steps, foreign) + UndoResult(failures=failures)
+        # The owner has ended, but a study may use the settings.
+        with lock_affected(name for step in steps for name in step.change.affected_resources()):
+            if _is_superseded(steps, journal.path):
+                return Recovery(skip_reasons=(f"{_describe(steps)}: changed again since",))
+            result = undo(journal, steps, policy) + UndoResult(failures=failures)
     except BusyError as busy:
-        return Recovery(left_alone=(f"{_described(steps)}: {busy.found}",))
-    return Recovery(undoing + _finish(journal, contents, undoing))
+        return Recovery(skip_reasons=(f"{_describe(steps)}: {busy.found}",))
+    return Recovery(result + _finish(journal, contents, result))
 
 
-def _described(steps: Sequence[Step]) -> str:
+def _describe(steps: Sequence[JournaledChange]) -> str:
     return "; ".join(step.change.describe() for step in steps)
 
 
-def _are_covered(steps: Sequence[Step], path: Path) -> bool:
-    """Whether a newer journal holds an attribute of these steps.
+def _is_superseded(steps: Sequence[JournaledChange], path: Path) -> bool:
+    """Return whether a newer journal contains an attribute of these changes.
 
-    What it would put back is what these steps have made of it, so it comes first; whoever made it
-    has come between since the journals were listed.
+    The newer one is restored first, because its original values are the results of these changes.
+    It was created after the journals were listed.
     """
     own = _attributes(steps)
     newer = (each for each in journal_paths(path.parent) if each.name > path.name)
@@ -219,45 +236,49 @@ def _are_covered(steps: Sequence[Step], path: Path) -> bool:
 
 
 def _attributes_in(path: Path) -> set[tuple[Attributes, str]]:
-    """Those of a journal; none where it is unreadable, which has been told."""
+    """Return the attributes in a journal; none if it is unreadable."""
     try:
-        return _attributes(_rebuild(read(path))[0])
+        return _attributes(_rebuild(read_journal(path))[0])
     except RestoreError:
         return set()
 
 
-def _attributes(steps: Sequence[Step]) -> set[tuple[Attributes, str]]:
+def _attributes(steps: Sequence[JournaledChange]) -> set[tuple[Attributes, str]]:
     changes = (step.change for step in steps)
     attribute_changes = (each for each in changes if isinstance(each, AttributeChange))
     return {(each.owner, name) for each in attribute_changes for name in each.before}
 
 
-def _finish(journal: Journal, contents: Contents, undoing: UndoResult) -> UndoResult:
-    """Take away a journal that has nothing left to do; what is wrong with it otherwise."""
-    if contents.loss:
-        where = journal.path if undoing.failures else journal.set_aside()
+def _finish(journal: Journal, contents: JournalContents, result: UndoResult) -> UndoResult:
+    """Remove a completed journal; otherwise return its failures."""
+    if contents.lost_lines:
+        where = journal.path if result.failures else journal.quarantine()
         return UndoResult(failures=(_damaged(where, contents),))
-    if not undoing.failures:
+    if not result.failures:
         journal.remove()
     return UndoResult()
 
 
-def _rebuild(contents: Contents) -> tuple[Sequence[Step], tuple[RestoreError, ...]]:
-    """The steps that can be undone, and why others cannot."""
+def _rebuild(
+    contents: JournalContents,
+) -> tuple[Sequence[JournaledChange], tuple[RestoreError, ...]]:
+    """Return the changes that can be undone, and the failures of the others."""
     steps, failures = [], []
     for entry in contents.pending:
         try:
-            steps.append(Step(entry.number, kinds.rebuild(entry.kind, entry.record)))
+            steps.append(
+                JournaledChange(entry.number, kinds.rebuild_change(entry.kind, entry.record))
+            )
         except RestoreError as error:
             failures.append(error)
     return steps, tuple(failures)
 
 
-def _damaged(where: Path, contents: Contents) -> RestoreError:
+def _damaged(where: Path, contents: JournalContents) -> RestoreError:
     return RestoreError(
         "to restore every change in the journal",
-        found=f"{contents.loss}; all others are restored, as far as no other error is shown. "
-        "What a lost line announced may still hold",
+        found=f"{contents.lost_lines}; all other changes are restored, except for errors shown "
+        "here. Changes in lost lines may still be in force",
         where=str(where),
-        remedy="look at the file, which is kept, and at the settings it names",
+        remedy="inspect the file, which iostudy keeps, and the settings that it names",
     )

@@ -1,4 +1,4 @@
-"""What an undo tells: what was put back, and from which value to which."""
+"""Restored values, as the result of an undo."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class RestoredValue:
-    """A value that was put back: ``what`` was ``found`` and is ``original`` again."""
+    """A restored value: ``what`` changed from ``found`` back to ``original``."""
 
     what: str
     found: str | None
@@ -19,10 +19,10 @@ class RestoredValue:
         return f"{self.what}: {self.found} -> {self.original}"
 
 
-def joined(told: Iterable[str | RestoredValue]) -> tuple[str, ...]:
-    """Everything in words, in order; what went back in several steps once, from first to last."""
+def format_restored(values: Iterable[str | RestoredValue]) -> tuple[str, ...]:
+    """Format all values in order; several steps of one value become one line."""
     lines: dict[str, str | RestoredValue] = {}
-    for each in told:
+    for each in values:
         if isinstance(each, RestoredValue):
             first = lines.get(each.what)
             whole = (

@@ -1,4 +1,4 @@
-"""Where iostudy keeps what must outlive it, and files whose lock tells whether their owner lives.
+"""State directory of iostudy, and files whose lock shows that their owner is alive.
 
 A lock is flock(2)'s: the kernel gives it up with the last descriptor, also after SIGKILL.
 """

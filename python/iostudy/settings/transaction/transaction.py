@@ -1,4 +1,4 @@
-"""Changes of the host that are undone when their owner ends, however it ends."""
+"""Changes of the host that are undone when their owner ends."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Self
 
 from iostudy.errors import OutOfReachError, RestoreError
 from iostudy.settings.change import Change, ConflictPolicy
-from iostudy.settings.transaction.journal import Journal, Mode, command_line
+from iostudy.settings.transaction.deferred_signals import defer_signals
+from iostudy.settings.transaction.journal import Journal, JournalMode, command_line
 from iostudy.settings.transaction.restored_value import RestoredValue
 from iostudy.settings.transaction.state import state_directory
-from iostudy.settings.transaction.uninterrupted import uninterrupted
 
 
 @dataclass(frozen=True)
-class Step:
-    """A change that has been announced in the journal under a number."""
+class JournaledChange:
+    """A change in the journal, with its number."""
 
     number: int
     change: Change
@@ -27,21 +27,23 @@ class Step:
 
 @dataclass(frozen=True)
 class UndoResult:
-    """What became of undoing several changes: what was put back, in words, and what was not."""
+    """Result of result several changes: restored values, in words, and failures."""
 
-    put_back: tuple[str | RestoredValue, ...] = ()
+    restored_values: tuple[str | RestoredValue, ...] = ()
     failures: tuple[RestoreError, ...] = ()
 
     def __add__(self, other: UndoResult) -> UndoResult:
-        return UndoResult(self.put_back + other.put_back, self.failures + other.failures)
+        return UndoResult(
+            self.restored_values + other.restored_values, self.failures + other.failures
+        )
 
     @property
     def out_of_reach(self) -> tuple[OutOfReachError, ...]:
-        """The failures that wait for a mount or a file system, which is not here now."""
+        """Failures that wait for an absent mount or file system."""
         return tuple(error for error in self.failures if isinstance(error, OutOfReachError))
 
     def check(self) -> None:
-        """RestoreError if anything was not put back, one for all."""
+        """RestoreError if anything was not restored, one for all failures."""
         if not self.failures:
             return
         if len(self.failures) == 1:
@@ -55,47 +57,49 @@ class UndoResult:
 
 
 def undo(
-    journal: Journal, steps: Sequence[Step], foreign: ConflictPolicy = ConflictPolicy.REPORT
+    journal: Journal,
+    steps: Sequence[JournaledChange],
+    policy: ConflictPolicy = ConflictPolicy.REPORT,
 ) -> UndoResult:
-    """Undo the steps in reverse, which no ending signal cuts short.
+    """Undo the changes in reverse order, with termination signals deferred.
 
-    One that fails, in whatever way, does not keep the others from being undone. Those that have
-    failed are tried again after the others: a folder goes with the disk that is destroyed.
+    A failure does not prevent the undo of the others. Failed changes are retried after the others:
+    a folder disappears with its disk.
     """
-    with uninterrupted():
-        undoing, failed = _undo_each(journal, steps, foreign)
+    with defer_signals():
+        result, failed = _undo_each(journal, steps, policy)
         if failed and len(failed) < len(steps):
-            again, _ = _undo_each(journal, failed, foreign)
-            return UndoResult(undoing.put_back + again.put_back, again.failures)
-    return undoing
+            again, _ = _undo_each(journal, failed, policy)
+            return UndoResult(result.restored_values + again.restored_values, again.failures)
+    return result
 
 
 def _undo_each(
-    journal: Journal, steps: Sequence[Step], foreign: ConflictPolicy
-) -> tuple[UndoResult, tuple[Step, ...]]:
-    """What became of it, and the steps that have failed."""
-    put_back: list[str | RestoredValue] = []
+    journal: Journal, steps: Sequence[JournaledChange], policy: ConflictPolicy
+) -> tuple[UndoResult, tuple[JournaledChange, ...]]:
+    """Return the result, and the changes that failed."""
+    restored: list[str | RestoredValue] = []
     failures: dict[int, RestoreError] = {}
     for step in reversed(steps):
         try:
-            put_back += _undo(step.change, foreign)
-            journal.undone(step.number)
+            restored += _undo(step.change, policy)
+            journal.log_undo(step.number)
         except RestoreError as error:
             failures[step.number] = error
         except Exception as error:  # noqa: BLE001 - kept as the cause, and shown
             failures[step.number] = _unexpected(step.change, error)
     failed = tuple(step for step in steps if step.number in failures)
-    return UndoResult(tuple(put_back), tuple(failures.values())), failed
+    return UndoResult(tuple(restored), tuple(failures.values())), failed
 
 
-def _undo(change: Change, foreign: ConflictPolicy) -> tuple[str | RestoredValue, ...]:
-    """Undo it; what is out of reach is left for good where that is accepted."""
+def _undo(change: Change, policy: ConflictPolicy) -> tuple[str | RestoredValue, ...]:
+    """Undo a change; under ACCEPT, give up a change that is out of reach."""
     try:
-        return change.undo(foreign)
+        return change.undo(policy)
     except OutOfReachError as error:
-        if foreign is not ConflictPolicy.ACCEPT:
+        if policy is not ConflictPolicy.ACCEPT:
             raise
-        return (f"{change.describe()}: accepted as it is ({error.found})",)
+        return (f"{change.describe()}: accepted unchanged ({error.found})",)
 
 
 def _unexpected(change: Change, error: Exception) -> RestoreError:
@@ -111,18 +115,17 @@ def _unexpected(change: Change, error: Exception) -> RestoreError:
 
 @dataclass(eq=False)
 class Transaction:
-    """A context in which the host may be changed; leaving it puts everything back.
+    """Context for changes of the host, which are undone at its end.
 
-    The journal is opened with the first change and removed when everything is back. What could not
-    be put back stays in it, and leaving raises RestoreError. ``commit`` (mode SET) makes leaving
-    keep the changes instead.
+    The first change creates the journal, and a complete undo removes it. Failed changes stay in it,
+    and the end of the context raises RestoreError. ``commit`` (mode SET) keeps the changes instead.
     """
 
-    mode: Mode = Mode.STUDY
+    mode: JournalMode = JournalMode.STUDY
     command: str = field(default_factory=command_line)
     directory: Path = field(default_factory=state_directory)
     _journal: Journal | None = None
-    _steps: list[Step] = field(default_factory=list)
+    _steps: list[JournaledChange] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         return self
@@ -135,89 +138,89 @@ class Transaction:
     ) -> None:
         self.restore()
 
-    def perform(self, *changes: Change) -> None:
-        """Announce the changes with one sync, then apply them in order.
+    def apply(self, *changes: Change) -> None:
+        """Journal the changes with one sync, then apply them in order.
 
-        Errors of ``apply`` pass; what has been done by then is undone on leaving. UsageError if no
-        journal can be kept.
+        Errors of ``apply`` propagate; the end of the context undoes partial changes. UsageError if
+        no journal can be created.
         """
         if not changes:
             return
         if self._journal is None:
             self._journal = Journal.create(self.directory, self.mode, self.command)
             _open.append(self)
-        numbers = self._journal.announce(changes)
-        self._steps += map(Step, numbers, changes)
+        numbers = self._journal.log_changes(changes)
+        self._steps += map(JournaledChange, numbers, changes)
         for change in changes:
             change.apply()
 
     @contextmanager
-    def applied(self, *changes: Change) -> Iterator[None]:
-        """The changes hold inside this context, and are undone when it is left.
+    def apply_temporarily(self, *changes: Change) -> Iterator[None]:
+        """Apply the changes in this context, and undo them at its end.
 
-        It costs one line in the journal that is open anyway: meant for each trial.
+        It costs one line in the open journal, and is meant for each trial.
         """
         kept = len(self._steps)
         try:
-            self.perform(*changes)
+            self.apply(*changes)
             yield
         finally:
             self._undo_from(kept).check()
 
     def commit(self) -> None:
-        """Keep the changes made so far, durably, until `iostudy restore` undoes them."""
+        """Keep the changes so far, durably, until `iostudy restore` undoes them."""
         if self._journal is not None:
-            with uninterrupted():
+            with defer_signals():
                 self._journal.commit()
-                self._leave(self._journal)
+                self._close(self._journal)
 
     def restore(
-        self, foreign: ConflictPolicy = ConflictPolicy.REPORT
+        self, policy: ConflictPolicy = ConflictPolicy.REPORT
     ) -> tuple[str | RestoredValue, ...]:
-        """Undo everything now; what was put back. RestoreError names what was not.
+        """Undo everything now, and return the restored values. RestoreError names failures.
 
-        An ending signal waits until it is done.
+        Termination signals are deferred.
         """
         if self._journal is None:
             return ()
-        with uninterrupted():
-            undoing = self._undo_from(0, foreign)
-            if not undoing.failures:
+        with defer_signals():
+            result = self._undo_from(0, policy)
+            if not result.failures:
                 self._journal.remove()
-            self._leave(self._journal)
-            undoing.check()
-        return undoing.put_back
+            self._close(self._journal)
+            result.check()
+        return result.restored_values
 
-    def _leave(self, journal: Journal) -> None:
+    def _close(self, journal: Journal) -> None:
         self._journal, self._steps = None, []
         _open.remove(self)
         journal.close()
 
-    def _undo_from(self, kept: int, foreign: ConflictPolicy = ConflictPolicy.REPORT) -> UndoResult:
+    def _undo_from(self, kept: int, policy: ConflictPolicy = ConflictPolicy.REPORT) -> UndoResult:
         if self._journal is None:
             return UndoResult()
-        with uninterrupted():
-            undoing = undo(self._journal, self._steps[kept:], foreign)
-            if not undoing.failures:
+        with defer_signals():
+            result = undo(self._journal, self._steps[kept:], policy)
+            if not result.failures:
                 del self._steps[kept:]
-        return undoing
+        return result
 
 
 _open: list[Transaction] = []
-"""The transactions of this process that have changed something and have not been left."""
+"""The open transactions of this process that have changed something."""
 
 
 def restore_open() -> None:
-    """Leave every transaction that is still open, the newest first.
+    """End every open transaction, newest first.
 
-    For the end of a command: a signal that struck just as a context was being left has kept it from
-    being left. RestoreError if anything was not put back.
+    For the end of a command: a signal at the end of a context may have prevented its exit.
+    RestoreError if anything was not restored.
     """
-    with uninterrupted():
-        undoing = UndoResult()
+    with defer_signals():
+        result = UndoResult()
         for transaction in reversed(tuple(_open)):
             try:
                 transaction.restore()
             except RestoreError as error:
-                undoing += UndoResult(failures=(error,))
-        undoing.check()
+                result += UndoResult(failures=(error,))
+        result.check()

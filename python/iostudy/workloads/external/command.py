@@ -1,4 +1,4 @@
-"""Any program as a workload: its wall time, or figures out of what it prints."""
+"""Workload that runs any program and reports its wall time or figures from its output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iostudy.errors import UsageError
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
-    Measured,
+    Measurement,
     Options,
     Place,
     Seconds,
@@ -21,12 +21,12 @@ from iostudy.workloads.definition import (
     Tick,
     Workload,
     WorkloadDefinition,
-    go_on,
+    continue_run,
 )
 from iostudy.workloads.external import program
 from iostudy.workloads.external.extract import Extract
-from iostudy.workloads.external.program import Ended, Program
-from iostudy.workloads.folder import empty
+from iostudy.workloads.external.program import Program, ProgramResult
+from iostudy.workloads.file_removal import empty
 
 _PLACEHOLDERS = {"{target}": "IOSTUDY_TARGET", "{seed}": "IOSTUDY_SEED"}
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
@@ -62,9 +62,7 @@ class CommandOptions(Options):
         description="figures by name: {regex: ..., unit: MiB/s, higher_is_better: true}, or with "
         "jmespath in place of regex; the first one decides. Without any, exec_time does",
     )
-    environment: dict[str, str] = Field(
-        default={}, description="variables that are set beside those iostudy has"
-    )
+    environment: dict[str, str] = Field(default={}, description="additional environment variables")
     directory: str = Field(
         "{target}", description="the working directory; a relative one is below the trial's folder"
     )
@@ -178,17 +176,17 @@ class Command(Workload):
             empty(place.directory)
         self._unmeasured(self.options.prepare, place, place.tick)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Run the program once. WorkloadError unless it ends with 0 and prints every figure."""
         ended = program.run(self._program(self.options.run, place), place.tick)
         ended.require_success()
         declared = {n: each.reading(n, ended) for n, each in self.options.figures.items()}
-        return Measured({**declared, **_resources(ended)}, notes=_notes(ended))
+        return Measurement({**declared, **_resources(ended)}, notes=_notes(ended))
 
     def clean(self, place: Place) -> None:
         """Run cleanup, if there is one, and empty the folder."""
         try:
-            self._unmeasured(self.options.cleanup, place, go_on)
+            self._unmeasured(self.options.cleanup, place, continue_run)
         finally:
             empty(place.directory)
 
@@ -217,7 +215,7 @@ def _filled(text: str, values: dict[str, str]) -> str:
     return re.sub(pattern, lambda match: values[match[0]], text)
 
 
-def _resources(ended: Ended) -> dict[str, float]:
+def _resources(ended: ProgramResult) -> dict[str, float]:
     return {
         "exec_time": ended.wall_seconds,
         "user_time": ended.user_seconds,
@@ -226,7 +224,7 @@ def _resources(ended: Ended) -> dict[str, float]:
     }
 
 
-def _notes(ended: Ended) -> tuple[str, ...]:
+def _notes(ended: ProgramResult) -> tuple[str, ...]:
     if not ended.left_running:
         return ()
     return (f"{ended.left_running} processes were running when the program ended, and were killed",)

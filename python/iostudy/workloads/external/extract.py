@@ -1,4 +1,4 @@
-"""Figures out of what a program has printed: by regular expression, or out of its JSON."""
+"""Extraction of figures from program output by regular expression or JMESPath."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 
 from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import Figure, Options
-from iostudy.workloads.external.program import Ended, Output
+from iostudy.workloads.external.program import Output, ProgramResult
 
 _NEAR_CHARACTERS = 120
 _MAX_PATTERN = 1000
@@ -39,7 +39,7 @@ class Extract(Options):
         description="a JMESPath (jmespath.org) to the number, where the output is JSON, such as "
         "`jobs[0].read.iops` or `sum(jobs[].read.bw)`",
     )
-    stream: Literal["stdout", "stderr"] = Field("stdout", description="the output it stands in")
+    stream: Literal["stdout", "stderr"] = Field("stdout", description="the output that contains it")
 
     @model_validator(mode="after")
     def _one_way(self) -> Extract:
@@ -56,7 +56,7 @@ class Extract(Options):
         way = f"what {self.regex} finds" if self.jmespath is None else f"what is at {self.jmespath}"
         return Figure(name, self.unit, f"{way} in {self.stream}", self.higher_is_better)
 
-    def reading(self, name: str, ended: Ended) -> float:
+    def reading(self, name: str, ended: ProgramResult) -> float:
         """The number; WorkloadError where there is none, with what the output has instead."""
         output = ended.stdout if self.stream == "stdout" else ended.stderr
         if self.regex is not None:

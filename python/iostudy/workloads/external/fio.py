@@ -1,4 +1,4 @@
-"""fio as a workload: any job file, unmodified, on the target."""
+"""Workload that runs an unmodified fio job file on the target."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from iostudy.errors import WorkloadError
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
-    Measured,
+    Measurement,
     Options,
     Place,
     Seconds,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
 from iostudy.workloads.external import fio_job, fio_report, program
 from iostudy.workloads.external.fio_job import JobFile
 from iostudy.workloads.external.fio_report import NoReportError, Report
-from iostudy.workloads.external.program import Ended, Program
-from iostudy.workloads.folder import empty
-from iostudy.workloads.page_cache import forget
+from iostudy.workloads.external.program import Program, ProgramResult
+from iostudy.workloads.file_removal import empty
+from iostudy.workloads.page_cache import drop_folder
 
 _INSTALL = "apt-get install fio, or dnf install fio"
 
@@ -74,9 +74,9 @@ class Fio(Workload):
         if self._job().changes_files:
             empty(place.directory)
             self._lay_out(place)
-        forget(place.directory)
+        drop_folder(place.directory)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Run the jobs once. WorkloadError if any ends with an error."""
         job = self._job()
         ended = program.run(self._fio(place.directory, "--output-format=json+"), place.tick)
@@ -88,7 +88,7 @@ class Fio(Workload):
             "cpu_time": ended.user_seconds + ended.system_seconds,
         }
         moved = {} if job.makes_files else {BYTES: float(report.moved_bytes())}
-        return Measured(
+        return Measurement(
             {**report.figures(job.phases()), **resources, **moved},
             report.histograms(),
             report.parts(),
@@ -100,17 +100,17 @@ class Fio(Workload):
         empty(place.directory)
 
     def _job(self) -> JobFile:
-        return fio_job.read(fio_job.find(self.options.job))
+        return fio_job.read(fio_job.find_job_file(self.options.job))
 
     def _lay_out(self, place: Place) -> None:
         program.run(self._fio(place.directory, "--create_only=1"), place.tick).require_success()
 
     def _fio(self, directory: Path, *arguments: str) -> Program:
-        path = str(fio_job.find(self.options.job))
+        path = str(fio_job.find_job_file(self.options.job))
         return Program(("fio", "--eta=never", *arguments, path), directory, self.options.limit)
 
 
-def _report(ended: Ended) -> Report:
+def _report(ended: ProgramResult) -> Report:
     try:
         report = fio_report.parse(ended.stdout.text)
     except NoReportError as error:
@@ -152,13 +152,13 @@ FIO = WorkloadDefinition(
     "only where the job file says so",
     source="fio(1); https://fio.readthedocs.io",
     options=FioOptions,
-    figures=always(
+    figures=fixed_figures(
         *fio_report.FIGURES,
         Figure("exec_time", "s", "from the start of fio to its end", False),
         Figure("cpu_time", "s", "CPU time of fio, in its own code and in the kernel", False),
         Figure(BYTES, "B", "bytes read and written", True),
     ),
-    part_figures=always(*fio_report.PART_FIGURES),
+    part_figures=fixed_figures(*fio_report.PART_FIGURES),
     example={"job": "random-read.fio"},
     make=Fio,
 )

@@ -1,4 +1,4 @@
-"""What a fio job file asks for, as fio itself understands it, and what of it is refused.
+"""Parameters of a fio job file, as fio itself parses them, and the checks on them.
 
 Names and meanings of the parameters: fio(1), "JOB FILE PARAMETERS".
 """
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from iostudy.errors import UsageError
 from iostudy.workloads.external import program
-from iostudy.workloads.external.program import Ended, Program
+from iostudy.workloads.external.program import Program, ProgramResult
 
 READY_MADE = Path(__file__).parent / "jobs"
 _PARSING_SECONDS = 60.0
@@ -115,7 +115,7 @@ class JobFile:
                     yield f"{name}={value} is outside of the target; make it a relative path"
 
 
-def find(job: str) -> Path:
+def find_job_file(job: str) -> Path:
     """The absolute path of a job file; one that comes with iostudy is found by its name alone."""
     path = Path(job)
     ready_made = READY_MADE / path.name
@@ -171,7 +171,7 @@ def _leads_outside(path: str) -> bool:
     return path.startswith("/")
 
 
-def _accepted(path: Path, ended: Ended) -> Ended:
+def _accepted(path: Path, ended: ProgramResult) -> ProgramResult:
     # fio goes on without an included file that it cannot read, and ends with 0.
     if ended.status or "parsing include file" in ended.stderr.text:
         said = ended.stderr.last_lines() or ended.stdout.last_lines()

@@ -1,4 +1,4 @@
-"""What fio measured: its json+ output as figures, parts and histograms.
+"""Parser of fio's json+ output: figures, parts and histograms.
 
 Fields as in fio(1), "JSON OUTPUT" and "JSON+ OUTPUT". Latencies are completion latencies, or total
 ones where the job file asks for percentiles of these only.
@@ -13,7 +13,7 @@ from typing import Any
 
 from iostudy.units import MIB
 from iostudy.workloads.definition import Figure, Histogram, Part
-from iostudy.workloads.native.latency import histogram_readings, latency_figures, pooled
+from iostudy.workloads.native.latency import histogram_readings, latency_figures, pool_histograms
 
 _READ, _WRITE = "read", "write"
 _APART = (_READ, _WRITE, "trim")
@@ -82,7 +82,7 @@ class Report:
     def histograms(self) -> dict[str, Histogram]:
         """By direction, and of fsync and its like."""
         found = {
-            direction: pooled(_bins(entry) for _, entry in _apart(self.jobs, direction))
+            direction: pool_histograms(_bins(entry) for _, entry in _apart(self.jobs, direction))
             for direction in (*_APART, _MIXED, _SYNC)
         }
         return {direction: histogram for direction, histogram in found.items() if histogram}

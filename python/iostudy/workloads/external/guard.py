@@ -1,4 +1,4 @@
-"""Stands between iostudy and a program that it runs: nothing of the program outlives the run.
+"""Supervisor process between iostudy and a program; it ends all descendants with the run.
 
 A script of its own, ``python -I -S guard.py CONTROL``, with nothing of iostudy in it. So it is
 small: the peak memory that the kernel reports for a program includes what its parent had when it

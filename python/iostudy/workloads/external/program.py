@@ -1,4 +1,4 @@
-"""Running another program: bounded in time and memory, ended whole, never through a shell."""
+"""Runs an external program without a shell, bounded in time and memory, and ends all of it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from typing import Any
 
 from iostudy.errors import UsageError, WorkloadError, WorkloadStoppedError
 from iostudy.units import MIB, format_seconds
-from iostudy.workloads.definition import Tick, go_on
+from iostudy.workloads.definition import Tick, continue_run
 from iostudy.workloads.external import guard
-from iostudy.workloads.native.core_errors import told_as_workload
-from iostudy.workloads.orphans import adopting, started
+from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.orphans import adopt_orphans, start_process
 
 KEPT_BYTES = 32 * MIB
 """So much of the end of each output is kept, in memory: files could lie on the disk under test."""
@@ -87,7 +87,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProgramResult:
     """How a program ended, and what it took.
 
     CPU times and peak memory are those of wait4(2): of the program and of those it has waited for,
@@ -128,13 +128,13 @@ def _signal(number: int) -> str:
     return f"signal {number} ({signal.strsignal(number)})"
 
 
-def run(program: Program, tick: Tick = go_on) -> Ended:
+def run(program: Program, tick: Tick = continue_run) -> ProgramResult:
     """Run a program to its end.
 
     WorkloadError if it cannot be started or takes longer than it may, WorkloadStoppedError if
     ``tick`` says so. In any case, a signal among them, nothing of it is running afterwards.
     """
-    with adopting() as orphanage, _guard(program) as (guarding, control):
+    with adopt_orphans() as orphanage, _guard(program) as (guarding, control):
         try:
             return _Run(program, guarding, control).to_the_end(tick)
         finally:
@@ -147,13 +147,13 @@ def run(program: Program, tick: Tick = go_on) -> Ended:
 def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
     """The guard and the socket that it is controlled by; WorkloadError if it cannot be started."""
     with ExitStack() as held:
-        with told_as_workload("to start the guard of a program", program.directory):
+        with translate_core_errors("to start the guard of a program", program.directory):
             ours, theirs = socket.socketpair()
             held.enter_context(ours)
             with theirs:
                 arguments = [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())]
                 guarding = held.enter_context(
-                    started(
+                    start_process(
                         arguments,
                         pass_fds=(theirs.fileno(),),
                         stdin=subprocess.DEVNULL,
@@ -225,7 +225,7 @@ class _Run:
             guarding.stderr.fileno(): self._stderr,
         }
 
-    def to_the_end(self, tick: Tick) -> Ended:
+    def to_the_end(self, tick: Tick) -> ProgramResult:
         with suppress(ConnectionError):  # a guard that was killed sends no report either
             self._control.sendall(self._program.request())
         deadline = time.monotonic() + self._program.limit_seconds
@@ -271,7 +271,7 @@ class _Run:
             except BlockingIOError:
                 continue
 
-    def _ended(self) -> Ended:
+    def _ended(self) -> ProgramResult:
         stdout, stderr = self._stdout.output(), self._stderr.output()
         report = self._report.output().text
         if not report.endswith("\n"):
@@ -279,7 +279,7 @@ class _Run:
         facts: dict[str, Any] = json.loads(report)
         if "errno" in facts:
             raise self._not_started(f"{facts['strerror']} ({facts['filename']})")
-        return Ended(self._program, stdout=stdout, stderr=stderr, **facts)
+        return ProgramResult(self._program, stdout=stdout, stderr=stderr, **facts)
 
     def _guard_failed(self, said: str) -> WorkloadError:
         code = self._guarding.wait(_KILLED_WITHIN_SECONDS)

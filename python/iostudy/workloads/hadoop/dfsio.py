@@ -16,14 +16,14 @@ from iostudy.hadoop.tools.dfsio import DfsioResult, DfsioRun, Operation
 from iostudy.hadoop.tools.results import NoResultError
 from iostudy.workloads.definition import (
     Figure,
-    Measured,
+    Measurement,
     Place,
     Size,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
+from iostudy.workloads.hadoop import counter_figures, job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
 
 _RESULTS = "dfsio-results.log"
 _MAX_BUFFER_BYTES = 1 << 30
@@ -100,12 +100,12 @@ class Dfsio(HadoopWorkload):
 
     def clean(self, place: Place) -> None:
         """Remove all that TestDFSIO has made in HDFS."""
-        Shell.of(job.client_of(place)).remove(_base(place))
+        Shell.of(job.require_client(place)).remove(_base(place))
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry it out once. WorkloadError unless all files are processed whole."""
         ran, result = self._carry_out(place, self.asked())
-        return Measured(
+        return Measurement(
             {
                 "throughput": result.throughput_mib_per_second,
                 "average_io_rate": result.average_mib_per_second,
@@ -113,7 +113,7 @@ class Dfsio(HadoopWorkload):
                 "exec_time": result.exec_seconds,
                 "aggregate": result.processed_mib / result.exec_seconds,
                 **ran.times(),
-                **counted.readings(ran, job.client_of(place).replication),
+                **counter_figures.read_figures(ran, job.require_client(place).replication),
             }
         )
 
@@ -135,17 +135,17 @@ class Dfsio(HadoopWorkload):
         """Write all files anew."""
         self._carry_out(place, replace(self.asked(), operation=Operation.WRITE))
 
-    def _carry_out(self, place: Place, asked: DfsioRun) -> tuple[Ran, DfsioResult]:
-        results = job.client_of(place).scratch / _RESULTS
+    def _carry_out(self, place: Place, asked: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
+        results = job.require_client(place).scratch / _RESULTS
         results.unlink(missing_ok=True)  # TestDFSIO adds to what is there
         arguments = asked.arguments(_base(place), results)
         limit = self.options.limit
-        ran = job.run(place, dfsio.MAIN_CLASS, *arguments, limit_seconds=limit)
+        ran = job.run_program(place, dfsio.MAIN_CLASS, *arguments, limit_seconds=limit)
         try:
             return ran, asked.result(results.read_text() if results.exists() else "")
         except NoResultError as error:
             raise WorkloadError(
-                "the result of the run that was asked for",
+                "the result of the requested run",
                 found=str(error),
                 where=str(ran.ended.program),
                 remedy="let nobody change its files meanwhile; give larger files if a rate is no "
@@ -195,7 +195,7 @@ class DfsioChange(Dfsio):
 
 def _base(place: Place) -> str:
     """Where TestDFSIO works; it honours test.build.data in all versions."""
-    return f"{job.client_of(place).folder}/dfsio"
+    return f"{job.require_client(place).folder}/dfsio"
 
 
 def _figures(of: str) -> tuple[Figure, ...]:
@@ -208,7 +208,7 @@ def _figures(of: str) -> tuple[Figure, ...]:
         Figure("aggregate", "MiB/s", f"all MiB {of} over exec_time", True),
         job.JOB_TIME,
         job.PROGRAM_TIME,
-        *counted.FIGURES,
+        *counter_figures.FIGURES,
     )
 
 
@@ -237,7 +237,7 @@ def _definition(
         source="Apache Hadoop, org.apache.hadoop.fs.TestDFSIO "
         "(hadoop-mapreduce-client-jobclient, tests)",
         options=options,
-        figures=always(*_figures(of)),
+        figures=fixed_figures(*_figures(of)),
         example={"files": 2, "size": "16MiB"},
         make=make,
         needs_hadoop=True,

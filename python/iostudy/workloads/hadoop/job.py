@@ -1,4 +1,4 @@
-"""Running a program of Hadoop's: its jobs are bounded, watched and ended whole; what they counted.
+"""Runs a Hadoop program with a time limit, ends all of its jobs, and reads their counters.
 
 It is relied on that the client's site files give each job the client's tag (mapreduce.job.tags):
 by that alone it is found in YARN when it has to be killed.
@@ -23,7 +23,7 @@ from iostudy.hadoop.tools.counters import Job, NoCountersError
 from iostudy.units import format_rounded_size, format_size
 from iostudy.workloads.definition import Figure, Options, Place, Seconds, Tick, Workload
 from iostudy.workloads.external import program
-from iostudy.workloads.external.program import Ended, Program
+from iostudy.workloads.external.program import Program, ProgramResult
 
 POLL = "mapreduce.client.progressmonitor.pollinterval"
 """How often a client asks whether its job has ended; that is the resolution of a job's time."""
@@ -62,10 +62,10 @@ class HadoopWorkload(Workload):
 
 
 @dataclass(frozen=True)
-class Ran:
+class HadoopRun:
     """A program that came to its end, and the jobs that it ran, none of which is unsound."""
 
-    ended: Ended
+    ended: ProgramResult
     jobs: tuple[Job, ...]
 
     def times(self) -> dict[str, float]:
@@ -81,7 +81,7 @@ class Ran:
         return {JOB_TIME.name: sum(told), PROGRAM_TIME.name: self.ended.wall_seconds}
 
 
-def client_of(place: Place) -> Client:
+def require_client(place: Place) -> Client:
     """The cluster of a place; UsageError if it has none."""
     if place.hadoop is None:
         raise UsageError(
@@ -93,7 +93,7 @@ def client_of(place: Place) -> Client:
     return place.hadoop
 
 
-def run(place: Place, main_class: str, *arguments: str, limit_seconds: float) -> Ran:
+def run_program(place: Place, main_class: str, *arguments: str, limit_seconds: float) -> HadoopRun:
     """Run a main class of Hadoop's to its end, with what it submits.
 
     WorkloadError if it fails or takes longer than it may, if a job of it is unsound, or if its
@@ -101,18 +101,18 @@ def run(place: Place, main_class: str, *arguments: str, limit_seconds: float) ->
     cluster is seen to have failed. In any of these cases, and at a signal, all that it has
     submitted to YARN is dead afterwards, or the error says that it could not be killed.
     """
-    client = client_of(place)
+    client = require_client(place)
     asked = _program(client, main_class, arguments, limit_seconds)
     with _killed_on_failure(client):
         ended = program.run(asked, _watching(client, place.tick))
         # Programs of Hadoop's end before the cluster is known to be at fault.
         if ended.status:
             client.require_alive()
-        ended.require_success(exceptions(ended.stderr.text))
-    return Ran(ended, _sound_jobs(ended))
+        ended.require_success(find_exceptions(ended.stderr.text))
+    return HadoopRun(ended, _sound_jobs(ended))
 
 
-def exceptions(log: str) -> str:
+def find_exceptions(log: str) -> str:
     """The first exceptions of a log, each once: what comes later follows from them."""
     found = list(dict.fromkeys(_EXCEPTION.findall(log)))
     return " / ".join(line[:_MOST_CHARACTERS] for line in found[:_MOST_EXCEPTIONS])
@@ -150,7 +150,7 @@ def _watching(client: Client, tick: Tick) -> Tick:
     return watch
 
 
-def _sound_jobs(ended: Ended) -> tuple[Job, ...]:
+def _sound_jobs(ended: ProgramResult) -> tuple[Job, ...]:
     """The jobs of a program that has succeeded; WorkloadError if they are not to be trusted."""
     try:
         jobs = counters.parse(_whole_log(ended))
@@ -161,7 +161,7 @@ def _sound_jobs(ended: Ended) -> tuple[Job, ...]:
             where=str(ended.program),
             remedy="run it by hand, and see what its log has where they should be",
         ) from error
-    reasons = counters.unsound(jobs)
+    reasons = counters.describe_problems(jobs)
     if reasons:
         raise WorkloadError(
             "a run in which every task runs once, and none fails",
@@ -174,7 +174,7 @@ def _sound_jobs(ended: Ended) -> tuple[Job, ...]:
     return jobs
 
 
-def _whole_log(ended: Ended) -> str:
+def _whole_log(ended: ProgramResult) -> str:
     """What it logged; WorkloadError if the beginning was not kept: jobs would go uncounted."""
     log = ended.stderr
     if not log.lost_bytes:

@@ -16,13 +16,13 @@ from iostudy.hadoop.tools.results import NoResultError
 from iostudy.workloads.definition import (
     Count,
     Figure,
-    Measured,
+    Measurement,
     Place,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
+from iostudy.workloads.hadoop import counter_figures, job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
 from iostudy.workloads.native.mrbench import SPREAD, InputType, histogram, spread
 
 _DISK_BLOCK_BYTES = 4096
@@ -38,7 +38,7 @@ class HadoopMRBenchOptions(HadoopOptions):
     maps: Annotated[int, Field(ge=1, le=256)] = Field(
         2,
         description="map tasks of a job (MRBench: -maps). A hint to Hadoop: its local runner takes "
-        "one whatever is asked for; a note says so",
+        "one regardless of this value; a note says so",
     )
     reduces: Annotated[int, Field(ge=1, le=256)] = Field(
         1, description="reduce tasks of a job (MRBench: -reduces)"
@@ -64,9 +64,9 @@ class HadoopMRBench(HadoopWorkload):
         files = _FILES_OF_A_JOB + 2 * asked.maps + asked.reduces
         return lines + asked.jobs * (lines + files * _DISK_BLOCK_BYTES)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Run all jobs."""
-        asked, client = self.options, job.client_of(place)
+        asked, client = self.options, job.require_client(place)
         wanted = MRBenchRun(
             asked.jobs,
             maps=asked.maps,
@@ -75,19 +75,19 @@ class HadoopMRBench(HadoopWorkload):
             input_type=asked.input_type,
         )
         arguments = wanted.arguments(_folder(client))
-        ran = job.run(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
+        ran = job.run_program(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
         result = _result(ran, asked.jobs)
         seconds = [milliseconds / 1000 for milliseconds in result.job_milliseconds]
         figures = {
             "job_time": result.mean_milliseconds / 1000,
             **spread(seconds),
-            **counted.task_readings(ran),
+            **counter_figures.read_task_figures(ran),
         }
-        return Measured(figures, {"job": histogram(seconds)}, notes=_notes(ran, asked.maps))
+        return Measurement(figures, {"job": histogram(seconds)}, notes=_notes(ran, asked.maps))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder, in which a run that failed may have left something."""
-        client = job.client_of(place)
+        client = job.require_client(place)
         Shell.of(client).remove(_folder(client))
 
 
@@ -95,7 +95,7 @@ def _folder(client: Client) -> str:
     return f"{client.folder}/mrbench"
 
 
-def _result(ran: Ran, jobs: int) -> MRBenchResult:
+def _result(ran: HadoopRun, jobs: int) -> MRBenchResult:
     try:
         return mrbench.parse(ran.ended.stdout.text, jobs)
     except NoResultError as error:
@@ -107,12 +107,14 @@ def _result(ran: Ran, jobs: int) -> MRBenchResult:
         ) from error
 
 
-def _notes(ran: Ran, maps: int) -> tuple[str, ...]:
+def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
     found = sorted({each.maps for each in ran.jobs if each.maps not in (None, maps)})
     if not found:
         return ()
     told = " or ".join(map(str, found))
-    return (f"a job had {told} map tasks where {maps} were asked for: to Hadoop that is a hint",)
+    return (
+        f"a job had {told} map tasks instead of the requested {maps}: to Hadoop that is a hint",
+    )
 
 
 HADOOP_MRBENCH = WorkloadDefinition(
@@ -127,10 +129,10 @@ HADOOP_MRBENCH = WorkloadDefinition(
     source="Apache Hadoop 3.4.2, org.apache.hadoop.mapred.MRBench "
     "(hadoop-mapreduce-client-jobclient)",
     options=HadoopMRBenchOptions,
-    figures=always(
+    figures=fixed_figures(
         Figure("job_time", "s", "mean time of a job, as MRBench prints it (AvgTime)", False),
         *SPREAD,
-        *counted.TASK_FIGURES,
+        *counter_figures.TASK_FIGURES,
     ),
     example={"jobs": 2},
     make=HadoopMRBench,

@@ -28,14 +28,14 @@ from iostudy.workloads.definition import (
     SIZE_FORM,
     Count,
     Figure,
-    Measured,
+    Measurement,
     Place,
     Seconds,
     Size,
     WorkloadDefinition,
 )
-from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
+from iostudy.workloads.hadoop import counter_figures, job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
 
 _MIN_BLOCK = "dfs.namenode.fs-limits.min-block-size"
 _MIN_BLOCK_DEFAULT = str(units.MIB)
@@ -53,7 +53,7 @@ _INODE_BYTES = 1024
 
 _MEANINGS: dict[Operation, str] = {
     "create_write": "a file created, written and closed",
-    "open_read": "a file opened, and read if that is asked for",
+    "open_read": "a file opened, and read if requested",
     "rename": "a file given another name in its directory",
     "delete": "a file deleted",
 }
@@ -164,20 +164,24 @@ class HadoopNNBench(HadoopWorkload):
             case "open_read":
                 return
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry it out; exceptions, late maps and operations that are missing are an error."""
         ran, result = self._carry_out(place, self.options.operation)
-        waited = None if job.client_of(place).yarn else nnbench.waited(ran.ended.stderr.text)
+        waited = (
+            None
+            if job.require_client(place).yarn
+            else nnbench.count_waiting_maps(ran.ended.stderr.text)
+        )
         _require_together(self.options.maps, result, waited)
-        return Measured(_readings(result, self.options) | counted.task_readings(ran))
+        return Measurement(_readings(result, self.options) | counter_figures.read_task_figures(ran))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder with all that is in it."""
-        client = job.client_of(place)
+        client = job.require_client(place)
         Shell.of(client).remove(_folder(client))
 
-    def _carry_out(self, place: Place, operation: Operation) -> tuple[Ran, NNBenchResult]:
-        client = job.client_of(place)
+    def _carry_out(self, place: Place, operation: Operation) -> tuple[HadoopRun, NNBenchResult]:
+        client = job.require_client(place)
         asked = self.options
         wanted = NNBenchRun(
             operation,
@@ -223,20 +227,20 @@ def _require_possible(client: Client, wanted: NNBenchRun) -> None:
 
 def _sound_result(
     place: Place, wanted: NNBenchRun, arguments: tuple[str, ...], limit_seconds: float
-) -> tuple[Ran, NNBenchResult]:
+) -> tuple[HadoopRun, NNBenchResult]:
     """What it tells; WorkloadError unless every map has done all its operations."""
-    client = job.client_of(place)
+    client = job.require_client(place)
     told = client.scratch / nnbench.RESULT_FILE
     told.unlink(missing_ok=True)
     try:
-        ran = job.run(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
+        ran = job.run_program(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
     except WorkloadError as error:
         # Hadoop 3 fails after it has told of exceptions: its figures say more.
         if told.exists():
             _require_sound(wanted, _result(told), error.found)
         raise
     result = _result(told)
-    _require_sound(wanted, result, job.exceptions(ran.ended.stderr.text))
+    _require_sound(wanted, result, job.find_exceptions(ran.ended.stderr.text))
     return ran, result
 
 
@@ -331,7 +335,7 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
         Figure(
             "overlap", "%", "share of all maps that were at work, on average over exec_time", True
         ),
-        *counted.TASK_FIGURES,
+        *counter_figures.TASK_FIGURES,
     )
 
 

@@ -25,19 +25,19 @@ from iostudy.hadoop.tools.results import NoResultError
 from iostudy.units import MIB
 from iostudy.workloads.definition import (
     Figure,
-    Measured,
+    Measurement,
     Place,
     Size,
     Tick,
     WorkloadDefinition,
-    go_on,
+    continue_run,
 )
 from iostudy.workloads.external import program
-from iostudy.workloads.external.program import Ended, Program
-from iostudy.workloads.folder import empty, remove
+from iostudy.workloads.external.program import Program, ProgramResult
+from iostudy.workloads.file_removal import empty, remove
 from iostudy.workloads.hadoop import job
 from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.edit_logs import (
     NO_LOG,
     EditLogs,
@@ -134,15 +134,15 @@ class HadoopNNThroughput(HadoopWorkload):
         """Format a namespace that every operation gets a copy of."""
         self.clean(place)
         namenode = self._namenode(place)
-        with told_as_workload("to make a folder for a name-node", place.directory):
+        with translate_core_errors("to make a folder for a name-node", place.directory):
             namenode.template.mkdir(parents=True)
         namenode.format()
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry out all operations; an error in the log of one, or a count that is wrong, fails."""
         namenode = self._namenode(place)
         results = {each: namenode.benchmark(each, place.tick) for each in self.options.operations}
-        return Measured(_readings(results))
+        return Measurement(_readings(results))
 
     def clean(self, place: Place) -> None:
         """Remove the logs, the folders that they are in, and the name-node's own."""
@@ -179,13 +179,13 @@ class _NameNode:
         """Make the template. WorkloadError with what Hadoop says."""
         image, log = self.template / "image", self.template / "log"
         arguments = (nnthroughput.NAMENODE_CLASS, "-format", "-nonInteractive")
-        self._run(_SHORT_RUN, arguments, image, [log], go_on).require_success()
+        self._run(_SHORT_RUN, arguments, image, [log], continue_run).require_success()
 
     def benchmark(self, operation: Operation, tick: Tick) -> NNThroughputResult:
         """Carry out one operation on an empty namespace. WorkloadError if anything is amiss."""
         asked = self._asked(operation)
         image = self.home / "image"
-        with told_as_workload("to give a name-node an empty namespace", self.home):
+        with translate_core_errors("to give a name-node an empty namespace", self.home):
             for source, made in (("image", image), *(("log", log) for log in self.logs)):
                 made.mkdir(parents=True, exist_ok=True)
                 empty(made)
@@ -194,7 +194,7 @@ class _NameNode:
         ended = self._run((), arguments, image, self.logs, tick)
         log = self._log()
         _require_sound(log, ended.program)
-        ended.require_success(job.exceptions(f"{log}{ended.stderr.text}"))
+        ended.require_success(job.find_exceptions(f"{log}{ended.stderr.text}"))
         try:
             return asked.result(log)
         except NoResultError as error:
@@ -212,11 +212,11 @@ class _NameNode:
         image: Path,
         logs: Sequence[Path],
         tick: Tick,
-    ) -> Ended:
+    ) -> ProgramResult:
         """Run a class of Hadoop's with a conf folder of its own, and a log of its own."""
         software = _software(self.options.version)
         conf, temporary = self.home / "conf", self.home / "tmp"
-        with told_as_workload("to write the configuration of a name-node", self.home):
+        with translate_core_errors("to write the configuration of a name-node", self.home):
             temporary.mkdir(exist_ok=True)
             (self.home / _LOG).unlink(missing_ok=True)
             folder.write(conf, self._configuration(image, logs), _LOG)
@@ -271,13 +271,13 @@ class _Software:
 def _software(version: str | None) -> _Software:
     """Found once: whether 100 MB of jars are whole is not asked again in a measured time."""
     distribution = artifacts.distribution(version)
-    return _Software(java.find(distribution.version), distribution)
+    return _Software(java.find_java(distribution.version), distribution)
 
 
 def _require_sound(log: str, asked: Program) -> None:
-    found = nnthroughput.errors(log)
+    found = nnthroughput.find_errors(log)
     if found:
-        first = f"{found[0][:_MOST_CHARACTERS]} {job.exceptions(log)}"
+        first = f"{found[0][:_MOST_CHARACTERS]} {job.find_exceptions(log)}"
         raise _unsound(f"{len(found)} errors in its log: {first}", asked)
 
 
@@ -338,7 +338,7 @@ HADOOP_NNTHROUGHPUT = WorkloadDefinition(
     "One Java is started for each operation, on an empty namespace with logs of its own; Maven "
     "fetches the jars where HADOOP_HOME names none. An error in the name-node's log is an error, "
     "also that of a log directory that a name-node would go on without; and so is a log that has "
-    "fewer transactions than were asked for",
+    "fewer transactions than requested",
     not_modelled="blockReport, and a name-node without a log, which there is none of; with "
     f"{NO_LOG} see nnthroughput. How much a log is lengthened by is not to be chosen: 1 MiB each "
     "time. Files that are opened, renamed or deleted are made and closed before, unmeasured, into "

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from iostudy import units
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import terasort
@@ -19,14 +19,14 @@ from iostudy.hadoop.tools.terasort import ROW_BYTES
 from iostudy.workloads.definition import (
     Count,
     Figure,
-    Measured,
+    Measurement,
     Place,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.hadoop import counter_figures, job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
+from iostudy.workloads.native.core_errors import translate_core_errors
 
 _CHECKSUM = "hadoop-tera-checksum"
 _SPILLS = 2
@@ -42,8 +42,8 @@ class _TeraOptions(HadoopOptions):
     maps: Annotated[int, Field(ge=1, le=10_000)] = Field(
         2,
         description="map tasks of TeraGen, and so files of the unsorted rows "
-        "(mapreduce.job.maps). A hint to Hadoop: its local runner takes one whatever is asked for; "
-        "a note says so",
+        "(mapreduce.job.maps). A hint to Hadoop: its local runner takes one regardless of "
+        "this value; a note says so",
     )
 
 
@@ -76,36 +76,38 @@ class _Tera(HadoopWorkload):
         self._remove(place, "")
 
     def _remove(self, place: Place, name: str) -> None:
-        Shell.of(job.client_of(place)).remove(_path(place, name))
+        Shell.of(job.require_client(place)).remove(_path(place, name))
 
-    def _run(self, place: Place, main_class: str, *arguments: str, counter: str) -> Ran:
+    def _run(self, place: Place, main_class: str, *arguments: str, counter: str) -> HadoopRun:
         """Run one of the three; WorkloadError unless it has processed all rows."""
         limit = self.options.limit
-        ran = job.run(place, main_class, *arguments, limit_seconds=limit)
-        found = counted.records(ran, counter)
+        ran = job.run_program(place, main_class, *arguments, limit_seconds=limit)
+        found = counter_figures.count_records(ran, counter)
         if found != self.options.rows:
             raise _other_rows(f"{self.options.rows} rows", f"{found} rows ({counter})", place)
         return ran
 
-    def _generate(self, place: Place) -> Ran:
+    def _generate(self, place: Place) -> HadoopRun:
         """Make the rows, and note the checksum that they keep through the sort."""
-        asked = terasort.generating(self.options.rows, self.options.maps, _path(place, "in"))
+        asked = terasort.teragen_arguments(self.options.rows, self.options.maps, _path(place, "in"))
         ran = self._run(place, terasort.GEN, *asked, counter="Map output records")
         with _told(place):
             made = "".join(map(terasort.generated_checksum, ran.jobs))
-            show_whole(place.directory / _CHECKSUM, made.encode())
+            replace_whole(place.directory / _CHECKSUM, made.encode())
         return ran
 
-    def _measured(self, ran: Ran, replication: int, notes: tuple[str, ...] = ()) -> Measured:
+    def _measured(
+        self, ran: HadoopRun, replication: int, notes: tuple[str, ...] = ()
+    ) -> Measurement:
         times = ran.times()
         rows_per_second = self.options.rows / times["job_time"]
         figures = {
             **times,
             "rate": rows_per_second * ROW_BYTES / units.MIB,
             "rows_per_second": rows_per_second,
-            **counted.readings(ran, replication),
+            **counter_figures.read_figures(ran, replication),
         }
-        return Measured(figures, notes=notes)
+        return Measurement(figures, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,10 @@ class TeraGen(_Tera):
         """Every trial makes new files."""
         self._remove(place, "in")
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Make all rows once."""
         ran = self._generate(place)
-        replication = job.client_of(place).replication
+        replication = job.require_client(place).replication
         return self._measured(ran, replication, _notes(ran, self.options.maps))
 
 
@@ -153,14 +155,14 @@ class TeraSort(_Tera):
         """Every trial makes new sorted files."""
         self._remove(place, "out")
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Sort all rows once."""
         return self._measured(self._sort(place), self.options.output_replication)
 
-    def _sort(self, place: Place) -> Ran:
+    def _sort(self, place: Place) -> HadoopRun:
         options = self.options
         folders = (_path(place, "in"), _path(place, "out"))
-        asked = terasort.sorting(options.reduces, options.output_replication, *folders)
+        asked = terasort.terasort_arguments(options.reduces, options.output_replication, *folders)
         return self._run(place, terasort.SORT, *asked, counter="Reduce output records")
 
 
@@ -184,18 +186,18 @@ class TeraValidate(TeraSort):
         """Every trial writes a new report."""
         self._remove(place, "report")
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Read all rows once; WorkloadError unless they are those that were made, in order."""
         folders = (_path(place, "out"), _path(place, "report"))
         ran = self._run(place, terasort.VALIDATE, *folders, counter="Map input records")
         checksum = self._require_valid(place)
         note = f"checksum of the rows, as TeraChecksum gives it: {checksum}"
-        return self._measured(ran, job.client_of(place).replication, (note,))
+        return self._measured(ran, job.require_client(place).replication, (note,))
 
     def _require_valid(self, place: Place) -> str:
         where = _path(place, f"report/{terasort.REPORT}")
         shell = "org.apache.hadoop.fs.FsShell"
-        told = job.run(place, shell, "-cat", where, limit_seconds=self.options.limit)
+        told = job.run_program(place, shell, "-cat", where, limit_seconds=self.options.limit)
         with _told(place):
             found = terasort.reported_checksum(told.ended.stdout.text)
             made = (place.directory / _CHECKSUM).read_text()
@@ -206,7 +208,7 @@ class TeraValidate(TeraSort):
 
 @contextmanager
 def _told(place: Place) -> Iterator[None]:
-    with told_as_workload("to note the checksum of the rows", place.directory):
+    with translate_core_errors("to note the checksum of the rows", place.directory):
         try:
             yield
         except NoResultError as error:
@@ -225,14 +227,16 @@ def _other_rows(wanted: str, found: str, place: Place) -> WorkloadError:
 
 
 def _path(place: Place, name: str) -> str:
-    return f"{job.client_of(place).folder}/tera" + (f"/{name}" if name else "")
+    return f"{job.require_client(place).folder}/tera" + (f"/{name}" if name else "")
 
 
-def _notes(ran: Ran, maps: int) -> tuple[str, ...]:
+def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
     found = sum(each.maps or 0 for each in ran.jobs)
     if found == maps:
         return ()
-    return (f"{found} map tasks made the rows where {maps} were asked for: to Hadoop it is a hint",)
+    return (
+        f"{found} map tasks made the rows instead of the requested {maps}: to Hadoop it is a hint",
+    )
 
 
 _SOURCE = "Apache Hadoop, org.apache.hadoop.examples.terasort"
@@ -240,12 +244,12 @@ _LEAVES_OUT = (
     "a sync to disk, for which Hadoop does not ask. With the local runner, as many tasks run at a "
     "time as mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum say"
 )
-_FIGURES = always(
+_FIGURES = fixed_figures(
     job.JOB_TIME,
     Figure("rate", "MiB/s", "bytes of the rows, each once, over job_time", True),
     Figure("rows_per_second", "rows/s", "rows over job_time", True),
     job.PROGRAM_TIME,
-    *counted.FIGURES,
+    *counter_figures.FIGURES,
 )
 
 

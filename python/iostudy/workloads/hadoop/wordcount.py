@@ -9,23 +9,23 @@ from typing import Annotated
 from pydantic import Field
 
 from iostudy import _native, units
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
 from iostudy.hadoop.shell import Shell
 from iostudy.hadoop.tools import wordcount
 from iostudy.workloads.definition import (
     Count,
     Figure,
-    Measured,
+    Measurement,
     Place,
     Size,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.folder import remove
-from iostudy.workloads.hadoop import counted, job
-from iostudy.workloads.hadoop.job import HadoopOptions, HadoopWorkload, Ran
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.hadoop import counter_figures, job
+from iostudy.workloads.hadoop.job import HadoopOptions, HadoopRun, HadoopWorkload
+from iostudy.workloads.native.core_errors import translate_core_errors
 
 _TEXT, _WORDS = "hadoop-words-in", "hadoop-words-made"
 _THREADS = 2
@@ -43,7 +43,7 @@ class WordcountOptions(HadoopOptions):
     exponent: Annotated[float, Field(ge=0, le=10)] = Field(
         1.0,
         description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
-        "1 is natural language, 0 draws all words alike",
+        "1 is natural language, 0 draws all words with equal probability",
     )
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
         2, description="reduce tasks, and so files of the counted words (mapreduce.job.reduces)"
@@ -75,40 +75,40 @@ class Wordcount(HadoopWorkload):
         It is made as the native wordcount makes it: both count the same words.
         """
         local = place.directory / _TEXT
-        with told_as_workload("to make the text", place.directory):
+        with translate_core_errors("to make the text", place.directory):
             words, _ = self._text(local, place.seed).run(place.tick)
-            show_whole(place.directory / _WORDS, str(words).encode())
+            replace_whole(place.directory / _WORDS, str(words).encode())
         shell, limit = "org.apache.hadoop.fs.FsShell", self.options.limit
-        job.run(place, shell, "-mkdir", "-p", _path(place, ""), limit_seconds=limit)
-        job.run(place, shell, "-put", str(local), _path(place, "in"), limit_seconds=limit)
+        job.run_program(place, shell, "-mkdir", "-p", _path(place, ""), limit_seconds=limit)
+        job.run_program(place, shell, "-put", str(local), _path(place, "in"), limit_seconds=limit)
         remove(local)
 
     def reset(self, place: Place) -> None:
         """Every trial makes a new output."""
-        Shell.of(job.client_of(place)).remove(_path(place, "out"))
+        Shell.of(job.require_client(place)).remove(_path(place, "out"))
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Count all words once; WorkloadError unless as many are found as were written."""
         folders = (_path(place, "in"), _path(place, "out"))
         asked = wordcount.arguments(self.options.reduces, *folders)
         limit = self.options.limit
-        ran = job.run(place, wordcount.MAIN_CLASS, *asked, limit_seconds=limit)
+        ran = job.run_program(place, wordcount.MAIN_CLASS, *asked, limit_seconds=limit)
         words = self._require_all_words(ran, place)
         times = ran.times()
         figures = {
             **times,
             "rate": self.options.size / units.MIB / times["job_time"],
             "words_per_second": words / times["job_time"],
-            "distinct": float(counted.records(ran, "Reduce output records")),
-            **counted.readings(ran, job.client_of(place).replication),
+            "distinct": float(counter_figures.count_records(ran, "Reduce output records")),
+            **counter_figures.read_figures(ran, job.require_client(place).replication),
         }
-        return Measured(figures)
+        return Measurement(figures)
 
     def clean(self, place: Place) -> None:
         """Remove text and output."""
         for name in (_TEXT, _WORDS):
             remove(place.directory / name)
-        Shell.of(job.client_of(place)).remove(_path(place, ""))
+        Shell.of(job.require_client(place)).remove(_path(place, ""))
 
     def _text(self, folder: Path, seed: int) -> _native.ZipfText:
         options = self.options
@@ -122,10 +122,10 @@ class Wordcount(HadoopWorkload):
             threads=_THREADS,
         )
 
-    def _require_all_words(self, ran: Ran, place: Place) -> int:
-        with told_as_workload("to find the number of words", place.directory):
+    def _require_all_words(self, ran: HadoopRun, place: Place) -> int:
+        with translate_core_errors("to find the number of words", place.directory):
             made = int((place.directory / _WORDS).read_text())
-        found = counted.records(ran, "Map output records")
+        found = counter_figures.count_records(ran, "Map output records")
         if found != made:
             raise WorkloadError(
                 f"to find the {made} words that were written",
@@ -138,7 +138,7 @@ class Wordcount(HadoopWorkload):
 
 
 def _path(place: Place, name: str) -> str:
-    return f"{job.client_of(place).folder}/words" + (f"/{name}" if name else "")
+    return f"{job.require_client(place).folder}/words" + (f"/{name}" if name else "")
 
 
 WORDCOUNT = WorkloadDefinition(
@@ -151,13 +151,13 @@ WORDCOUNT = WorkloadDefinition(
     "mapreduce.local.reduce.tasks.maximum say",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
     options=WordcountOptions,
-    figures=always(
+    figures=fixed_figures(
         job.JOB_TIME,
         Figure("rate", "MiB/s", "size of the text over job_time", True),
         Figure("words_per_second", "words/s", "words over job_time", True),
         Figure("distinct", "words", "different words", True),
         job.PROGRAM_TIME,
-        *counted.FIGURES,
+        *counter_figures.FIGURES,
     ),
     example={"size": "8MiB", "files": 2, "vocabulary": "10k"},
     make=Wordcount,

@@ -1,4 +1,4 @@
-"""What the native core raises, in the words of a workload."""
+"""Translation of errors of the native core into WorkloadError."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DEFAULT_REMEDY = "see the kernel's log (dmesg) and the state of the file system
 
 
 @contextmanager
-def told_as_workload(doing: str, directory: Path) -> Iterator[None]:
+def translate_core_errors(doing: str, directory: Path) -> Iterator[None]:
     """WorkloadError for what the native core or the system refuses: "to write its files"."""
     try:
         yield

@@ -14,14 +14,14 @@ from iostudy.job import JobSpec, Order
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
-    Measured,
+    Measurement,
     Place,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.folder import remove
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.dfsio_options import (
     DfsioFiles,
     DfsioOptions,
@@ -30,13 +30,13 @@ from iostudy.workloads.native.dfsio_options import (
     DfsioWriteOptions,
 )
 from iostudy.workloads.native.job_files import (
-    carry_out,
+    build_write_job,
     cut_back,
     require_present,
-    whole_files,
-    write_out,
+    run_job,
+    write_files,
 )
-from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 from iostudy.workloads.native.rates import Direction, mib_per_second, tally
 
 SOURCE = "Apache Hadoop, org.apache.hadoop.fs.TestDFSIO (hadoop-mapreduce-client-jobclient)"
@@ -72,7 +72,7 @@ class Dfsio(Workload):
 
     def whole_files(self, place: Place) -> JobSpec:
         """A job that writes all of every file."""
-        return whole_files(
+        return build_write_job(
             tuple((str(path),) for path in self.paths(place)),
             self.options.size,
             place.seed,
@@ -90,7 +90,7 @@ class DfsioWrite(Dfsio):
         """Every write makes new files, as TestDFSIO's does; the file system allocates afresh."""
         self.clean(place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Write all files once."""
         return _measured(_writing(self.whole_files(place), self.options), place, "write")
 
@@ -107,13 +107,13 @@ class DfsioAppend(Dfsio):
 
     def prepare(self, place: Place) -> None:
         """Write what is there before."""
-        write_out(self.whole_files(place), place)
+        write_files(self.whole_files(place), place)
 
     def reset(self, place: Place) -> None:
         """Cut off what the trial before has appended."""
         cut_back(self.paths(place), self.options.size, place.directory)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Append to all files once."""
         spec = replace(self.whole_files(place), create=False, begin_bytes=self.options.size)
         return _measured(_writing(spec, self.options), place, "write")
@@ -132,9 +132,9 @@ class DfsioRead(Dfsio):
 
     def prepare(self, place: Place) -> None:
         """Write the files that are to be read."""
-        write_out(self.whole_files(place), place)
+        write_files(self.whole_files(place), place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Read all files once."""
         options = self.options
         spec = replace(
@@ -158,15 +158,15 @@ class DfsioTruncate(Dfsio):
     def reset(self, place: Place) -> None:
         """Write whole new files: what is cut off lies the same way in every trial."""
         self.clean(place)
-        write_out(self.whole_files(place), place)
+        write_files(self.whole_files(place), place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Cut all files off once."""
         options, paths = self.options, self.paths(place)
         job = Truncation(
             list(map(str, paths)), size=options.left, sync="fsync" if options.fsync else None
         )
-        with told_as_workload("to truncate the files of the workload", place.directory):
+        with translate_core_errors("to truncate the files of the workload", place.directory):
             result = job.run(place.tick)
         require_present(paths, place.directory, options.left)
         figures = {
@@ -174,7 +174,7 @@ class DfsioTruncate(Dfsio):
             **_readings(options.size - options.left, result),
             **latency_readings(result.write.latencies),
         }
-        return Measured(figures, {"truncate": compact(result.write.latencies)})
+        return Measurement(figures, {"truncate": compact_histogram(result.write.latencies)})
 
 
 def _writing(spec: JobSpec, options: DfsioWriteOptions) -> JobSpec:
@@ -186,9 +186,9 @@ def _writing(spec: JobSpec, options: DfsioWriteOptions) -> JobSpec:
     )
 
 
-def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measured:
+def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measurement:
     """TestDFSIO's figures and the aggregate, of one pass over all files."""
-    result = carry_out(spec, place, f"to {direction} the files of the workload")
+    result = run_job(spec, place, f"to {direction} the files of the workload")
     latencies = tally(result, direction).latencies
     figures = {
         "aggregate": mib_per_second(result.bytes, result.wall_seconds),
@@ -196,7 +196,7 @@ def _measured(spec: JobSpec, place: Place, direction: Direction) -> Measured:
         BYTES: float(result.bytes),
         **latency_readings(latencies),
     }
-    return Measured(figures, {direction: compact(latencies)})
+    return Measurement(figures, {direction: compact_histogram(latencies)})
 
 
 def _readings(file_bytes: int, result: JobResult) -> dict[str, float]:
@@ -222,13 +222,13 @@ def _figures(of: str) -> tuple[Figure, ...]:
     )
 
 
-_MOVING = always(
+_MOVING = fixed_figures(
     Figure("aggregate", "MiB/s", "all bytes over the time from first start to last end", True),
     *_figures("moved"),
     Figure(BYTES, "B", "bytes moved", True),
     *latency_figures("a record: its system call, with making its data or verifying it"),
 )
-_TRUNCATING = always(
+_TRUNCATING = fixed_figures(
     Figure("truncates", "op/s", "files over the time from first start to last end", True),
     *_figures("cut off"),
     *latency_figures("a file: open, ftruncate(2), fsync if it is on, and close"),
@@ -259,7 +259,7 @@ def _definition(
         figures=figures,
         example={"files": 2, "size": "64MiB"},
         make=make,
-        at_once=("files",),
+        concurrency_options=("files",),
         ticks_bytes=figures is _MOVING,
     )
 

@@ -1,4 +1,4 @@
-"""What a name-node's benchmarks have in common: phases, how many of what, and where logs lie."""
+"""Common parts of the name-node benchmarks: operations, counts and edit-log directories."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from pydantic import AfterValidator, Field
 
 from iostudy import units
 from iostudy.errors import TargetError
-from iostudy.workloads.definition import Count, Figure, Listed, Options, Place, at_most
+from iostudy.workloads.definition import Count, Figure, Options, Place, TextList, at_most
 from iostudy.workloads.directories import own_folders, refuse_unfit
-from iostudy.workloads.folder import remove
+from iostudy.workloads.file_removal import remove
 
 Operation = Literal["create", "open", "rename", "delete", "mkdirs", "file-status"]
 MEANINGS: Mapping[Operation, str] = {
     "create": "empty files made and left open",
-    "open": "files whose blocks were asked for; needs no log",
+    "open": "files whose blocks were looked up; needs no log",
     "rename": "files given another name in their directory",
     "delete": "files deleted",
     "mkdirs": "directories made",
-    "file-status": "files whose attributes were asked for; needs no log",
+    "file-status": "files whose attributes were read; needs no log",
 }
-LOOKING: frozenset[Operation] = frozenset(("open", "file-status"))
+READ_ONLY_OPERATIONS: frozenset[Operation] = frozenset(("open", "file-status"))
 """They change nothing, and so write nothing into a log."""
 OPENS_PER_CREATE = Figure(
     "opens_per_create",
@@ -73,9 +73,9 @@ def _log(name: str) -> str:
 def _each_once(logs: tuple[str, ...]) -> tuple[str, ...]:
     # Also by way of a link or .. it is the same: two logs would be in one folder.
     if len(set(map(os.path.realpath, logs))) < len(logs):
-        raise ValueError("a log stands twice; name each once")
+        raise ValueError("a log occurs twice; name each once")
     if NO_LOG in logs and len(logs) > 1:
-        raise ValueError(f"{NO_LOG} stands beside other logs; say it alone")
+        raise ValueError(f"{NO_LOG} excludes other logs; write it alone")
     return logs
 
 
@@ -86,7 +86,7 @@ MAX_FILES = 10**9
 class NamespaceOptions(Options):
     """What is asked of a namespace, whoever serves it."""
 
-    operations: Listed[Operation] = Field(
+    operations: TextList[Operation] = Field(
         ("create", "open", "rename", "delete"),
         description="the phases in their order, each of them once and after the one before has "
         f"ended (NNThroughputBenchmark: -op): {', '.join(get_args(Operation))}. Files that one "
@@ -106,7 +106,7 @@ class NamespaceOptions(Options):
         100, description="files in one directory (NNThroughputBenchmark: -filesPerDir)"
     )
     logs: Annotated[
-        Listed[Annotated[str, AfterValidator(_log)]],
+        TextList[Annotated[str, AfterValidator(_log)]],
         AfterValidator(_each_once),
         Field(min_length=1),
     ] = Field(

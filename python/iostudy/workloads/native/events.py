@@ -12,12 +12,12 @@ from pydantic import Field, model_validator
 from iostudy import _native, units
 from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
-from iostudy.workloads import descriptors
+from iostudy.workloads import open_file_limit
 from iostudy.workloads.definition import (
     BYTES,
     Count,
     Figure,
-    Measured,
+    Measurement,
     Options,
     Pause,
     Place,
@@ -25,12 +25,12 @@ from iostudy.workloads.definition import (
     Size,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.folder import remove
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.job_files import DIRECT_ALIGNMENT, require_present
-from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 
 _MB = 10**6
 _TIME_UP = "the time was up before all events were read; those not ended by then do not count"
@@ -127,7 +127,7 @@ class Events(Workload):
 
     def check(self) -> None:
         """Each job has its file open."""
-        descriptors.refuse_hopeless(self.options.jobs, "jobs")
+        open_file_limit.refuse_impossible(self.options.jobs, "jobs")
 
     def preparation(self) -> str:
         """Trials share files of the same number and size, however they read them."""
@@ -144,13 +144,13 @@ class Events(Workload):
             sync="fsync",
             seed=place.seed,
         )
-        with told_as_workload("to write the data files of the jobs", place.directory):
+        with translate_core_errors("to write the data files of the jobs", place.directory):
             _native.FileJob(spec).run(place.tick)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Let all jobs read and compute until time or events run out."""
         options = self.options
-        descriptors.require(options.jobs, "jobs", place.directory)
+        open_file_limit.require(options.jobs, "jobs", place.directory)
         jobs = _native.EventJobs(
             [str(path) for path in self._paths(place)],
             jobs=options.jobs,
@@ -164,14 +164,16 @@ class Events(Workload):
             direct=options.direct,
             seed=place.seed,
         )
-        with told_as_workload("to read the events of the jobs", place.directory):
+        with translate_core_errors("to read the events of the jobs", place.directory):
             result = jobs.run(place.tick)
         require_present(self._paths(place), place.directory, options.file_bytes)
         if not result.events:
             raise _no_event(options, place)
         figures = _figures(result, options)
-        return Measured(
-            figures, {"event": compact(result.read_latencies)}, notes=_notes(result, options)
+        return Measurement(
+            figures,
+            {"event": compact_histogram(result.read_latencies)},
+            notes=_notes(result, options),
         )
 
     def clean(self, place: Place) -> None:
@@ -217,18 +219,17 @@ def _no_event(options: EventsOptions, place: Place) -> WorkloadError:
 
 EVENTS = WorkloadDefinition(
     name="events",
-    models="batch jobs of high-energy physics: each reads an event, computes, reads the next. So "
-    "did the CMS reconstruction of report R5: a job opens a data file and reads an event in "
-    "several reads with gaps between them, as a column-wise ROOT file has it, until time or "
-    "events run out",
+    models="batch jobs of high-energy physics: each reads an event, computes, reads the next. The "
+    "CMS reconstruction of report R5 works this way. A job opens a data file and reads each event "
+    "in several reads with gaps, as in a column-wise ROOT file, until time or events run out",
     not_modelled="processes (the jobs are threads of one), their start, output and calibration "
     "data; decompression; TTreeCache, which gathers the reads of many events (fewer reads of a "
     "larger event model it); network and file system servers. With more burning jobs than "
-    "processors it is the processors that are measured",
+    "processors the workload measures the processors",
     source="report R5, Hadoop on the HEPiX storage test bed at FZK; ROOT's reference of TTreeCache "
     "(baskets, reads with gaps)",
     options=EventsOptions,
-    figures=always(
+    figures=fixed_figures(
         Figure("event_rate", "events/s", "events over the time of all jobs", True),
         Figure("events", "events", "events that were read and computed in time", True),
         Figure("read_rate", "MB/s", "bytes of these events (10^6 B) over the time", True),
@@ -239,5 +240,5 @@ EVENTS = WorkloadDefinition(
     ),
     example={"jobs": 4, "events": 5, "compute": "100ms"},
     make=Events,
-    at_once=("jobs",),
+    concurrency_options=("jobs",),
 )

@@ -1,4 +1,4 @@
-"""Records of files, moved in whatever way the native engine can: for who would write a fio job."""
+"""Workload that exposes all options of the native I/O engine, like a fio job."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iostudy._native import JobResult
-from iostudy.workloads import descriptors
+from iostudy.workloads import open_file_limit
 from iostudy.workloads.definition import (
     BYTES,
     Figure,
-    Measured,
+    Measurement,
     Place,
     Workload,
     WorkloadDefinition,
 )
 from iostudy.workloads.directories import own_folders, refuse_unfit
-from iostudy.workloads.folder import remove
+from iostudy.workloads.file_removal import remove
 from iostudy.workloads.native.core_errors import io_error
 from iostudy.workloads.native.io_options import IoOptions
-from iostudy.workloads.native.job_files import carry_out, whole_files, write_out
+from iostudy.workloads.native.job_files import build_write_job, run_job, write_files
 from iostudy.workloads.native.latency import latency_figures, latency_readings
 from iostudy.workloads.native.rates import (
     directions,
@@ -66,7 +66,7 @@ class Io(Workload):
 
     def check(self) -> None:
         """Refuse directories that cannot be written to, and more files than can be open."""
-        descriptors.refuse_hopeless(self.options.jobs * self.options.files, "files")
+        open_file_limit.refuse_impossible(self.options.jobs * self.options.files, "files")
         refuse_unfit(self.options.directories, "for the files of io")
 
     def preparation(self) -> str:
@@ -84,21 +84,23 @@ class Io(Workload):
         if self.options.prepared:
             self._make_folders(place)
             options = self.options
-            files = whole_files(self.threads(place), options.size, place.seed, options.compressible)
-            with descriptors.all_allowed():
-                write_out(files, place)
+            files = build_write_job(
+                self.threads(place), options.size, place.seed, options.compressible
+            )
+            with open_file_limit.raise_soft_limit():
+                write_files(files, place)
 
     def reset(self, place: Place) -> None:
         """A trial that makes its files finds none."""
         if not self.options.prepared:
             self._make_folders(place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Move the records once as the options say."""
         options = self.options
-        descriptors.require(options.jobs * options.files, "files", place.directory)
+        open_file_limit.require(options.jobs * options.files, "files", place.directory)
         spec = options.spec(self.threads(place), place.seed)
-        result = carry_out(spec, place, f"to {_VERBS[options.operation]} the files of the workload")
+        result = run_job(spec, place, f"to {_VERBS[options.operation]} the files of the workload")
         counted = operations(result, directions(options.operation), syncs=options.syncs)
         require_counted(counted, place.directory)
         figures = {
@@ -109,7 +111,7 @@ class Io(Workload):
                 for name, value in latency_readings(latencies, f"{operation}_latency").items()
             },
         }
-        return Measured(figures, histograms(counted), notes=_notes(result))
+        return Measurement(figures, histograms(counted), notes=_notes(result))
 
     def clean(self, place: Place) -> None:
         """Remove the folders with all files, also where another one's cannot be removed."""
@@ -225,9 +227,9 @@ IO = WorkloadDefinition(
     models="any application by its I/O: operation, order, record size, queue depth, syncs, pace. "
     "Verdicts use latency where a rate is given, else iops for "
     "random and zipf orders and bandwidth for the others",
-    not_modelled="what the application computes, unless think stands for it; several processes, "
-    "for all jobs are threads of one; several kinds of jobs at once, for which there is mix; fio's "
-    "own job files, for which there is fio",
+    not_modelled="computation of the application, except as think time; several processes (all "
+    "jobs are threads of one); several kinds of jobs at once (use mix); fio's own "
+    "job files (use fio)",
     source="open(2), pread(2), io_uring(7), posix_fadvise(2), fallocate(2), fsync(2)",
     options=IoOptions,
     figures=_figures,
@@ -239,7 +241,7 @@ IO = WorkloadDefinition(
         "duration": "1s",
     },
     make=Io,
-    at_once=("jobs", "depth"),
+    concurrency_options=("jobs", "depth"),
     spins=_spins,
     ticks_bytes=True,
 )

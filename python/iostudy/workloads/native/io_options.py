@@ -1,4 +1,4 @@
-"""The options of the io workload: everything that the native engine can be asked."""
+"""Options of the io workload: all that the native engine supports."""
 
 from __future__ import annotations
 

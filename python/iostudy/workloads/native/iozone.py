@@ -19,27 +19,27 @@ from iostudy.workloads.definition import (
     Count,
     Figure,
     Histogram,
-    Listed,
-    Measured,
+    Measurement,
     Options,
     Part,
     Place,
     Size,
+    TextList,
     Workload,
     WorkloadDefinition,
 )
-from iostudy.workloads.folder import remove
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.iozone_matrix import (
     Cell,
     Operation,
-    cells,
-    doubled,
-    manner,
-    records_of,
+    access_method,
+    build_cells,
+    build_job,
+    doubling_sizes,
 )
 from iostudy.workloads.native.job_files import DIRECT_ALIGNMENT
-from iostudy.workloads.native.latency import merged
+from iostudy.workloads.native.latency import merge_buckets
 
 _MEAN = "mean_rate"
 _RATE = "rate"
@@ -48,7 +48,7 @@ _RATE = "rate"
 class IozoneOptions(Options):
     """Options of iozone."""
 
-    operations: Listed[Operation] = Field(
+    operations: TextList[Operation] = Field(
         tuple(Operation),
         min_length=1,
         description=f"what is timed (iozone: -i): {', '.join(Operation)}",
@@ -93,7 +93,7 @@ class IozoneOptions(Options):
         if not self.cells():
             raise ValueError("no record fits into a file; make min_record_size smaller")
         if len(set(self.operations)) < len(self.operations):
-            raise ValueError("an operation stands twice")
+            raise ValueError("an operation occurs twice")
         if self.direct and any(
             size % DIRECT_ALIGNMENT for size in (self.min_file_size, self.min_record_size)
         ):
@@ -101,7 +101,7 @@ class IozoneOptions(Options):
                 f"direct I/O needs file and record sizes to be multiples of {DIRECT_ALIGNMENT} "
                 "bytes"
             )
-        if self.direct and any(manner(each).method == "stdio" for each in self.operations):
+        if self.direct and any(access_method(each).method == "stdio" for each in self.operations):
             raise ValueError(
                 "direct I/O goes past the C library: leave fwrite, frewrite, fread and freread out "
                 "of operations"
@@ -111,10 +111,10 @@ class IozoneOptions(Options):
     def cells(self) -> tuple[Cell, ...]:
         """The matrix."""
         return tuple(
-            cells(
+            build_cells(
                 self.operations,
-                doubled(self.min_file_size, self.max_file_size),
-                doubled(self.min_record_size, self.max_record_size),
+                doubling_sizes(self.min_file_size, self.max_file_size),
+                doubling_sizes(self.min_record_size, self.max_record_size),
                 all_records=self.all_records,
             )
         )
@@ -141,14 +141,14 @@ class Iozone(Workload):
         """The largest files of all threads."""
         return self.options.threads * max(cell.file_bytes for cell in self.options.cells())
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Time every cell of the matrix."""
         timed: list[_Timed] = []
         moved_bytes = 0
         matrix = self.options.cells()
         for _, group in itertools.groupby(matrix, lambda c: (c.file_bytes, c.record_bytes)):
             for position, cell in enumerate(group):
-                if position == 0 and not manner(cell.operation).creates:
+                if position == 0 and not access_method(cell.operation).creates:
                     moved_bytes += self._lay_down(place, cell, moved_bytes)
                 timed.append(self._time(place, cell, moved_bytes))
                 moved_bytes += timed[-1].bytes
@@ -178,7 +178,7 @@ class Iozone(Workload):
         if min(seconds) <= 0:
             raise _too_short(cell, place)
         kib = cell.file_bytes / units.KIB
-        tally = result.write if manner(cell.operation).writes else result.read
+        tally = result.write if access_method(cell.operation).writes else result.read
         return _Timed(
             cell,
             tuple(kib / each for each in seconds),
@@ -193,7 +193,7 @@ class Iozone(Workload):
         return records + sync + (close if self.options.include_close else 0.0)
 
     def _spec(self, place: Place, cell: Cell) -> JobSpec:
-        plain = records_of(cell, self._paths(place), stride=self.options.stride, seed=place.seed)
+        plain = build_job(cell, self._paths(place), stride=self.options.stride, seed=place.seed)
         writes = plain.operation == "write"
         return replace(
             plain,
@@ -203,7 +203,7 @@ class Iozone(Workload):
         )
 
     def _job(self, place: Place, spec: JobSpec, done_bytes: int) -> _native.JobResult:
-        with told_as_workload(f"to {spec.operation} the files of the matrix", place.directory):
+        with translate_core_errors(f"to {spec.operation} the files of the matrix", place.directory):
             return _native.FileJob(spec).run(lambda bytes_: place.tick(done_bytes + bytes_))
 
 
@@ -211,13 +211,13 @@ def _too_short(cell: Cell, place: Place) -> WorkloadError:
     size, record = units.format_size(cell.file_bytes), units.format_size(cell.record_bytes)
     return WorkloadError(
         f"to time {cell.operation} of {size} by {record}",
-        found="it took less than the clock can tell",
+        found="it took less than the resolution of the clock",
         where=str(place.directory),
         remedy="make min_file_size larger",
     )
 
 
-def _measured(timed: Sequence[_Timed], moved_bytes: int, options: IozoneOptions) -> Measured:
+def _measured(timed: Sequence[_Timed], moved_bytes: int, options: IozoneOptions) -> Measurement:
     by_operation = {
         operation: [each for each in timed if each.cell.operation is operation]
         for operation in dict.fromkeys(each.cell.operation for each in timed)
@@ -227,10 +227,12 @@ def _measured(timed: Sequence[_Timed], moved_bytes: int, options: IozoneOptions)
         for operation, found in by_operation.items()
     }
     latencies: dict[str, Histogram] = {
-        str(operation): merged(itertools.chain.from_iterable(each.latencies for each in found))
+        str(operation): merge_buckets(
+            itertools.chain.from_iterable(each.latencies for each in found)
+        )
         for operation, found in by_operation.items()
     }
-    return Measured(
+    return Measurement(
         figures={
             _MEAN: statistics.geometric_mean(sum(each.thread_rates) for each in timed),
             **means,
@@ -286,18 +288,18 @@ def _part_figures(options: IozoneOptions) -> tuple[Figure, ...]:
 
 IOZONE = WorkloadDefinition(
     name="iozone",
-    models="iozone -a: every operation on files of every size by records of every size. It is -t "
-    "where there are several threads. As there, reads follow the writes and find the page cache "
-    "full, unless direct is asked for or the files are larger than the memory",
+    models="iozone -a: every operation on files of every size by records of every size. With "
+    "several threads it corresponds to -t. As in iozone, reads follow the writes and hit the page "
+    "cache, unless direct is set or the files are larger than the memory",
     not_modelled="mmap, asynchronous and vectored I/O, processes in place of threads, and "
-    "telemetry files. A random pass takes every record once, where iozone draws them; what is read "
-    "is verified, which is in the time",
+    "telemetry files. A random pass takes every record once, while iozone draws records at random. "
+    "The measured time includes the verification of the data",
     source="iozone(1), version 3.506 (www.iozone.org)",
     options=IozoneOptions,
     figures=_figures,
     part_figures=_part_figures,
     make=Iozone,
-    at_once=("threads",),
+    concurrency_options=("threads",),
     example={"max_file_size": "256KiB"},
     ticks_bytes=True,
 )

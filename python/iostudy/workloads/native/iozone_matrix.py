@@ -47,7 +47,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Manner:
+class AccessMethod:
     """How an operation moves its records. ``creates``: it begins with files of its own."""
 
     writes: bool
@@ -56,31 +56,31 @@ class Manner:
     creates: bool = False
 
 
-_MANNERS = {
-    Operation.WRITE: Manner(True, "seek", creates=True),
-    Operation.REWRITE: Manner(True, "seek"),
-    Operation.READ: Manner(False, "seek"),
-    Operation.REREAD: Manner(False, "seek"),
-    Operation.RANDOM_READ: Manner(False, "seek", "random"),
-    Operation.RANDOM_WRITE: Manner(True, "seek", "random"),
-    Operation.BACKWARD_READ: Manner(False, "seek", "reverse"),
-    Operation.RECORD_REWRITE: Manner(True, "seek"),
-    Operation.STRIDED_READ: Manner(False, "seek", "strided"),
-    Operation.FWRITE: Manner(True, "stdio", creates=True),
-    Operation.FREWRITE: Manner(True, "stdio"),
-    Operation.FREAD: Manner(False, "stdio"),
-    Operation.FREREAD: Manner(False, "stdio"),
-    Operation.PWRITE: Manner(True, "psync", creates=True),
-    Operation.PREAD: Manner(False, "psync"),
+_ACCESS_METHODS = {
+    Operation.WRITE: AccessMethod(True, "seek", creates=True),
+    Operation.REWRITE: AccessMethod(True, "seek"),
+    Operation.READ: AccessMethod(False, "seek"),
+    Operation.REREAD: AccessMethod(False, "seek"),
+    Operation.RANDOM_READ: AccessMethod(False, "seek", "random"),
+    Operation.RANDOM_WRITE: AccessMethod(True, "seek", "random"),
+    Operation.BACKWARD_READ: AccessMethod(False, "seek", "reverse"),
+    Operation.RECORD_REWRITE: AccessMethod(True, "seek"),
+    Operation.STRIDED_READ: AccessMethod(False, "seek", "strided"),
+    Operation.FWRITE: AccessMethod(True, "stdio", creates=True),
+    Operation.FREWRITE: AccessMethod(True, "stdio"),
+    Operation.FREAD: AccessMethod(False, "stdio"),
+    Operation.FREREAD: AccessMethod(False, "stdio"),
+    Operation.PWRITE: AccessMethod(True, "psync", creates=True),
+    Operation.PREAD: AccessMethod(False, "psync"),
 }
 
 
-def manner(operation: Operation) -> Manner:
+def access_method(operation: Operation) -> AccessMethod:
     """How it moves its records."""
-    return _MANNERS[operation]
+    return _ACCESS_METHODS[operation]
 
 
-def doubled(smallest: int, largest: int) -> tuple[int, ...]:
+def doubling_sizes(smallest: int, largest: int) -> tuple[int, ...]:
     """The smallest size, twice that, and so on up to the largest."""
     sizes = []
     while smallest <= largest:
@@ -89,7 +89,7 @@ def doubled(smallest: int, largest: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-def cells(
+def build_cells(
     operations: tuple[Operation, ...],
     file_sizes: tuple[int, ...],
     record_sizes: tuple[int, ...],
@@ -109,9 +109,9 @@ def _fits(file_bytes: int, record_bytes: int, *, all_records: bool) -> bool:
     return record_bytes <= file_bytes and (all_records or not skipped)
 
 
-def records_of(cell: Cell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
+def build_job(cell: Cell, paths: tuple[str, ...], *, stride: int, seed: int) -> JobSpec:
     """What a cell asks of the engine: a thread for each path, timed or not."""
-    how = manner(cell.operation)
+    how = access_method(cell.operation)
     again = cell.operation is Operation.RECORD_REWRITE
     return JobSpec(
         threads=tuple((path,) for path in paths),

@@ -1,4 +1,4 @@
-"""The files of a native job: how they are made, moved, looked after and removed."""
+"""Creation, reading, writing, checks and truncation of the files of a native job."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iostudy._native import FileJob, JobResult
 from iostudy.errors import WorkloadError
 from iostudy.job import JobSpec
 from iostudy.workloads.definition import Place
-from iostudy.workloads.native.core_errors import io_error, told_as_workload
+from iostudy.workloads.native.core_errors import io_error, translate_core_errors
 
 DIRECT_ALIGNMENT = 4096
 """What direct I/O is given in multiples of, bytes: no common device has larger blocks."""
@@ -31,19 +31,19 @@ def refuse_misfit(size: int, record_size: int, *, direct: bool) -> None:
         )
 
 
-def carry_out(spec: JobSpec, place: Place, doing: str) -> JobResult:
+def run_job(spec: JobSpec, place: Place, doing: str) -> JobResult:
     """Run a job and see that its files are still there; WorkloadError says what failed.
 
     ``doing`` is such as "to read the files of the workload".
     """
     job = FileJob(spec)
-    with told_as_workload(doing, place.directory):
+    with translate_core_errors(doing, place.directory):
         result = job.run(place.tick)
     require_present((Path(path) for paths in spec.threads for path in paths), place.directory)
     return result
 
 
-def whole_files(
+def build_write_job(
     threads: tuple[tuple[str, ...], ...], size: int, seed: int, compressible: float
 ) -> JobSpec:
     """A job that writes all of every file anew."""
@@ -58,10 +58,10 @@ def whole_files(
     )
 
 
-def write_out(spec: JobSpec, place: Place) -> None:
-    """Carry a job of `whole_files` out to the disk, unmeasured."""
+def write_files(spec: JobSpec, place: Place) -> None:
+    """Carry a job of `build_write_job` out to the disk, unmeasured."""
     doing = "to write the files that the workload needs"
-    carry_out(replace(spec, sync="fsync"), place, doing)
+    run_job(replace(spec, sync="fsync"), place, doing)
 
 
 def require_present(paths: Iterable[Path], where: Path, size: int | None = None) -> None:

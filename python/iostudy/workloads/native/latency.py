@@ -50,12 +50,12 @@ def histogram_readings(
     }
 
 
-def compact(latencies: Latencies) -> Histogram:
+def compact_histogram(latencies: Latencies) -> Histogram:
     """The histogram in buckets of equal ratio."""
-    return merged(latencies.histogram_us())
+    return merge_buckets(latencies.histogram_us())
 
 
-def merged(buckets: Iterable[tuple[float, int]]) -> Histogram:
+def merge_buckets(buckets: Iterable[tuple[float, int]]) -> Histogram:
     """Buckets of any width, as (upper bound in us, count), put into those of equal ratio."""
     counts: dict[int, int] = {}
     for upper, count in buckets:
@@ -67,13 +67,13 @@ def merged(buckets: Iterable[tuple[float, int]]) -> Histogram:
     )
 
 
-def pooled(histograms: Iterable[Histogram]) -> Histogram:
+def pool_histograms(histograms: Iterable[Histogram]) -> Histogram:
     """The latencies of several runs as those of one."""
     # Runs have most bounds in common: each is put into its bucket once.
     counts: dict[float, int] = {}
     for upper, count in chain.from_iterable(histograms):
         counts[upper] = counts.get(upper, 0) + count
-    return merged(counts.items())
+    return merge_buckets(counts.items())
 
 
 def percentile_us(histogram: Histogram, percentile: float) -> float:

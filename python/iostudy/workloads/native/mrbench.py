@@ -1,4 +1,4 @@
-"""Hadoop's MRBench: many tiny jobs one after another, where starting and committing is all."""
+"""MRBench without Hadoop: many tiny jobs in sequence, dominated by start and commit."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Annotated, assert_never
 
 from pydantic import Field
 
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadStoppedError
 from iostudy.workloads.definition import (
     Count,
     Figure,
     Histogram,
-    Measured,
+    Measurement,
     Options,
     Place,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.folder import empty, remove
-from iostudy.workloads.native.core_errors import told_as_workload
-from iostudy.workloads.native.latency import histogram_readings, latency_figures, merged
+from iostudy.workloads.file_removal import empty, remove
+from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.native.latency import histogram_readings, latency_figures, merge_buckets
 from iostudy.workloads.native.mrbench_job import INPUT, Job, JobTimes, Shape
 from iostudy.workloads.native.mrbench_task import COMMIT, CREATE, READ
 
@@ -97,7 +97,7 @@ class Mrbench(Workload):
         with _told(place):
             path = place.directory / INPUT
             path.parent.mkdir(parents=True)
-            show_whole(path, b"".join(_lines(self.options, place.seed)))
+            replace_whole(path, b"".join(_lines(self.options, place.seed)))
 
     def reset(self, place: Place) -> None:
         """Remove all but the input."""
@@ -107,7 +107,7 @@ class Mrbench(Workload):
                 if path != kept:
                     remove(path)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Run all jobs; each has to give the sorted input."""
         asked = self.options
         lines = tuple(_lines(asked, place.seed))
@@ -153,10 +153,10 @@ def _asking(place: Place, done: int) -> Callable[[], None]:
 
 
 def _told(place: Place) -> AbstractContextManager[None]:
-    return told_as_workload("to run the jobs", place.directory)
+    return translate_core_errors("to run the jobs", place.directory)
 
 
-def _measured(times: Sequence[JobTimes]) -> Measured:
+def _measured(times: Sequence[JobTimes]) -> Measurement:
     walls = [each.wall_seconds for each in times]
     starts = [seconds for each in times for seconds in each.starts_seconds]
     operations = [operation for each in times for operation in each.operations]
@@ -174,7 +174,7 @@ def _measured(times: Sequence[JobTimes]) -> Measured:
         "storage_share": 100 * sum(seconds for _, seconds in operations) / busy,
         **histogram_readings(histograms[COMMIT], max(commits) * _US_PER_SECOND, "commit"),
     }
-    return Measured(figures, histograms)
+    return Measurement(figures, histograms)
 
 
 def spread(all_seconds: Sequence[float]) -> dict[str, float]:
@@ -188,7 +188,7 @@ def spread(all_seconds: Sequence[float]) -> dict[str, float]:
 
 def histogram(all_seconds: Sequence[float]) -> Histogram:
     """Of times in seconds."""
-    return merged((seconds * _US_PER_SECOND, 1) for seconds in all_seconds)
+    return merge_buckets((seconds * _US_PER_SECOND, 1) for seconds in all_seconds)
 
 
 SPREAD = (
@@ -205,13 +205,13 @@ MRBENCH = WorkloadDefinition(
     "(FileOutputCommitter, version 1)",
     not_modelled="HDFS and YARN with their replication, network, scheduling and heartbeats, job "
     "jars, and the JVM: a task is a Python process, which starts in a fraction of the time. Bytes "
-    "are not told, as the file system's journal moves more than the jobs do; so foreign I/O is not "
-    "noticed",
+    "are not reported, because the file system's journal moves more than the jobs do. Therefore "
+    "foreign I/O is not detected",
     source="Apache Hadoop, org.apache.hadoop.mapred.MRBench (hadoop-mapreduce-client-jobclient), "
     "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter",
     options=MrbenchOptions,
-    figures=always(
-        Figure("job_time", "s", "mean time of a job, as MRBench tells it", False),
+    figures=fixed_figures(
+        Figure("job_time", "s", "mean time of a job, as MRBench reports it", False),
         *SPREAD,
         Figure("task_start", "s", "mean time from starting a process to its first line", False),
         Figure("start_share", "%", "share of the tasks' time in starting their processes", False),
@@ -220,5 +220,5 @@ MRBENCH = WorkloadDefinition(
     ),
     example={"jobs": 5},
     make=Mrbench,
-    at_once=("maps",),
+    concurrency_options=("maps",),
 )

@@ -22,10 +22,10 @@ from iostudy.workloads.native.mrbench_task import (
     REDUCE,
     SPLITS,
     Storage,
-    committed,
-    part,
-    written_properties,
-    written_stretches,
+    committed_folder,
+    format_partitions,
+    format_properties,
+    part_name,
 )
 
 INPUT = "mr_input/input.txt"
@@ -109,8 +109,8 @@ class Job:
             "sync": str(self.shape.sync),
         }
         splits = _splits(self.shape.lines, self.shape.maps)
-        storage.create(f"{staging}/{SPLITS}", written_stretches(splits))
-        storage.create(f"{staging}/{JOB}.tmp", written_properties(job))
+        storage.create(f"{staging}/{SPLITS}", format_partitions(splits))
+        storage.create(f"{staging}/{JOB}.tmp", format_properties(job))
         storage.commit(f"{staging}/{JOB}.tmp", f"{staging}/{JOB}")
 
     def _tasks(self, kind: str, count: int) -> list[_Task]:
@@ -126,7 +126,7 @@ class Job:
 
     def _start(self, kind: str, index: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
         script, staging = mrbench_task.__file__, self._folder(_STAGING)
-        return orphans.started(
+        return orphans.start_process(
             [sys.executable, "-I", "-S", script, kind, str(index), staging],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -149,8 +149,10 @@ class Job:
     def _commit(self, storage: Storage) -> None:
         """As FileOutputCommitter does: parts to their place, _SUCCESS, no trace of attempts."""
         for index in range(self.shape.reduces):
-            name = part(index)
-            storage.commit(f"{committed(self.output, index)}/{name}", f"{self.output}/{name}")
+            name = part_name(index)
+            storage.commit(
+                f"{committed_folder(self.output, index)}/{name}", f"{self.output}/{name}"
+            )
         storage.create(f"{self.output}/_SUCCESS", b"")
         shutil.rmtree(f"{self.output}/_temporary")
         shutil.rmtree(self._folder(_INTERMEDIATE))
@@ -160,7 +162,7 @@ class Job:
         """WorkloadError unless every part is sorted, and together they are the input."""
         found: list[bytes] = []
         for index in range(self.shape.reduces):
-            path = Path(self.output, part(index))
+            path = Path(self.output, part_name(index))
             lines = path.read_bytes().splitlines(keepends=True)
             if lines != sorted(lines):
                 raise _wrong("a part that is not sorted", path)

@@ -1,4 +1,4 @@
-"""A map or reduce task of mrbench, in a process of its own, and the storage that it works on.
+"""Map or reduce task of mrbench, run as a separate process, and its storage operations.
 
 A script, ``python -I -S mrbench_task.py KIND INDEX STAGING``, with nothing of iostudy in it and
 few modules of any kind, as each of them would be a good part of what a process takes to start. It
@@ -66,22 +66,22 @@ class Storage:
         self.operations.append((operation, time.monotonic() - began))
 
 
-def named(kind: str, index: int) -> str:
+def task_name(kind: str, index: int) -> str:
     """The name of a task, as in Hadoop: ``m_000003``."""
     return f"{kind[0]}_{index:06d}"
 
 
-def part(index: int) -> str:
+def part_name(index: int) -> str:
     """The name of the output of a reduce: ``part-r-00003``."""
     return f"part-r-{index:05d}"
 
 
-def committed(output: str, index: int) -> str:
+def committed_folder(output: str, index: int) -> str:
     """The folder in which a reduce that has ended leaves its part for the job to commit."""
-    return f"{output}/_temporary/0/task_{named(REDUCE, index)}"
+    return f"{output}/_temporary/0/task_{task_name(REDUCE, index)}"
 
 
-def written_stretches(contents: list[bytes]) -> bytes:
+def format_partitions(contents: list[bytes]) -> bytes:
     """Lines with offset and length of each when they stand one after another."""
     lines, offset = [], 0
     for content in contents:
@@ -95,7 +95,7 @@ def _stretch(written: bytes, index: int) -> tuple[int, int]:
     return int(offset), int(length)
 
 
-def written_properties(properties: dict[str, str]) -> bytes:
+def format_properties(properties: dict[str, str]) -> bytes:
     """Lines ``name=value``."""
     return "".join(f"{name}={value}\n" for name, value in properties.items()).encode()
 
@@ -113,22 +113,22 @@ def _map(job: dict[str, str], index: int, staging: str, storage: Storage) -> Non
     for line in lines:
         partitions[zlib.crc32(line) % reduces].append(line)
     stretches = [b"".join(sorted(lines)) for lines in partitions]
-    attempt = f"{job['intermediate']}/_temporary/attempt_{named(MAP, index)}_0"
+    attempt = f"{job['intermediate']}/_temporary/attempt_{task_name(MAP, index)}_0"
     storage.create(f"{attempt}/{_OUT}", b"".join(stretches))
-    storage.create(f"{attempt}/{_INDEX}", written_stretches(stretches))
-    storage.commit(attempt, f"{job['intermediate']}/{named(MAP, index)}")
+    storage.create(f"{attempt}/{_INDEX}", format_partitions(stretches))
+    storage.commit(attempt, f"{job['intermediate']}/{task_name(MAP, index)}")
 
 
 def _reduce(job: dict[str, str], index: int, _staging: str, storage: Storage) -> None:
     """Merge this reduce's stretches of all maps."""
     lines: list[bytes] = []
     for number in range(int(job["maps"])):
-        folder = f"{job['intermediate']}/{named(MAP, number)}"
+        folder = f"{job['intermediate']}/{task_name(MAP, number)}"
         offset, length = _stretch(storage.read(f"{folder}/{_INDEX}"), index)
         lines += storage.read(f"{folder}/{_OUT}", offset, length).splitlines(keepends=True)
-    attempt = f"{job['output']}/_temporary/0/_temporary/attempt_{named(REDUCE, index)}_0"
-    storage.create(f"{attempt}/{part(index)}", b"".join(sorted(lines)))
-    storage.commit(attempt, committed(job["output"], index))
+    attempt = f"{job['output']}/_temporary/0/_temporary/attempt_{task_name(REDUCE, index)}_0"
+    storage.create(f"{attempt}/{part_name(index)}", b"".join(sorted(lines)))
+    storage.commit(attempt, committed_folder(job["output"], index))
 
 
 _TASKS = {MAP: _map, REDUCE: _reduce}

@@ -1,4 +1,4 @@
-"""NNBench's metadata operations on a plain directory, and what mdtest has beside them."""
+"""Metadata operations of NNBench and mdtest on a plain directory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from iostudy.workloads.definition import (
     SIZE_FORM,
     Count,
     Figure,
-    Listed,
-    Measured,
+    Measurement,
     Options,
     Place,
+    TextList,
     Workload,
     WorkloadDefinition,
 )
-from iostudy.workloads.native.core_errors import told_as_workload
-from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 
 Operation = Literal[
     "create_write", "open_read", "stat", "list", "rename", "delete", "mkdir", "rmdir"
@@ -33,7 +33,7 @@ _MEANINGS: dict[Operation, str] = {
     "create_write": "files created, written and closed (NNBench counts two transactions for each, "
     "so that its TPS is twice this; mdtest: File creation)",
     "open_read": "files opened, read to their end, verified and closed (mdtest: File read)",
-    "stat": "files whose attributes were asked for (mdtest: File stat)",
+    "stat": "files whose attributes were read (mdtest: File stat)",
     "list": "directories read to their end, all names compared",
     "rename": "files given another name in their directory",
     "delete": "files unlinked (mdtest: File removal)",
@@ -49,7 +49,7 @@ _ENTRY_BYTES = 512
 class NNBenchOptions(Options):
     """Options of nnbench."""
 
-    operations: Listed[Operation] = Field(
+    operations: TextList[Operation] = Field(
         ("create_write", "open_read", "rename", "delete"),
         description="the phases in their order, each of them once and after the one before has "
         f"ended (NNBench: -operation, one a run): {', '.join(get_args(Operation))}. Files that the "
@@ -132,15 +132,15 @@ class NNBench(Workload):
             self.clean(place)
             self._make(place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry out all phases and give the rate and the latencies of each."""
         phases = self._run(place, self.options.operations)
-        latencies = {phase.operation: compact(phase.latencies) for phase in phases}
-        return Measured(_readings(phases), latencies)
+        latencies = {phase.operation: compact_histogram(phase.latencies) for phase in phases}
+        return Measurement(_readings(phases), latencies)
 
     def clean(self, place: Place) -> None:
         """Remove the tree, several directories at a time."""
-        with told_as_workload("to remove the files of the workload", place.directory):
+        with translate_core_errors("to remove the files of the workload", place.directory):
             _native.remove_tree(str(_tree(place)))
 
     @property
@@ -165,7 +165,7 @@ class NNBench(Workload):
                 where=str(place.directory),
                 remedy="give less depth, or a target with a shorter path",
             ) from error
-        with told_as_workload("to carry out the metadata operations", place.directory):
+        with translate_core_errors("to carry out the metadata operations", place.directory):
             return job.run(place.tick)
 
 
@@ -223,16 +223,16 @@ def _figures(options: NNBenchOptions) -> tuple[Figure, ...]:
 NNBENCH = WorkloadDefinition(
     name="nnbench",
     models="NNBench: many clients create, read, rename and delete small files at the same time. "
-    "Beside that mdtest's directory creation and removal, file stat, and reading of directories",
+    "Also mdtest's directory creation and removal, file stat, and reading of directories",
     not_modelled="the name-node with its RPC, locks and edit log, and the start of map tasks; "
-    "operations that failed (NNBench counts exceptions and goes on; here the first one fails the "
-    "run). A phase after the first finds in memory what the one before has left there, as in both "
-    "models; mdtest's random order, neighbour's files, tree creation and tree removal",
+    "failed operations (NNBench counts exceptions and continues; here the first one fails the "
+    "run); mdtest's random order, neighbour's files, tree creation and tree removal. Each phase "
+    "after the first finds cached data of the phase before it, as in NNBench and mdtest",
     source="Apache Hadoop, org.apache.hadoop.hdfs.NNBench (hadoop-mapreduce-client-jobclient); "
     "mdtest of https://github.com/hpc/ior",
     options=NNBenchOptions,
     figures=_figures,
     make=NNBench,
-    at_once=("threads",),
+    concurrency_options=("threads",),
     example={"threads": 2, "files": 2000},
 )

@@ -1,4 +1,4 @@
-"""The write path of a name-node: a tree of files in memory, and an edit log on disks."""
+"""Write path of a name-node: an in-memory tree of files with an edit log on disk."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from iostudy.workloads.definition import (
     MAX_COUNT,
     SIZE_FORM,
     Figure,
-    Measured,
+    Measurement,
     Place,
     Seconds,
     SerialResource,
     Workload,
     WorkloadDefinition,
 )
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.edit_logs import (
-    LOOKING,
     NO_LOG,
+    READ_ONLY_OPERATIONS,
     EditLogs,
     NamespaceOptions,
     opens_per_create,
     rate_figures,
 )
-from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 
 _FOLDER = "nnthroughput"
 _RECORD_BYTES = 64
@@ -106,7 +106,7 @@ class NNThroughput(Workload):
     def space_bytes(self) -> int:
         """Records of all logs on a disk, images beside them, and what is filled beforehand."""
         options = self.options
-        mutations = options.files * (1 + len(set(options.operations) - LOOKING))
+        mutations = options.files * (1 + len(set(options.operations) - READ_ONLY_OPERATIONS))
         record = max(_RECORD_BYTES, options.record_bytes) + _HEAD_BYTES
         images = 2 * options.files * _RECORD_BYTES if options.checkpoint_every else 0
         return self._logs.most_on_a_disk * (
@@ -141,14 +141,14 @@ class NNThroughput(Workload):
         """Every trial begins without a log."""
         self.clean(place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Carry out all phases; what each log tells is compared with the served tree after it."""
-        with told_as_workload("to serve a namespace with its edit log", place.directory):
+        with translate_core_errors("to serve a namespace with its edit log", place.directory):
             outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
         phases = outcome.phases
-        return Measured(
+        return Measurement(
             _readings(phases, self.options),
-            {phase.operation: compact(phase.latencies) for phase in phases},
+            {phase.operation: compact_histogram(phase.latencies) for phase in phases},
             departures=tuple(f"a log was given up: {dropped}" for dropped in outcome.failed_logs),
             verify=partial(_verify, outcome, place),
         )
@@ -163,7 +163,7 @@ class NNThroughput(Workload):
 
 
 def _verify(outcome: _native.NamespaceOutcome, place: Place) -> None:
-    with told_as_workload("to replay an edit log", place.directory):
+    with translate_core_errors("to replay an edit log", place.directory):
         outcome.verify()
 
 
@@ -201,7 +201,7 @@ def _readings(
     readings |= _shares(phases, "", options)
     for phase in phases:
         readings |= latency_readings(phase.latencies, f"{phase.operation}_latency")
-        if phase.operation not in LOOKING:
+        if phase.operation not in READ_ONLY_OPERATIONS:
             readings |= _of_log(phase, options)
     return readings
 
@@ -280,7 +280,7 @@ def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
         for operation in options.operations
         for figure in (
             *latency_figures(f"one {operation}, to its acknowledgement", f"{operation}_latency"),
-            *(() if operation in LOOKING else _log_figures(operation, options)),
+            *(() if operation in READ_ONLY_OPERATIONS else _log_figures(operation, options)),
         )
     ]
     return (
@@ -338,8 +338,8 @@ NNTHROUGHPUT = WorkloadDefinition(
     options=NNThroughputOptions,
     figures=_figures,
     make=NNThroughput,
-    requests_at_once=_batches_at_once,
-    one_by_one=_one_by_one,
+    count_requests=_batches_at_once,
+    serial_resources=_one_by_one,
     measured_seconds="exec_time",
     example={"files": 20000},
 )

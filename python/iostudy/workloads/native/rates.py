@@ -1,4 +1,4 @@
-"""Figures from what a native job measured: rates and latencies, by direction."""
+"""Rates and latencies of a native job, by direction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from iostudy._native import IoStats, JobResult, Latencies
 from iostudy.errors import WorkloadError
 from iostudy.job import Operation
 from iostudy.workloads.definition import Figure, Histogram
-from iostudy.workloads.native.latency import compact
+from iostudy.workloads.native.latency import compact_histogram
 
 Direction = Literal["read", "write"]
 
@@ -70,7 +70,7 @@ def operations(
 
 def histograms(counted: dict[str, Latencies]) -> dict[str, Histogram]:
     """The histogram of every operation."""
-    return {name: compact(latencies) for name, latencies in counted.items()}
+    return {name: compact_histogram(latencies) for name, latencies in counted.items()}
 
 
 def require_counted(counted: dict[str, Latencies], where: Path) -> None:

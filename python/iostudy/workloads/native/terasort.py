@@ -15,26 +15,26 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from iostudy import _native, units
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import WorkloadError
-from iostudy.workloads import descriptors
+from iostudy.workloads import open_file_limit
 from iostudy.workloads.definition import (
     BYTES,
     Count,
     Figure,
     Histogram,
-    Measured,
+    Measurement,
     Memory,
     Options,
     Place,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
 from iostudy.workloads.directories import Directories, refuse_unfit
-from iostudy.workloads.folder import remove
-from iostudy.workloads.native.core_errors import told_as_workload
-from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 
 ROW_BYTES = 100
 _SIZE_PER_MEMORY = 256
@@ -145,7 +145,7 @@ class TeraGen(_Tera):
         """Every trial makes new files; the file system allocates afresh."""
         self.clean(place)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Make all rows once."""
         options = self.options
         result = _generate(
@@ -173,7 +173,7 @@ class TeraSort(_Tera):
     def check(self) -> None:
         """Refuse spill folders that cannot be written to, and more runs than may be open."""
         needed = _sorting(self.options, Path(), (Path(),)).descriptors
-        descriptors.refuse_hopeless(needed, _RUNS, instead=_FEWER_RUNS)
+        open_file_limit.refuse_impossible(needed, _RUNS, instead=_FEWER_RUNS)
         refuse_unfit(self.options.spill, "for intermediate data")
 
     def preparation(self) -> str:
@@ -185,17 +185,17 @@ class TeraSort(_Tera):
         self.clean(place)  # a preparation that was killed may have left its rows
         made = _generate(place, self.options, parts=self.options.parts)
         with _told("to note the checksum of the rows", place):
-            show_whole(place.directory / _CHECKSUM, made.checksum.encode())
+            replace_whole(place.directory / _CHECKSUM, made.checksum.encode())
 
     def reset(self, place: Place) -> None:
         """Every trial makes new sorted files."""
         remove(place.directory / _OUTPUT)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Sort all rows once, and compare the checksum of what was written."""
         spill = self.options.spill or (place.directory,)
         job = _sorting(self.options, place.directory, spill)
-        descriptors.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
+        open_file_limit.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
         with _told("to sort the rows", place):
             sorted_ = job.run(place.tick)
         result = sorted_.result
@@ -235,11 +235,11 @@ class TeraValidate(_Tera):
         options = {"rows": rows, "reducers": reducers, "memory": memory}
         sorting = TeraSort(TeraSortOptions.model_validate(options))
         sorting.prepare(place)
-        with descriptors.all_allowed():
+        with open_file_limit.raise_soft_limit():
             sorting.run(place)
         remove(place.directory / _INPUT)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Read all rows once, and compare their order, number and checksum."""
         options = self.options
         job = _native.TeraValidate(
@@ -270,7 +270,7 @@ def _generate(
 
 
 def _told(doing: str, place: Place) -> AbstractContextManager[None]:
-    return told_as_workload(doing, place.directory)
+    return translate_core_errors(doing, place.directory)
 
 
 def _compare(result: _native.TeraResult, place: Place) -> None:
@@ -312,19 +312,19 @@ def _measured(
     result: _native.TeraResult,
     figures: Mapping[str, float],
     tallies: Mapping[str, _native.IoStats],
-) -> Measured:
+) -> Measurement:
     latencies: dict[str, Histogram] = {}
     readings: dict[str, float] = {}
     for operation, tally in tallies.items():
-        latencies[operation] = compact(tally.latencies)
+        latencies[operation] = compact_histogram(tally.latencies)
         readings |= latency_readings(tally.latencies, f"{operation}_latency")
     checksum = f"checksum of the rows, as TeraChecksum gives it: {result.checksum}"
-    return Measured({**figures, **readings}, latencies, notes=(checksum,))
+    return Measurement({**figures, **readings}, latencies, notes=(checksum,))
 
 
 def _figures(*more: Figure, operations: tuple[str, ...]) -> Callable[[object], tuple[Figure, ...]]:
     latencies = (latency_figures(f"a {o} call", f"{o}_latency") for o in operations)
-    return always(
+    return fixed_figures(
         Figure("rate", "MiB/s", "bytes of the rows, each once, over the time", True),
         Figure("rows_per_second", "rows/s", "rows over the time", True),
         Figure("exec_time", "s", "from the first look at a file to the last one in place", False),
@@ -347,7 +347,7 @@ GEN = WorkloadDefinition(
     figures=_figures(operations=("write",)),
     example={"rows": "1M"},
     make=TeraGen,
-    at_once=("threads",),
+    concurrency_options=("threads",),
     ticks_bytes=True,
 )
 SORT = WorkloadDefinition(
@@ -368,7 +368,7 @@ SORT = WorkloadDefinition(
     ),
     example={"rows": "1M", "memory": "64MiB"},
     make=TeraSort,
-    at_once=("threads",),
+    concurrency_options=("threads",),
     ticks_bytes=True,
 )
 VALIDATE = WorkloadDefinition(
@@ -381,6 +381,6 @@ VALIDATE = WorkloadDefinition(
     figures=_figures(operations=("read",)),
     example={"rows": "1M"},
     make=TeraValidate,
-    at_once=("threads",),
+    concurrency_options=("threads",),
     ticks_bytes=True,
 )

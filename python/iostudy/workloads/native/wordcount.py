@@ -1,4 +1,4 @@
-"""WordCount on a plain directory: how often each word occurs in texts, sorted by reducer."""
+"""WordCount on a plain directory: word frequencies of texts, sorted by reducer."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from iostudy import _native, units
-from iostudy.durable import show_whole
+from iostudy.durable import replace_whole
 from iostudy.errors import UsageError, WorkloadError
 from iostudy.workloads.definition import (
     BYTES,
     Count,
     Figure,
-    Listed,
-    Measured,
+    Measurement,
     Memory,
     Options,
     Place,
     Size,
+    TextList,
     Workload,
     WorkloadDefinition,
     at_most,
 )
 from iostudy.workloads.directories import Directories, absolute, refuse_unfit
-from iostudy.workloads.folder import remove
-from iostudy.workloads.native.core_errors import told_as_workload
-from iostudy.workloads.native.latency import compact, latency_figures, latency_readings
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.core_errors import translate_core_errors
+from iostudy.workloads.native.latency import compact_histogram, latency_figures, latency_readings
 
 _TEXT, _OUTPUT, _MADE = "words-in", "words-out", "words-made.json"
 
@@ -52,7 +52,7 @@ class WordcountOptions(Options):
 
     size: Size = Field(units.GIB, description="size of the text that is made, all files together")
     files: Annotated[int, Field(ge=1, le=512)] = Field(4, description="files of the text")
-    input: Listed[Annotated[str, AfterValidator(_whole)]] = Field(
+    input: TextList[Annotated[str, AfterValidator(_whole)]] = Field(
         (),
         description="texts of your own to count instead: whole paths or patterns such as "
         "/data/logs/*.log (and ** for all folders below); they are only read. "
@@ -64,7 +64,7 @@ class WordcountOptions(Options):
     exponent: Annotated[float, Field(ge=0, le=10)] = Field(
         1.0,
         description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
-        "1 is natural language, 0 draws all words alike",
+        "1 is natural language, 0 draws all words with equal probability",
     )
     memory: Memory = Field(
         256 * units.MIB, description="what tables and buffers of all threads may take together"
@@ -149,15 +149,15 @@ class Wordcount(Workload):
             seed=place.seed,
             threads=options.threads,
         )
-        with told_as_workload("to make the text", place.directory):
+        with translate_core_errors("to make the text", place.directory):
             made = text.run(place.tick)
-            show_whole(place.directory / _MADE, json.dumps(made).encode())
+            replace_whole(place.directory / _MADE, json.dumps(made).encode())
 
     def reset(self, place: Place) -> None:
         """Every trial makes a new output."""
         remove(place.directory / _OUTPUT)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Count all words once; the output is verified afterwards."""
         texts, expected = self._own_texts(), None
         with _told(place, own=bool(texts)):
@@ -202,7 +202,7 @@ def _unusable(found: str, where: str) -> UsageError:
 @contextmanager
 def _told(place: Place, *, own: bool) -> Iterator[None]:
     """What went wrong with the user's own texts is no fault of the device's."""
-    with told_as_workload("to count the words", place.directory):
+    with translate_core_errors("to count the words", place.directory):
         try:
             yield
         except _native.VerificationError as error:
@@ -217,7 +217,7 @@ def _told(place: Place, *, own: bool) -> Iterator[None]:
             ) from error
 
 
-def _measured(counts: _native.WordCountResult, options: WordcountOptions) -> Measured:
+def _measured(counts: _native.WordCountResult, options: WordcountOptions) -> Measurement:
     figures = {
         "rate": counts.text_bytes / units.MIB / counts.wall_seconds,
         "exec_time": counts.wall_seconds,
@@ -235,10 +235,10 @@ def _measured(counts: _native.WordCountResult, options: WordcountOptions) -> Mea
         **latency_readings(counts.write.latencies, "write_latency"),
     }
     latencies = {
-        "read": compact(counts.read.latencies),
-        "write": compact(counts.write.latencies),
+        "read": compact_histogram(counts.read.latencies),
+        "write": compact_histogram(counts.write.latencies),
     }
-    return Measured(figures | readings, latencies)
+    return Measurement(figures | readings, latencies)
 
 
 def _moves_all_on_target(options: WordcountOptions) -> bool:
@@ -268,9 +268,9 @@ WORDCOUNT = WorkloadDefinition(
     models="WordCount: how often each word occurs in a text, within a memory limit. Threads read "
     "splits of 16 MiB, count their words in memory (the combiner), "
     "spill them sorted when memory is full and at the end, and merge them into files in order. "
-    "Words are divided by white space and among reducers as Hadoop does, so that of the same "
-    "text in UTF-8 the same files come out. Timed is all up to the output's renaming; then it is "
-    "read back, and the sum of the hashes of all words must be that of the text as it was made",
+    "White space separates words and a hash assigns them to reducers as in Hadoop, so that the "
+    "same UTF-8 text gives the same files. The measured time ends with the renaming of the output. "
+    "The output is then read back, and the sum of the hashes of all words must match the text",
     not_modelled="HDFS with its replication and network, YARN, the JVM and the start of tasks; "
     "words are bytes and are not decoded",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
@@ -278,6 +278,6 @@ WORDCOUNT = WorkloadDefinition(
     figures=_figures,
     example={"size": "64MiB", "memory": "64MiB"},
     make=Wordcount,
-    at_once=("threads",),
+    concurrency_options=("threads",),
     ticks_bytes=True,
 )

@@ -1,4 +1,4 @@
-"""ROOT files through uproot, an optional dependency: made with known content, read in steps.
+"""Creation and stepwise reading of ROOT files with uproot, an optional dependency.
 
 Libraries are loaded where they are used, so that commands which read no ROOT file start at once.
 """
@@ -69,7 +69,7 @@ class Content:
         return {name: draw.integers(0, top, self.values, np.uint32) for name in self.names()}
 
 
-def rows(base: Values, start: int, stop: int) -> Values:
+def make_rows(base: Values, start: int, stop: int) -> Values:
     """The numbers of a branch for the events from ``start`` to before ``stop``, one row each."""
     import numpy as np
 
@@ -90,13 +90,13 @@ def make(path: Path, content: Content, events: int, step: int, go_on: Callable[[
         for start in range(0, events, step):
             go_on()
             stop = min(events, start + step)
-            tree.extend({name: rows(base, start, stop) for name, base in bases.items()})
+            tree.extend({name: make_rows(base, start, stop) for name, base in bases.items()})
 
 
 def require_tree(path: Path, name: str | None) -> None:
     """UsageError unless the file has that tree."""
     try:
-        with opened(path, name):
+        with open_tree(path, name):
             return
     except WorkloadError as error:
         raise UsageError(
@@ -105,7 +105,7 @@ def require_tree(path: Path, name: str | None) -> None:
 
 
 @contextmanager
-def opened(path: Path, name: str | None) -> Iterator[Any]:
+def open_tree(path: Path, name: str | None) -> Iterator[Any]:
     """The tree of that name, or the only one of the file; WorkloadError where there is none.
 
     Read with pread(2), one request after the other and without a cache, basket by basket.
@@ -139,7 +139,10 @@ def read(tree: Any, branches: str, events: range, bases: Mapping[str, Values]) -
             filter_name=branches, entry_start=events.start, entry_stop=events.stop, library="ak"
         )
     for name in bases.keys() & set(arrays.fields):
-        found, expected = np.asarray(arrays[name]), rows(bases[name], events.start, events.stop)
+        found, expected = (
+            np.asarray(arrays[name]),
+            make_rows(bases[name], events.start, events.stop),
+        )
         if not np.array_equal(found, expected):
             event = events.start + int(np.argwhere(found != expected)[0][0])
             raise _broken(path, f"{name} of event {event} differs from what was written")

@@ -15,11 +15,12 @@ from pydantic import Field, model_validator
 
 from iostudy import units
 from iostudy.errors import WorkloadError, WorkloadStoppedError
+from iostudy.workloads.concurrent_runs import ConcurrentRun, run_concurrently
 from iostudy.workloads.definition import (
     BYTES,
     Count,
     Figure,
-    Measured,
+    Measurement,
     Options,
     Pause,
     Place,
@@ -28,20 +29,19 @@ from iostudy.workloads.definition import (
     Tick,
     Workload,
     WorkloadDefinition,
-    always,
+    fixed_figures,
 )
-from iostudy.workloads.folder import remove
-from iostudy.workloads.native.core_errors import told_as_workload
+from iostudy.workloads.file_removal import remove
+from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.latency import (
     PERCENTILES,
     latency_figures,
-    merged,
+    merge_buckets,
     percentile_us,
-    pooled,
+    pool_histograms,
 )
-from iostudy.workloads.page_cache import forget_file
+from iostudy.workloads.page_cache import drop_file
 from iostudy.workloads.root import file
-from iostudy.workloads.together import Player, play_together
 
 _MB = 10**6
 _ASK_SECONDS = 0.05
@@ -125,23 +125,23 @@ class RootEvents(Workload):
                 raise _stopped(place)
 
         options = self.options
-        with told_as_workload("to make a ROOT file", place.directory):
+        with translate_core_errors("to make a ROOT file", place.directory):
             file.make(self._path(place), self._content(place), options.events, options.step, go_on)
 
     def reset(self, place: Place) -> None:
         """A file of the user's own lies elsewhere: it is taken out of the page cache here."""
         if self.options.file is not None:
-            forget_file(self.options.file)
+            drop_file(self.options.file)
 
-    def run(self, place: Place) -> Measured:
+    def run(self, place: Place) -> Measurement:
         """Let all jobs read and compute until time or events run out."""
         bases = {} if self.options.file else self._content(place).bases()
         players = [
-            Player(partial(self._job, place, events, bases), lambda: None)
+            ConcurrentRun(partial(self._job, place, events, bases), lambda: None)
             for events in self._shares(place)
         ]
         started = time.monotonic()
-        if not play_together(players[0], players[1:], place.tick, repeat_others=False):
+        if not run_concurrently(players[0], players[1:], place.tick, repeat_others=False):
             raise _stopped(place)
         wall_seconds = min(time.monotonic() - started, self.options.duration)
         return self._measured([player.rounds[0].measured for player in players], wall_seconds)
@@ -159,7 +159,7 @@ class RootEvents(Workload):
 
     def _shares(self, place: Place) -> list[range]:
         """The events of each job, whole baskets of a file that is made here."""
-        with file.opened(self._path(place), self.options.tree) as tree:
+        with file.open_tree(self._path(place), self.options.tree) as tree:
             entries = int(tree.num_entries)
         steps, jobs = math.ceil(entries / self.options.step), self.options.jobs
         cuts = [min(entries, steps * job // jobs * self.options.step) for job in range(jobs + 1)]
@@ -167,11 +167,11 @@ class RootEvents(Workload):
 
     def _job(
         self, place: Place, events: range, bases: Mapping[str, file.Values], tick: Tick
-    ) -> Measured:
+    ) -> Measurement:
         """One job: what it ended in time, and how long it took to read each step of that."""
         started, ended, read_bytes, reading = time.monotonic(), 0, 0, list[float]()
         deadline = started + self.options.duration
-        with file.opened(self._path(place), self.options.tree) as tree:
+        with file.open_tree(self._path(place), self.options.tree) as tree:
             for start in events[:: self.options.step]:
                 step = events[start - events.start :][: self.options.step]
                 seconds = file.read(tree, self.options.branches, step, bases)
@@ -182,14 +182,14 @@ class RootEvents(Workload):
                 reading.append(seconds)
             requested_bytes = file.requested_bytes(tree)
         worked = min(time.monotonic(), deadline) - started
-        return Measured(
+        return Measurement(
             {
                 "events": ended,
                 "read": read_bytes,
                 "requested": requested_bytes,
                 "seconds": worked,
             },
-            {"step": merged((seconds * 1e6, 1) for seconds in reading)},
+            {"step": merge_buckets((seconds * 1e6, 1) for seconds in reading)},
         )
 
     def _ask(self, place: Place, tick: Tick, ended: int) -> None:
@@ -208,13 +208,13 @@ class RootEvents(Workload):
                 return True
             time.sleep(max(0.0, min(until - now, deadline - now + 0.001, _ASK_SECONDS)))
 
-    def _measured(self, jobs: Sequence[Measured], wall_seconds: float) -> Measured:
+    def _measured(self, jobs: Sequence[Measurement], wall_seconds: float) -> Measurement:
         events = math.fsum(job.figures["events"] for job in jobs)
         if not events:
             raise _no_event(self.options)
         read_bytes = math.fsum(job.figures["read"] for job in jobs)
         worked = math.fsum(job.figures["seconds"] for job in jobs)
-        latencies = pooled(job.latencies["step"] for job in jobs)
+        latencies = pool_histograms(job.latencies["step"] for job in jobs)
         figures = {
             "event_rate": events / wall_seconds,
             "events": events,
@@ -226,7 +226,7 @@ class RootEvents(Workload):
         }
         if self.options.file is None and self.options.branches == _ALL:
             figures[BYTES] = math.fsum(job.figures["requested"] for job in jobs)
-        return Measured(figures, {"step": latencies})
+        return Measurement(figures, {"step": latencies})
 
 
 def _stopped(place: Place) -> WorkloadStoppedError:
@@ -252,7 +252,7 @@ ROOT_EVENTS = WorkloadDefinition(
     "own may be compressed and is not verified; TTreeCache",
     source="report R5; uproot (scikit-hep), an optional dependency: pip install 'iostudy[root]'",
     options=RootEventsOptions,
-    figures=always(
+    figures=fixed_figures(
         Figure("event_rate", "events/s", "events over the time of all jobs", True),
         Figure("events", "events", "events that were read and computed in time", True),
         Figure(
@@ -268,5 +268,5 @@ ROOT_EVENTS = WorkloadDefinition(
     ),
     example={"jobs": 2, "events": 20, "step": 2, "compute": "50ms"},
     make=RootEvents,
-    at_once=("jobs",),
+    concurrency_options=("jobs",),
 )

@@ -1,0 +1,60 @@
+"""Lookup of settings by name, and of the places to read or change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from iostudy.errors import UsageError
+from iostudy.hadoop.conf.reserved import explain_reserved
+from iostudy.settings import catalog
+from iostudy.settings.definition import Reach, SettingDefinition
+from iostudy.settings.definitions.hadoop import PREFIX
+from iostudy.study.names import require_known
+
+HERE = "."
+_SETTINGS_HINT = "`iostudy settings hadoop` lists those that matter to storage"
+
+On = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on",
+        metavar="DEVICE|MOUNT",
+        help="A device, any path on its disk, or `members of VOLUME`; repeatable.",
+        show_default=HERE,
+    ),
+]
+
+
+def find_definition(name: str) -> SettingDefinition:
+    """Return the setting of that name; UsageError if there is none."""
+    try:
+        return catalog.get(name)
+    except KeyError:
+        reason = explain_reserved(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else ""
+        if reason:
+            raise usage_error(
+                "a setting of a Hadoop cluster", f"{name}: {reason}", _SETTINGS_HINT
+            ) from None
+        see = "`iostudy settings` lists them all"
+        require_known("setting", name, catalog.names(), where="the command line", see=see)
+        raise
+
+
+def places_for(definitions: Sequence[SettingDefinition], on: Sequence[str] | None) -> list[str]:
+    """The places asked for, else the working directory; UsageError if no setting takes a place."""
+    placed = [each for each in definitions if each.reach.needs_place or each.reach is Reach.DISK]
+    if on and not placed:
+        raise usage_error(
+            f"{', '.join(on)} as a place to look for {definitions[0].name}",
+            f"it concerns {definitions[0].reach}, which has no place",
+            "leave --on out",
+        )
+    return list(on or [HERE]) if placed else []
+
+
+def usage_error(wanted: str, found: str, remedy: str) -> UsageError:
+    """Error for a request of the command line that cannot be met."""
+    return UsageError(wanted, found=found, where="the command line", remedy=remedy)

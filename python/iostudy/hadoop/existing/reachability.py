@@ -1,0 +1,92 @@
+"""Quick checks, without a JVM, that a cluster is reachable and that the user has access."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from iostudy.errors import ClusterError
+from iostudy.hadoop.command import CommandFailedError, CommandLimits, run_command
+
+_CONNECT_SECONDS = 3.0
+_KLIST_LIMITS = CommandLimits(seconds=10, silence_seconds=10)
+
+
+def require_listening(addresses: Sequence[str], daemon: str = "NameNode") -> None:
+    """ClusterError unless somebody accepts a connection at one of these (host:port) in seconds."""
+    failures = []
+    for address in addresses:
+        failure = _refusal(address)
+        if failure is None:
+            return
+        failures.append(f"{address}: {failure}")
+    raise ClusterError(
+        f"a {daemon} that answers",
+        found="; ".join(failures),
+        where=", ".join(addresses),
+        remedy="see whether the cluster runs, whether a firewall is in between, and whether "
+        "HADOOP_CONF_DIR holds the site files of this cluster",
+    )
+
+
+def require_ticket(environ: Mapping[str, str]) -> None:
+    """ClusterError unless there is a valid Kerberos ticket; without klist, nobody can tell.
+
+    Hadoop's programs tell it too then, after having started a JVM for each.
+    """
+    try:
+        status = run_command(("klist", "-s"), _KLIST_LIMITS, environ).status
+    except CommandFailedError:
+        return
+    if status:
+        raise ClusterError(
+            "a valid Kerberos ticket, as the cluster is secured with Kerberos",
+            found="there is none, or it has expired (klist -s)",
+            where=environ.get("KRB5CCNAME", "the default ticket cache of this user"),
+            remedy="get one with `kinit`, as the user who may use the cluster, that lasts as long "
+            "as the study; `klist` shows it",
+        )
+
+
+def _refusal(address: str) -> str | None:
+    """Why nobody can be reached there."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
+    except TimeoutError:
+        return f"no answer within {_CONNECT_SECONDS:.0f} s"
+    except socket.gaierror:
+        return "there is no such host"
+    except OSError as error:
+        return error.strerror or str(error)
+    return None
+
+
+@dataclass
+class LivenessCheck:
+    """Asks from time to time whether a cluster is there, however often it is itself asked.
+
+    ``check`` raises what is to be told; only a second failure in a row counts, as a busy NameNode
+    may let one connection wait.
+    """
+
+    check: Callable[[], None]
+    every_seconds: float = 5.0
+    _next: float = 0.0
+    _failed: bool = False
+
+    def __call__(self) -> None:
+        """The error of ``check``, if it is time to ask and this is the second in a row."""
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + self.every_seconds
+        try:
+            self.check()
+        except ClusterError:
+            if self._failed:
+                raise
+            self._failed = True
+        else:
+            self._failed = False

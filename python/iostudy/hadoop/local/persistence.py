@@ -1,0 +1,132 @@
+"""Saved layout and folders of a local cluster.
+
+The layout is there before the first folder and the first daemon, and goes after the last of them:
+whoever finds it can end the cluster.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from iostudy import own_folder
+from iostudy.durable import write_whole
+from iostudy.errors import ClusterError, TargetError, UsageError
+from iostudy.hadoop.local.layout import FOLDER_PREFIX, Layout
+
+FILE = "cluster.json"
+
+_LAYOUT = TypeAdapter(Layout)
+_PLAIN = re.compile(r"[\w./+@=~-]+")
+
+
+def save(layout: Layout) -> None:
+    """Write it down, durably. OSError as it comes."""
+    write_whole(layout.home / FILE, _LAYOUT.dump_json(layout, indent=2) + b"\n")
+
+
+def load(home: Path) -> Layout:
+    """What was saved; ClusterError if nothing was, or if that is not to be believed."""
+    path = home / FILE
+    try:
+        layout = from_record(json.loads(path.read_bytes()))
+    except FileNotFoundError as error:
+        raise _no_cluster(path, "there is none") from error
+    except (OSError, ValueError) as error:
+        raise _no_cluster(path, str(error)) from error
+    return replace(layout, home=home)
+
+
+def to_record(layout: Layout) -> dict[str, Any]:
+    """It as plain JSON values."""
+    plain: dict[str, Any] = _LAYOUT.dump_python(layout, mode="json")
+    return plain
+
+
+def from_record(record: Mapping[str, Any]) -> Layout:
+    """What was `to_record`; ValueError if that is no layout, or not one of iostudy's folders."""
+    layout = _LAYOUT.validate_python(record)
+    for folder in layout.folders():
+        own_folder.parse_recorded(str(folder), FOLDER_PREFIX)
+    return layout
+
+
+def exists(home: Path) -> bool:
+    """Whether there is a cluster, or what is left of one."""
+    return (home / FILE).exists()
+
+
+def make(layout: Layout) -> None:
+    """Make its folders, all of them new; TargetError, ClusterError or OSError."""
+    _require_plain(layout)
+    layout.home.mkdir(parents=True, exist_ok=True)
+    if exists(layout.home):
+        raise ClusterError(
+            "a folder for a new cluster",
+            found="a cluster that has not been ended",
+            where=str(layout.home / FILE),
+            remedy="end it first, or name another folder",
+        )
+    save(layout)
+    for folder in (layout.logs, layout.temporary):
+        folder.mkdir(exist_ok=True)
+    for folder in layout.folders():
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise TargetError(
+                "to make a folder for a part of the cluster",
+                found=error.strerror or str(error),
+                where=str(folder.parent),
+                remedy="name a directory that is there, can be written to and has room",
+            ) from error
+
+
+def stored_bytes(layout: Layout) -> int:
+    """The room that its folders take, logs and conf left out, as du(1) counts it."""
+    paths = (path for folder in layout.folders() for path in folder.rglob("*"))
+    return sum(path.lstat().st_blocks * 512 for path in paths)
+
+
+def remove(layout: Layout) -> None:
+    """Remove all that was made, but logs and conf. RestoreError where that cannot be."""
+    for folder in layout.folders():
+        own_folder.remove_folder(own_folder.parse_recorded(str(folder), FOLDER_PREFIX))
+    if exists(layout.home) and not _is_of_another(layout):
+        own_folder.remove_folder(layout.temporary)
+        (layout.home / FILE).unlink(missing_ok=True)
+
+
+def _is_of_another(layout: Layout) -> bool:
+    """Whether a cluster has been started meanwhile with the same home; a file alone is nobody's."""
+    try:
+        return load(layout.home).identity != layout.identity
+    except ClusterError:
+        return False
+
+
+def _require_plain(layout: Layout) -> None:
+    """Hadoop takes lists of URIs: commas, colons, blanks and the like have a meaning there."""
+    for folder in (layout.home, *layout.folders()):
+        if not _PLAIN.fullmatch(str(folder)):
+            raise UsageError(
+                "directories with plain names: letters, digits and . / + @ = ~ - _",
+                found=str(folder),
+                where="the folders of the cluster",
+                remedy="rename it, or name another one",
+            )
+
+
+def _no_cluster(path: Path, found: str) -> ClusterError:
+    return ClusterError(
+        "a cluster that iostudy has started",
+        found=found,
+        where=str(path),
+        remedy="name the folder that it was started with",
+    )

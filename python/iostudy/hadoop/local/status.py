@@ -1,0 +1,139 @@
+"""Status of a local cluster, as its masters and DataNodes report it over HTTP."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from iostudy.errors import ClusterError
+from iostudy.hadoop import jmx
+from iostudy.hadoop.local.layout import NAMENODE, RESOURCEMANAGER, Layout, Role
+
+NO_ROOM = "Resources are low"
+"""What safe mode says of itself when it does not end: the NameNode's folders lack room."""
+
+
+def find_missing_services(layout: Layout) -> str:
+    """What the cluster lacks to serve, in words; empty when it is ready.
+
+    It is ready when safe mode is left, every DataNode has reported its blocks, and every
+    NodeManager runs.
+    """
+    try:
+        return _of_hdfs(layout) or (_of_yarn(layout) if layout.spec.yarn else "")
+    except ClusterError as error:
+        return f"an answer from {urlsplit(error.where).netloc} ({error.found})"
+
+
+def find_lost_services(layout: Layout) -> str:
+    """What the masters have lost, in words; empty if nothing. ClusterError if one is silent."""
+    state = jmx.read_bean(layout.web(NAMENODE), "NameNode", "FSNamesystemState")
+    alive = state["NumLiveDataNodes"]
+    if alive < layout.spec.datanodes:
+        return f"the NameNode hears of {alive} of {layout.spec.datanodes} DataNodes"
+    if state["FSState"] != "Operational":
+        return "the NameNode has gone into safe mode"
+    if state["VolumeFailuresTotal"]:
+        return f"{state['VolumeFailuresTotal']} data directories of DataNodes have failed"
+    if layout.spec.yarn and (running := _running(layout)) < layout.spec.datanodes:
+        return f"the ResourceManager hears of {running} of {layout.spec.datanodes} NodeManagers"
+    return ""
+
+
+@dataclass(frozen=True)
+class PendingDeletion:
+    """How much is still to be deleted.
+
+    ``untold`` blocks wait in the NameNode, ``unheard`` are on their way to DataNodes, ``files``
+    wait there to be removed.
+    """
+
+    untold: int
+    unheard: int
+    files: int
+
+    def done(self) -> bool:
+        """Whether everything is gone."""
+        return self == PendingDeletion(0, 0, 0)
+
+
+def read_pending_deletion(layout: Layout) -> PendingDeletion:
+    """What is still to be deleted now. ClusterError if a daemon does not answer.
+
+    A block waits in the NameNode until its DataNode is told (PendingDeletionBlocks); it is on its
+    way until the DataNode has as many blocks as the NameNode thinks; at last it is a file to remove
+    (PendingAsyncDeletions). Those that the NameNode has only just marked are seen nowhere, for some
+    10 ms: `done` is to be true twice. None of these beans is of the metrics system, whose
+    figures may be 10 s old.
+    """
+    web = layout.web(NAMENODE)
+    pending = jmx.read_bean(web, "NameNode", "FSNamesystemState")["PendingDeletionBlocks"]
+    known = _known_blocks(web)
+    held = {address: _held_blocks(address) for _, address in _datanodes(layout)}
+    files = sum(_pending_files(address) for address in held)
+    unheard = sum(abs(count - known.get(address, 0)) for address, count in held.items())
+    return PendingDeletion(int(pending), unheard, files)
+
+
+def _of_hdfs(layout: Layout) -> str:
+    state = jmx.read_bean(layout.web(NAMENODE), "NameNode", "FSNamesystemState")
+    if not state:
+        return "a NameNode that has read its file system"
+    alive = state["NumLiveDataNodes"]
+    if alive < layout.spec.datanodes:
+        return f"{layout.spec.datanodes - alive} of {layout.spec.datanodes} DataNodes"
+    if state["NumStaleStorages"]:
+        return f"the blocks of {state['NumStaleStorages']} data directories"
+    safe_mode = jmx.read_bean(layout.web(NAMENODE), "NameNode", "NameNodeInfo")["Safemode"]
+    if safe_mode:
+        return f"the end of safe mode: {safe_mode}"
+    # One that was started anew is still counted as it was before.
+    return ", ".join(name for name, web in _datanodes(layout) if not _registered(web))
+
+
+def _of_yarn(layout: Layout) -> str:
+    wanted = layout.spec.datanodes
+    running = _running(layout)
+    return f"{wanted - running} of {wanted} NodeManagers" if running < wanted else ""
+
+
+def _running(layout: Layout) -> int:
+    answer = jmx.fetch(layout.web(RESOURCEMANAGER), "/ws/v1/cluster/nodes")
+    # Without any node the list is null (the REST API's way to write an empty object).
+    nodes = (answer["nodes"] or {}).get("node", [])
+    return sum(node["state"] == "RUNNING" for node in nodes)
+
+
+def _known_blocks(web: str) -> Mapping[str, int]:
+    """Blocks of each DataNode that the NameNode hears of, by its HTTP address."""
+    told: Mapping[str, Any] = json.loads(
+        jmx.read_bean(web, "NameNode", "NameNodeInfo")["LiveNodes"]
+    )
+    return {node["infoAddr"]: node["numBlocks"] for node in told.values()}
+
+
+def _held_blocks(web: str) -> int:
+    volumes = json.loads(jmx.read_bean(web, "DataNode", "DataNodeInfo")["VolumeInfo"])
+    return sum(volume["numBlocks"] for volume in volumes.values())
+
+
+def _pending_files(web: str) -> int:
+    # The name ends with the identity of the storage.
+    return int(jmx.read_bean(web, "DataNode", "FSDatasetState-*").get("PendingAsyncDeletions", 0))
+
+
+def _datanodes(layout: Layout) -> list[tuple[str, str]]:
+    """Names and HTTP addresses."""
+    return [
+        (each.name, layout.web(each)) for each in layout.daemons() if each.role is Role.DATANODE
+    ]
+
+
+def _registered(web: str) -> bool:
+    actors = json.loads(
+        jmx.read_bean(web, "DataNode", "DataNodeInfo").get("BPServiceActorInfo", "[]")
+    )
+    return bool(actors) and all(actor["ActorState"] == "RUNNING" for actor in actors)

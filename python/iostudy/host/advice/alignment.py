@@ -1,0 +1,96 @@
+"""Rules for the alignment of partitions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from iostudy.host.advice.commands import format_command
+from iostudy.host.advice.facts import DeviceFacts, Facts
+from iostudy.host.advice.finding import AdviceRule, Certainty, Observation
+from iostudy.host.device_kinds import DeviceKind
+from iostudy.units import format_size
+
+_ABI = "Documentation/ABI/stable/sysfs-block of the kernel"
+_PAGE_BYTES = 4096
+
+
+def _misaligned(facts: Facts) -> Iterator[Observation]:
+    for part, start in _partitions(facts):
+        unit = _natural_unit(part)
+        offset = part.alignment_offset_bytes
+        # The kernel includes the start of the disk itself; other kernels show no offset.
+        if offset or (offset is None and start % unit):
+            yield _alignment_observation(
+                part,
+                found=f"begins at {start} B",
+                advised=f"a multiple of {format_size(unit)}",
+                evidence=f"alignment_offset: {'unknown' if offset is None else offset}; "
+                f"the larger of physical_block_size and minimum_io_size: {unit}",
+                check="minimal",
+            )
+
+
+def _off_stripe(facts: Facts) -> Iterator[Observation]:
+    for part, start in _partitions(facts):
+        optimal = part.number("optimal_io_size") or 0
+        # Some bridges report a size that is not a multiple of a page, and so not a stripe.
+        if optimal and optimal % _PAGE_BYTES == 0 and start % optimal:
+            yield _alignment_observation(
+                part,
+                found=f"begins at {start} B",
+                advised=f"a multiple of {format_size(optimal)}",
+                evidence=f"queue/optimal_io_size: {optimal}",
+                check="optimal",
+            )
+
+
+def _natural_unit(part: DeviceFacts) -> int:
+    """Compute the natural alignment like the kernel (queue_limit_alignment_offset)."""
+    physical, minimum = part.number("physical_block_size"), part.number("minimum_io_size")
+    return max(physical or 1, minimum or 1)
+
+
+def _partitions(facts: Facts) -> Iterator[tuple[DeviceFacts, int]]:
+    for device in facts.devices:
+        if device.node.kind is DeviceKind.PARTITION and device.start_bytes is not None:
+            yield device, device.start_bytes
+
+
+def _alignment_observation(
+    part: DeviceFacts, *, found: str, advised: str, evidence: str, check: str
+) -> Observation:
+    device = part.node.device
+    number = re.sub(r".*\D", "", device.name)
+    disk = str(device.path.with_name(device.disk.rpartition("!")[2]))
+    return Observation(
+        subject=part.name,
+        found=found,
+        advised=advised,
+        evidence=evidence,
+        command=format_command(["parted", "--script", disk, "align-check", check, number]),
+    )
+
+
+RULES = (
+    AdviceRule(
+        id="partition-misaligned",
+        title="A partition is not aligned to the disk's physical blocks",
+        certainty=Certainty.FACT,
+        why="A write of a file-system block touches two blocks of the disk (or chunks of a RAID), "
+        "and each needs read-modify-write. Only a new partition fixes it, and destroys the "
+        "data: the command confirms the finding and changes nothing.",
+        source=f"{_ABI}, alignment_offset, physical_block_size, minimum_io_size; parted(8)",
+        check=_misaligned,
+    ),
+    AdviceRule(
+        id="partition-off-stripe",
+        title="A partition is not aligned to the RAID stripe",
+        certainty=Certainty.RECOMMENDATION,
+        why="A full-stripe write covers parts of two stripes, which a RAID 5 or 6 must read "
+        "before it writes. Mirrors and plain disks are not affected. The command confirms the "
+        "finding and changes nothing.",
+        source=f"{_ABI}, optimal_io_size; parted(8), align-check",
+        check=_off_stripe,
+    ),
+)

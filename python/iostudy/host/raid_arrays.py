@@ -1,0 +1,84 @@
+"""Software RAID in sysfs: level, state and current action.
+
+Source: Documentation/admin-guide/md.rst, "MD devices in sysfs"; the attributes are the same from
+Linux 2.6.32 to 6.x, but for ``sync_action`` reading ``recover`` early on when it cannot begin.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from iostudy.host.files import ROOT, read_attribute
+
+_PROGRESS = re.compile(r"(\d+) / (\d+)")
+
+
+class SyncAction(StrEnum):
+    """What an array does on its own account; all but IDLE and FROZEN move data."""
+
+    IDLE = "idle"
+    FROZEN = "frozen"
+    RESYNC = "resync"
+    RECOVER = "recover"
+    CHECK = "check"
+    REPAIR = "repair"
+    RESHAPE = "reshape"
+
+    @property
+    def moves_data(self) -> bool:
+        """Whether it takes a share of the disks' time."""
+        return self not in (SyncAction.IDLE, SyncAction.FROZEN)
+
+
+@dataclass(frozen=True)
+class RaidArray:
+    """An md array.
+
+    ``action`` is None where the level has no redundancy to look after, or where the kernel has a
+    word that md.rst does not know; ``missing`` counts the members that are not there; ``progress``
+    is the fraction done, None where nothing is under way or has begun.
+    """
+
+    level: str
+    members: int
+    missing: int
+    action: SyncAction | None
+    progress: float | None
+
+
+def read_array(name: str, root: Path = ROOT) -> RaidArray | None:
+    """The array of that kernel name, None if it is none."""
+    folder = root / "sys/class/block" / name / "md"
+    level = read_attribute(folder / "level")
+    if level is None:
+        return None
+    return RaidArray(
+        level=level.strip() or "not assembled",
+        members=parse_count(read_attribute(folder / "raid_disks")),
+        missing=parse_count(read_attribute(folder / "degraded")),
+        action=parse_action(read_attribute(folder / "sync_action")),
+        progress=parse_progress(read_attribute(folder / "sync_completed") or ""),
+    )
+
+
+def parse_action(text: str | None) -> SyncAction | None:
+    """The word in ``md/sync_action``."""
+    word = (text or "").strip()
+    return SyncAction(word) if word in set(SyncAction) else None
+
+
+def parse_count(text: str | None) -> int:
+    """``raid_disks`` and ``degraded``; while an array is reshaped also ``4 (3)``, new and old."""
+    match = re.match(r"\d+", text or "")
+    return int(match[0]) if match else 0
+
+
+def parse_progress(text: str) -> float | None:
+    """``1234 / 97653`` (sectors) -> the fraction done; ``none`` and ``delayed`` tell none."""
+    match = _PROGRESS.fullmatch(text.strip())
+    if match is None or int(match[2]) == 0:
+        return None
+    return min(1.0, int(match[1]) / int(match[2]))

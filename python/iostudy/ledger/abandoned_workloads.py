@@ -1,0 +1,73 @@
+"""Record of the workloads that a study gave up after all attempts at a block failed."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from iostudy.ledger.encoding import decode_row
+from iostudy.ledger.store import Ledger, require_writable
+
+_TABLE = "given_up"
+
+
+@dataclass(frozen=True)
+class AbandonedWorkload:
+    """A workload that a study gave up in a block, after so many attempts.
+
+    ``reason`` is that of the last attempt. ``disturbed``: the attempts exceeded a limit of
+    ``validity:``, or had a gap in the telemetry or a suspension. Otherwise the workload or a
+    setting failed.
+    """
+
+    workload: str
+    block: int
+    attempts: int
+    reason: str
+    disturbed: bool
+
+
+class AbandonedWorkloadRecord:
+    """The workloads given up since the last start or resumption of the study.
+
+    Every change is durable on return. Raises LedgerError and RecordError as the ledger does.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._tables = ledger.tables
+
+    def add(self, given_up: AbandonedWorkload) -> None:
+        """Record that the study gave a workload up."""
+        with require_writable(self._tables).transaction() as change:
+            change.insert(
+                _TABLE,
+                workload=given_up.workload,
+                resumption=self._resumptions(),
+                block=given_up.block,
+                attempts=given_up.attempts,
+                reason=given_up.reason,
+                disturbed=given_up.disturbed,
+            )
+
+    def all(self) -> tuple[AbandonedWorkload, ...]:
+        """Return every workload given up, in order.
+
+        A resumed study tries every workload again, so earlier records do not count.
+        """
+        path, rows, current = self._tables.path, self._tables.read(_TABLE), self._resumptions()
+        return tuple(
+            decode_row(path, _TABLE, row, _given_up) for row in rows if row["resumption"] == current
+        )
+
+    def _resumptions(self) -> int:
+        return len(self._tables.read("resumption"))
+
+
+def _given_up(row: sqlite3.Row) -> AbandonedWorkload:
+    return AbandonedWorkload(
+        row["workload"],
+        row["block"],
+        row["attempts"],
+        row["reason"],
+        bool(row["disturbed"]),
+    )

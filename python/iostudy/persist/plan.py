@@ -1,0 +1,113 @@
+"""Persistence plan: files to write, activations, conflicts and unsupported settings.
+
+These are values; `iostudy.persist.install` acts on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+
+MARK = "Written by `iostudy persist`"
+
+
+@dataclass(frozen=True)
+class Activation:
+    """A command that makes a file hold now; ``needs`` is a path without which it cannot work.
+
+    ``otherwise`` says what follows where ``needs`` is missing.
+    """
+
+    command: tuple[str, ...]
+    needs: Path = Path("/")
+    otherwise: str = ""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Expected content of a kernel file once everything is active."""
+
+    path: Path
+    value: str
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """A file as it is to be; ``before`` is what it holds now, None where there is none.
+
+    ``path`` is absolute. ``activations`` make the file hold now, in their order; ``expected`` is
+    what the kernel says then.
+    """
+
+    path: Path
+    before: str | None
+    after: str
+    activations: tuple[Activation, ...] = ()
+    expected: tuple[Expected, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is anything to write."""
+        return self.before != self.after
+
+
+@dataclass(frozen=True)
+class UnsupportedSetting:
+    """A setting that is not kept, why, and what can be done instead."""
+
+    what: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"not kept: {self.what}: {self.reason}; {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A line of somebody else that wants something else: ``where`` is ``FILE:LINE``."""
+
+    what: str
+    where: str
+    found: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.where} says {self.found}; {self.remedy}"
+
+
+@dataclass(frozen=True)
+class PersistencePlan:
+    """Result of planning some settings; ``places`` change when it is activated."""
+
+    artifacts: tuple[Artifact, ...] = ()
+    unsupported: tuple[UnsupportedSetting, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    notes: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+
+    def __add__(self, other: PersistencePlan) -> PersistencePlan:
+        return PersistencePlan(
+            self.artifacts + other.artifacts,
+            self.unsupported + other.unsupported,
+            self.conflicts + other.conflicts,
+            self.notes + other.notes,
+            self.places + other.places,
+        )
+
+
+def merge_plans(parts: Iterable[PersistencePlan]) -> PersistencePlan:
+    """Merge plans into one."""
+    return reduce(PersistencePlan.__add__, parts, PersistencePlan())
+
+
+def format_heading(origin: str) -> str:
+    """The comment at the top of a file that iostudy owns."""
+    return f"# {MARK}: {to_printable(origin)}.\n"
+
+
+def to_printable(text: str) -> str:
+    """The text on one line that no other continues, whatever names of studies and disks hold."""
+    return "".join(c if c.isprintable() and c != "\\" else "?" for c in text)

@@ -1,0 +1,1 @@
+"""Documents other than the report of a study."""

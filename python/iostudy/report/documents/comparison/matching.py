@@ -1,0 +1,164 @@
+"""Workloads and configurations that two studies share, with reasons for the others (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from iostudy.errors import UsageError
+from iostudy.ledger.abandoned_workloads import AbandonedWorkload
+from iostudy.ledger.rows import StudyRow, TrialRow
+from iostudy.ledger.samples import ReadSamples
+from iostudy.study.model import Study, WorkloadRequest
+from iostudy.workloads.option_text import format_options
+
+
+@dataclass(frozen=True)
+class RecordedStudy:
+    """A study as its folder holds it; ``samples`` reads what was sampled during its trials.
+
+    ``given_up`` are the workloads of which no attempt at a block counted.
+    """
+
+    place: str
+    study: Study
+    row: StudyRow
+    rows: tuple[TrialRow, ...]
+    samples: ReadSamples | None = None
+    given_up: tuple[AbandonedWorkload, ...] = ()
+
+
+@dataclass(frozen=True)
+class ComparableParts:
+    """The workloads of both, each by its label, and the pairs of configurations by theirs.
+
+    ``left_out`` are the workloads and configurations that only one has, or has otherwise.
+    """
+
+    workloads: tuple[WorkloadRequest, ...]
+    configurations: tuple[tuple[str, str], ...]
+    left_out: tuple[str, ...]
+
+
+def match_studies(
+    first: RecordedStudy, second: RecordedStudy, asked: Sequence[str]
+) -> ComparableParts:
+    """What can be compared; ``asked`` are labels, or LABEL=LABEL where they differ.
+
+    By default the baselines are compared, and all configurations that have the same label in both.
+    Raises UsageError for a search or a screening, for a traced study beside one that is not, for
+    labels that there are none of, and where nothing is left.
+    """
+    _refuse_traced_beside_untraced(first, second)
+    for side in (first, second):
+        _refuse_without_configurations_of_its_own(side)
+    reasons = dict(_workload_reasons(first.study, second.study))
+    workloads = [w for w in first.study.workloads if w.label not in reasons]
+    if not workloads:
+        raise UsageError(
+            "two studies with a workload in common: the same options, figure and unit",
+            found="; ".join(reasons.values()),
+            where=f"{first.place} and {second.place}",
+            remedy="run one of them again with the workload of the other",
+        )
+    labels = _labels(first.study), _labels(second.study)
+    pairs = [_asked(each, labels, (first, second)) for each in asked] or _by_default(*labels)
+    alone = () if asked else tuple(_configuration_reasons(labels, pairs))
+    return ComparableParts(
+        tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone)
+    )
+
+
+def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
+    """What a search tries, and what a screening runs, is chosen to learn from, not to be kept."""
+    if side.study.search is None and side.study.design is None:
+        return
+    if side.study.search is not None:
+        found, remedy = "a search", "compare its confirmation, the folder `confirmation` in it"
+    else:
+        found, remedy = "a screening", "run the configurations that matter as a study of their own"
+    raise UsageError(
+        "two studies that compare configurations", found=found, where=side.place, remedy=remedy
+    )
+
+
+def _refuse_traced_beside_untraced(first: RecordedStudy, second: RecordedStudy) -> None:
+    """Refuse a traced and an untraced study: the cost of tracing would look like a difference."""
+    traced = [side.place for side in (first, second) if side.study.block_latency]
+    if len(traced) == 1:
+        raise UsageError(
+            "two studies that are both traced, or both untraced",
+            found="its requests were traced (block_latency), which costs time; those of the other "
+            "were not",
+            where=traced[0],
+            remedy="run one of them again, with telemetry as in the other",
+        )
+
+
+def _labels(study: Study) -> tuple[str, ...]:
+    return tuple(configuration.label for configuration in study.configurations())
+
+
+def _by_default(first: Sequence[str], second: Sequence[str]) -> list[tuple[str, str]]:
+    return [(first[0], second[0]), *((label, label) for label in first if label in second)]
+
+
+def _asked(
+    text: str,
+    labels: tuple[Sequence[str], Sequence[str]],
+    sides: tuple[RecordedStudy, RecordedStudy],
+) -> tuple[str, str]:
+    """A label may hold an equals sign itself: each of them is tried."""
+    parts = text.split("=")
+    splits = (("=".join(parts[:n]), "=".join(parts[n:])) for n in range(1, len(parts)))
+    for pair in ((text, text), *splits):
+        if pair[0] in labels[0] and pair[1] in labels[1]:
+            return pair
+    known = (f"{side.place} has {', '.join(own)}" for side, own in zip(sides, labels, strict=True))
+    raise UsageError(
+        "a configuration of both studies, or LABEL=LABEL where the labels differ",
+        found=text,
+        where="--configuration",
+        remedy="; ".join(known),
+    )
+
+
+def _workload_reasons(first: Study, second: Study) -> Iterator[tuple[str, str]]:
+    """The label of each workload that cannot be compared, and why."""
+    theirs = {workload.label: workload for workload in second.workloads}
+    for ours in first.workloads:
+        if ours.label not in theirs:
+            yield ours.label, f"only the first study has the workload {ours.label}"
+        elif reason := _difference(ours, theirs[ours.label]):
+            yield ours.label, f"{ours.label} is not the same workload: {reason}"
+    own = {workload.label for workload in first.workloads}
+    for label in theirs:
+        if label not in own:
+            yield label, f"only the second study has the workload {label}"
+
+
+def _difference(first: WorkloadRequest, second: WorkloadRequest) -> str:
+    """In what two workloads of one label differ; empty if in nothing."""
+    if first.name != second.name:
+        return f"it is {first.name} in the first study and {second.name} in the second"
+    figures = [f"{w.figure.name} in {w.figure.unit}" for w in (first, second)]
+    if figures[0] != figures[1]:
+        return f"verdicts use {figures[0]} in the first study and {figures[1]} in the second"
+    options = [format_options(w.options) for w in (first, second)]
+    texts = (
+        f"{name} is {options[0].get(name)} in the first study and {options[1].get(name)} in the "
+        "second"
+        for name in dict.fromkeys((*options[0], *options[1]))
+        if options[0].get(name) != options[1].get(name)
+    )
+    return ", ".join(texts)
+
+
+def _configuration_reasons(
+    labels: tuple[Sequence[str], Sequence[str]], pairs: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    for place, which in enumerate(("first", "second")):
+        compared = {pair[place] for pair in pairs}
+        for label in labels[place]:
+            if label not in compared:
+                yield f"only the {which} study has the configuration {label}"

@@ -1,0 +1,1 @@
+"""Power analysis from an A/A study."""

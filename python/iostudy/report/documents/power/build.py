@@ -1,0 +1,199 @@
+"""Power and duration of a study from an A/A measurement of its baseline (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from iostudy.analysis.noise import Noise, estimate_power, minimum_detectable_effect, pool_noise
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.documents.power.values import AaResult, BudgetReport, PowerReport, WorkloadPower
+from iostudy.report.finite import build_span, finite
+from iostudy.report.formatting import UNKNOWN, format_change_interval, format_count, join_words
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics.measurements.build import describe_figure
+from iostudy.report.topics.noise.section import build_noise, format_noise
+from iostudy.results.block_time import estimate_block_time
+from iostudy.results.comparisons import ComparisonResult, compare_configurations, decision_rule
+from iostudy.results.screening import effect_noise_ratio
+from iostudy.study.confirmation import preview_confirmation
+from iostudy.study.model import Study
+from iostudy.study.search import Search
+from iostudy.study.sections import MAX_BLOCKS
+from iostudy.units import format_percent, format_seconds
+
+
+@dataclass(frozen=True)
+class AaMeasurement:
+    """What an A/A has measured: its study, and where its output is."""
+
+    study: Study
+    rows: Sequence[TrialRow]
+    folder: str
+
+
+def build_power(
+    asked: Study, same: AaMeasurement, budget_seconds: float | None = None
+) -> PowerReport:
+    """What a study can decide with the noise of the A/A of its baseline, which is complete.
+
+    Of a search that is what its confirmation can, of a screening what its effects need, each of
+    which rests on all runs. ``budget_seconds`` asks what a study can decide
+    that may take so long.
+    """
+    study = preview_confirmation(asked)
+    found = compare_configurations(same.study, same.rows)
+    costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
+    round_seconds = math.fsum(block for _, block in costs.values())
+    budget = None if budget_seconds is None else _budget(study, round_seconds, budget_seconds)
+    text = PowerReport(
+        study=study.name,
+        blocks=same.study.decide.max_blocks,
+        margin=study.decide.margin,
+        risk=study.decide.risk,
+        min_blocks=study.decide.min_blocks,
+        max_blocks=study.decide.max_blocks,
+        configurations=len(study.configurations()),
+        comparisons=study.comparisons,
+        workloads=tuple(_workload(study, each, *costs[each.workload], budget) for each in found),
+        fewest_seconds=study.decide.min_blocks * round_seconds,
+        most_seconds=study.decide.max_blocks * round_seconds,
+        budget=budget,
+        told=(),
+        folder=same.folder,
+    )
+    return text.model_copy(update={"told": (*_of_search(asked.search), *_sentences(text))})
+
+
+def build_power_table(report: PowerReport) -> TextTable:
+    """A line for each workload."""
+    heads = (
+        "workload",
+        "noise",
+        f"detectable in {report.max_blocks} blocks",
+        f"blocks to detect {format_percent(report.margin)}",
+        "time per block",
+        "A/A difference",
+    )
+    rows = [
+        (
+            each.label,
+            *format_noise(each.noise),
+            format_seconds(each.block_seconds),
+            f"{format_change_interval(each.same.change, each.same.interval)}",
+        )
+        for each in report.workloads
+    ]
+    return TextTable("", heads, rows, names=1)
+
+
+def _cost(study: Study, workload: str, rows: Sequence[TrialRow]) -> tuple[float, float]:
+    """Seconds of a trial, and of a block of the study."""
+    cost = estimate_block_time(workload, rows)
+    assert cost is not None, "the A/A is complete"
+    return cost.trial_seconds, cost.block_seconds(study.configurations())
+
+
+def _budget(study: Study, round_seconds: float, seconds: float) -> BudgetReport:
+    blocks = min(MAX_BLOCKS, int(seconds / round_seconds))
+    return BudgetReport(seconds=seconds, blocks=blocks, enough=blocks >= study.decide.min_blocks)
+
+
+def _workload(
+    study: Study,
+    standing: ComparisonResult,
+    trial_seconds: float,
+    block_seconds: float,
+    budget: BudgetReport | None,
+) -> WorkloadPower:
+    comparison = standing.comparison
+    noise = pool_noise([(comparison.sd * effect_noise_ratio(study), comparison.blocks)])
+    assert noise is not None, "the A/A is complete"
+    known = estimate_power(noise, decision_rule(study))
+    within = _within(study, noise, budget)
+    return WorkloadPower(
+        label=standing.workload,
+        figure=describe_figure(standing.figure),
+        noise=build_noise(known, lambda count: count * block_seconds),
+        same=AaResult(
+            change=comparison.change,
+            interval=build_span(comparison.change_interval),
+            verdict=comparison.verdict,
+        ),
+        trial_seconds=trial_seconds,
+        block_seconds=block_seconds,
+        budget_reachable=finite(within[0]) if within else None,
+        budget_reachable_interval=build_span(within[1:]) if within else None,
+    )
+
+
+def _within(
+    study: Study, noise: Noise, budget: BudgetReport | None
+) -> tuple[float, float, float] | None:
+    """The margin that the budget's blocks reach, and those of the ends of the noise's interval."""
+    if budget is None or not budget.enough:
+        return None
+    rule = replace(decision_rule(study), max_blocks=budget.blocks)
+    own, low, high = (
+        minimum_detectable_effect(sd, rule) for sd in (noise.sd, noise.low, noise.high)
+    )
+    return own, low, high
+
+
+def _of_search(search: Search | None) -> Iterator[str]:
+    if search is not None:
+        yield (
+            "All figures are those of the search's confirmation, which gives the verdict; the "
+            "search "
+            f"before it takes {search.budget}."
+        )
+
+
+def _sentences(report: PowerReport) -> Iterator[str]:
+    yield from (f"{each.label}: {each.noise.told}." for each in report.workloads)
+    least, most = (
+        format_seconds(report.fewest_seconds),
+        format_seconds(report.most_seconds),
+    )
+    trials = f"{format_count(report.configurations, 'configuration')} of each workload"
+    yield (
+        f"The study takes about {least} if every comparison ends after {report.min_blocks} blocks, "
+        f"and {most} at most ({report.max_blocks} blocks, {trials})."
+    )
+    if report.budget is not None:
+        yield _of_budget(report, report.budget)
+    yield _of_same(report)
+
+
+def _of_budget(report: PowerReport, budget: BudgetReport) -> str:
+    time, blocks = format_seconds(budget.seconds), format_count(budget.blocks, "block")
+    if not budget.enough:
+        return (
+            f"{time} is enough for {blocks} of each workload, fewer than the "
+            f"minimum of {report.min_blocks}: remove configurations or workloads, or shorten "
+            "the runs."
+        )
+    reach = join_words([_reached(each) for each in report.workloads])
+    asked = f"blocks: [{report.min_blocks}, {budget.blocks}]"
+    return f"{time} is enough for {blocks} of each workload ({asked}), which can detect {reach}."
+
+
+def _reached(workload: WorkloadPower) -> str:
+    known = workload.budget_reachable
+    return f"{UNKNOWN if known is None else format_percent(known)} on {workload.label}"
+
+
+def _of_same(report: PowerReport) -> str:
+    winners = [w for w in report.workloads if w.same.verdict in (Verdict.BETTER, Verdict.WORSE)]
+    if not winners:
+        return "The A/A comparison found no difference, as expected."
+    where = join_words(
+        [f"{w.label} ({format_change_interval(w.same.change, w.same.interval)})" for w in winners]
+    )
+    return (
+        f"The A/A comparison found a difference on {where}. By chance that happens in at most "
+        f"{format_percent(report.risk)} of cases: measure once more. If it persists, one trial of "
+        "a block affects the next, and verdicts of this study are not valid."
+    )

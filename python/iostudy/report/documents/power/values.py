@@ -1,0 +1,74 @@
+"""Document of ``iostudy power --json``: power and duration of a study."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, FiniteFloat
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.topics.noise.values import NoiseReport
+
+
+class AaResult(Value):
+    """What came out between two labels of the same."""
+
+    change: FiniteFloat
+    interval: Span | None
+    verdict: Verdict
+    """Better or worse is a false winner."""
+
+
+class BudgetReport(Value):
+    """What a time is enough for."""
+
+    seconds: FiniteFloat
+    blocks: int
+    """Of every workload."""
+    enough: bool
+    """Whether they are at least the study's fewest."""
+
+
+class WorkloadPower(Value):
+    """One workload of the study."""
+
+    label: str
+    figure: FigureDescription
+    noise: NoiseReport
+    same: AaResult
+    trial_seconds: FiniteFloat
+    """With the settings of the baseline and what follows a trial."""
+    block_seconds: FiniteFloat
+    """Of the study, with all its configurations, file systems and data."""
+    budget_reachable: FiniteFloat | None
+    """What a study of as many blocks as the budget has finds; None without, or if it is too few."""
+    budget_reachable_interval: Span | None
+
+
+class PowerReport(Value):
+    """The document."""
+
+    schema_name: Literal["iostudy.power/1"] = Field(
+        default="iostudy.power/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    study: str
+    blocks: int
+    """Blocks of the A/A, of every workload."""
+    margin: FiniteFloat
+    risk: FiniteFloat
+    min_blocks: int
+    max_blocks: int
+    configurations: int
+    comparisons: int
+    workloads: tuple[WorkloadPower, ...]
+    fewest_seconds: FiniteFloat
+    """The study, if all is decided at the first look."""
+    most_seconds: FiniteFloat
+    """The study, if every comparison takes all its blocks."""
+    budget: BudgetReport | None
+    told: tuple[str, ...]
+    """All this in sentences."""
+    folder: str
+    """The output folder of the A/A, a study like any other."""

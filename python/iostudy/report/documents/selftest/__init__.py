@@ -1,0 +1,1 @@
+"""Selftest against known effects."""

@@ -1,0 +1,118 @@
+"""Selftest: comparison of the results of ``studies/selftest.yaml`` with the known truth.
+
+The truth is known: the option ``slow_down`` lowers a rate by exactly its value (pure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.documents.selftest.values import ExpectationResult, Outcome, SelftestReport
+from iostudy.report.finite import build_span
+from iostudy.report.formatting import format_change_interval, format_signed_percent
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics.noise.section import build_workload_noise
+from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.results.comparisons import ComparisonResult
+from iostudy.study.model import Study
+from iostudy.units import format_percent, parse_percent
+
+OPTION = "slow_down"
+
+
+def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str) -> SelftestReport:
+    """What was to be found, and what was."""
+    true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
+    expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
+    outcomes = {each.outcome for each in expectations}
+    outcome = next(each for each in reversed(Outcome) if each in outcomes)
+    noise = build_workload_noise(study, final[0].workload, final)
+    return SelftestReport(
+        outcome=outcome,
+        told=_conclusion(outcome, study, noise),
+        expectations=expectations,
+        noise=noise,
+        folder=folder,
+    )
+
+
+def build_selftest_table(selftest: SelftestReport) -> TextTable:
+    """A line for each expectation."""
+    heads = ("", "expected", "observed", "verdict", "blocks", "")
+    rows = [
+        (
+            each.configuration,
+            "no different"
+            if each.expected_change == 0
+            else format_signed_percent(each.expected_change),
+            format_change_interval(each.change, each.interval),
+            str(each.verdict),
+            str(each.blocks),
+            each.told,
+        )
+        for each in selftest.expectations
+    ]
+    return TextTable("", heads, rows, names=1)
+
+
+def _expectation(standing: ComparisonResult, true_change: float) -> ExpectationResult:
+    comparison = standing.comparison
+    low, high = comparison.change_interval
+    holds = low <= true_change <= high
+    outcome, told = _judged(comparison.verdict, holds=holds, same=true_change == 0)
+    return ExpectationResult(
+        configuration=standing.configuration,
+        expected_change=true_change,
+        change=comparison.change,
+        interval=build_span(comparison.change_interval),
+        holds=holds,
+        verdict=comparison.verdict,
+        blocks=comparison.blocks,
+        outcome=outcome,
+        told=told,
+    )
+
+
+def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[Outcome, str]:
+    """That the same is not told apart is right, whether or not the blocks show that it is equal."""
+    match verdict:
+        case Verdict.INCONCLUSIVE if not same:
+            return Outcome.UNDECIDED, "not detected yet"
+        case Verdict.BETTER | Verdict.WORSE if same:
+            return Outcome.FAILED, "false positive"
+        case Verdict.BETTER | Verdict.EQUIVALENT if not same:
+            return Outcome.FAILED, f"called {verdict}"
+        case _ if not holds:
+            return Outcome.FAILED, "interval misses the expected change"
+        case Verdict.WORSE:
+            return Outcome.PASSED, "detected"
+        case Verdict.EQUIVALENT:
+            return Outcome.PASSED, "equivalent"
+        case Verdict.INCONCLUSIVE | Verdict.BETTER:
+            return Outcome.PASSED, "no difference"
+        case unreachable:
+            assert_never(unreachable)
+
+
+def _conclusion(outcome: Outcome, study: Study, noise: NoiseReport | None) -> str:
+    match outcome:
+        case Outcome.PASSED:
+            return "passed: known slow-downs were detected at their true size, and nothing else"
+        case Outcome.UNDECIDED:
+            known = f" ({noise.told})" if noise else ""
+            blocks = study.decide.max_blocks
+            return (
+                f"undecided: this machine is too noisy for {blocks} blocks{known}. Reduce "
+                "its load and repeat the selftest; it found no error of iostudy"
+            )
+        case Outcome.FAILED:
+            risk = format_percent(study.decide.risk)
+            return (
+                f"FAILED: see the table. By chance this happens in at most {risk} of selftests: "
+                "repeat it. If it fails again, do not trust verdicts on this storage, and report a "
+                "bug with the output folder"
+            )
+        case unreachable:
+            assert_never(unreachable)

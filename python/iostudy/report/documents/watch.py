@@ -1,0 +1,58 @@
+"""Document of ``iostudy watch --json -- COMMAND``: activity during a command."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, FiniteFloat
+
+from iostudy.report.base import Value
+from iostudy.report.topics.bottlenecks.diagnosis_values import DiagnosisReport
+
+Figures = dict[str, FiniteFloat | None]
+
+
+class ProcessReport(Value):
+    """What a process did, with children of its that were too short to be seen."""
+
+    pid: int
+    name: str
+    of_workload: bool
+    """Whether it is of the command."""
+    cpu_seconds: FiniteFloat
+    read_bytes: int
+    """What it caused to be read from storage."""
+    written_bytes: int
+    """What it caused to be written to storage, sooner or later."""
+
+
+class WatchReport(Value):
+    """The document; docs/telemetry.md has the names and units of all figures."""
+
+    schema_name: Literal["iostudy.watched/1"] = Field(
+        default="iostudy.watched/1", serialization_alias="schema"
+    )
+    """The form of this document; the number grows when a reader of the old form would fail."""
+    command: tuple[str, ...]
+    exit_code: int
+    """128 and its number if a signal ended it."""
+    ended: str
+    """When it did: ISO 8601 with the offset from UTC."""
+    seconds: FiniteFloat
+    """From just before it began to its end."""
+    device: str
+    """The first of ``devices`` that are judged; empty if none did anything."""
+    devices: dict[str, Figures]
+    """iostat's figures by the kernel's names."""
+    called: dict[str, str]
+    """What people call each device."""
+    machine: Figures
+    network: dict[str, Figures]
+    """sar's figures by interface."""
+    nfs: dict[str, Figures]
+    """nfsiostat's figures by mount."""
+    workload: Figures
+    """What the command and its descendants used."""
+    processes: tuple[ProcessReport, ...]
+    """The busiest five of the command, then the busiest five others."""
+    limited_by: DiagnosisReport

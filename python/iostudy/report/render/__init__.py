@@ -1,0 +1,1 @@
+"""Renderers: terminal, Markdown, HTML, JSON and chart files."""

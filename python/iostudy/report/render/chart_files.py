@@ -1,0 +1,112 @@
+"""Chart files for papers and slides: SVG and PNG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+
+from iostudy.durable import write_whole
+from iostudy.report.render.charts import drawing
+from iostudy.report.render.charts.drawing import Spec
+from iostudy.report.section import Chart
+from iostudy.report.topics import registry
+from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
+from iostudy.report.topics.measurements.chart import build_latency_charts
+from iostudy.report.topics.measurements.section import build_measurement_sections
+from iostudy.report.topics.verdicts.chart import (
+    build_interval_chart,
+    build_run_order_chart,
+    build_telemetry_charts,
+)
+from iostudy.report.topics.verdicts.values import WorkloadReport
+from iostudy.report.values import Report
+
+WIDTH_PIXELS = 640
+_INK = "#1b1f24"
+_PAPER = "#ffffff"
+_PNG_SCALE = 2.0
+"""Dots for each pixel: sharp in print at half the width of a page."""
+
+
+def write_charts(report: Report, folder: Path) -> tuple[Path, ...]:
+    """Write all charts of the report into a folder, made if need be; OSError as it comes.
+
+    A name tells what is drawn and of which workload: ``run-order-dfsio-write.svg``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    return tuple(
+        path for name, drawn in name_charts(report) for path in _write(folder / name, drawn)
+    )
+
+
+def name_charts(report: Report) -> Iterator[tuple[str, Chart]]:
+    """Every chart with a name of its own, of lower-case letters, digits and hyphens."""
+    taken: dict[str, int] = {}
+    for wanted, drawn in _every(report):
+        name = re.sub(r"[^a-z0-9]+", "-", wanted.lower()).strip("-")
+        taken[name] = taken.get(name, 0) + 1
+        yield (name if taken[name] == 1 else f"{name}-{taken[name]}"), drawn
+
+
+def _every(report: Report) -> Iterator[tuple[str, Chart]]:
+    for section in registry.build_summary_sections(report):
+        for drawn in section.charts:
+            yield f"{section.name} {_title(drawn)}", drawn
+    for workload in report.workloads:
+        for what, drawn in _of(workload, report):
+            yield f"{what} {workload.label} {_title(drawn)}", drawn
+
+
+def _of(workload: WorkloadReport, report: Report) -> Iterator[tuple[str, Chart]]:
+    alone = {
+        "intervals": build_interval_chart(workload, report),
+        "run order": build_run_order_chart(workload, report),
+    }
+    yield from ((what, drawn) for what, drawn in alone.items() if drawn is not None)
+    for section in build_measurement_sections(workload):
+        yield from ((section.name, drawn) for drawn in section.charts)
+    yield from (("latency", drawn) for drawn in build_latency_charts(workload, report))
+    yield from (("timeline", drawn) for drawn in build_timeline_charts(workload, report))
+    yield from (("telemetry", drawn) for drawn in build_telemetry_charts(workload, report))
+
+
+def _title(drawn: Chart) -> str:
+    return str(drawn.spec.get("title", ""))
+
+
+def _write(path: Path, drawn: Chart) -> Iterator[Path]:
+    spec, version = make_print_spec(drawn.spec), drawing.SCHEMA_VERSION
+    # A chart has all its data in it: no address is allowed, and none is asked.
+    svg = vl_convert.vegalite_to_svg(spec, version, allowed_base_urls=[])
+    png = vl_convert.vegalite_to_png(spec, version, scale=_PNG_SCALE, allowed_base_urls=[])
+    for ending, content in ((".svg", svg.encode()), (".png", png)):
+        file = path.with_name(path.name + ending)
+        write_whole(file, content)
+        yield file
+
+
+def make_print_spec(spec: Spec) -> Spec:
+    """The chart at a width of its own, dark on white; in the page both follow what is around it."""
+    data = {name: spec[name] for name in ("datasets",) if name in spec}
+    look = {name: _fixed(value) for name, value in spec.items() if name not in data}
+    return {**look, **data, "width": WIDTH_PIXELS, "background": _PAPER}
+
+
+def _fixed(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _fixed(own) for name, own in value.items()}
+        case list():
+            return [_fixed(own) for own in value]
+        case str():
+            return (
+                _INK
+                if value == drawing.INK
+                else value.replace(drawing.CONTAINER_WIDTH, str(WIDTH_PIXELS))
+            )
+        case _:
+            return value

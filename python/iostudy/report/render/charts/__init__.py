@@ -1,0 +1,1 @@
+"""Common parts of Vega-Lite charts."""

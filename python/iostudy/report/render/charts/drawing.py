@@ -1,0 +1,133 @@
+"""Common style, legends and labels of all charts.
+
+Text and lines are drawn in the colour of the text around them (``currentColor``), so that one
+specification serves light, dark and print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from iostudy.report.render.charts import palette
+from iostudy.report.values import Report
+
+Spec = dict[str, Any]
+Rows = Sequence[Mapping[str, Any]]
+
+SCHEMA_VERSION = alt.SCHEMA_VERSION.rpartition(".")[0]
+"""The Vega-Lite version that the specifications are written for: ``v6.4``."""
+
+INK = "currentColor"
+CONTAINER_WIDTH = "containerSize()[0]"
+"""The width of the chart's place in the page, in expressions of Vega."""
+
+_LABEL_PIXELS = 150
+_LINE_PIXELS = 14
+_LETTER_PIXELS = 7
+_LEGEND_PIXELS = 300
+_SYMBOL_PIXELS = 30
+_APART_PIXELS = 6
+
+
+def make_chart(
+    layers: Iterable[alt.Chart],
+    *,
+    height: int,
+    title: str = "",
+    rows: Mapping[str, Rows] | None = None,
+) -> Spec:
+    """The layers as one chart, as wide as its place and ``height`` pixels high.
+
+    ``rows`` are the data of the layers that have `alt.NamedData`, by that name. Altair never sees
+    them: it would check each row against Vega-Lite's schema, which takes minutes for thousands.
+    Charts are checked against it by tests, and not whenever one is made.
+    """
+    sized = alt.LayerChart(layer=list(layers), width="container", height=height)
+    if title:
+        sized = sized.properties(title=title)
+    whole = sized.properties(background="transparent").configure(**_CONFIG)
+    spec: Spec = whole.to_dict(validate=False)
+    if rows:
+        spec.setdefault("datasets", {}).update({name: list(own) for name, own in rows.items()})
+    return spec
+
+
+def round_value(value: float | None) -> float | None:
+    """To six digits: more than any screen or print can show."""
+    return None if value is None else float(f"{value:.6g}")
+
+
+def encode_configuration(report: Report, *, legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+    """A colour and a shape for each configuration, the same in all charts of a report."""
+    labels = [configuration.label for configuration in report.configurations]
+    shown = make_legend(labels) if legend else None
+    colours = palette.cycle_items(palette.COLOURS, len(labels))
+    shapes = palette.cycle_items(palette.SHAPES, len(labels))
+    return (
+        alt.Color("configuration:N", legend=shown).scale(domain=labels, range=colours),
+        alt.Shape("configuration:N", legend=shown).scale(domain=labels, range=shapes),
+    )
+
+
+def make_legend(labels: Sequence[str]) -> alt.Legend:
+    """Above the chart, in as many columns as leave room for the longest of the labels.
+
+    They follow the container and not ``width``, which changes while room is made for the legend.
+    """
+    wide = _SYMBOL_PIXELS + _LETTER_PIXELS * max(map(len, labels))
+    columns: Any = alt.ExprRef(
+        f"{CONTAINER_WIDTH} < {2.5 * wide} ? 1 : {CONTAINER_WIDTH} < {4.5 * wide} ? 2 : 4"
+    )
+    return alt.Legend(orient="top", title=None, columns=columns, labelLimit=_LEGEND_PIXELS)
+
+
+def make_label_axis(labels: Sequence[str]) -> alt.Axis:
+    """Configurations on the axis, a level a line; Vega hangs the lines below the middle."""
+    return alt.Axis(
+        labelExpr="split(datum.label, ', ')",
+        labelLimit=_LABEL_PIXELS,
+        labelLineHeight=_LINE_PIXELS,
+        labelOffset=-(_lines(labels) - 1) * _LINE_PIXELS / 2,
+    )
+
+
+def compute_row_pixels(labels: Sequence[str], least: int) -> int:
+    """The height of a row that holds any of the labels."""
+    return max(least, _LINE_PIXELS * _lines(labels) + 8)
+
+
+def _lines(labels: Sequence[str]) -> int:
+    return max(label.count(", ") + 1 for label in labels)
+
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
+_CONFIG: dict[str, Any] = {
+    "font": _FONT,
+    "axis": {
+        "labelSeparation": _APART_PIXELS,
+        "labelColor": INK,
+        "titleColor": INK,
+        "tickColor": INK,
+        "domainColor": INK,
+        "gridColor": INK,
+        "gridOpacity": 0.12,
+        "tickOpacity": 0.4,
+        "domainOpacity": 0.4,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+    },
+    "legend": {
+        "labelColor": INK,
+        "labelFontSize": 12,
+        "symbolSize": 90,
+        "symbolOpacity": 1,
+        "rowPadding": 4,
+    },
+    "title": {"color": INK, "fontSize": 12, "fontWeight": "bold", "anchor": "start", "offset": 6},
+    "view": {"stroke": None},
+}

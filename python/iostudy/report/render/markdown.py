@@ -1,0 +1,261 @@
+"""Markdown renderer (CommonMark with GitHub's tables), for tickets and repositories."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from iostudy.report.formatting import (
+    describe_trial,
+    explain_missing_figures,
+    format_against,
+    format_blocks,
+    format_change,
+    format_figure,
+    format_first_blocks_legend,
+    format_interval,
+    format_own_change,
+    format_own_value,
+    format_published_change,
+    format_published_name,
+    format_published_value,
+    format_time,
+    format_verdict,
+    introduce_reference,
+)
+from iostudy.report.section import Document, Listing, Section
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics import registry
+from iostudy.report.topics.reference.values import ReferenceReport
+from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.report.trials import TrialReport
+from iostudy.report.values import Report
+from iostudy.visible import visible
+
+_LAYOUT = "\n\r\t"
+"""Of a text that is shown line by line."""
+_SPECIAL = re.compile(r"([\\`*<>|#~&$]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))")
+
+
+def render(report: Report) -> str:
+    """``report.md``: the answer first, then what it rests on."""
+    parts = (
+        f"# {_text(report.question)}",
+        f"**{_text(report.headline)}**",
+        _list(*report.answer),
+        _todo(report),
+        _list(*report.notes),
+        *(_section(section, "##") for section in registry.build_summary_sections(report)),
+        *(_workload(workload, report) for workload in report.workloads),
+        _reference(report.reference) if report.reference else "",
+        _configurations(report),
+        f"## Method\n\n{_text(report.method.text)}",
+        f"## Host\n\n{_folded('Inventory', json.dumps(report.circumstances, indent=2), 'json')}",
+        f"## Study file\n\n{_fenced(report.study_text, 'yaml')}",
+        f"## Reproduce\n\n{_numbered(map(_with_code, report.reproduce))}",
+        _origin(report),
+    )
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def render_document(document: Document) -> str:
+    """Render a document other than a report as Markdown."""
+    parts = (
+        f"# {_text(document.title)}",
+        *map(_text, document.notes),
+        *(_section(section, "##") for section in document.sections),
+        *(_listed(document.listing) if document.listing else ()),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _listed(listing: Listing) -> tuple[str, str]:
+    return f"## {_text(listing.title)}", _fenced(listing.text, listing.language)
+
+
+def _origin(report: Report) -> str:
+    started = format_time(report.started_at)
+    version, seed = _text(report.iostudy_version), report.method.seed
+    return f"{_text(report.name)}, started {started}, iostudy {version}, seed {seed}."
+
+
+def _todo(report: Report) -> str:
+    texts = (f"{_text(step.text)}{_command(step.command)}" for step in report.todo)
+    return f"## Next steps\n\n{_numbered(texts)}"
+
+
+def _numbered(items: Iterable[str]) -> str:
+    return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))
+
+
+def _with_code(text: str) -> str:
+    """Text, with what stands between backticks as code."""
+    return "".join(
+        _code(part) if index % 2 else _escaped(visible(part))
+        for index, part in enumerate(text.split("`"))
+    )
+
+
+def _command(command: str) -> str:
+    return f" {_code(command)}" if command else ""
+
+
+def _code(text: str) -> str:
+    """As code in a line, between more backticks than it has itself."""
+    ticks = "`" * (_longest_run(text) + 1)
+    return f"{ticks}{_one_line(text)}{ticks}"
+
+
+def _section(section: Section, heading: str) -> str:
+    """Its tables and what is known; charts are left to the page."""
+    parts = (
+        f"{heading} {_text(section.title)}",
+        *map(_text, section.notes),
+        *map(_text_table, (*section.leading_tables, *section.tables)),
+        *(_shut(table.title or section.title, _table_of(table)) for table in section.folded),
+    )
+    return "\n\n".join(parts)
+
+
+def _workload(workload: WorkloadReport, report: Report) -> str:
+    left_out = [t for t in report.trials if t.workload == workload.label and describe_trial(t)]
+    parts = (
+        f"## {_text(workload.label)}",
+        _verdicts(workload, report),
+        _text(format_first_blocks_legend(workload, report.workloads)),
+        "\n".join(f"- {line}" for line in _remarks(left_out)),
+        *(
+            _section(section, "###")
+            for section in registry.build_workload_sections(workload, report)
+        ),
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _text_table(table: TextTable) -> str:
+    title = f"{_text(table.title)}:\n\n" if table.title else ""
+    return title + _table_of(table)
+
+
+def _table_of(table: TextTable) -> str:
+    places = range(len(table.heads))
+    alignment = "".join("r" if table.is_number(place) else "l" for place in places)
+    return _table(table.heads, table.rows, alignment)
+
+
+def _verdicts(workload: WorkloadReport, report: Report) -> str:
+    figure = workload.figure
+    heads = (
+        report.noun,
+        f"{figure.name}, {figure.unit}",
+        f"{format_against(report.baseline)}, %",
+        "verdict",
+        "blocks",
+        "Hodges-Lehmann, %",
+    )
+    return _table(heads, [_verdict_row(result) for result in workload.results], "lrrlrr")
+
+
+def _verdict_row(result: Result) -> tuple[str, ...]:
+    return (
+        result.configuration,
+        format_figure(result.value),
+        "" if result.baseline else format_change(result),
+        format_verdict(result),
+        format_blocks(result),
+        "" if result.baseline else format_interval(result.robust_interval),
+    )
+
+
+def _reference(reference: ReferenceReport) -> str:
+    title = f"## Comparison with {_text(reference.name)}"
+    if not reference.compared:
+        return f"{title}\n\n{_text(explain_missing_figures(reference))}"
+    heads = ("figure", "configuration", "published", "change", "own", "own change, %")
+    rows = [
+        (
+            format_published_name(published),
+            published.called,
+            format_published_value(published),
+            format_published_change(published),
+            format_own_value(published),
+            format_own_change(published),
+        )
+        for published in reference.compared
+    ]
+    return "\n\n".join(
+        (
+            title,
+            _text(introduce_reference(reference)),
+            _table(heads, rows, "llrrrr"),
+            _list(*reference.circumstances, *reference.caveats),
+            "Open questions:",
+            _list(*reference.open_questions),
+        )
+    )
+
+
+def _configurations(report: Report) -> str:
+    heads = (report.noun, *LEVEL_HEADS)
+    rows = [(own.label, *row) for own in report.configurations for row in list_levels(own)]
+    return f"## Configurations\n\n{_table(heads, rows, 'llll')}" if rows else ""
+
+
+def _remarks(trials: Sequence[TrialReport]) -> Iterator[str]:
+    for trial in trials:
+        about = f"{trial.configuration}, block {trial.block}"
+        yield f"trial {trial.number} ({_text(about)}): {_text(describe_trial(trial))}"
+
+
+def _list(*items: str) -> str:
+    return "\n".join(f"- {_text(item)}" for item in items)
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]], alignment: str) -> str:
+    """``alignment`` has an l or r for each column."""
+    rule = ["---" if side == "l" else "---:" for side in alignment]
+    lines = [_line(map(_text, heads)), _line(rule), *(_line(map(_text, row)) for row in rows)]
+    return "\n".join(lines)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(text: str) -> str:
+    """Text of others as text: nothing in it is markup, or ends a line."""
+    return _escaped(_one_line(text))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _one_line(text: str) -> str:
+    return visible(" ".join(text.split()))
+
+
+def _folded(summary: str, text: str, language: str) -> str:
+    """A code block that is kept folded."""
+    return _shut(summary, _fenced(text, language))
+
+
+def _shut(summary: str, markdown: str) -> str:
+    """Render a folded block (``details``)."""
+    return (
+        f"<details><summary>{html.escape(_one_line(summary))}</summary>\n\n{markdown}\n\n</details>"
+    )
+
+
+def _fenced(text: str, language: str) -> str:
+    """A code block whose fence is longer than any run of backticks in it."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{visible(text.rstrip(), keep=_LAYOUT)}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    """Of backticks."""
+    return max((len(run) for run in re.findall(r"`+", text)), default=0)

@@ -1,0 +1,1 @@
+"""Topics of a report: a folder each, listed in ``registry``."""

@@ -1,0 +1,1 @@
+"""Latencies of block requests by disk."""

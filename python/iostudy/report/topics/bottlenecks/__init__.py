@@ -1,0 +1,1 @@
+"""Bottlenecks by workload and configuration."""

@@ -1,0 +1,116 @@
+"""Explanation of equivalent results by a shared bottleneck (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.thresholds import MOSTLY_IDLE
+from iostudy.report.formatting import join_words
+from iostudy.report.topics.bottlenecks.values import BottleneckReport
+from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.settings import catalog
+from iostudy.study.combinations import FactorKind
+from iostudy.study.model import Study
+
+_TRUSTED = (Confidence.HIGH, Confidence.MEDIUM)
+_OF_THE_DISK = (
+    Bottleneck.DEVICE,
+    Bottleneck.MEMBER,
+    Bottleneck.WRITEBACK,
+    Bottleneck.FOREIGN,
+    Bottleneck.LOG,
+)
+
+Limited = Mapping[str, BottleneckReport]
+"""By configuration, on one workload."""
+
+
+def explain_equivalence(
+    results: Sequence[Result], limited: Limited, *, of_device: bool = False
+) -> str:
+    """Why what is equivalent to the baseline is so; empty where trials do not tell.
+
+    ``results`` begin with the baseline. Only what is told of all these configurations with
+    confidence is said. Where nothing is decided, and settings ``of_device`` are all that varies, it
+    is why they cannot help.
+    """
+    same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
+    if of_device and _cannot_help(results, limited):
+        same = list(results[1:])
+    alike = _trusted([limited.get(own.configuration) for own in (results[0], *same)])
+    if not same or not alike:
+        return ""
+    first = alike[0]
+    everyone = len(same) == len(results) - 1
+    whom = (
+        ("both configurations" if len(alike) == 2 else "all configurations")
+        if everyone
+        else _names(alike)
+    )
+    said = f"{_subject(first)} was the bottleneck of {whom}: {_figures(first)}"
+    return said + _idle(alike)
+
+
+def explain_all_workloads(
+    workloads: Sequence[WorkloadReport], limited: Sequence[BottleneckReport]
+) -> str:
+    """What limited every configuration on every workload, where that explains all verdicts.
+
+    As the end of a sentence; else empty.
+    """
+    if not all(workload.because for workload in workloads):
+        return ""
+    subjects = {_subject(own) for own in limited}
+    return (
+        f"{subjects.pop()} was the bottleneck of all configurations" if len(subjects) == 1 else ""
+    )
+
+
+def varies_device_settings_only(study: Study) -> bool:
+    """Whether all factors are settings of a disk or of how it is mounted."""
+    return all(
+        factor.kind is FactorKind.SETTING and catalog.get(factor.name).reach.needs_place
+        for factor in study.factors
+    )
+
+
+def _cannot_help(results: Sequence[Result], limited: Limited) -> bool:
+    """Whether nothing is shown to differ, and no configuration was held up by the device."""
+    shown = any(own.verdict in (Verdict.BETTER, Verdict.WORSE) for own in results)
+    known = [limited.get(own.configuration) for own in results]
+    return not shown and all(own is not None and own.no_help for own in known)
+
+
+def _trusted(alike: Sequence[BottleneckReport | None]) -> Sequence[BottleneckReport]:
+    """All of them, if the same thing limited each as far as one may trust that; else none."""
+    known = [own for own in alike if own is not None and own.confidence in _TRUSTED]
+    agree = len(known) == len(alike) and len({(own.limit, own.of) for own in known}) == 1
+    return known if agree else ()
+
+
+def _subject(own: BottleneckReport) -> str:
+    return own.limit.subject(own.of)
+
+
+def _figures(own: BottleneckReport) -> str:
+    return ", ".join(each.says for each in own.evidence)
+
+
+def _names(alike: Sequence[BottleneckReport]) -> str:
+    return join_words([quote_label(own.configuration) for own in alike])
+
+
+def _idle(alike: Sequence[BottleneckReport]) -> str:
+    """That the devices had no part in it, where they were idle most of the time."""
+    busy = {own.busy.value or 0.0: own.busy.of for own in alike if own.busy is not None}
+    most = max(busy, default=MOSTLY_IDLE)
+    if alike[0].limit in _OF_THE_DISK or most >= MOSTLY_IDLE:
+        return ""
+    return (
+        f"; {busy[most]} was busy at most {most:.0f} % of the time, so no disk setting can make a "
+        "difference"
+    )

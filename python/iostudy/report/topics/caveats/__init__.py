@@ -1,0 +1,1 @@
+"""Flags on series and pairs, and disturbed trials."""

@@ -1,0 +1,79 @@
+"""Flags of workloads and results whose assumptions fail a test (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from iostudy.analysis.series import FamilyOfTests, Flag, flag_figures, flag_pairs
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.topics.covariates.build import CovariateValues, count_tests
+from iostudy.report.topics.covariates.values import CovariateReport
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.results.comparisons import BlockFigures, collect_figures
+from iostudy.study.model import Study
+
+
+def add_flags(
+    workload: WorkloadReport, study: Study, rows: Sequence[TrialRow], shared: FamilyOfTests
+) -> WorkloadReport:
+    """The workload and its results with their flags; ``rows`` are in run order."""
+    found = find_flags(workload.label, workload.figure.name, rows, shared)
+    values = collect_figures(study, rows)
+    base = values.get((workload.label, study.baseline.label), {})
+    results = tuple(
+        _flagged(result, base, values.get((workload.label, result.configuration), {}), shared)
+        for result in workload.results
+    )
+    return workload.model_copy(update={"flags": found, "results": results})
+
+
+def find_flags(
+    workload: str, figure: str, rows: Sequence[TrialRow], shared: FamilyOfTests
+) -> tuple[Flag, ...]:
+    """Those of a figure in the trials that count, whatever their configuration."""
+    own = [row for row in rows if row.counts and row.workload == workload]
+    figures = [np.log((row.figures or {})[figure]) for row in own]
+    return flag_figures(figures, [row.configuration for row in own], shared)
+
+
+def compute_shared_level(study: Study, values: Sequence[CovariateValues]) -> FamilyOfTests:
+    """The level of every test of the study, those of its covariates included."""
+    tests = count_tests(values)
+    return FamilyOfTests(series=len(study.workloads), pairs=study.comparisons, covariates=tests)
+
+
+def add_imbalance(
+    workload: WorkloadReport, covariates: Sequence[CovariateReport]
+) -> WorkloadReport:
+    """The workload with a flag at every configuration on which a covariate fell unevenly.
+
+    In a screening, whose results are levels, it is a flag of the workload.
+    """
+    labels = {
+        own.imbalance.configuration
+        for own in covariates
+        if own.imbalance and own.workload == workload.label
+    }
+    if not labels:
+        return workload
+    if labels.isdisjoint(result.configuration for result in workload.results):
+        return workload.model_copy(update={"flags": (*workload.flags, Flag.IMBALANCE)})
+    results = tuple(
+        result.model_copy(update={"flags": (*result.flags, Flag.IMBALANCE)})
+        if result.configuration in labels
+        else result
+        for result in workload.results
+    )
+    return workload.model_copy(update={"results": results})
+
+
+def _flagged(
+    result: Result, base: BlockFigures, own: BlockFigures, shared: FamilyOfTests
+) -> Result:
+    if result.baseline:
+        return result
+    common = sorted(base.keys() & own.keys())
+    first, second = (np.log([each[block] for block in common]) for each in (base, own))
+    return result.model_copy(update={"flags": flag_pairs(first, second, shared)})

@@ -1,0 +1,104 @@
+"""Report section on flags and disturbances, with their meaning for verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.analysis.series import LEVEL, Flag
+from iostudy.report.formatting import format_count
+from iostudy.report.section import Section
+from iostudy.report.text_table import TextTable
+from iostudy.report.values import Report
+from iostudy.units import format_percent
+
+_MEANINGS = {
+    Flag.DRIFT: (
+        "the figures rise or fall over the study under all configurations. Verdicts hold, because "
+        "the trials of a block share the drift. The means are those of a moving level: do not "
+        "compare them with other studies. Check whether the device fills up, heats up, or was "
+        "still warming up."
+    ),
+    Flag.AUTOCORRELATION: (
+        "neighbouring trials are correlated, for example through another load or the state of the "
+        "device. Verdicts hold, because the order within each block is random. A comparison with "
+        "another study has no pairs and is not valid. Reduce the load of the host if possible."
+    ),
+    Flag.DRIFTING_DIFFERENCE: (
+        "the difference grows or shrinks from block to block. The verdict is the average over "
+        "these blocks, and may not hold afterwards. Check the run order, and repeat the study in "
+        "the state of interest, such as full or warm."
+    ),
+    Flag.AUTOCORRELATED_DIFFERENCES: (
+        "the differences of neighbouring blocks are correlated. The effective number of blocks is "
+        "smaller, and the interval is too narrow. Repeat the study with another seed and more "
+        "blocks before relying on the verdict."
+    ),
+    Flag.SKEWED_DIFFERENCES: (
+        "a few blocks differ far more than the others, in one direction. With few blocks, the "
+        "coverage of the interval is then below its level. Check these blocks in the run order, "
+        "and repeat the study with more blocks."
+    ),
+    Flag.UNEQUAL_VARIANCES: (
+        "the variance of one configuration is far higher than that of the other. It may stall "
+        "rarely, and more stalls may change the verdict. Repeat the study with more blocks before "
+        "relying on it, such as blocks: [20, 60]."
+    ),
+    Flag.IMBALANCE: (
+        "steal, foreign CPU or foreign I/O differed between configurations. See “Covariates” for "
+        "the figures and their meaning for the verdict."
+    ),
+}
+
+_DISTURBED = (
+    "Disturbances came from outside the study: another process, the hypervisor or CPU heat limited "
+    "these trials, or the machine was suspended. The trials still count, because no predeclared "
+    "rule excludes them, and such a rule would discard slow runs first. If one configuration was "
+    "disturbed more than the others, repeat the study on an idle host."
+)
+
+
+def build_caveats_section(report: Report) -> Section | None:
+    """Every flag with its place, and each kind explained once; None without any."""
+    flagged, disturbed = list(_flagged(report)), list(_disturbed(report))
+    rows = [*flagged, *disturbed]
+    if not rows:
+        return None
+    raised = [flag for flag in Flag if any(str(flag) in row for row in flagged)]
+    return Section(
+        name="flags",
+        title="Caveats",
+        notes=(
+            *(f"{flag.capitalize()}: {explain_flag(flag)}" for flag in raised),
+            *(_DISTURBED for _ in disturbed[:1]),
+            _known(),
+        ),
+        tables=(TextTable("", ("workload", report.noun, "flag"), rows, names=2, words=1),),
+    )
+
+
+def _disturbed(report: Report) -> Iterator[tuple[str, str, str]]:
+    for own in report.disturbed:
+        trials = format_count(own.trials, "trial")
+        yield own.workload, own.configuration, f"{own.disturbance} in {trials}: {own.sentence}"
+
+
+def _flagged(report: Report) -> Iterator[tuple[str, str, str]]:
+    for workload in report.workloads:
+        for flag in workload.flags:
+            yield workload.label, "all", str(flag)
+        for result in workload.results:
+            for flag in result.flags:
+                yield workload.label, result.configuration, str(flag)
+
+
+def _known() -> str:
+    return (
+        "Flags change no verdict and exclude no data. With independent normal noise, a study "
+        "raises "
+        f"any flag of its tests with a probability of at most {format_percent(LEVEL)}."
+    )
+
+
+def explain_flag(flag: Flag) -> str:
+    """Explain a flag, its meaning for the verdict, and the next step."""
+    return _MEANINGS[flag]

@@ -1,0 +1,1 @@
+"""Covariates by configuration."""

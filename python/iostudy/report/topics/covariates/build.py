@@ -1,0 +1,133 @@
+"""Covariates by configuration, with the test for an imbalance between configurations (pure)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from iostudy.analysis.balance import Balance, measure_balance
+from iostudy.analysis.series import FamilyOfTests
+from iostudy.analysis.verdict import Verdict
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.finite import finite
+from iostudy.report.topics.covariates.values import CovariateReport, CovariateShare, Imbalance
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.study.model import Study
+from iostudy.telemetry.covariates import Covariate, compute_covariates
+
+Array = NDArray[np.float64]
+
+_RELEVANT = 0.5
+"""In margins: a smaller difference of a covariate can hardly change a verdict."""
+
+
+@dataclass(frozen=True)
+class CovariateValues:
+    """A covariate of the counted trials of a workload: blocks x configurations, NaN if unknown."""
+
+    workload: str
+    covariate: Covariate
+    shares: Array
+
+
+def covariate_values(study: Study, rows: Sequence[TrialRow]) -> tuple[CovariateValues, ...]:
+    """Every covariate that is known of any counted trial, by workload in the study's order."""
+    found: dict[tuple[str, Covariate], dict[tuple[int, str], float]] = {}
+    for row in rows:
+        if row.counts and row.summary is not None:
+            for covariate, share in compute_covariates(row.summary).items():
+                own = found.setdefault((row.workload, covariate), {})
+                own[row.block, row.configuration] = share
+    labels = [configuration.label for configuration in study.configurations()]
+    return tuple(
+        CovariateValues(request.label, covariate, _matrix(found[request.label, covariate], labels))
+        for request in study.workloads
+        for covariate in Covariate
+        if (request.label, covariate) in found
+    )
+
+
+def build_covariates(
+    study: Study,
+    values: Sequence[CovariateValues],
+    workloads: Sequence[WorkloadReport],
+    shared: FamilyOfTests,
+) -> tuple[CovariateReport, ...]:
+    """The share of every configuration, and where one deviates; ``shared`` has the level."""
+    results = {workload.label: workload.results for workload in workloads}
+    return tuple(_report(study, own, results[own.workload], shared.level) for own in values)
+
+
+def count_tests(values: Sequence[CovariateValues]) -> int:
+    """The number of tests for an imbalance: one of every covariate that was not always 0."""
+    return sum(bool(np.nansum(own.shares) > 0) for own in values)
+
+
+def _matrix(values: dict[tuple[int, str], float], labels: Sequence[str]) -> Array:
+    blocks = sorted({block for block, _ in values})
+    return np.array(
+        [[values.get((block, label), math.nan) for label in labels] for block in blocks]
+    )
+
+
+def _report(
+    study: Study, own: CovariateValues, results: Sequence[Result], level: float
+) -> CovariateReport:
+    balance = measure_balance(own.shares, level)
+    flagged = balance is not None and _is_flagged(balance, level, study.decide.margin)
+    return CovariateReport(
+        workload=own.workload,
+        covariate=own.covariate,
+        shares=tuple(_shares(study, own.shares)),
+        p=balance.p if balance else None,
+        testable=balance is not None and balance.minimum_p < level,
+        imbalance=_imbalance(study, balance, results) if balance and flagged else None,
+    )
+
+
+def _shares(study: Study, shares: Array) -> Iterator[CovariateShare]:
+    for configuration, column in zip(study.configurations(), shares.T, strict=True):
+        known = column[~np.isnan(column)]
+        share = finite(float(known.mean())) if len(known) else None
+        yield CovariateShare(configuration=configuration.label, trials=len(known), share=share)
+
+
+def _is_flagged(balance: Balance, level: float, margin: float) -> bool:
+    return balance.p < level and abs(balance.mean - balance.mean_of_others) >= _RELEVANT * margin
+
+
+def _imbalance(study: Study, balance: Balance, results: Sequence[Result]) -> Imbalance:
+    label = study.configurations()[balance.configuration].label
+    result = next((own for own in results if own.configuration == label), None)
+    more = balance.mean > balance.mean_of_others
+    return Imbalance(
+        configuration=label,
+        share=balance.mean,
+        others=balance.mean_of_others,
+        meaning=_general_meaning() if result is None else _meaning(result, more=more),
+    )
+
+
+def _general_meaning() -> str:
+    """Of a run of a design, which has no verdict of its own."""
+    return "The effects of its levels may be those of the disturbance."
+
+
+def _meaning(result: Result, *, more: bool) -> str:
+    """What an imbalance means for the verdict of the configuration that deviates."""
+    if result.baseline:
+        against = "better" if more else "worse"
+        return f"It is the baseline: a verdict of {against} may be an effect of the disturbance."
+    match result.verdict:
+        case Verdict.WORSE | Verdict.BETTER as verdict:
+            if (verdict is Verdict.WORSE) is more:
+                return f"Its verdict ({verdict}) may be an effect of the disturbance."
+            return f"Its verdict ({verdict}) holds in spite of the disturbance."
+        case Verdict.EQUIVALENT:
+            return "Its verdict (equivalent) may hide a difference that the disturbance offsets."
+        case _:
+            return "It has no verdict that could be an effect of the disturbance."

@@ -1,0 +1,1 @@
+"""Figures that no verdict uses: other figures, latencies and parts."""

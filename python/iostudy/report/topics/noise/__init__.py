@@ -1,0 +1,1 @@
+"""Noise and the minimum detectable effect."""

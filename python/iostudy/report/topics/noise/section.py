@@ -1,0 +1,99 @@
+"""Report section on noise and the minimum detectable effect; also for ``iostudy power``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from iostudy.analysis.noise import PowerEstimate
+from iostudy.report.base import Span
+from iostudy.report.finite import build_span, finite
+from iostudy.report.formatting import LARGEST_CHANGE, MOST_BLOCKS, UNKNOWN
+from iostudy.report.section import Section
+from iostudy.report.text_table import TextTable
+from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.values import Report
+from iostudy.results import power
+from iostudy.results.comparisons import ComparisonResult
+from iostudy.study.model import Study
+from iostudy.units import format_percent
+
+_KNOWN = (
+    "Noise is the standard deviation of paired log-ratios. Brackets hold its 95 % interval, and "
+    "the values at the ends of that interval. Effects are detected with a power of 80 %."
+)
+
+
+def build_workload_noise(
+    study: Study, workload: str, current: Sequence[ComparisonResult]
+) -> NoiseReport | None:
+    """What the comparisons of a workload tell of it; None where they are fewer than two blocks."""
+    known = power.estimate_workload_power(study, workload, current)
+    return None if known is None else build_noise(known)
+
+
+def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = None) -> NoiseReport:
+    """The values of an outlook; ``seconds`` gives how long so many blocks take."""
+    return NoiseReport(
+        sd=known.noise.sd,
+        interval=Span(low=known.noise.low, high=known.noise.high),
+        margin=known.margin,
+        max_blocks=known.max_blocks,
+        reachable=finite(known.detectable_effect),
+        reachable_interval=build_span((known.detectable_effect_low, known.detectable_effect_high)),
+        blocks=known.blocks,
+        blocks_low=known.blocks_low,
+        blocks_high=known.blocks_high,
+        told=power.format_power(known, seconds),
+    )
+
+
+def build_noise_section(report: Report) -> Section | None:
+    """The noise of every workload; None where no two configurations share two blocks."""
+    found = [(workload.label, workload.noise) for workload in report.workloads if workload.noise]
+    if not found:
+        return None
+    return Section(
+        name="noise",
+        title="Minimum detectable effect",
+        notes=(_KNOWN,),
+        tables=(build_noise_table(found),),
+    )
+
+
+def build_noise_table(found: Sequence[tuple[str, NoiseReport]]) -> TextTable:
+    """A line for each workload, of one study."""
+    _, first = found[0]
+    heads = (
+        "workload",
+        "noise",
+        f"detectable in {first.max_blocks} blocks",
+        f"blocks to detect {format_percent(first.margin)}",
+    )
+    return TextTable("", heads, [(label, *format_noise(noise)) for label, noise in found], names=1)
+
+
+def format_noise(noise: NoiseReport) -> tuple[str, str, str]:
+    """The noise, the reachable margin, and the blocks that the study's margin needs."""
+    return (
+        format_percent_interval(noise.sd, noise.interval),
+        format_percent_interval(noise.reachable, noise.reachable_interval),
+        _blocks_within(noise),
+    )
+
+
+def format_percent_interval(value: float | None, within: Span | None) -> str:
+    """Without signs, for what cannot be negative: ``6 % [4.1, 11]``."""
+    if value is None or value > LARGEST_CHANGE:
+        return UNKNOWN
+    if within is None or within.high > LARGEST_CHANGE:
+        return format_percent(value)
+    low, high = (format_percent(end).removesuffix(" %") for end in (within.low, within.high))
+    return f"{format_percent(value)} [{low}, {high}]"
+
+
+def _blocks_within(noise: NoiseReport) -> str:
+    if noise.blocks > MOST_BLOCKS:
+        return f"more than {MOST_BLOCKS}"
+    low, high = noise.blocks_low, noise.blocks_high
+    most = str(high) if high <= MOST_BLOCKS else f"more than {MOST_BLOCKS}"
+    return f"{noise.blocks} [{low}, {most}]"

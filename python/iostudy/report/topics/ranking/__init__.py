@@ -1,0 +1,1 @@
+"""Combined ranking over all workloads."""

@@ -1,0 +1,1 @@
+"""Published figures next to the study's own."""

@@ -1,0 +1,40 @@
+"""Registry of report sections, in the order of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.report.section import Section
+from iostudy.report.topics.block_latency.section import build_block_latency_sections
+from iostudy.report.topics.bottlenecks.section import build_bottleneck_sections
+from iostudy.report.topics.caveats.section import build_caveats_section
+from iostudy.report.topics.covariates.section import build_covariates_section
+from iostudy.report.topics.measurements.section import build_measurement_sections
+from iostudy.report.topics.noise.section import build_noise_section
+from iostudy.report.topics.ranking.section import build_ranking_section
+from iostudy.report.topics.scaling.section import build_scaling_sections
+from iostudy.report.topics.screening.section import build_screening_section
+from iostudy.report.topics.search.section import build_search_section
+from iostudy.report.topics.verdicts.values import WorkloadReport
+from iostudy.report.values import Report
+
+
+def build_summary_sections(report: Report) -> tuple[Section, ...]:
+    """The sections that stand between the answer and the workloads; none of what was not asked."""
+    found = (
+        build_screening_section(report),
+        *build_scaling_sections(report),
+        build_search_section(report),
+        build_ranking_section(report),
+        build_caveats_section(report),
+        build_covariates_section(report),
+        build_noise_section(report),
+    )
+    return tuple(section for section in found if section is not None)
+
+
+def build_workload_sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
+    """What stands below the verdicts on a workload."""
+    yield from build_bottleneck_sections(workload, report)
+    yield from build_block_latency_sections(workload, report)
+    yield from build_measurement_sections(workload)

@@ -1,0 +1,1 @@
+"""Scaling curves over the levels of a load."""

@@ -1,0 +1,108 @@
+"""Sentences on scaling curves: knees and crossings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iostudy.report.formatting import join_words
+from iostudy.report.topics.scaling.values import (
+    CurveCrossing,
+    LoadLevel,
+    ScalingCurve,
+    ScalingReport,
+)
+from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.units import format_rounded_size, format_seconds, format_significant
+
+_MOST_NAMED = 3
+"""More configurations than these are counted."""
+
+
+def describe_crossings(scaling: ScalingReport) -> tuple[str, ...]:
+    """A sentence for each crossing that verdicts show."""
+    return tuple(
+        f"On {scaling.workload}, {format_crossing(each, scaling.option, scaling.levels)}."
+        for each in scaling.crossings
+        if each.interval is not None
+    )
+
+
+def describe_knees(scaling: ScalingReport) -> Iterator[str]:
+    """Configurations of which the same holds share a sentence."""
+    sharing: dict[str, list[str]] = {}
+    for curve in scaling.curves:
+        sharing.setdefault(_knee(curve, scaling), []).append(quote_label(curve.configuration))
+    for said, labels in sharing.items():
+        if len(labels) == len(scaling.curves) > 1:
+            named = "every configuration"
+        elif len(labels) > _MOST_NAMED:
+            named = f"{len(labels)} configurations"
+        else:
+            named = join_words(labels)
+        yield f"With {named}, {said}."
+
+
+def _knee(curve: ScalingCurve, scaling: ScalingReport) -> str:
+    """Saturation of a curve that improves with load, stability of others."""
+    is_highest = curve.knee == (scaling.levels[-1].load,)
+    loads = _with_option(format_levels(curve.knee, scaling.levels), scaling.option, scaling.levels)
+    which = "" if len(curve.knee) == 1 else "; which one is not decided"
+    name = scaling.figure.name
+    if curve.rises:
+        if is_highest:
+            return f"{name} improves up to {loads}, the highest load"
+        return f"{name} saturates at {loads}{which}"
+    if len(curve.pays_up_to) > 1:
+        return f"saturation of {name} is not decided"
+    if is_highest:
+        return f"{name} is stable over all loads"
+    return f"{name} does not improve with load; it is stable up to {loads}{which}"
+
+
+def format_crossing(meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
+    """``HDFS overtakes Lustre between 60 and 80 jobs, at about 71 [66, 77]``."""
+    over, under = quote_label(meeting.overtaking), quote_label(meeting.overtaken)
+    about = format_crossing_load(meeting, levels)
+    ends = format_levels_between(meeting, option, levels)
+    return f"{over} overtakes {under} between {ends}, at about {about}"
+
+
+def format_levels_between(meeting: CurveCrossing, option: str, levels: Sequence[LoadLevel]) -> str:
+    """``60 and 80 jobs``: the levels on either side."""
+    ends = " and ".join(_text(load, levels) for load in (meeting.below, meeting.above))
+    return _with_option(ends, option, levels)
+
+
+def format_levels(loads: Sequence[float], levels: Sequence[LoadLevel]) -> str:
+    """``2, 4 or 8``."""
+    return join_words([_text(load, levels) for load in loads], "or")
+
+
+def _text(load: float, levels: Sequence[LoadLevel]) -> str:
+    return next(level.text for level in levels if level.load == load)
+
+
+def _with_option(text: str, option: str, levels: Sequence[LoadLevel]) -> str:
+    """``60 and 80 jobs``, and ``event_size 512KiB and 1MiB`` where levels have units."""
+    return f"{text} {option}" if _unit(levels) == "" else f"{option} {text}"
+
+
+def _unit(levels: Sequence[LoadLevel]) -> str:
+    return levels[0].text.lstrip("0123456789.")
+
+
+def format_crossing_load(meeting: CurveCrossing, levels: Sequence[LoadLevel]) -> str:
+    """``71.2 [66.0, 77.3]``, in the kind of unit that the levels have."""
+    if meeting.interval is None:
+        return _number(meeting.load, levels)
+    low, high = (_number(end, levels) for end in (meeting.interval.low, meeting.interval.high))
+    return f"{_number(meeting.load, levels)} [{low}, {high}]"
+
+
+def _number(load: float, levels: Sequence[LoadLevel]) -> str:
+    unit = _unit(levels)
+    if unit.endswith("B"):
+        return format_rounded_size(round(load))
+    if unit in ("us", "ms", "s", "min", "h"):
+        return format_seconds(load)
+    return format_significant(load)

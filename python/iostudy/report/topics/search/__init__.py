@@ -1,0 +1,1 @@
+"""Candidates, responses and importance in a search."""

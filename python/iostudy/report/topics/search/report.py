@@ -1,0 +1,96 @@
+"""Report of a search, with the verdict of its confirmation first (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from iostudy.ledger.samples import ReadSamples
+from iostudy.ledger.search_result import SearchResult
+from iostudy.report.build import build_report
+from iostudy.report.documents.comparison.matching import RecordedStudy
+from iostudy.report.formatting import describe_given_up, format_count
+from iostudy.report.topics.search.build import build_search
+from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.topics.verdicts.method import describe_search_method, list_reproduction_steps
+from iostudy.report.topics.verdicts.next_steps import suggest_resume
+from iostudy.report.values import Report, State, Step
+
+RESUME_HINT = "--resume continues it."
+
+
+def build_search_report(
+    found: SearchResult,
+    confirmed: RecordedStudy | None,
+    folder: str = "DIR",
+    samples: ReadSamples | None = None,
+) -> Report:
+    """Verdicts, trials and method are the confirmation's, where there is one.
+
+    Without one, configurations and trials are the search's, and there is no verdict. ``folder`` is
+    that of the search, as commands will name it, and ``samples`` reads those of its trials.
+    """
+    if confirmed is None:
+        report = build_report(found.study, found.row, found.rows, folder, samples, found.given_up)
+        report = report.model_copy(update={"headline": _headline(found), "state": _state(found)})
+    else:
+        own = confirmed
+        report = build_report(own.study, own.row, own.rows, folder, own.samples, own.given_up)
+    verdicts = report.answer if confirmed else ()
+    decided = confirmed is not None and report.state is State.COMPLETE
+    text = {
+        "name": found.study.name,
+        "question": found.study.question,
+        "todo": report.todo if decided else (_step(found, folder),),
+        "answer": (*verdicts, *_answer(found, confirmed)),
+        "search": build_search(found),
+        "notes": tuple(dict.fromkeys((*found.study.notes, *report.notes))),
+        "method": report.method.model_copy(update={"text": _method(found, confirmed, report)}),
+        "reproduce": list_reproduction_steps(found.study, found.row),
+        "study_text": found.row.text,
+        "started_at": found.row.started_at,
+    }
+    return report.model_copy(update=text)
+
+
+def _state(found: SearchResult) -> State:
+    """Without a winner there is nothing to confirm."""
+    over = found.outcome is not None and found.outcome.winner is None
+    return State.COMPLETE if over else State.STOPPED
+
+
+def _headline(found: SearchResult) -> str:
+    """Without a confirmation: a search decides nothing by itself."""
+    if found.outcome is None:
+        return "No verdict yet: the search has not ended."
+    if found.outcome.winner is None:
+        return "No candidate was better than the default in the search."
+    return "No verdict yet: the best candidate has not been confirmed."
+
+
+def _step(found: SearchResult, folder: str) -> Step:
+    """What to do as long as no confirmation has ended: the search's own file goes on with both."""
+    if found.outcome is not None and found.outcome.winner is None:
+        return Step(text="Keep the default.")
+    return suggest_resume("Resume until the winner is confirmed:", found.study, folder)
+
+
+def _answer(found: SearchResult, confirmed: RecordedStudy | None) -> Iterator[str]:
+    tried = format_count(sum(not own.refused for own in found.candidates), "candidate")
+    yield from map(describe_given_up, found.given_up)
+    if found.outcome is None:
+        yield f"The search has tried {tried} and has not ended; {RESUME_HINT}"
+    elif found.outcome.winner is None:
+        yield f"None of {tried} was better than the default at the end of the search."
+    elif confirmed is None:
+        ahead = quote_label(found.outcome.winner)
+        yield f"Of {tried}, {ahead} is the best; its confirmation has not started: {RESUME_HINT}"
+    else:
+        yield (
+            f"{quote_label(found.outcome.winner)} was the best of {tried} in the search; "
+            "the verdict comes from fresh blocks."
+        )
+
+
+def _method(found: SearchResult, confirmed: RecordedStudy | None, report: Report) -> str:
+    text = describe_search_method(found)
+    return f"{text} {report.method.text}" if confirmed else text

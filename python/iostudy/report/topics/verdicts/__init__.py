@@ -1,0 +1,1 @@
+"""Verdicts: results, answer, headline and next steps."""

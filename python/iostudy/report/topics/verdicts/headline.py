@@ -1,0 +1,249 @@
+"""Answer of a study in one sentence over all workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iostudy import units
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.formatting import (
+    format_change_size,
+    format_count,
+    is_feasible_extension,
+    join_words,
+)
+from iostudy.report.topics.verdicts.answer import AnswerContext, quote_label
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+
+_MOST_NAMED = 3
+"""More workloads or configurations than these are counted."""
+
+
+_OPENINGS = ("no ", "the comparison ", "all comparisons ")
+"""Words that start a sentence with a capital letter; labels keep theirs."""
+
+_UNDECIDED = (None, Verdict.INCONCLUSIVE)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """All comparisons of a study that are about a choice, by workload and by configuration."""
+
+    topic: AnswerContext
+    baseline: str
+    by_workload: dict[str, tuple[Result, ...]]
+    by_configuration: dict[str, dict[str, Result]]
+    because: str
+
+    @property
+    def comparisons(self) -> list[Result]:
+        """Every one of them."""
+        return [result for results in self.by_workload.values() for result in results]
+
+    @property
+    def undecided(self) -> list[Result]:
+        """Those without a verdict, for want of blocks or of certainty."""
+        return [r for r in self.comparisons if r.verdict in _UNDECIDED]
+
+    @property
+    def fragile(self) -> int:
+        """How many verdicts are: a few wild blocks would change them."""
+        return sum(r.fragile for r in self.comparisons if r.verdict not in _UNDECIDED)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether another block may still decide one of them."""
+        return any(result.blocks < self.topic.max_blocks for result in self.undecided)
+
+    def with_verdict(self, verdict: Verdict) -> list[str]:
+        """The configurations that have it on some workload."""
+        return [
+            label
+            for label, own in self.by_configuration.items()
+            if any(result.verdict is verdict for result in own.values())
+        ]
+
+
+def build_headline(
+    workloads: Sequence[WorkloadReport], topic: AnswerContext, winner: str | None, because: str = ""
+) -> str:
+    """Who wins, or that nothing differs, or that nothing could be decided and what it would take.
+
+    ``winner`` is the one that the rule of ``iostudy persist`` finds, as far as the study has come;
+    ``because`` says why nothing differs, where that is known.
+    """
+    whole = _whole(workloads, topic, because)
+    if not any(result.blocks for workload in workloads for result in workload.results):
+        return "No data: no block has finished."
+    if not whole.comparisons:
+        alone = f"{whole.baseline} was measured alone"
+        return f"{alone}: there is no other {topic.noun} to compare it with."
+    if winner is not None:
+        said = _won(whole, winner)
+    elif better := whole.with_verdict(Verdict.BETTER):
+        said = _divided(whole, better)
+    elif worse := whole.with_verdict(Verdict.WORSE):
+        said = _only_worse(whole, worse)
+    else:
+        said = _none_differs(whole)
+    return f"{_opened(said, whole)}{_fragile(whole)}."
+
+
+def _opened(said: str, whole: _Whole) -> str:
+    """With what a sentence begins: labels stay as they are."""
+    if whole.is_under_way:
+        return f"So far, {said}"
+    return f"{said[0].upper()}{said[1:]}" if said.startswith(_OPENINGS) else said
+
+
+def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, because: str) -> _Whole:
+    by_configuration: dict[str, dict[str, Result]] = {}
+    for workload in workloads:
+        for result in _choices(workload):
+            by_configuration.setdefault(result.configuration, {})[workload.label] = result
+    return _Whole(
+        topic=topic,
+        baseline=quote_label(workloads[0].results[0].configuration),
+        by_workload={workload.label: _choices(workload) for workload in workloads},
+        by_configuration=by_configuration,
+        because=f": {because}" if because else "",
+    )
+
+
+def _choices(workload: WorkloadReport) -> tuple[Result, ...]:
+    """Beside the baseline, without bounds."""
+    return tuple(result for result in workload.results[1:] if not result.bound)
+
+
+def _won(whole: _Whole, winner: str) -> str:
+    """``kyber is better than none: by 8.5 % [4.8, 12.3] on writes, and no worse ...``.
+
+    That one of several is the best of them is no verdict, but what their estimates say.
+    """
+    own = whole.by_configuration[winner]
+    better = [name for name, result in own.items() if result.verdict is Verdict.BETTER]
+    rivals = [
+        label
+        for label, results in whole.by_configuration.items()
+        if label != winner and _is_better(results)
+    ]
+    who = f"{quote_label(winner)} is better than {whole.baseline}:"
+    if rivals:
+        who = f"{_several([winner, *rivals], whole)} are better than {whole.baseline}; "
+        who += f"{quote_label(winner)}, with the highest estimate,"
+    rest = [name for name in own if name not in better]
+    more = f", and {_no_worse(own, rest, whole)}" if rest else ""
+    return f"{who} {_by_how_much(own, better)}{more}"
+
+
+def _is_better(own: dict[str, Result]) -> bool:
+    verdicts = {result.verdict for result in own.values()}
+    return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
+
+
+def _by_how_much(own: dict[str, Result], better: Sequence[str]) -> str:
+    if len(better) > _MOST_NAMED:
+        return f"on {len(better)} of {len(own)} workloads"
+    texts = [f"by {format_change_size(own[name])} on {name}" for name in better]
+    return join_words(texts)
+
+
+def _no_worse(own: dict[str, Result], rest: Sequence[str], whole: _Whole) -> str:
+    where = join_words(rest) if len(rest) <= _MOST_NAMED else f"the other {len(rest)}"
+    if all(own[name].verdict is Verdict.EQUIVALENT for name in rest):
+        return f"equivalent within {_margin(whole)} on {where}"
+    return f"not shown to be worse on {where}"
+
+
+def _divided(whole: _Whole, better: Sequence[str]) -> str:
+    """Every one that is better somewhere is worse somewhere else."""
+    own = whole.by_configuration[better[0]]
+    up, down = (
+        _places([name for name, result in own.items() if result.verdict is verdict])
+        for verdict in (Verdict.BETTER, Verdict.WORSE)
+    )
+    left = len(better) - 1
+    more = f", and {left} more {'differs' if left == 1 else 'differ'} by workload" if left else ""
+    return (
+        f"no {whole.topic.noun} is better on all workloads: {quote_label(better[0])} is "
+        f"better than {whole.baseline} on {up}, and worse on {down}{more}"
+    )
+
+
+def _only_worse(whole: _Whole, worse: Sequence[str]) -> str:
+    noun, verb = whole.topic.noun, "is" if len(worse) == 1 else "are"
+    who = f"{_several(worse, whole)} {verb} worse than {whole.baseline}"
+    if len(whole.by_configuration) == 1:
+        own = whole.by_configuration[worse[0]]
+        places = [name for name, result in own.items() if result.verdict is Verdict.WORSE]
+        return f"{who}: {_by_how_much(own, places)}{_still_open(whole)}"
+    return f"no {noun} is shown to be better, and {who}{_still_open(whole)}"
+
+
+def _none_differs(whole: _Whole) -> str:
+    open_, all_ = whole.undecided, whole.comparisons
+    if not open_:
+        (*_, last), several = whole.by_configuration, len(whole.by_configuration) > 1
+        who = (
+            f"no {whole.topic.noun} differs" if several else f"{quote_label(last)} does not differ"
+        )
+        where = " on any workload" if len(whole.by_workload) > 1 else ""
+        differs = f"{who} from {whole.baseline} by more than {_margin(whole)}{where}"
+        return f"{differs}{whole.because}"
+    if len(open_) < len(all_):
+        return f"no {whole.topic.noun} is shown to differ from {whole.baseline}{_still_open(whole)}"
+    noun, verb = ("the comparison", "is") if len(open_) == 1 else ("all comparisons", "are")
+    state = "still open" if whole.is_under_way else "inconclusive"
+    return f"{noun} with {whole.baseline} {verb} {state} after {_blocks(open_)}{_takes(whole)}"
+
+
+def _still_open(whole: _Whole) -> str:
+    open_, all_ = whole.undecided, whole.comparisons
+    if not open_:
+        return ""
+    of = f"{len(open_)} of {format_count(len(all_), 'comparison')}"
+    verb = "is" if len(open_) == 1 else "are"
+    return f"; {of} {verb} {'open' if whole.is_under_way else 'inconclusive'}{_takes(whole)}"
+
+
+def _takes(whole: _Whole) -> str:
+    """``: about 55 blocks are needed``; empty unless that is known."""
+    needed = [result.blocks_needed for result in whole.undecided]
+    known = [number for number in needed if number is not None]
+    if len(known) < len(needed):
+        return ""
+    most = max(known)
+    if not is_feasible_extension(most, whole.topic.max_blocks):
+        return ": more blocks alone are unlikely to decide"
+    return f": about {most} blocks are needed"
+
+
+def _fragile(whole: _Whole) -> str:
+    """What few outliers decide is told where it is claimed."""
+    decided = len(whole.comparisons) - len(whole.undecided)
+    if not whole.fragile:
+        return ""
+    verb = "is" if whole.fragile == 1 else "are"
+    return f"; {whole.fragile} of {format_count(decided, 'verdict')} {verb} fragile"
+
+
+def _blocks(results: Sequence[Result]) -> str:
+    low, high = (end(result.blocks for result in results) for end in (min, max))
+    return format_count(high, "block") if low == high else f"{low} to {high} blocks"
+
+
+def _several(labels: Sequence[str], whole: _Whole) -> str:
+    if len(labels) <= _MOST_NAMED:
+        return join_words([quote_label(label) for label in labels])
+    return f"{len(labels)} {whole.topic.noun}s"
+
+
+def _places(names: Sequence[str]) -> str:
+    if len(names) <= _MOST_NAMED:
+        return join_words(names)
+    return format_count(len(names), "workload")
+
+
+def _margin(whole: _Whole) -> str:
+    return units.format_percent(whole.topic.margin)

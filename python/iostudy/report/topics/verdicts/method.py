@@ -1,0 +1,183 @@
+"""Method of a study in one paragraph, and the steps to reproduce it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iostudy import units
+from iostudy.ledger.rows import StudyRow
+from iostudy.ledger.search_result import SearchResult
+from iostudy.report.formatting import format_count, join_words
+from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.trials import TrialReport
+from iostudy.report.values import Method
+from iostudy.results.search_state import build_policy
+from iostudy.study.model import Study
+from iostudy.study.plan import FORMAT_PHASE, whole_plots
+from iostudy.study.search import SLOTS
+from iostudy.telemetry.covariates import Covariate
+
+
+def build_method(study: Study, seed: int, trials: Sequence[TrialReport]) -> Method:
+    """The decision rule as it was fixed, and the paragraph that explains it."""
+    decide = study.decide
+    return Method(
+        margin=decide.margin,
+        risk=decide.risk,
+        min_blocks=decide.min_blocks,
+        max_blocks=decide.max_blocks,
+        comparisons=study.comparisons,
+        seed=seed,
+        text=" ".join(_paragraph(study, seed, trials)),
+    )
+
+
+def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[str, ...]:
+    design = (_design(study, seed), *_split_plot(study, trials))
+    verdicts = (_verdicts(study),) if study.comparisons else ()
+    ranking = (_ranking(study),) if _has_ranking(study) else ()
+    return (*design, _decision(study), *verdicts, *ranking, _validity(study), _left_in(trials))
+
+
+def describe_search_method(found: SearchResult) -> str:
+    """How a search came to its winner, and why that is no verdict."""
+    search = found.study.search
+    assert search is not None
+    *but, last = (str(rung) for rung in build_policy(search).rungs)
+    return (
+        f"Every round of the search runs each workload under the default and up to {SLOTS} "
+        f"candidates, in a new random order from seed {found.row.seed}, for {search.budget} at "
+        "most. Known points come first, then a Latin hypercube, then what a tree-structured Parzen "
+        f"estimator proposes from all results. After {', '.join(but)} and {last} rounds a "
+        "candidate that is clearly worse than the best is dropped. The search gives no verdict, "
+        "because the best of many candidates was also lucky (selection bias): the winner is "
+        "compared with the default again, in fresh blocks with another seed."
+    )
+
+
+def list_reproduction_steps(study: Study, row: StudyRow) -> tuple[str, ...]:
+    """The steps that repeat the study with the same plan."""
+    who = "as root" if row.root else "without root"
+    return (
+        f"Install iostudy {row.iostudy_version}.",
+        f"Save the study file as `{study.name}.yaml`.",
+        f"Run `iostudy check {study.name}.yaml` to see the plan and the changes.",
+        f"Run `iostudy run {study.name}.yaml --seed {row.seed}` {who}.",
+    )
+
+
+def _design(study: Study, seed: int) -> str:
+    configurations = format_count(len(study.configurations()), "configuration")
+    return (
+        f"Every block runs a workload once under each of {configurations}, in a new random "
+        f"order from seed {seed}, and applies the settings again before every run."
+    )
+
+
+def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
+    """How often file systems were made, and which error each comparison has; if any vary."""
+    own, *others = whole_plots(study.configurations())
+    if not own[0].whole_plot:
+        return ()
+    made = format_count(sum(FORMAT_PHASE in trial.phases for trial in trials), "time")
+    design = (
+        "The design is a split plot: configurations that share a file system run one after another "
+        f"on one that is created again in every block, in random order; {made} in all."
+    )
+    if study.design is not None:
+        return (design, "The error of each effect is that of its own estimates over the blocks.")
+    baseline, *beside = (quote_label(configuration.label) for configuration in own)
+    within = (
+        f"On the file system of {baseline} also run {join_words(beside)}: the error of these "
+        "comparisons is that of runs."
+        if beside
+        else ""
+    )
+    across = (
+        f"All {'others' if beside else 'comparisons'} are across two file systems: their error "
+        "holds that of making them, too."
+        if others
+        else ""
+    )
+    return tuple(filter(None, (design, within, across)))
+
+
+def _decision(study: Study) -> str:
+    if not study.comparisons:
+        return "The study has a single configuration: there is nothing to compare."
+    decide = study.decide
+    comparisons = format_count(study.comparisons, "comparison")
+    compared = (
+        f"A configuration is compared with {quote_label(study.baseline.label)} by the mean of "
+        "ln(own / baseline) over their common blocks"
+    )
+    if study.design is not None:
+        compared = (
+            f"Each block gives one estimate of each effect, by least squares on its runs (a "
+            f"{study.design.describe()} design); an effect is judged by the mean of these"
+        )
+    return (
+        f"{compared}, with Student's t and a level that "
+        f"allows an interim analysis after every block from {decide.min_blocks} to "
+        f"{decide.max_blocks} "
+        f"(repeated confidence intervals): with {comparisons}, the risk that any interval ever "
+        f"misses the truth is {units.format_percent(decide.risk)}."
+    )
+
+
+def _verdicts(study: Study) -> str:
+    margin = units.format_percent(study.decide.margin)
+    return (
+        f"Equivalent: the whole interval lies within a margin of {margin}. Better or worse: it "
+        "excludes zero, and by at least the margin if it lies wholly beyond it. Inconclusive: "
+        "none of these. A comparison ends at its first verdict that is not inconclusive. Fragile: "
+        "the interval from ranks (Wilcoxon, Hodges-Lehmann) gives another verdict."
+    )
+
+
+def _has_ranking(study: Study) -> bool:
+    compares = study.design is None and study.search is None
+    return compares and (len(study.choices()) - 1) * len(study.workloads) > 1
+
+
+def _ranking(study: Study) -> str:
+    pairs = f"pairs of configurations{' without bounds' if study.bounds else ''}"
+    if len(study.workloads) == 1:
+        return f"The ranking reads the verdicts of all {pairs}, at no additional risk."
+    weights = {own.listed_as: study.decide.weight(own.listed_as) for own in study.workloads}
+    text = join_words([f"{quote_label(label)} {weight:g}" for label, weight in weights.items()])
+    alike = len(set(weights.values())) == 1
+    shares = "all workloads have equal weights" if alike else f"workloads have the weights {text}"
+    if any(own.load for own in study.workloads):
+        shares += ", each one's loads in equal parts"
+    return (
+        f"The combined ranking reads the same verdicts of all {pairs}, over all "
+        f"workloads together ({shares}), and has the same risk once more."
+    )
+
+
+def _validity(study: Study) -> str:
+    validity = study.validity
+    exceeded = "".join(
+        f"if {name} exceeds {units.format_percent(limit)} of {Covariate(name).whole}, "
+        for name, limit in validity.limits.items()
+    )
+    kept = (
+        f" No trial is invalid because of {join_words(validity.covariates, 'or')}."
+        if validity.covariates
+        else ""
+    )
+    return (
+        "A trial is invalid if a setting is not read back as written, if the workload fails, "
+        f"{exceeded}if the machine was suspended, or if there was no sample for more than "
+        f"{units.format_percent(validity.gap)} of its time; its block is then repeated as a "
+        f"whole, up to {format_count(validity.attempts, 'attempt')}.{kept}"
+    )
+
+
+def _left_in(trials: Sequence[TrialReport]) -> str:
+    left_out = sum(not trial.counts for trial in trials)
+    outliers = sum(trial.outlier for trial in trials)
+    excepted = f"all but {left_out} count" if left_out else "all count"
+    flagged = f"{outliers or 'none'} flagged as outliers (by both Tukey fences and MAD), all kept"
+    return f"Of {format_count(len(trials), 'trial')}, {excepted}; {flagged}."

@@ -1,0 +1,112 @@
+"""Next steps from the verdicts: persist the winner, measure more, or change nothing."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.formatting import format_blocks_needed, is_feasible_extension
+from iostudy.report.topics.verdicts.answer import quote_label
+from iostudy.report.values import Step
+from iostudy.results.comparisons import ComparisonResult, exclude_bounds
+from iostudy.results.recommendation import is_undecided, recommend
+from iostudy.settings import catalog
+from iostudy.settings.values import AS_FOUND
+from iostudy.study.combinations import Configuration
+from iostudy.study.model import Study
+from iostudy.study.targets import LoopbackTarget
+
+
+def suggest_next_steps(
+    study: Study, compared: Sequence[ComparisonResult], folder: str
+) -> tuple[Step, ...]:
+    """One step after the other; ``folder`` is the output folder of the study."""
+    if not compared:
+        return (
+            Step(
+                text="Add a second level of a factor to the study file: a single configuration"
+                " has nothing to compare with."
+            ),
+        )
+    if any(is_undecided(study, standing) for standing in exclude_bounds(compared)):
+        return (suggest_resume("Resume until every comparison has a verdict:", study, folder),)
+    label = recommend(study, compared)
+    if label is not None and study.design is not None:
+        confirm = "Run the confirmation printed with the effects: it measures the predicted best."
+        return (Step(text=confirm),)
+    if label is not None:
+        own = next(c for c in study.configurations() if c.label == label)
+        return tuple(_keep(study, own, folder))
+    return tuple(_without_winner(study, exclude_bounds(compared), folder))
+
+
+def suggest_resume(text: str, study: Study, folder: str) -> Step:
+    """To resume the study in its output folder."""
+    command = ["iostudy", "run", f"{study.name}.yaml", "--resume", "--out", folder]
+    return Step(text=text, command=shlex.join(command))
+
+
+def _keep(study: Study, own: Configuration, folder: str) -> Iterator[Step]:
+    """What of the winner is a setting of the host, and what is left to the user's programs."""
+    kept = [name for name, value in own.settings.items() if value != AS_FOUND]
+    if kept:
+        command = ["iostudy", "persist", folder]
+        if isinstance(study.target, LoopbackTarget) and any(map(_needs_place, kept)):
+            command += ["--on", "DEVICE"]
+            yield Step(
+                text="The study ran on a loop device: replace DEVICE with the target disk or "
+                "mount point."
+            )
+        yield Step(text="Show what would be persisted, and where:", command=shlex.join(command))
+        install = shlex.join([*command, "--install"])
+        yield Step(text="Persist it, as root:", command=install)
+    for name, value in own.options.items():
+        if study.baseline.options.get(name) == value:
+            continue
+        yield Step(text=f"Set {name} to {value} in your own programs: it is not a host setting.")
+
+
+def _needs_place(name: str) -> bool:
+    return catalog.get(name).reach.needs_place
+
+
+def _without_winner(
+    study: Study, compared: Sequence[ComparisonResult], folder: str
+) -> Iterator[Step]:
+    verdicts = {standing.comparison.verdict for standing in compared}
+    if study.design is not None:
+        yield Step(text="Keep the first levels: no other level was shown to be better.")
+    elif Verdict.BETTER in verdicts:
+        command = shlex.join(["iostudy", "persist", folder, "--configuration", "LABEL"])
+        yield Step(
+            text="Choose by the most important workload, and persist a configuration that is "
+            "better there:",
+            command=command,
+        )
+    else:
+        baseline = quote_label(study.baseline.label)
+        yield Step(text=f"Keep {baseline}: nothing was shown to be better.")
+    if Verdict.INCONCLUSIVE in verdicts:
+        yield _more(study, compared)
+
+
+def _more(study: Study, compared: Sequence[ComparisonResult]) -> Step:
+    """More blocks where these are few enough, else longer runs or a wider margin."""
+    low, high = study.decide.min_blocks, study.decide.max_blocks
+    needed = [
+        s.comparison.blocks_needed for s in compared if s.comparison.verdict is Verdict.INCONCLUSIVE
+    ]
+    known = [number for number in needed if number is not None]
+    if known and len(known) == len(needed) and is_feasible_extension(max(known), high):
+        return Step(
+            text="To decide the rest, run a new study with decide: blocks: "
+            f"[{low}, {max(known)}] (a finished study cannot be extended)."
+        )
+    why = ""
+    if known:
+        why = f" ({format_blocks_needed(max(known), more='more than ')} blocks would be needed)"
+    return Step(
+        text=f"More blocks alone are unlikely to decide the rest{why}: run a new study with "
+        "longer runs or a wider margin."
+    )

@@ -1,0 +1,104 @@
+"""Location of a folder inside its file system, independent of mount points."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+from iostudy.errors import OutOfReachError
+from iostudy.host.filesystem_uuid import filesystem_uuid
+from iostudy.host.mounts import Mount, find_mount
+from iostudy.settings.change import Record
+from iostudy.settings.identity import boot_id
+
+_IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems whose files end with the boot."""
+
+
+@dataclass(frozen=True)
+class FilesystemLocation:
+    """A file system, and the path of a folder inside it.
+
+    ``device`` (major:minor) and ``fsid`` (statvfs(3)) identify it during one boot, ``uuid``
+    permanently; NFS and others have no ``uuid``. ``inside`` is relative to the root of the file
+    system, so bind mounts are resolved.
+    """
+
+    uuid: str
+    fsid: int
+    device: str
+    filesystem: str
+    source: str
+    inside: str
+    boot: str
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> Self:
+        """Locate the path ``folder``, which need not exist.
+
+        OSError if no existing parent is readable.
+        """
+        real = folder.resolve()
+        existing = next(each for each in (real, *real.parents) if each.is_dir())
+        mount = find_mount(existing)
+        return cls(
+            uuid=filesystem_uuid(existing),
+            fsid=os.statvfs(existing).f_fsid,
+            device=mount.device,
+            filesystem=mount.filesystem,
+            source=mount.source,
+            inside=_inside(mount, real),
+            boot=boot_id(),
+        )
+
+    @classmethod
+    def find(cls, folder: Path) -> Self | None:
+        """Locate it; None if the kernel does not show the mount, as in some chroots."""
+        try:
+            return cls.from_folder(folder)
+        except (OSError, ValueError):
+            return None
+
+    @classmethod
+    def from_record(cls, record: Record | None) -> Self | None:
+        """Rebuild from the journal; None for older versions."""
+        return None if record is None else cls(**record)
+
+    def record(self) -> Record:
+        """Plain JSON values."""
+        return asdict(self)
+
+    def require(self, folder: Path, wanted: str) -> None:
+        """OutOfReachError unless the path ``folder`` leads to this location now.
+
+        Call it before a missing folder counts as removed. ``wanted`` is for the error.
+        """
+        if self._is_gone() or self._is_same(FilesystemLocation.from_folder(folder)):
+            return
+        name = f"UUID {self.uuid}" if self.uuid else f"device {self.device}"
+        raise OutOfReachError(
+            wanted,
+            found=f"its file system ({self.filesystem} on {self.source}, {name}) is not mounted "
+            "there in this mount namespace",
+            where=str(folder),
+            remedy="mount it there, or enter the mount namespace that has it (nsenter), then "
+            "`iostudy restore`; if it is gone for good, `iostudy restore --accept` forgets it",
+        )
+
+    def _is_gone(self) -> bool:
+        return self.filesystem in _IN_MEMORY and self.boot != boot_id()
+
+    def _is_same(self, other: FilesystemLocation) -> bool:
+        if (self.filesystem, self.inside) != (other.filesystem, other.inside):
+            return False
+        if self.uuid or other.uuid:
+            return self.uuid == other.uuid
+        if self.boot != other.boot:
+            return self.source == other.source
+        return (self.device, self.fsid) == (other.device, other.fsid)
+
+
+def _inside(mount: Mount, path: Path) -> str:
+    return str(Path(mount.root) / path.relative_to(mount.point))

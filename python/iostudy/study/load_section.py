@@ -1,0 +1,131 @@
+"""The ``load`` section: an option of the workloads whose levels are loads, and make a curve.
+
+A load is no configuration: one file system under 20 jobs and another under 80 say nothing of each
+other. So each level becomes a workload of its own, in which configurations are compared as in any.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from iostudy.study.factors import OPTION_PREFIX
+from iostudy.study.labels import parse_label, scalar_text
+from iostudy.study.model import Load, WorkloadRequest
+from iostudy.study.names import UnknownNameError
+from iostudy.study.problems import Path, ProblemCollector, format_reason, format_value
+from iostudy.study.requests import replace_options
+
+WAY: Path = ("load",)
+_FEWEST, _MOST = 2, 100
+_EXAMPLE = "such as {workload.jobs: [20, 40, 60, 80]}"
+
+
+def parse_load(
+    collector: ProblemCollector, values: Mapping[str, Any], requests: Sequence[WorkloadRequest]
+) -> tuple[WorkloadRequest, ...]:
+    """The study's workloads, with one for each level in place of those that have the option."""
+    if "load" not in values:
+        return tuple(requests)
+    section = values["load"]
+    if not isinstance(section, Mapping) or len(section) != 1:
+        message = f"a load is one option of the workloads with its levels, {_EXAMPLE}"
+        collector.add(WAY, message, found=format_value(section))
+        return tuple(requests)
+    name, levels = next(iter(section.items()))
+    way, option = (*WAY, name), str(name).removeprefix(OPTION_PREFIX)
+    having = [request for request in requests if _has(request, option)]
+    if not str(name).startswith(OPTION_PREFIX) or not having:
+        if len(requests) == _listed(values.get("workloads")):  # else one that is wrong may have it
+            options = sorted({OPTION_PREFIX + field for r in requests for field in _fields(r)})
+            error = UnknownNameError("option of these workloads", str(name), options)
+            collector.note(way, error, name)
+        return tuple(requests)
+    _refuse_elsewhere(collector, values, str(name))
+    if not isinstance(levels, list) or not _FEWEST <= len(levels) <= _MOST:
+        bounds = f"at least {_FEWEST} levels and at most {_MOST}"
+        message = f"a curve takes a list of {bounds}, {_EXAMPLE}"
+        collector.add(way, message, found=format_value(levels))
+        return tuple(requests)
+    return tuple(
+        each
+        for request in requests
+        for each in (_curve(collector, way, request, levels) if request in having else (request,))
+    )
+
+
+def _listed(section: Any) -> int:
+    """How many workloads the file lists; 0 where it has no list of them."""
+    return len(section) if isinstance(section, list) else 0
+
+
+def _fields(request: WorkloadRequest) -> Iterator[str]:
+    return iter(type(request.options).model_fields)
+
+
+def _has(request: WorkloadRequest, option: str) -> bool:
+    return option in _fields(request)
+
+
+def _refuse_elsewhere(collector: ProblemCollector, values: Mapping[str, Any], name: str) -> None:
+    """A load stands neither among factors and parameters nor among the options of a workload."""
+    for way in (("factors",), ("search", "parameters"), ("without_root", "factors")):
+        section: Any = values
+        for key in way:
+            section = section.get(key) if isinstance(section, Mapping) else None
+        if isinstance(section, Mapping) and name in section:
+            message = "it is the load, so configurations cannot differ in it; leave it out here"
+            collector.add((*way, name), message, found=format_value(section[name]))
+    option = name.removeprefix(OPTION_PREFIX)
+    workloads = values.get("workloads")
+    for index, entry in enumerate(workloads if isinstance(workloads, list) else ()):
+        for workload, options in entry.items() if isinstance(entry, Mapping) else ():
+            if isinstance(options, Mapping) and option in options:
+                here = ("workloads", index, workload, option)
+                message = f"the load gives it its levels; leave it out here, or {name} there"
+                collector.add(here, message, found=format_value(options[option]))
+
+
+def _curve(
+    collector: ProblemCollector, way: Path, request: WorkloadRequest, levels: Sequence[Any]
+) -> tuple[WorkloadRequest, ...]:
+    """The workload at each level that is right; what is wrong with the others is noted."""
+    found = [
+        collector.attempt((*way, index), lambda value: _at(request, str(way[-1]), value), level)
+        for index, level in enumerate(levels)
+    ]
+    curve = tuple(each for each in found if each is not None)
+    loads = [each.load for each in curve if each.load is not None]
+    for low, high in pairwise(loads):
+        if high.level <= low.level:
+            message = f"levels of load ascend; {low.text} comes before {high.text}"
+            collector.add(way, message, found=format_value(levels))
+    return curve
+
+
+def _at(request: WorkloadRequest, name: str, value: Any) -> WorkloadRequest:
+    """The workload at one level; ValueError where that is no number, or goes with no other option.
+
+    The text of the level is as the study file has it.
+    """
+    text, option = scalar_text(value), name.removeprefix(OPTION_PREFIX)
+    try:
+        options = replace_options(request.options, {option: text})
+    except ValidationError as error:
+        raise ValueError(f"{request.label}: {format_reason(error.errors()[0])}") from error
+    load = Load(curve=request.label, option=option, level=_number(options, option), text=text)
+    label = parse_label(f"{request.label} at {option}={text}")
+    return WorkloadRequest(label, request.name, options, request.figure, load)
+
+
+def _number(options: BaseModel, option: str) -> float:
+    level = getattr(options, option)
+    if isinstance(level, bool) or not isinstance(level, int | float):
+        raise ValueError("a load is an option that counts or measures something")
+    if not (math.isfinite(level) and level > 0):
+        raise ValueError("a load is a number above 0")
+    return float(level)

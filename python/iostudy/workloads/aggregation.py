@@ -1,0 +1,77 @@
+"""Combines the measurements of several rounds, or of concurrent workloads, into one."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from iostudy.workloads.definition import Histogram, Measurement, Part
+from iostudy.workloads.native.latency import pool_histograms
+
+T = TypeVar("T")
+
+
+def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
+    """The mean of every figure that all rounds have, and their histograms added up.
+
+    Parts are those of the same labels. One round is given back as it is, none gives nothing.
+    """
+    return Measurement(
+        _means([each.figures for each in rounds]),
+        _sums([each.latencies for each in rounds]),
+        _mean_parts([part for each in rounds for part in each.parts]),
+        tuple(dict.fromkeys(note for each in rounds for note in each.notes)),
+        tuple(dict.fromkeys(own for each in rounds for own in each.departures)),
+    )
+
+
+def combine_workloads(told: Mapping[str, Measurement]) -> Measurement:
+    """What several workloads measured at the same time, everything under the label of its own.
+
+    ``neighbour.aggregate`` is a figure, ``neighbour.write`` the latencies of an operation; parts
+    have the label ``workload`` before their own.
+    """
+    return Measurement(
+        {f"{label}.{name}": v for label, each in told.items() for name, v in each.figures.items()},
+        {
+            f"{label}.{name}": h
+            for label, each in told.items()
+            for name, h in each.latencies.items()
+        },
+        tuple(_labelled(label, part) for label, each in told.items() for part in each.parts),
+        tuple(f"{label}: {note}" for label, each in told.items() for note in each.notes),
+        tuple(f"{label}: {own}" for label, each in told.items() for own in each.departures),
+    )
+
+
+def _prefixed(told: Mapping[str, Mapping[str, T]]) -> dict[str, T]:
+    return {f"{label}.{name}": value for label, own in told.items() for name, value in own.items()}
+
+
+def _labelled(label: str, part: Part) -> Part:
+    return Part({"workload": label, **part.labels}, _prefixed({label: part.figures}))
+
+
+def _means(rounds: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    first, *others = rounds or [{}]
+    common = [name for name in first if all(name in other for other in others)]
+    return {name: statistics.fmean(each[name] for each in rounds) for name in common}
+
+
+def _sums(rounds: Sequence[Mapping[str, Histogram]]) -> dict[str, Histogram]:
+    operations = dict.fromkeys(operation for each in rounds for operation in each)
+    return {
+        operation: pool_histograms(each.get(operation, ()) for each in rounds)
+        for operation in operations
+    }
+
+
+def _mean_parts(parts: Sequence[Part]) -> tuple[Part, ...]:
+    alike: dict[tuple[tuple[str, str], ...], list[Part]] = {}
+    for part in parts:
+        alike.setdefault(tuple(part.labels.items()), []).append(part)
+    return tuple(
+        Part(dict(labels), _means([part.figures for part in found]))
+        for labels, found in alike.items()
+    )

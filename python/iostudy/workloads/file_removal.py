@@ -1,0 +1,37 @@
+"""Removal of the files and folders of a workload."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from iostudy.workloads.native.core_errors import io_error
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all that is in it, following no link, if it is there.
+
+    WorkloadError where that fails.
+    """
+    try:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        # What somebody else has removed meanwhile is removed, unless something is left of it.
+        if not isinstance(error, FileNotFoundError) or os.path.lexists(path):
+            raise io_error("to remove what a workload has made", error, path) from error
+
+
+def empty(directory: Path) -> None:
+    """Remove all that is in a folder, if that is there; WorkloadError where that fails."""
+    try:
+        found = list(directory.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise io_error("to remove what a workload has made", error, directory) from error
+    for path in found:
+        remove(path)

@@ -1,0 +1,125 @@
+"""Figures from the counters of MapReduce jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iostudy.errors import WorkloadError
+from iostudy.hadoop.tools.counters import Groups, Job
+from iostudy.workloads.definition import BYTES, Figure
+from iostudy.workloads.hadoop.job import HadoopRun
+
+_FILE_SYSTEMS, _RECORDS = "File System Counters", "Map-Reduce Framework"
+_GC, _CPU, _SPILLED = "GC time elapsed (ms)", "CPU time spent (ms)", "Spilled Records"
+_SCHEMES = {"hdfs": "HDFS", "local": "FILE"}
+_MS_PER_SECOND = 1000
+
+TASK_FIGURES = (
+    Figure("map_tasks", "tasks", "map tasks", False),
+    Figure("reduce_tasks", "tasks", "reduce tasks", False),
+    Figure("gc_time", "s", "time in the garbage collector, as each task counts it", False),
+    Figure(
+        "cpu_time",
+        "s",
+        "CPU time of the tasks; with the local runner of the one process that all is in",
+        False,
+    ),
+)
+"""What `read_task_figures` gives: what tells of tasks, and not of their data."""
+
+FIGURES = (
+    Figure("hdfs_read", "B", "bytes that tasks read from HDFS", False),
+    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, each once", False),
+    Figure("local_read", "B", "bytes that tasks read from local folders", False),
+    Figure("local_written", "B", "bytes that tasks wrote to local folders: spills", False),
+    Figure("spilled_records", "records", "records that were spilled, each time again", False),
+    *TASK_FIGURES,
+    Figure(
+        BYTES,
+        "B",
+        "bytes that the jobs moved: read from HDFS, written to it times the replication, read "
+        "and written in local folders",
+        True,
+    ),
+)
+"""What `read_figures` gives."""
+
+
+def read_figures(ran: HadoopRun, replication: int) -> dict[str, float]:
+    """The figures of a run. What its jobs have not counted is left out."""
+    moved = _told({**_moved(ran.jobs, replication), "spilled_records": _sum(ran.jobs, _SPILLED)})
+    return moved | read_task_figures(ran)
+
+
+def read_task_figures(ran: HadoopRun) -> dict[str, float]:
+    """Those of the tasks alone; again without what was not counted."""
+    jobs = ran.jobs
+    return _told(
+        {
+            "map_tasks": _added([job.maps for job in jobs]),
+            "reduce_tasks": _added([job.reduces() for job in jobs]),
+            "gc_time": _seconds(_sum(jobs, _GC)),
+            "cpu_time": _cpu_seconds(ran),
+        }
+    )
+
+
+def _told(found: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def count_records(ran: HadoopRun, name: str) -> int:
+    """How many records of that kind the jobs have counted; WorkloadError if they have not."""
+    found = _sum(ran.jobs, name)
+    if found is None:
+        raise WorkloadError(
+            f"the counter {name}",
+            found=f"{len(ran.jobs)} jobs, which have not counted it",
+            where=str(ran.ended.program),
+            remedy="run it by hand, and see what its log has at the end",
+        )
+    return found
+
+
+def _moved(jobs: Sequence[Job], replication: int) -> dict[str, float | None]:
+    moved = {
+        f"{name}_{past}": _bytes(jobs, f"{scheme}: Number of bytes {past}")
+        for name, scheme in _SCHEMES.items()
+        for past in ("read", "written")
+    }
+    replicated = _added([moved["hdfs_written"]] * replication)
+    everything = _added([replicated, *(moved[n] for n in moved if n != "hdfs_written")])
+    return {**moved, BYTES: everything}
+
+
+def _bytes(jobs: Sequence[Job], name: str) -> int | None:
+    """Of tasks in one process the largest is the sum of all, see `Job.tasks`."""
+    if any(job.is_local for job in jobs):
+        tasks = [_file_systems(task, name) for job in jobs for task in job.tasks]
+        return max(tasks, default=None)
+    return _added([_file_systems(job.groups, name) for job in jobs])
+
+
+def _file_systems(groups: Groups, name: str) -> int:
+    """0 where nothing was done in that file system: then it is not listed."""
+    return groups.get(_FILE_SYSTEMS, {}).get(name, 0)
+
+
+def _cpu_seconds(ran: HadoopRun) -> float | None:
+    if any(job.is_local for job in ran.jobs):
+        return ran.ended.user_seconds + ran.ended.system_seconds
+    return _seconds(_sum(ran.jobs, _CPU))
+
+
+def _sum(jobs: Sequence[Job], name: str) -> int | None:
+    return _added([job.count(_RECORDS, name) for job in jobs])
+
+
+def _added(values: Sequence[int | None]) -> int | None:
+    """The sum; None if one is missing, or there is none."""
+    known = [value for value in values if value is not None]
+    return sum(known) if values and len(known) == len(values) else None
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / _MS_PER_SECOND

@@ -1,0 +1,76 @@
+"""Checks of the limit on open files against the needs of a workload.
+
+The limit of a run is not raised behind the user's back, since a study may vary it
+(``limit.nofile_soft``): what no limit allows is refused before, the rest when a run begins. What is
+prepared, unmeasured, takes all that this process may have.
+
+Source: getrlimit(2), RLIMIT_NOFILE; the kernel's Documentation/admin-guide/sysctl/fs.rst, nr_open.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from iostudy.errors import UsageError, WorkloadError
+
+_SPARE = 32
+"""For whatever else opens a file meanwhile: telemetry, the ledger, a library."""
+
+_MOST = Path("/proc/sys/fs/nr_open")
+_LIMIT = resource.RLIMIT_NOFILE
+
+
+def refuse_impossible(needed: int, what: str, instead: str = "") -> None:
+    """UsageError if no limit that this process may be given lets so many more files be open.
+
+    ``what`` has them open: "jobs". What to give ``instead`` of a higher limit: fewer of them.
+    """
+    _, hard = resource.getrlimit(_LIMIT)
+    most = int(_MOST.read_text()) if os.geteuid() == 0 else hard
+    wanted = _in_all(needed)
+    if _is_within(wanted, most):
+        return
+    bound = "the hard limit (ulimit -Hn, limits.conf)" if most == hard else "fs.nr_open"
+    raise UsageError(
+        f"{needed} {what}, each with an open file",
+        found=f"this process may have {most} files open at most",
+        where="the limit of open files",
+        remedy=f"raise {bound} to {wanted}, or give {instead or f'fewer {what}'}",
+    )
+
+
+def require(needed: int, what: str, where: Path, instead: str = "") -> None:
+    """WorkloadError unless the limit that holds now lets so many more files be open."""
+    soft, _ = resource.getrlimit(_LIMIT)
+    wanted = _in_all(needed)
+    if not _is_within(wanted, soft):
+        raise WorkloadError(
+            f"{needed} {what}, each with an open file",
+            found=f"the soft limit of open files is {soft}",
+            where=str(where),
+            remedy=f"raise it (ulimit -n {wanted}; in a study the factor limit.nofile_soft), or "
+            f"give {instead or f'fewer {what}'}",
+        )
+
+
+@contextmanager
+def raise_soft_limit() -> Iterator[None]:
+    """The soft limit at the hard one for as long as something is prepared, unmeasured."""
+    soft, hard = resource.getrlimit(_LIMIT)
+    resource.setrlimit(_LIMIT, (hard, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(_LIMIT, (soft, hard))
+
+
+def _in_all(needed: int) -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir()) + needed + _SPARE
+
+
+def _is_within(wanted: int, limit: int) -> bool:
+    return limit == resource.RLIM_INFINITY or wanted <= limit

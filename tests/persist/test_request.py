@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from iostudy.host import devices
+from iostudy.host.inventory import describe_device
+from iostudy.persist.request import Disk, PersistedSetting
+
+INVENTORY = {
+    "sda": {"wwid": "naa.5", "model": "M", "holders": ["dm-0"], "queue": {"zoned": "none"}},
+    "sdb": {"wwid": "naa.6", "holders": ["dm-1"], "queue": {"zoned": "host-managed"}},
+    "dm-0": {"wwid": "mpath-3600a", "holders": []},
+    "dm-1": {"wwid": "LVM-x", "holders": []},
+}
+
+
+def test_paths_of_a_multipath_disk_and_the_disk_itself():
+    told = {name: Disk.described(name, INVENTORY).multipath for name in INVENTORY}
+    assert told == {"sda": True, "sdb": False, "dm-0": True, "dm-1": False}
+
+
+def test_zoned_disks():
+    assert not Disk.described("sda", INVENTORY).zoned
+    assert Disk.described("sdb", INVENTORY).zoned
+
+
+def test_a_disk_that_was_not_there_is_known_by_its_name():
+    assert Disk.described("loop9", INVENTORY, named=True) == Disk("loop9", named=True)
+
+
+def test_an_inventory_of_this_host_will_do():
+    for device in devices.read_disks():
+        disk = Disk.described(device.name, {device.name: describe_device(device)})
+        assert (disk.wwid, disk.serial) == (device.wwid, device.serial)
+
+
+def test_a_path_to_an_nvme_disk_is_not_the_disk_though_their_wwid_is_one():
+    disk = {"wwid": "eui.5", "hidden": False}
+    inventory = {"nvme0c0n1": {**disk, "hidden": True}, "nvme0n1": disk}
+    told = {name: Disk.described(name, inventory).found_in(inventory) for name in inventory}
+    assert {name: own.here for name, own in told.items()} == {name: name for name in inventory}
+    assert "sends no events to udev" in told["nvme0c0n1"].exclusion_reason
+    assert told["nvme0n1"].exclusion_reason == ""
+
+
+def test_labels_are_those_of_the_ledger():
+    assert (
+        PersistedSetting("block.scheduler", "bfq", Disk("sda")).text == "block.scheduler@sda = bfq"
+    )
+    assert (
+        PersistedSetting("mount.atime", "noatime", mount_point=Path("/data")).label
+        == "mount.atime@/data"
+    )
+    assert PersistedSetting("sysctl.vm.swappiness", "1").label == "sysctl.vm.swappiness"
+    assert PersistedSetting("sysctl.vm.swappiness", "1").attribute == "vm.swappiness"
+
+
+def test_a_disk_is_found_by_what_it_is_whatever_its_name_is_now():
+    renamed = {"sdz": INVENTORY["sda"], "sda": INVENTORY["sdb"], "loop9": {}}
+    assert Disk.described("sda", INVENTORY).found_in(renamed).here == "sdz"
+    assert Disk.described("dm-0", INVENTORY).found_in(renamed).here == ""
+    assert Disk("loop9").found_in(renamed).here == ""
+    assert Disk("loop9", named=True).found_in(renamed).here == "loop9"

@@ -1,0 +1,82 @@
+"""Whether the selftest tells a tool that finds what is there from one that does not."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from iostudy.cli.selftest import study_on
+from iostudy.execution.session import prepare_session
+from iostudy.node.fake import FakeNode
+from iostudy.report.documents.selftest.build import build_selftest, build_selftest_table
+from iostudy.report.documents.selftest.values import Outcome, SelftestReport
+from iostudy.report.render import json_
+from tests.json_schema import assert_conforms
+
+TRUE = {"5 % slower": -0.05, "10 % slower": -0.1}
+
+
+def told(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
+    study = study_on(Path("/tmp"))
+    node = FakeNode(effects=effects, noise=noise, seed=seed)
+    assignment = prepare_session(study, folder, root=True, resume=False)
+    return build_selftest(
+        study, assignment.execute(node, root=True, seed=1, listeners=[]), str(folder)
+    )
+
+
+def test_what_is_there_is_found_and_what_is_not_is_not(tmp_path):
+    found = told(tmp_path)
+    assert found.outcome is Outcome.PASSED
+    assert found.told.startswith("passed")
+    assert [each.expected_change for each in found.expectations] == [0, -0.05, -0.1]
+    assert all(each.holds for each in found.expectations)
+
+
+def test_a_noisy_machine_decides_nothing_and_is_told_what_it_could(tmp_path):
+    found = told(tmp_path, noise=0.2)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "too noisy" in found.told and "noise" in found.told
+    outcomes = {each.configuration: each.outcome for each in found.expectations}
+    assert outcomes["the same again"] is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("effects", "told_of"),
+    [
+        (TRUE | {"the same again": -0.1}, ("the same again", "false positive")),
+        (TRUE | {"the same again": 0.1}, ("the same again", "false positive")),
+        (TRUE | {"5 % slower": 0.05}, ("5 % slower", "called better")),
+        (TRUE | {"10 % slower": 0.0}, ("10 % slower", "called equivalent")),
+        (TRUE | {"10 % slower": -0.3}, ("10 % slower", "interval misses the expected change")),
+    ],
+)
+def test_a_tool_that_is_wrong_fails(tmp_path, effects, told_of):
+    found = told(tmp_path, effects)
+    assert found.outcome is Outcome.FAILED
+    failed = [each for each in found.expectations if each.outcome is Outcome.FAILED]
+    assert [(each.configuration, each.told) for each in failed] == [told_of]
+    assert "at most 5 %" in found.told
+
+
+def test_the_table_has_a_line_for_each(tmp_path):
+    rows = build_selftest_table(told(tmp_path)).rows
+    assert [row[:2] for row in rows] == [
+        ("the same again", "no different"),
+        ("5 % slower", "-5.0 %"),
+        ("10 % slower", "-10.0 %"),
+    ]
+
+
+def test_the_document_has_the_form_of_the_committed_schema(tmp_path):
+    name = "selftest.schema.json"
+    committed = resources.files("iostudy.report").joinpath(name).read_text("utf-8")
+    assert committed == json_.format_schema(SelftestReport), (
+        "write format_schema(SelftestReport) there"
+    )
+    document = told(tmp_path).model_dump(mode="json")
+    assert_conforms(json.loads(json.dumps(document)), json_.build_schema(SelftestReport))
+    assert next(iter(document.items())) == ("schema", "iostudy.selftest/1")

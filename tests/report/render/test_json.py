@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import json
+import math
+from importlib import resources
+
+from iostudy.report.build import build_report
+from iostudy.report.render import json_
+from tests.json_schema import assert_conforms
+from tests.report.factory import disturbed, report, rows, study, study_row
+
+
+def test_the_committed_schema_is_the_one_that_the_values_give() -> None:
+    committed = resources.files("iostudy.report").joinpath("schema.json").read_text("utf-8")
+    assert committed == json_.format_schema(), "write json_.format_schema() to report/schema.json"
+
+
+def test_it_names_its_form_first() -> None:
+    told = json.loads(json_.render(report()))
+    assert next(iter(told.items())) == ("schema", "iostudy.report/2")
+
+
+def test_every_document_has_exactly_the_fields_of_the_schema() -> None:
+    told = json.loads(json_.render(report()))
+    assert_conforms(told, json_.build_schema())
+
+
+def test_it_is_json_for_strict_readers_too() -> None:
+    asked = study()
+    circumstances = {"host": {"load": math.nan, "limit": -math.inf}}
+    text = json_.render(
+        build_report(asked, study_row(asked, circumstances), disturbed(rows(asked)))
+    )
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    assert json.loads(text, parse_constant=refuse)["circumstances"]["host"]["load"] is None
+
+
+def test_raw_figures_are_not_rounded() -> None:
+    asked = study()
+    trials = rows(asked)
+    told = json.loads(json_.render(report()))
+    assert [t["value"] for t in told["trials"]] == [(t.figures or {})["aggregate"] for t in trials]

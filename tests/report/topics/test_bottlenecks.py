@@ -1,0 +1,442 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.diagnosis.bottleneck import Bottleneck
+from iostudy.diagnosis.confidence import Confidence
+from iostudy.diagnosis.diagnose import diagnose
+from iostudy.errors import LedgerError
+from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.samples import read_samples, write_samples
+from iostudy.report.build import build_report
+from iostudy.report.render import markdown
+from iostudy.report.topics.bottlenecks import build as bottlenecks
+from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
+from iostudy.report.topics.bottlenecks.remedies import REMEDIES
+from iostudy.report.topics.bottlenecks.timeline import build_timeline
+from iostudy.report.topics.bottlenecks.trial_context import TrialContexts, build_trial_context
+from iostudy.report.topics.bottlenecks.values import Disturbance
+from iostudy.report.values import Report
+from iostudy.study.requests import build_request
+from iostudy.telemetry.samples import Samples
+from iostudy.workloads import catalog
+from tests.report.factory import CIRCUMSTANCES, factor, report, rows, study, study_row
+
+EQUAL: Mapping[tuple[str, str], float] = {}
+LABELS = ("none", "mq-deadline")
+
+
+def two(*workloads: str, **seen: object) -> Report:
+    """Two equal configurations, of which every trial has seen this."""
+    asked = study(factor("block.scheduler", *LABELS), workloads=workloads or ("dfsio-write",))
+    trials = [saw(row, **seen) for row in rows(asked, effects=EQUAL, noise=0.002)]
+    return build_report(asked, study_row(asked), trials)
+
+
+def saw(row: TrialRow, util: float = 0.0, **seen: object) -> TrialRow:
+    """The trial with other figures of the device, the machine or the workload."""
+    assert row.summary is not None
+    loop = {**row.summary.devices["loop0"], **({"%util": util} if util else {})}
+    return replace(row, summary=replace(row.summary, devices={"loop0": loop}, **seen))  # type: ignore[arg-type]
+
+
+def mounted(place: str, kind: str, source: str = "") -> dict[str, str]:
+    """A mount as the inventory tells it."""
+    return {"point": place, "source": source or f"server:{place}", "filesystem": kind}
+
+
+ONE_CORE = {"workload": {"%thread": 99.0, "threads": 1.0}, "util": 6.0}
+
+
+def test_the_limit_of_each_configuration_is_counted_over_its_trials() -> None:
+    told = report().limits
+    assert [(own.workload, own.configuration) for own in told[:2]] == [
+        ("dfsio-write", "none"),
+        ("dfsio-write", "mq-deadline"),
+    ]
+    assert all(sum(own.limits.values()) == own.trials == 8 for own in told)
+    assert told[0].limit is Bottleneck.DEVICE
+    assert (told[0].of, told[0].confidence) == ("loop0", Confidence.MEDIUM)
+
+
+@pytest.mark.parametrize(
+    ("places", "limit"),
+    [
+        ({"/data": "nfs4", "/mnt/other": "ext4"}, (Bottleneck.NFS, "/data")),
+        ({"/data": "tmpfs", "/mnt/other": "nfs4"}, (Bottleneck.UNCLEAR, "")),
+    ],
+)
+def test_a_trial_is_judged_by_the_nfs_mount_of_its_target_alone(
+    places: Mapping[str, str], limit: tuple[Bottleneck, str]
+) -> None:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    mounts = {place: mounted(place, kind) for place, kind in places.items()}
+    host = {**CIRCUMSTANCES["host"], "mounts": mounts}
+    waited = {"w/s": 900.0, "w_exe": 30.0, "w_rtt": 18.0, "w_queue": 12.0}
+    nfs = dict.fromkeys(("/data", "/mnt/other", "/home"), waited)
+    trials = [replace(saw(row, nfs=nfs), devices=()) for row in rows(asked, effects=EQUAL)]
+    told = build_report(asked, study_row(asked, {**CIRCUMSTANCES, "host": host}), trials).limits
+    assert {(own.limit, own.of) for own in told} == {limit}
+
+
+def test_what_is_mounted_twice_is_counted_once() -> None:
+    logs = ("/mnt/one", "/mnt/two", "/mnt/other")
+    options = catalog.get("nnthroughput").options.model_validate({"logs": ", ".join(logs)})
+    sources = ("server:/log", "server:/log", "server:/other")
+    mounts = {p: mounted(p, "nfs4", source) for p, source in zip(logs, sources, strict=True)}
+    ground = build_trial_context({"host": {"mounts": mounts}}, (), "nnthroughput", options, {}, {})
+    assert ground.nfs_mounts == ("/mnt/one", "/mnt/other")
+
+
+def test_a_log_on_nfs_is_judged_by_its_mount_beside_the_disk_of_the_others() -> None:
+    options = catalog.get("nnthroughput").options.model_validate({"logs": "log, /mnt/journal"})
+    mounts = {"/data": "ext4", "/mnt/journal": "nfs4"}
+    host = {"mounts": {place: mounted(place, kind) for place, kind in mounts.items()}}
+    ground = build_trial_context({"host": host}, ("loop0",), "nnthroughput", options, {}, {})
+    assert ground.nfs_mounts == ("/mnt/journal",)
+
+
+def test_what_a_workload_tells_of_its_own_waits_is_held_against_its_trial() -> None:
+    definition = catalog.get("nnthroughput")
+    options = definition.options.model_validate({"logs": "a, b"})
+    figures = {"lock_share": 3.0, "buffer_share": 1.0, "sync_share": 72.0, "writing_share": 85.0}
+    ground = build_trial_context({}, ("loop0",), "nnthroughput", options, {}, figures)
+    tree, buffer, log = ground.serial
+    assert (tree.waited, tree.used, tree.stores) == (3.0, None, False)
+    assert (buffer.waited, buffer.stores) == (1.0, False)
+    assert (log.name, log.waited, log.used, log.stores) == (
+        "2 copies, synced one after the other",
+        72.0,
+        85.0,
+        True,
+    )
+    del figures["writing_share"]
+    of_before = build_trial_context({}, ("loop0",), "nnthroughput", options, {}, figures)
+    assert of_before.serial == (tree, buffer)
+
+
+def test_of_a_real_name_node_it_is_known_how_long_it_measured_and_that_it_spins() -> None:
+    options = catalog.get("hadoop.nnthroughput").options()
+    ground = build_trial_context({}, (), "hadoop.nnthroughput", options, {}, {"exec_time": 3.5})
+    assert (ground.measured_seconds, ground.spins) == (3.5, True)
+
+
+def test_every_trial_is_judged_by_the_waits_of_its_own() -> None:
+    asked = replace(
+        study(factor("workload.sync", "fdatasync", "dsync"), workloads=("dfsio-write",)),
+        workloads=(build_request("nnthroughput", catalog.get("nnthroughput").options()),),
+    )
+    shares = {"lock_share": 3.0, "buffer_share": 0.0, "writing_share": 90.0, "rate": 1000.0}
+    trials = [
+        replace(
+            saw(row, util=50.0),
+            figures={**shares, "sync_share": 80.0 if row.configuration == "dsync" else 10.0},
+        )
+        for row in rows(asked, effects=EQUAL)
+    ]
+    grounds = TrialContexts(asked, CIRCUMSTANCES, trials)
+    told = {
+        row.configuration: diagnose(row.summary, grounds.build(row)).limit
+        for row in trials
+        if row.summary
+    }
+    assert told == {"fdatasync": Bottleneck.UNCLEAR, "dsync": Bottleneck.LOG}
+
+
+@pytest.mark.parametrize(
+    ("polls", "spins"),
+    [({}, False), ({"iopoll": True}, True), ({"iopoll": True, "sqpoll": True}, False)],
+)
+def test_who_polls_the_device_itself_is_said_to_spin(
+    polls: dict[str, bool],
+    *,
+    spins: bool,
+) -> None:
+    asked = {"engine": "io_uring", "direct": True, "depth": 8, **polls}
+    options = catalog.get("io").options.model_validate(asked)
+    assert build_trial_context({}, ("nvme0n1",), "io", options, {}, {}).spins is spins
+
+
+def test_the_typical_trial_has_the_most_frequent_limit_and_is_nearest_the_median() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    values = [100.0, 101.0, 102.0, 103.0, 104.0]
+    trials = [
+        replace(row, figures={**(row.figures or {}), "aggregate": value})
+        for row, value in zip(trials, values, strict=True)
+    ]
+    trials[2] = saw(trials[2], **ONE_CORE)
+    (told,) = build_report(asked, study_row(asked), trials).limits
+    assert told.limits == {Bottleneck.DEVICE: 4, Bottleneck.CORE: 1}
+    assert told.typical in (2, 4)
+    assert told.confidence is Confidence.MEDIUM
+
+
+def test_what_few_trials_share_is_told_with_low_confidence() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
+    (told,) = build_report(asked, study_row(asked), trials).limits
+    assert told.limits[Bottleneck.DEVICE] == 3
+    assert (told.confidence, told.typical_confidence) == (Confidence.LOW, Confidence.MEDIUM)
+
+
+def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    assert "| medium |" in markdown.render(build_report(asked, study_row(asked), trials))
+    trials[:2] = [saw(row, **ONE_CORE) for row in trials[:2]]
+    told = build_report(asked, study_row(asked), trials)
+    why = f"low, as 3 of 5 trials share it (medium in trial {told.limits[0].typical})"
+    assert why in markdown.render(told)
+
+
+def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
+    told = two(**ONE_CORE)
+    assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
+    assert told.workloads[0].because.startswith(
+        "one core of the CPU was the bottleneck of both configurations: "
+    )
+    assert "loop0 was busy at most 6 % of the time" in told.workloads[0].because
+    assert any("no disk setting can make a difference" in said for said in told.answer)
+    assert told.headline.endswith(": one core of the CPU was the bottleneck of all configurations.")
+
+
+def test_a_busy_device_is_not_said_to_have_no_part() -> None:
+    told = two(util=97.0)
+    assert told.workloads[0].because.startswith(
+        "the device loop0 was the bottleneck of both configurations: "
+    )
+    assert "no disk setting" not in told.workloads[0].because
+
+
+def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    trials = rows(asked, effects=EQUAL, noise=0.002)
+    differing = [saw(row, **(ONE_CORE if row.configuration == "none" else {})) for row in trials]
+    unsure = [saw(row, util=82.0) for row in trials]
+    for own in (differing, unsure):
+        told = build_report(asked, study_row(asked), own)
+        assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
+        assert told.workloads[0].because == ""
+        assert "limit of" not in told.headline
+
+
+def test_a_difference_is_not_explained_away() -> None:
+    assert "limit of all" not in report(noise=0.002).headline
+
+
+@pytest.mark.parametrize(
+    ("varied", "told"),
+    [
+        (factor("block.scheduler", *LABELS), True),
+        (factor("sysctl.vm.dirty_ratio", *LABELS), False),
+        (factor("workload.direct", "true", "false"), False),
+    ],
+)
+def test_where_nothing_is_decided_it_says_that_the_disk_had_no_part(varied, told) -> None:
+    asked = study(varied, workloads=("dfsio-write",))
+    trials = [saw(row, **ONE_CORE) for row in rows(asked, effects=EQUAL, noise=0.2)]
+    own = build_report(asked, study_row(asked), trials)
+    assert own.workloads[0].results[1].verdict is Verdict.INCONCLUSIVE
+    no_part = "loop0 was busy at most 6 % of the time, so no disk setting can make a difference"
+    assert any(no_part in said for said in own.answer) is told
+    assert any("No difference was possible" in step.text for step in own.todo) is told
+
+
+def test_what_a_faster_disk_could_save_is_told_beside_the_evidence() -> None:
+    most = "A faster loop0 saves at most the 6 % of the time with requests"
+    assert most in markdown.render(two(**ONE_CORE))
+    assert "A faster loop0 saves" not in markdown.render(two(util=97.0))
+
+
+def test_what_few_trials_share_says_nothing_of_a_faster_disk() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    trials = rows(asked, blocks=5)
+    trials[:3] = [saw(row, **ONE_CORE) for row in trials[:3]]
+    (told,) = build_report(asked, study_row(asked), trials).limits
+    assert (told.limit, told.no_help) == (Bottleneck.CORE, "")
+
+
+def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
+    (step,) = [own for own in two(**ONE_CORE).todo if "No difference was possible" in own.text]
+    assert "load: {workload.files: [2, 4, 8, 16]}" in step.text
+
+
+def test_every_limit_has_its_advice_and_no_other() -> None:
+    assert set(REMEDIES) == set(Bottleneck)
+
+
+def test_what_came_from_outside_is_flagged_and_counts() -> None:
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    trials = rows(asked, effects=EQUAL)
+    assert trials[0].summary is not None
+    machine = {**trials[0].summary.machine, "%steal": 40.0}
+    loop = {**trials[0].summary.devices["loop0"], "%util": 10.0}
+    seen = replace(trials[0].summary, machine=machine, devices={"loop0": loop})
+    trials[0] = replace(trials[0], summary=seen)
+    told = build_report(asked, study_row(asked), trials)
+    (own,) = told.disturbed
+    assert (own.disturbance, own.trials) == (Disturbance.STEAL, 1)
+    assert told.trials[0].counts
+    assert "the hypervisor in 1 trial" in markdown.render(told)
+    assert any("1 trial was disturbed by the hypervisor" in step.text for step in told.todo)
+
+
+def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:
+    told = with_samples(tmp_path)
+    own = told.limits[0]
+    assert own.timeline is not None
+    assert len(own.timeline.seconds) == 60
+    by_name = {series.name: series.values for series in own.timeline.series}
+    assert set(by_name) == {"busy", "CPUs", "busiest core", "dirty pages"}
+    assert by_name["busy"] == pytest.approx([50.0] * 60)
+    assert by_name["CPUs"] == pytest.approx([25.0] * 60)
+    assert by_name["busiest core"] == pytest.approx([90.0] * 60)
+    assert by_name["dirty pages"] == pytest.approx([20.0] * 60)
+    (drawn, _) = build_timeline_charts(told.workloads[0], told)
+    assert "loop0 busy 50 to 50 %" in drawn.alternative
+
+
+def test_a_state_that_the_kernel_counts_back_leaves_no_gap_in_a_timeline() -> None:
+    whole = samples()
+    iowait = whole.columns["cpu.iowait"].copy()
+    iowait[:300] += 5  # proc_stat(5): it may decrease
+    changed = Samples(whole.seconds, {**whole.columns, "cpu.iowait": iowait})
+    found = build_timeline(changed, ("loop0",))
+    assert found is not None
+    shares = {series.name: series.values for series in found.series}["CPUs"]
+    assert shares == pytest.approx([25.0] * 60)
+
+
+def test_a_trial_that_is_too_short_for_a_course_has_none_drawn(tmp_path: Path) -> None:
+    whole = samples()
+    ends = {name: values[[0, 4]] for name, values in whole.columns.items()}
+    for number in range(1, 17):
+        write_samples(tmp_path, number, Samples(whole.seconds[[0, 4]], ends))
+    told = told_of(tmp_path, Samples(whole.seconds[[0, 4]], ends))
+    assert all(own.timeline is None for own in told.limits)
+    assert build_timeline_charts(told.workloads[0], told) == ()
+    why = "No timeline of 2 configurations: the trial was too short."
+    assert why in markdown.render(told)
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut short", "scrambled"])
+def test_a_file_that_is_damaged_leaves_its_timeline_out_and_is_named(
+    tmp_path: Path, harm: str
+) -> None:
+    with_samples(tmp_path)
+    for path in (tmp_path / "telemetry").iterdir():
+        whole = path.read_bytes()
+        changed = {"cut short": whole[:-20], "scrambled": b"PAR1" + whole[::-1][4:]}
+        path.unlink() if harm == "gone" else path.write_bytes(changed[harm])
+    told = told_of(tmp_path)
+    assert all(own.timeline is None for own in told.limits)
+    assert re.search(r"No timeline of 2 configurations: \S+\.parquet: ", markdown.render(told))
+
+
+def test_samples_are_read_as_they_were_written(tmp_path: Path) -> None:
+    file = write_samples(tmp_path, 1, samples())
+    read = read_samples(tmp_path, file, ("disk.loop0.", "vm."))
+    assert set(read.columns) == {own for own in samples().columns if own[:3] in ("dis", "vm.")}
+    np.testing.assert_array_equal(
+        read.columns["disk.loop0.io_ms"], samples().columns["disk.loop0.io_ms"]
+    )
+    file = write_samples(tmp_path, 2, Samples(np.array([0.0]), {}))
+    with pytest.raises(LedgerError, match="no time series"):
+        read_samples(tmp_path, file, ("vm.",))
+
+
+def test_samples_of_another_trial_are_refused(tmp_path: Path) -> None:
+    first = write_samples(tmp_path, 1, samples())
+    second = write_samples(tmp_path, 2, Samples(np.arange(3.0), {}))
+    (tmp_path / first.name).write_bytes((tmp_path / second.name).read_bytes())
+    with pytest.raises(LedgerError, match="its checksum differs from the recorded one"):
+        read_samples(tmp_path, first, ("vm.",))
+
+
+def samples() -> Samples:
+    """A minute at 10 Hz in which everything is the same all the time."""
+    at = np.arange(601) / 10
+    ticks = np.arange(601) * 10.0
+    columns = {
+        "disk.loop0.io_ms": np.arange(601) * 50.0,
+        "cpu.user": ticks / 4,
+        **{f"cpu.{name}": ticks * 0 for name in ("nice", "system", "iowait", "irq", "softirq")},
+        "cpu.idle": ticks * 3 / 4,
+        "cpu.0.busy": ticks * 0.9,
+        "cpu.0.idle": ticks * 0.1,
+        "cpu.1.busy": ticks * 0.1,
+        "cpu.1.idle": ticks * 0.9,
+        "vm.nr_dirty": ticks * 0 + 200,
+        "vm.nr_writeback": ticks * 0 + 100,
+        "vm.nr_dirty_threshold": ticks * 0 + 2000,
+        "vm.nr_dirty_background_threshold": ticks * 0 + 1000,
+    }
+    return Samples(at, columns)
+
+
+def with_samples(folder: Path) -> Report:
+    for number in range(1, 17):
+        write_samples(folder, number, samples())
+    return told_of(folder)
+
+
+def told_of(folder: Path, written: Samples | None = None) -> Report:
+    """The report of a study whose trials all recorded the same samples."""
+    asked = study(factor("block.scheduler", *LABELS), workloads=("dfsio-write",))
+    (folder / "model").mkdir(exist_ok=True)
+    sha256 = write_samples(folder / "model", 1, written or samples()).sha256
+    found = [
+        replace(row, telemetry=replace(row.telemetry, sha256=sha256))
+        for row in rows(asked, effects=EQUAL)
+    ]
+    return build_report(
+        asked,
+        study_row(asked),
+        found,
+        samples=lambda name, columns: read_samples(folder, name, columns),
+    )
+
+
+def test_a_report_has_no_more_timelines_than_can_be_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bottlenecks, "MOST_TIMELINES", 1)
+    first, second = with_samples(tmp_path).limits
+    assert first.timeline is not None
+    assert second.timeline is None
+    assert second.no_timeline
+
+
+def test_a_volume_and_its_members_stand_side_by_side() -> None:
+    asked = study(factor("block.scheduler", "none"), workloads=("dfsio-write",))
+    moving = {"r/s": 0.0, "rrqm/s": 0.0, "r_await": 0.0, "rkB/s": 0.0, "aqu-sz": 1.0, "%util": 50.0}
+    moving |= {"wkB/s": 4000.0, "w_await": 1.0, "f/s": 0.0, "f_await": 0.0, "wrqm/s": 0.0}
+    disks = {"dm-0": {**moving, "w/s": 1000.0}}
+    disks |= {name: {**moving, "w/s": 50.0, "wrqm/s": 450.0} for name in ("sda", "sdb")}
+    trials = [
+        replace(row, devices=("dm-0",), summary=replace(row.summary, devices=disks))
+        for row in rows(asked)
+        if row.summary is not None
+    ]
+    devices = {"dm-0": {"slaves": ["sda", "sdb"]}, "sda": {"slaves": []}, "sdb": {"slaves": []}}
+    told = build_report(asked, study_row(asked, {"host": {"block_devices": devices}}), trials)
+    text = markdown.render(told)
+    assert "| none | writes | dm-0 | 1000 | 1000 | 1.00 |" in text
+    assert "| none | writes | sda, sdb | 1000 | 100 | 10.0 |" in text
+
+
+def test_a_volume_on_a_partition_lies_on_the_disk_of_that() -> None:
+    options = catalog.get("dfsio-write").options()
+    volume, disk = {"slaves": ["sda3"]}, {"partitions": ["sda1", "sda3"], "rotational": True}
+    host = {"block_devices": {"dm-0": volume, "sda": disk}}
+    ground = build_trial_context({"host": host}, ("dm-0",), "dfsio-write", options, {}, {})
+    assert ground.is_rotational("dm-0")

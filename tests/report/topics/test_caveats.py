@@ -1,0 +1,101 @@
+"""Flags in the report: beside the verdict, each explained once, in every form."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from iostudy.analysis.series import Flag
+from iostudy.ledger.rows import TrialRow
+from iostudy.report.build import build_report
+from iostudy.report.formatting import format_verdict
+from iostudy.report.render import html, json_, markdown, terminal
+from iostudy.report.topics.caveats.section import build_caveats_section, explain_flag
+from iostudy.report.topics.verdicts.values import Result
+from iostudy.report.values import Report
+from tests.report.factory import factor, rows, study, study_row
+
+STUDY = study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",))
+
+
+def told(change: object) -> Report:
+    """Twelve blocks whose figures a function of block and configuration multiplies."""
+    trials = rows(STUDY, blocks=12, noise=0.002, effects={})
+    return build_report(STUDY, study_row(STUDY), [_times(row, change) for row in trials])
+
+
+def _times(row: TrialRow, change: object) -> TrialRow:
+    factor = change(row.block, row.configuration)  # type: ignore[operator]
+    figures = dict(row.figures or {})
+    return replace(row, figures=figures | {"aggregate": factor * figures["aggregate"]})
+
+
+def printed(report: Report) -> str:
+    file = io.StringIO()
+    Console(file=file, width=200).print(terminal.render(report))
+    return file.getvalue()
+
+
+def other(report: Report) -> Result:
+    return report.workloads[0].results[1]
+
+
+def test_clean_noise_has_no_flag_and_no_section() -> None:
+    report = build_report(STUDY, study_row(STUDY), rows(STUDY, blocks=12, effects={}))
+    assert report.workloads[0].flags == ()
+    assert other(report).flags == ()
+    assert build_caveats_section(report) is None
+
+
+def test_drift_is_of_the_workload_and_no_mark_of_the_verdict() -> None:
+    report = told(lambda block, _: 1 + block / 10)
+    assert Flag.DRIFT in report.workloads[0].flags
+    assert other(report).flags == ()
+    assert "flagged" not in format_verdict(other(report))
+    section = build_caveats_section(report)
+    assert section is not None
+    assert section.tables[0].rows[0] == ("dfsio-write", "all", "drift")
+
+
+def test_a_growing_difference_marks_the_verdict_in_every_form() -> None:
+    report = told(lambda block, label: 1 + (label == "bfq") * block / 20)
+    assert Flag.DRIFTING_DIFFERENCE in other(report).flags
+    assert format_verdict(other(report)).endswith("flagged)")
+    for text in (html.render(report), markdown.render(report), printed(report)):
+        words = " ".join(text.split())
+        assert "Caveats" in words
+        assert "drifting difference" in words
+        assert "the difference grows or shrinks" in words
+    own = json.loads(json_.render(report))["workloads"][0]["results"][1]
+    assert "drifting difference" in own["flags"]
+
+
+def test_blocks_without_pairs_are_not_looked_at() -> None:
+    trials = [
+        row
+        for row in rows(STUDY, blocks=12, effects={})
+        if row.block <= 3 or row.configuration == "none"
+    ]
+    assert other(build_report(STUDY, study_row(STUDY), trials)).flags == ()
+
+
+def test_trials_that_do_not_count_are_not_looked_at() -> None:
+    trials = rows(STUDY, blocks=12, effects={})
+    spoilt = [replace(row, id=row.id + 100, counts=False, figures=None) for row in trials]
+    report = build_report(STUDY, study_row(STUDY), [*trials, *spoilt])
+    assert report.workloads[0].flags == ()
+
+
+def test_no_trial_has_no_flag() -> None:
+    assert build_report(STUDY, study_row(STUDY), []).workloads[0].flags == ()
+
+
+@pytest.mark.parametrize("flag", list(Flag))
+def test_every_flag_says_what_to_do(flag: Flag) -> None:
+    meaning = explain_flag(flag)
+    assert meaning.endswith(".")
+    assert any(word in meaning for word in ("Repeat", "repeat", "See", "Check", "Reduce"))

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import altair as alt
+
+from iostudy.report.topics.measurements.chart import build_latency_charts
+from tests.report.factory import report
+from tests.report.parted import OPERATIONS, parted_report
+from tests.report.topics.test_verdict_chart import points
+
+
+def test_each_operation_has_a_chart_with_a_line_for_each_configuration():
+    told = parted_report([])
+    found = {own.spec["title"]: own for own in build_latency_charts(told.workloads[0], told)}
+    assert tuple(found) == OPERATIONS
+    for own in found.values():
+        alt.LayerChart.from_dict(own.spec, validate=True)
+    curve, marks = points(found["read"])
+    labels = [configuration.label for configuration in told.configurations]
+    assert list(dict.fromkeys(row["configuration"] for row in curve)) == labels
+    assert [row["percentile"] for row in marks[:5]] == ["p50", "p95", "p99", "p99.9", "max"]
+
+
+def test_a_curve_rises_to_the_longest_latency():
+    told = parted_report([])
+    drawn, *_ = build_latency_charts(told.workloads[0], told)
+    curve = [row for row in points(drawn)[0] if row["configuration"] == "none"]
+    own = told.workloads[0].latencies[0]
+    assert [row["us"] for row in curve] == list(own.upper_us)
+    shares = [row["slower"] for row in curve]
+    assert shares == sorted(shares)
+    assert shares[-1] == 2 * own.count
+
+
+def test_few_latencies_have_no_mark_at_percentiles_that_they_cannot_have():
+    told = parted_report([])
+    few = [
+        one.model_copy(update={"upper_us": (1.0, 2.0), "counts": (9, 1), "count": 10})
+        for one in told.workloads[0].latencies[:1]
+    ]
+    workload = told.workloads[0].model_copy(update={"latencies": tuple(few)})
+    (drawn,) = build_latency_charts(workload, told)
+    assert [row["percentile"] for row in points(drawn)[1]] == ["p50", "p95", "max"]
+    assert max(drawn.spec["layer"][0]["encoding"]["x"]["axis"]["values"]) == 10
+
+
+def test_a_workload_without_latencies_has_no_chart():
+    told = report()
+    assert list(build_latency_charts(told.workloads[0], told)) == []

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.report.topics.measurements.matrix import CORNER, build_matrices
+from tests.report.parted import JOBS, cells
+
+SIZES = st.sampled_from(["4KiB", "64KiB", "1MiB"])
+LABELS = st.builds(
+    lambda operation, file_size, record_size: {
+        "record_size": record_size,
+        "operation": operation,
+        "file_size": file_size,
+    },
+    st.sampled_from(["write", "read"]),
+    SIZES,
+    SIZES,
+)
+
+
+@given(st.lists(LABELS, unique_by=lambda labels: tuple(labels.values())))
+def test_every_cell_is_shown_once_in_its_row_and_column(labels):
+    told = {tuple(own.values()): str(number) for number, own in enumerate(labels)}
+    found = build_matrices((own, number) for own, number in zip(labels, told.values(), strict=True))
+    shown = {
+        (column, matrix.operation, row[0]): text
+        for matrix in found
+        for heads, rows in [matrix.table(lambda value: value)]
+        for row in rows
+        for column, text in zip(heads[1:], row[1:], strict=True)
+        if text
+    }
+    assert shown == told
+
+
+def test_it_is_laid_out_as_iozone_does_with_cells_that_may_be_missing():
+    labels = cells(["write"], [64 << 10, 1 << 20], [4 << 10, 128 << 10])
+    (found,) = build_matrices((own, own["record_size"]) for own in labels)
+    heads, rows = found.table(lambda text: f"<{text}>")
+    assert heads == (CORNER, "4KiB", "128KiB")
+    assert rows == [("64KiB", "<4KiB>", ""), ("1MiB", "<4KiB>", "<128KiB>")]
+
+
+def test_parts_with_other_labels_are_no_matrix():
+    assert build_matrices((own, 1) for own in JOBS) == ()
+    assert build_matrices([]) == ()
+    assert build_matrices([(cells()[0], 1), (JOBS[0], 2)]) == ()
+    assert build_matrices([({**cells()[0], "job": "1"}, 1)]) == ()

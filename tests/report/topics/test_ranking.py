@@ -1,0 +1,165 @@
+"""All workloads together: who may be the best, told in every form of the report."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from iostudy.report.build import build_report
+from iostudy.report.render import html, markdown, terminal
+from iostudy.report.topics.ranking.values import RankedConfiguration, RankingReport
+from iostudy.report.topics.reference.values import PublishedOrderReport
+from iostudy.report.values import Report
+from iostudy.study.model import Study
+from tests.report.factory import EFFECTS, factor, report, rows, study, study_row
+
+CROSSED = {**EFFECTS, ("dfsio-read", "kyber"): -0.1}
+
+
+def ranking(of: Report) -> RankingReport:
+    assert of.ranking is not None
+    return of.ranking
+
+
+def ranked(of: Report, configuration: str) -> RankedConfiguration:
+    return next(own for own in ranking(of).ranked if own.configuration == configuration)
+
+
+def weighted(**weights: float) -> Study:
+    asked = study()
+    named = {name.replace("_", "-"): weight for name, weight in weights.items()}
+    return replace(asked, decide=replace(asked.decide, weights=named))
+
+
+def told(of: Study, **options: object) -> Report:
+    return build_report(of, study_row(of), rows(of, **options))  # type: ignore[arg-type]
+
+
+def shown(of: Report, width: int = 100) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(terminal.render_summary(of))
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_known_effects_are_ranked_the_best_first() -> None:
+    of = report(noise=0.004)
+    assert [(r.configuration, r.best_rank, r.worst_rank) for r in ranking(of).ranked] == [
+        ("kyber", 1, 1),
+        *((name, 2, 3) for name in ("mq-deadline", "none")),
+        ("bfq", 4, 4),
+    ]
+    assert ranking(of).best == ("kyber",)
+    assert "Over both workloads, the best scheduler is kyber." in of.answer
+
+
+def test_percentages_are_those_of_both_workloads_together() -> None:
+    of = report(noise=0.004)
+    bfq, none = ranked(of, "bfq"), ranked(of, "none")
+    assert bfq.change == pytest.approx(math.sqrt(0.88) - 1, abs=0.006)
+    assert bfq.interval.low < bfq.change < bfq.interval.high
+    mean = (1.08 * 0.88) ** (1 / 8)
+    assert none.from_mean == pytest.approx(1 / mean - 1, abs=0.006)
+    assert none.change is None
+    assert (bfq.worst_workload, ranked(of, "kyber").worst_workload) == ("dfsio-write", "dfsio-read")
+    assert bfq.worst_from_mean == pytest.approx(0.88 / (1.08 * 0.88) ** 0.25 - 1, abs=0.006)
+
+
+def test_weights_that_the_study_declares_are_used_and_told() -> None:
+    alike, mostly_reads = report(noise=0.004), told(weighted(dfsio_read=3), noise=0.004)
+    assert ranked(mostly_reads, "bfq").change == pytest.approx(0.88 ** (1 / 4) - 1, abs=0.006)
+    assert [own.weight for own in ranking(mostly_reads).workloads] == [0.25, 0.75]
+    said = "dfsio-write (25 %) and dfsio-read (75 %)"
+    assert said in re.sub("<[^>]+>", "", html.render(mostly_reads))
+    assert said in markdown.render(mostly_reads)
+    assert "all workloads with equal weights" in html.render(alike)
+
+
+def test_where_less_is_better_less_ranks_higher() -> None:
+    asked = study()
+    by_time = tuple(
+        replace(w, figure=replace(w.figure, name="exec_time", higher_is_better=False))
+        for w in asked.workloads
+    )
+    of = told(replace(asked, workloads=by_time), noise=0.004)
+    assert ranking(of).best == ("kyber",)
+    assert ranked(of, "bfq").change == pytest.approx(math.sqrt(0.88) - 1, abs=0.006)
+
+
+def test_places_that_change_leave_no_single_best_and_each_workload_its_ranks() -> None:
+    of = report(noise=0.004, effects=CROSSED)
+    assert not ranking(of).single_order
+    assert (
+        "“none” is better than kyber on dfsio-read, and worse on dfsio-write" in ranking(of).answer
+    )
+    assert ranking(of).answer.startswith("No single scheduler is best: ")
+    for text in (shown(of), markdown.render(of), html.render(of)):
+        assert "rank on each workload" in text
+    assert "rank on each workload" not in shown(report(noise=0.004))
+
+
+def test_losers_that_change_places_are_told_beside_a_single_best() -> None:
+    effects = {("dfsio-write", "none"): 0.5, ("dfsio-read", "none"): 0.5, **CROSSED}
+    of = report(noise=0.004, effects=effects)
+    assert ranking(of).answer == "Over both workloads, the best scheduler is “none”."
+    assert "The order depends on the workload: mq-deadline is better than kyber" in markdown.render(
+        of
+    )
+
+
+@pytest.mark.parametrize(
+    ("noise", "effects", "said"),
+    [
+        (0.004, {}, "Over both workloads, no scheduler is shown to be better than another."),
+        (
+            0.004,
+            {("dfsio-write", "bfq"): -0.2},
+            (
+                "Over both workloads, the best scheduler is “none”, mq-deadline or kyber; "
+                "the other is worse."
+            ),
+        ),
+    ],
+)
+def test_what_is_said_of_those_that_may_be_the_best(noise, effects, said) -> None:
+    assert ranking(report(noise=noise, effects=effects)).answer == said
+
+
+def test_more_than_three_that_may_be_the_best_are_counted() -> None:
+    asked = study(factor("block.nr_requests", "32", "64", "128", "256", "512"))
+    effects = {(workload, "32"): -0.2 for workload in ("dfsio-write", "dfsio-read")}
+    assert (
+        "the best nr_requests value is one of 4"
+        in ranking(told(asked, noise=0.004, effects=effects)).answer
+    )
+
+
+def test_one_workload_is_named() -> None:
+    of = told(study(workloads=["dfsio-write"]), noise=0.004)
+    assert ranking(of).answer == "On dfsio-write, the best scheduler is kyber."
+    assert "worst workload" not in shown(of)
+
+
+def test_where_verdicts_tell_all_there_is_no_ranking() -> None:
+    two = study(factor("block.scheduler", "none", "bfq"), workloads=["dfsio-write"])
+    assert told(two).ranking is None
+    assert "ombined ranking" not in shown(told(two)) + html.render(told(two))
+
+
+def test_before_the_fewest_blocks_there_is_no_ranking() -> None:
+    assert report(blocks=4).ranking is None
+    assert report(blocks=0).ranking is None
+    assert report(blocks=5).ranking is not None
+
+
+def test_how_others_ranked_stands_beside() -> None:
+    of = told(replace(study(), reference="R1"), noise=0.004)
+    assert of.reference is not None
+    orders = (PublishedOrderReport(where="cluster I", order=("noop", "cfq")),)
+    of = of.model_copy(update={"reference": of.reference.model_copy(update={"orders": orders})})
+    for text in (shown(of), markdown.render(of).replace("\\", ""), html.render(of)):
+        assert "R1, cluster I: noop" in text

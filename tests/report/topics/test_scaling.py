@@ -1,0 +1,212 @@
+"""Scaling curves in the report: values, knees, crossings, and others' curves beside them."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+
+import pytest
+from rich.console import Console
+
+from iostudy.report.render import html, json_, markdown, terminal
+from iostudy.report.topics.scaling.build import build_scaling as curves_of
+from iostudy.report.topics.scaling.chart import build_scaling_charts
+from iostudy.report.topics.scaling.section import build_scaling_sections
+from iostudy.report.topics.scaling.text import describe_crossings, describe_knees
+from iostudy.report.topics.scaling.values import ScalingCurve, ScalingReport
+from tests.json_schema import assert_conforms
+from tests.report import factory
+from tests.report.loaded import CURVES, TEXT, curves, report, study
+
+FLAT = dict.fromkeys(CURVES, (100.0, 100.0, 100.0, 100.0))
+TIMES = TEXT.replace("{events: 20}", "{events: 20, figure: latency_p99}").replace(
+    "reference: R5\n", ""
+)
+
+
+def curve(told: ScalingReport, configuration: str) -> ScalingCurve:
+    return next(own for own in told.curves if own.configuration == configuration)
+
+
+def shown(told: ScalingReport) -> str:
+    return " ".join((*describe_crossings(told), *describe_knees(told)))
+
+
+def test_a_study_without_a_load_has_no_curves() -> None:
+    assert factory.report().curves == ()
+    assert build_scaling_sections(factory.report()) == ()
+
+
+def test_a_screening_compares_no_configurations_and_has_no_curves() -> None:
+    factors = "factors: {workload.direct: [false, true], workload.reads: [16, 4]}"
+    text = TEXT.replace("factors: {filesystem.type: [ext4, xfs, btrfs]}", factors)
+    assert study(text).design is None
+    screened = study(f"{text}design: full\n")
+    assert screened.design is not None
+    assert curves_of(screened, []) == ()
+
+
+def test_levels_have_their_workloads() -> None:
+    told = curves()
+    assert (told.workload, told.option, told.figure.name) == ("events", "jobs", "event_rate")
+    assert [(level.load, level.text) for level in told.levels][-1] == (8, "8")
+    assert told.levels[0].workload == "events at jobs=1"
+
+
+def test_a_point_has_its_value_and_what_its_step_brought() -> None:
+    first, second, third, _ = curve(curves(), "ext4").points
+    assert first.step is first.efficiency is None
+    assert second.value == pytest.approx(190, rel=0.01)
+    assert second.interval is not None
+    assert second.interval.low < 190 < second.interval.high
+    assert second.step == pytest.approx(0.9, rel=0.02)
+    assert second.step_interval is not None
+    assert second.step_interval.low < 0.9 < second.step_interval.high
+    assert third.efficiency == pytest.approx(330 / 100 / 4, rel=0.01)
+    assert third.efficiency_interval is not None
+    assert third.efficiency_interval.low < 330 / 100 / 4 < third.efficiency_interval.high
+
+
+def test_knees_and_crossings_are_told_by_their_loads() -> None:
+    told = curves()
+    assert curve(told, "ext4").knee == (4,)
+    assert curve(told, "btrfs").holds_up_to == (2,)
+    (met,) = told.crossings
+    assert (met.overtaking, met.overtaken, met.below, met.above) == ("xfs", "ext4", 2, 4)
+    assert met.interval is not None
+    assert met.interval.low < met.load < met.interval.high
+
+
+def test_the_sentences() -> None:
+    told = curves()
+    (overtakes,) = describe_crossings(told)
+    assert overtakes.startswith("On events, xfs overtakes ext4 between 2 and 4 jobs, at about 2.")
+    assert list(describe_knees(told)) == [
+        "With ext4, event_rate saturates at 4 jobs.",
+        "With xfs, event_rate improves up to 8 jobs, the highest load.",
+        "With btrfs, event_rate saturates at 2 jobs.",
+    ]
+    assert overtakes in report().answer
+
+
+def test_what_every_configuration_has_in_common_is_said_once() -> None:
+    assert (
+        shown(curves(curves=FLAT))
+        == "With every configuration, event_rate is stable over all loads."
+    )
+
+
+def test_what_is_not_decided_is_said_to_be_so() -> None:
+    noisy = curves(noise=0.1, curves=dict.fromkeys(CURVES, (100.0, 300.0, 310.0, 330.0)))
+    assert "saturates at 2, 4 or 8 jobs; which one is not decided." in shown(noisy)
+    flat = curves(noise=0.1, curves=FLAT)
+    assert "saturation of event_rate is not decided." in shown(flat)
+
+
+def test_before_enough_blocks_there_are_values_alone() -> None:
+    told = curves(blocks=2)
+    point = curve(told, "ext4").points[1]
+    assert point.value == pytest.approx(190, rel=0.02)
+    assert point.interval is point.step_interval is None
+    assert told.crossings == ()
+    assert "not decided" in shown(told)
+
+
+def test_without_any_trial_nothing_is_drawn() -> None:
+    nothing = report(blocks=0)
+    (told,) = nothing.curves
+    assert curve(told, "ext4").points[0].value is None
+    assert len(build_scaling_charts(told, nothing)) == len(told.published)
+
+
+def test_where_lower_is_better_a_curve_holds() -> None:
+    rising = dict.fromkeys(CURVES, (10.0, 10.0, 20.0, 50.0))
+    told = curves(TIMES, curves=rising)
+    assert not told.figure.higher_is_better
+    own = curve(told, "ext4")
+    assert own.points[2].value == pytest.approx(20, rel=0.01)
+    assert own.points[2].step == pytest.approx(1.0, rel=0.03)
+    assert own.points[2].efficiency is None
+    assert own.pays_up_to == (1,)
+    assert own.knee == own.holds_up_to == (2,)
+    assert shown(told) == (
+        "With every configuration, latency_p99 does not improve with load; it is stable up to 2 "
+        "jobs."
+    )
+
+
+def test_published_curves_stand_beside() -> None:
+    events, read_rate = curves().published
+    assert (events.reference, events.figure, read_rate.figure) == ("R5", "events", "read_rate")
+    assert [level.load for level in events.levels] == [20, 40, 60, 80]
+    assert events.values["HDFS"] == (161103, 298243, 412836, 481841)
+    met = {(c.overtaking, c.overtaken): c for c in events.crossings}
+    hdfs = met["HDFS", "Lustre"]
+    assert (hdfs.below, hdfs.above, hdfs.interval) == (60, 80, None)
+    assert math.isclose(hdfs.load, 69.6, abs_tol=0.1)
+    assert read_rate.crossings == ()
+    assert curves(TEXT.replace("R5", "R1")).published == ()
+    assert curves(TEXT.replace("jobs: [1, 2, 4, 8]", "reads: [1, 2, 4, 8]")).published == ()
+
+
+def test_a_load_with_a_unit_is_told_with_it() -> None:
+    text = TEXT.replace("jobs: [1, 2, 4, 8]", "event_size: [256KiB, 512KiB, 1MiB, 2MiB]")
+    (said,) = describe_crossings(curves(text))
+    assert "between event_size 512KiB and 1MiB, at about " in said
+    assert "KiB [" in said
+
+
+def test_a_crossing_of_estimates_says_so() -> None:
+    whole = report()
+    (told,) = whole.curves
+    guessed = told.crossings[0].model_copy(update={"interval": None})
+    changed = whole.model_copy(
+        update={"curves": (told.model_copy(update={"crossings": (guessed,)}),)}
+    )
+    (section,) = build_scaling_sections(changed)
+    assert any("verdicts confirm one side only: xfs overtakes ext4" in k for k in section.notes)
+    crossing_table = next(t for t in section.tables if t.title == "crossings")
+    assert crossing_table.rows[0][-1] == "estimates"
+    assert describe_crossings(changed.curves[0]) == ()
+
+
+def test_every_format_tells_them() -> None:
+    whole = report()
+    console = Console(file=io.StringIO(), width=100)
+    console.print(terminal.render(whole))
+    page = html.render(whole)
+    for told in (console.file.getvalue(), markdown.render(whole), page):  # type: ignore[attr-defined]
+        assert "overtakes ext4 between 2 and 4 jobs" in told
+        assert "change at each step of load" in told
+    assert 'aria-labelledby="curves-1"' in page
+
+
+def test_the_tables() -> None:
+    (section,) = build_scaling_sections(report())
+    values, how_far, crossed = section.tables
+    assert values.heads == ("jobs", "ext4", "xfs", "btrfs")
+    assert values.rows[3][2].startswith("42")
+    assert how_far.rows[0] == ("ext4", "4", "8", "4 or 8")
+    assert crossed.rows[0][:3] == ("ext4", "xfs", "2 and 4 jobs")
+    steps, *published = section.folded
+    assert len(steps.rows) == 3 * 3
+    assert steps.rows[0][:2] == ("ext4", "1 to 2")
+    assert published[0].rows[1][:2] == ("40", "298243 (1.85)")
+
+
+def test_the_chart_marks_knees_and_crossings() -> None:
+    whole = report()
+    own, *others = build_scaling_charts(whole.curves[0], whole)
+    marks = [layer["mark"]["type"] for layer in own.spec["layer"]]
+    assert marks == ["rect", "rule", "line", "rule", "point", "point"]
+    data = json.dumps(own.spec)
+    assert "xfs overtakes ext4" in data
+    assert len(others) == 2
+    assert "as published" in json.dumps(others[0].spec)
+
+
+def test_json_has_them_as_the_schema_says() -> None:
+    document = json.loads(json_.render(report()))
+    assert_conforms(document, json.loads(json_.format_schema()))
+    assert document["curves"][0]["curves"][0]["knee"] == [4.0]

@@ -1,0 +1,172 @@
+"""What a report tells of a screening: which factors matter, what is mixed, what to try next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from iostudy.report.build import build_report
+from iostudy.report.render import markdown
+from iostudy.report.topics import registry
+from iostudy.report.topics.screening.build import build_screening
+from iostudy.report.topics.screening.section import build_screening_section
+from iostudy.report.values import Report, State
+from iostudy.study.design import Design, DesignKind
+from iostudy.study.model import Study
+from iostudy.study.schema import parse
+from tests.report import factory
+
+FACTORS = (
+    factory.factor("block.scheduler", "none", "bfq"),
+    factory.factor("mount.atime", "relatime", "no, atime"),
+    factory.factor("workload.direct", "false", "true"),
+    factory.factor("block.nr_requests", "as-found", "64"),
+    factory.factor("sysctl.fs.file-max", "as-found", "64000"),
+)
+FOLDED = Design(DesignKind.PLACKETT_BURMAN)
+
+
+def asked(design: Design = FOLDED, workloads: tuple[str, ...] = ("dfsio-write",)) -> Study:
+    return replace(factory.study(*FACTORS, workloads=workloads), design=design)
+
+
+def report(study: Study, *, blocks: int = 20, **gains: float) -> Report:
+    """Each level whose label ends so multiplies the figure by 1 + gain."""
+    effects = {
+        (workload.label, run.label): _gain(run.label, gains) - 1
+        for workload in study.workloads
+        for run in study.configurations()
+    }
+    rows = factory.rows(study, effects=effects, blocks=blocks)
+    return build_report(study, factory.study_row(study), rows)
+
+
+def _gain(label: str, gains: dict[str, float]) -> float:
+    total = 1.0
+    for level, gain in gains.items():
+        total *= 1 + gain if f"={level}" in label else 1
+    return total
+
+
+def test_the_first_sentence_says_which_factors_matter():
+    told = report(asked(), bfq=-0.2)
+    assert told.headline == (
+        "Of 5 factors, 1 matters: block.scheduler; 4 have no effect beyond 3 %."
+    )
+    assert told.state is State.COMPLETE
+
+
+def test_where_nothing_matters_that_is_said():
+    told = report(asked())
+    assert told.headline == ("Of 5 factors, none is shown to matter; 5 have no effect beyond 3 %.")
+    assert told.screening is not None
+    assert told.screening.predicted is None
+
+
+def test_results_are_effects_the_largest_first():
+    (workload,) = report(asked(), bfq=-0.2, true=0.1).workloads
+    labels = [result.configuration for result in workload.results]
+    assert labels[:3] == ["first levels", "scheduler=bfq", "direct=true"]
+    values = {result.configuration: result.value for result in workload.results}
+    assert values["scheduler=bfq"] == pytest.approx(0.8 * (values["first levels"] or 0), rel=0.02)
+
+
+def test_no_configuration_is_ranked():
+    assert report(asked(workloads=factory.WORKLOADS), bfq=-0.2).ranking is None
+
+
+def test_the_predicted_best_can_be_confirmed_by_what_is_printed():
+    study = asked()
+    told = report(study, **{"true": 0.2, "no, atime": 0.1}).screening
+    assert told is not None and told.predicted is not None
+    best = told.predicted
+    assert best.levels == {"mount.atime": "no, atime", "workload.direct": "true"}
+    assert best.changes["dfsio-write"] == pytest.approx(1.2 * 1.1 - 1, abs=0.02)
+    text = """\
+question: Which?
+target: {loopback: {size: 1GiB}}
+factors:
+  block.scheduler: [none, bfq]
+  mount.atime: {relatime: relatime, "no, atime": noatime}
+  workload.direct: [false, true]
+  block.nr_requests: [as-found, 64]
+  sysctl.fs.file-max: [as-found, 64000]
+workloads: [dfsio-write]
+"""
+    confirming = parse(text + best.confirm, where="study.yaml", name="study")
+    assert [c.label for c in confirming.configurations()] == ["first levels", "predicted best"]
+    assert confirming.configurations()[1].settings["mount.atime"] == "noatime"
+    assert confirming.configurations()[1].options == {"direct": "true"}
+
+
+def test_a_level_that_is_worse_somewhere_is_not_predicted_best():
+    study = asked(workloads=factory.WORKLOADS)
+    effects = {
+        (workload, run.label): (0.2 if workload == "dfsio-write" else -0.2) * ("=bfq" in run.label)
+        for workload in factory.WORKLOADS
+        for run in study.configurations()
+    }
+    rows = factory.rows(study, effects=effects, blocks=20)
+    told = build_screening(study, rows)
+    assert told is not None and told.predicted is None
+    assert told.answer.startswith("Of 5 factors, 1 matters: block.scheduler")
+
+
+def test_every_format_tells_the_effects_and_the_study_that_confirms_them():
+    told = report(asked(), true=0.2)
+    assert registry.build_summary_sections(told)[0].name == "screening"
+    text = markdown.render(told)
+    assert "Factor effects" in text
+    assert "predicted best" in text
+
+
+def test_without_fold_over_aliases_are_named():
+    told = report(asked(Design(DesignKind.PLACKETT_BURMAN, fold_over=False)))
+    section = build_screening_section(told)
+    assert section is not None and told.screening is not None
+    assert len(told.screening.aliases) == 5
+    (table,) = (table for table in section.folded if table.title == "aliases")
+    assert all(" with " in row[1] for row in table.rows)
+    assert any("effects are aliased with two-factor interactions" in text for text in section.notes)
+
+
+def test_a_full_design_tells_interactions():
+    told = report(asked(Design(DesignKind.FULL)), blocks=8).screening
+    assert told is not None
+    assert len(told.interactions) == 10
+    assert not told.aliases
+
+
+def test_what_holm_alone_found_is_marked():
+    told = report(asked()).screening
+    assert told is not None
+    by_holm = told.effects[0].model_copy(update={"by_holm": True})
+    marked = report(asked()).model_copy(
+        update={"screening": told.model_copy(update={"effects": (by_holm,)})}
+    )
+    section = build_screening_section(marked)
+    assert section is not None
+    assert section.tables[0].rows[0][3] == f"{by_holm.verdict.value} (by Holm)"
+
+
+def test_before_any_block_nothing_is_said():
+    told = report(asked(), blocks=0)
+    assert told.headline == "Of 5 factors, none is shown to matter; 5 are undecided."
+    section = build_screening_section(told)
+    assert section is not None
+    assert {row[3] for row in section.tables[0].rows} == {"no data"}
+
+
+def test_all_levels_of_a_factor_together_have_an_f_test_where_they_are_several():
+    factors = (factory.factor("block.scheduler", "none", "kyber", "bfq"), *FACTORS[1:4])
+    study = replace(
+        factory.study(*factors, workloads=("dfsio-write",)),
+        design=Design(DesignKind.SUBSET, reduction=2),
+    )
+    told = report(study, blocks=8, bfq=-0.2).screening
+    assert told is not None
+    (test,) = told.omnibus
+    assert (test.factor, test.degrees, test.error_degrees) == ("block.scheduler", 2, 7 * 11)
+    assert test.p < 1e-6
+    assert [effect.level for effect in told.effects[:2]] == ["scheduler=kyber", "scheduler=bfq"]

@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+import pytest
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.build import build_report
+from iostudy.report.render.charts import palette
+from iostudy.report.section import Chart
+from iostudy.report.topics.verdicts.chart import (
+    build_interval_chart,
+    build_run_order_chart,
+    build_telemetry_charts,
+)
+from iostudy.report.values import Report
+from tests.report.factory import (
+    disturbed,
+    outlying,
+    renamed,
+    report,
+    rows,
+    span,
+    study,
+    study_row,
+    two_factors,
+)
+
+PAGES = ("#ffffff", "#14171c")
+
+
+def points(drawn: Chart) -> list[list[dict[str, Any]]]:
+    """The rows of every layer's data."""
+    spec = drawn.spec
+    data = spec.get("datasets", {})
+    layers = (layer["data"] for layer in spec["layer"])
+    return [layer["values"] if "values" in layer else data[layer["name"]] for layer in layers]
+
+
+def told() -> Report:
+    asked = study()
+    return build_report(asked, study_row(asked), disturbed(outlying(rows(asked))))
+
+
+def test_the_interval_plot_shows_every_comparison_in_percent() -> None:
+    made = report()
+    drawn = build_interval_chart(made.workloads[0], made)
+    assert drawn is not None
+    rows_shown = points(drawn)[-1]
+    assert [row["configuration"] for row in rows_shown] == ["mq-deadline", "kyber", "bfq"]
+    assert rows_shown[-1]["change"] == pytest.approx(-12, abs=1.5)
+
+
+def test_the_shaded_zone_is_the_margin_as_a_ratio() -> None:
+    made = report()
+    drawn = build_interval_chart(made.workloads[0], made)
+    assert drawn is not None
+    assert points(drawn)[0] == [{"low": pytest.approx(100 / 1.03 - 100), "high": 3.0}]
+
+
+def test_there_is_no_interval_plot_before_there_is_an_interval() -> None:
+    for blocks in (0, 1):
+        made = report(blocks=blocks)
+        assert build_interval_chart(made.workloads[0], made) is None
+
+
+def test_the_run_order_plot_shows_every_trial_of_its_workload_once_as_a_point() -> None:
+    made = told()
+    for workload in made.workloads:
+        drawn = build_run_order_chart(workload, made)
+        assert drawn is not None
+        shown = {row["number"] for layer in points(drawn) for row in layer}
+        assert shown == {t.number for t in made.trials if t.workload == workload.label}
+
+
+def test_an_interval_that_tells_nothing_is_cut_and_not_left_out() -> None:
+    made = report()
+    workload = made.workloads[0]
+    first, wide, *others = workload.results
+    wide = wide.model_copy(update={"change": 0.5, "interval": span(-0.99, 1e6)})
+    workload = workload.model_copy(update={"results": (first, wide, *others)})
+    drawn = build_interval_chart(workload, made)
+    assert drawn is not None
+    row = next(r for r in points(drawn)[-1] if r["configuration"] == wide.configuration)
+    assert (row["low_cut"], row["high_cut"], row["change"]) == (True, True, None)
+    assert -30 < row["low"] < 0 < row["high"] < 30
+    arrows = {layer["mark"].get("shape") for layer in drawn.spec["layer"]}
+    assert {"triangle-left", "triangle-right"} <= arrows
+
+
+def test_levels_of_a_long_label_have_a_line_each() -> None:
+    made = two_factors()
+    drawn = build_interval_chart(made.workloads[0], made)
+    assert drawn is not None
+    axis = drawn.spec["layer"][-1]["encoding"]["y"]["axis"]
+    assert axis["labelExpr"] == "split(datum.label, ', ')"
+    assert axis["labelOffset"] == -7
+
+
+def test_there_is_no_run_order_plot_without_a_figure() -> None:
+    made = report(blocks=0)
+    assert build_run_order_chart(made.workloads[0], made) is None
+
+
+def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
+    made = report()
+    write, read = (build_telemetry_charts(workload, made) for workload in made.workloads)
+    assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
+    assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
+    assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
+
+
+def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
+    asked = study()
+    made = build_report(asked, study_row(asked), renamed(rows(asked)))
+    counted = [t for t in made.trials if t.workload == "dfsio-write"]
+    chart = build_telemetry_charts(made.workloads[0], made)[0]
+    spec = chart.spec
+    (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
+    assert len(shown) == len(counted)
+
+
+def test_every_chart_is_one_of_vega_lite() -> None:
+    made = told()
+    for workload in made.workloads:
+        charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
+        for drawn in (*charts, *build_telemetry_charts(workload, made)):
+            assert drawn is not None
+            alt.LayerChart.from_dict(drawn.spec, validate=True)
+
+
+def test_charts_take_the_width_they_are_given() -> None:
+    made = told()
+    for workload in made.workloads:
+        charts = [build_interval_chart(workload, made), build_run_order_chart(workload, made)]
+        for drawn in (*charts, *build_telemetry_charts(workload, made)):
+            assert drawn is not None
+            assert drawn.spec["width"] == "container"
+
+
+def test_every_verdict_has_a_colour_and_a_shape_of_its_own() -> None:
+    marks = [palette.choose_verdict_mark(verdict) for verdict in Verdict]
+    assert len({colour for colour, _ in marks}) == len({shape for _, shape in marks}) == len(marks)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("colour", palette.COLOURS)
+def test_colours_stand_out_on_light_and_dark_pages(colour: str, page: str) -> None:
+    lighter, darker = sorted((luminance(colour), luminance(page)), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 3
+
+
+def test_more_configurations_than_shapes_begin_again() -> None:
+    assert palette.cycle_items(("a", "b"), 3) == ["a", "b", "a"]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    channels = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -1,0 +1,240 @@
+"""One sentence for the whole study, whatever the mix of verdicts."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from iostudy.analysis.verdict import Verdict
+from iostudy.report.base import FigureDescription
+from iostudy.report.topics.verdicts.answer import AnswerContext, summarize_workloads
+from iostudy.report.topics.verdicts.headline import build_headline
+from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from tests.report.factory import report, result, span
+
+TOPIC = AnswerContext(noun="scheduler", margin=0.03, max_blocks=20)
+RATE = FigureDescription(name="aggregate", unit="MiB/s", documentation="", higher_is_better=True)
+BETTER, WORSE = Verdict.BETTER, Verdict.WORSE
+SAME, OPEN = Verdict.EQUIVALENT, Verdict.INCONCLUSIVE
+SIZE = {
+    BETTER: (0.08, span(0.06, 0.1)),
+    WORSE: (-0.12, span(-0.15, -0.09)),
+    SAME: (0.0, span(-0.01, 0.01)),
+    OPEN: (0.01, span(-0.05, 0.07)),
+}
+
+
+def workload(label: str, *results: Result) -> WorkloadReport:
+    return WorkloadReport(
+        label=label,
+        name="dfsio-write",
+        models="",
+        leaves_out="",
+        options={},
+        figure=RATE,
+        results=(result("none", blocks=20), *results),
+        answer="",
+    )
+
+
+def compared(name: str, verdict: Verdict, blocks: int = 20, needed: int | None = 55) -> Result:
+    change, interval = SIZE[verdict]
+    open_ = {"blocks_needed": needed} if verdict is OPEN else {}
+    return result(
+        name, verdict, change=change, interval=interval, blocks=blocks, by_margin=True, **open_
+    )
+
+
+def told(verdicts: dict[str, dict[str, Verdict]], blocks: int = 20) -> list[WorkloadReport]:
+    """Workload -> configuration -> verdict."""
+    return [
+        workload(name, *(compared(own, verdict, blocks) for own, verdict in others.items()))
+        for name, others in verdicts.items()
+    ]
+
+
+def said(verdicts: dict[str, dict[str, Verdict]], winner: str | None = None) -> str:
+    return build_headline(told(verdicts), TOPIC, winner)
+
+
+def test_a_bound_decides_nothing() -> None:
+    found = told({"write": {"no log": BETTER, "bfq": SAME}})
+    bounded = [
+        own.model_copy(
+            update={
+                "results": tuple(
+                    each.model_copy(update={"bound": each.configuration == "no log"})
+                    for each in own.results
+                )
+            }
+        )
+        for own in found
+    ]
+    said = build_headline(bounded, TOPIC, None)
+    assert "no log" not in said
+    assert "bfq does not differ" in said
+
+
+def test_a_winner_is_named_with_what_it_gains_and_what_it_leaves_alone() -> None:
+    both = {"write": {"kyber": BETTER, "bfq": WORSE}, "read": {"kyber": SAME, "bfq": SAME}}
+    assert said(both, "kyber") == (
+        "kyber is better than “none”: by 8.0 % [6.0, 10.0] on write, and equivalent within "
+        "3 % on read."
+    )
+
+
+def test_others_that_are_better_too_are_named() -> None:
+    both = {"write": {"kyber": BETTER, "bfq": BETTER}, "read": {"kyber": OPEN, "bfq": SAME}}
+    assert said(both, "kyber") == (
+        "kyber and bfq are better than “none”; kyber, with the highest estimate, by 8.0 % "
+        "[6.0, 10.0] on write, and not shown to be worse on read."
+    )
+
+
+def test_a_verdict_that_few_outliers_decide_is_said_to_be_fragile() -> None:
+    (own,) = told({"write": {"kyber": BETTER, "bfq": SAME, "mq": OPEN}})
+    fragile = [
+        each.model_copy(update={"fragile": each.configuration in ("kyber", "mq")})
+        for each in own.results
+    ]
+    text = build_headline([own.model_copy(update={"results": tuple(fragile)})], TOPIC, "kyber")
+    assert (
+        text
+        == "kyber is better than “none”: by 8.0 % [6.0, 10.0] on write; 1 of 2 verdicts is fragile."
+    )
+
+
+def test_many_workloads_are_counted() -> None:
+    many = {f"w{n}": {"kyber": BETTER if n < 5 else SAME} for n in range(10)}
+    assert said(many, "kyber") == (
+        "kyber is better than “none”: on 5 of 10 workloads, and equivalent within 3 % on "
+        "the other 5."
+    )
+
+
+def test_what_is_better_here_and_worse_there_wins_nothing() -> None:
+    divided = {"write": {"kyber": BETTER, "bfq": WORSE}, "read": {"kyber": WORSE, "bfq": BETTER}}
+    assert said(divided) == (
+        "No scheduler is better on all workloads: kyber is better than “none” on write, and worse "
+        "on read, and 1 more differs by workload."
+    )
+
+
+def test_nothing_differs() -> None:
+    alike = {"write": {"kyber": SAME, "bfq": SAME}, "read": {"kyber": SAME, "bfq": SAME}}
+    assert said(alike) == "No scheduler differs from “none” by more than 3 % on any workload."
+    assert said({"write": {"bfq": SAME}}) == "bfq does not differ from “none” by more than 3 %."
+
+
+def test_nothing_is_better() -> None:
+    assert said({"write": {"kyber": SAME, "bfq": WORSE}}) == (
+        "No scheduler is shown to be better, and bfq is worse than “none”."
+    )
+    assert said({"write": {"bfq": WORSE}, "read": {"bfq": SAME}}) == (
+        "bfq is worse than “none”: by 12.0 % [9.0, 15.0] on write."
+    )
+
+
+def test_what_is_undecided_says_what_it_would_take() -> None:
+    assert said({"write": {"kyber": OPEN}, "read": {"kyber": OPEN}}) == (
+        "All comparisons with “none” are inconclusive after 20 blocks: about 55 blocks are needed."
+    )
+    assert said({"write": {"kyber": OPEN, "bfq": WORSE}}) == (
+        "No scheduler is shown to be better, and bfq is worse than “none”; 1 of 2 comparisons is "
+        "inconclusive: about 55 blocks are needed."
+    )
+    assert said({"write": {"kyber": OPEN}, "read": {"kyber": SAME}}).startswith(
+        "No scheduler is shown to differ from “none”; 1 of 2 comparisons is inconclusive"
+    )
+
+
+def test_more_blocks_than_anybody_runs_are_not_counted_out_and_unknown_ones_not_told() -> None:
+    many = [workload("write", compared("kyber", OPEN, needed=4000))]
+    assert "more blocks alone are unlikely to decide" in build_headline(many, TOPIC, None)
+    unknown = [workload("write", compared("kyber", OPEN, needed=None))]
+    assert (
+        build_headline(unknown, TOPIC, None)
+        == "The comparison with “none” is inconclusive after 20 blocks."
+    )
+
+
+def test_while_another_block_may_decide_it_is_said_to_be_so_far() -> None:
+    assert build_headline(told({"write": {"kyber": OPEN}}, blocks=6), TOPIC, None) == (
+        "So far, the comparison with “none” is still open after 6 blocks: about 55 blocks are "
+        "needed."
+    )
+
+
+def test_nothing_to_compare_and_nothing_finished() -> None:
+    assert "measured alone" in build_headline([workload("write")], TOPIC, None)
+    empty = workload("write").model_copy(update={"results": (result("none", blocks=0),)})
+    assert build_headline([empty], TOPIC, None) == "No data: no block has finished."
+
+
+NAMES = ("bfq", "kyber", "a, b", "x", "y")
+
+
+@st.composite
+def mixes(draw: st.DrawFn) -> list[WorkloadReport]:
+    names = NAMES[: draw(st.integers(1, len(NAMES)))]
+    count = draw(st.integers(1, 6))
+    return [
+        workload(
+            f"w{n}",
+            *(
+                compared(
+                    name,
+                    draw(st.sampled_from(Verdict)),
+                    draw(st.sampled_from((0, 6, 20))),
+                    draw(st.sampled_from((None, 7, 5000))),
+                )
+                for name in names
+            ),
+        )
+        for n in range(count)
+    ]
+
+
+def verdicts_of(mix: list[WorkloadReport]) -> dict[str, set[Verdict | None]]:
+    found: dict[str, set[Verdict | None]] = {}
+    for own in mix:
+        for each in own.results[1:]:
+            found.setdefault(each.configuration, set()).add(each.verdict)
+    return found
+
+
+@given(mixes())
+def test_any_mix_of_verdicts_is_one_sentence_that_claims_no_more_than_they_do(
+    mix: list[WorkloadReport],
+) -> None:
+    found = verdicts_of(mix)
+    winners = [name for name, own in found.items() if BETTER in own and WORSE not in own]
+    text = build_headline(mix, TOPIC, winners[0] if winners else None)
+    every = set().union(*found.values())
+    assert re.fullmatch(r"[^.\n]*(\.\d[^.\n]*)*\.", text), text
+    assert len(text) < 420
+    claims_better = re.search(r"(is|are) better than “none”", text) is not None
+    assert claims_better == (BETTER in every)
+    assert (" worse than “none”" in text or "worse on w" in text) >= (
+        WORSE in every and BETTER not in every
+    )
+    if every == {SAME}:
+        assert "differ from “none” by more than 3 %" in text or "differs from “none”" in text
+    if every <= {OPEN}:
+        assert re.search("inconclusive|still open|No data", text)
+
+
+@given(mixes())
+def test_no_sentence_on_workloads_is_said_twice(mix: list[WorkloadReport]) -> None:
+    sentences = summarize_workloads(mix, TOPIC)
+    assert len(set(sentences)) == len(sentences)
+    assert sum("nothing" in text for text in sentences) <= 1
+
+
+@pytest.mark.parametrize("blocks", [0, 1, 3, 8, 20])
+@pytest.mark.parametrize("noise", [0.004, 0.05])
+def test_every_report_has_one(blocks: int, noise: float) -> None:
+    assert re.fullmatch(r"[^.\n]*(\.\d[^.\n]*)*\.", report(blocks=blocks, noise=noise).headline)

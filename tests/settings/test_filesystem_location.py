@@ -1,0 +1,98 @@
+"""A folder's place in a file system, told from other places that its path leads to."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from iostudy.errors import OutOfReachError
+from iostudy.settings import kinds
+from iostudy.settings.filesystem_location import FilesystemLocation
+from iostudy.settings.work_folder import WorkFolder
+
+UUID = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> FilesystemLocation:
+    """As on a kernel that gives no UUID."""
+    return replace(FilesystemLocation.from_folder(tmp_path / "folder"), uuid="", filesystem="nfs4")
+
+
+@pytest.fixture
+def now(place: FilesystemLocation, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """What is different where the path leads now."""
+    changes: dict[str, object] = {}
+    found = classmethod(lambda _, folder: replace(place, **changes))  # type: ignore[arg-type]
+    monkeypatch.setattr(FilesystemLocation, "from_folder", found)
+    return changes
+
+
+def is_reachable(place: FilesystemLocation, folder: Path) -> bool:
+    try:
+        place.require(folder, "to remove it")
+    except OutOfReachError:
+        return False
+    return True
+
+
+def test_a_missing_folder_in_its_file_system_is_reachable(tmp_path: Path) -> None:
+    folder = tmp_path / "a/b/folder"
+    FilesystemLocation.from_folder(folder).require(folder, "to remove it")
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"device": "0:99"}, False),
+        ({"fsid": 99}, False),
+        ({"inside": "/elsewhere"}, False),
+        ({"filesystem": "xfs"}, False),
+        ({"uuid": UUID}, False),
+        ({"boot": "another", "device": "0:99", "fsid": 99}, True),
+        ({"boot": "another", "source": "another:/export"}, False),
+    ],
+)
+def test_without_a_uuid(
+    place: FilesystemLocation,
+    now: dict[str, object],
+    tmp_path: Path,
+    changes: dict[str, object],
+    expected: bool,  # noqa: FBT001 - a row of a table
+) -> None:
+    now |= changes
+    assert is_reachable(place, tmp_path) is expected
+
+
+def test_with_a_uuid_the_device_may_have_another_name(
+    place: FilesystemLocation, now: dict[str, object], tmp_path: Path
+) -> None:
+    ours = replace(place, uuid=UUID, boot="another")
+    now |= {"uuid": UUID, "device": "8:99", "source": "/dev/sdz", "fsid": 99}
+    assert is_reachable(ours, tmp_path)
+    now["uuid"] = UUID.replace("0f", "f0")
+    assert not is_reachable(ours, tmp_path)
+
+
+def test_files_in_memory_end_with_the_boot(
+    place: FilesystemLocation, now: dict[str, object], tmp_path: Path
+) -> None:
+    now |= {"filesystem": "ext4"}
+    memory = replace(place, filesystem="tmpfs")
+    assert not is_reachable(memory, tmp_path)
+    assert is_reachable(replace(memory, boot="another"), tmp_path)
+
+
+def test_a_record_and_a_journal_of_a_version_without_it(tmp_path: Path) -> None:
+    folder = WorkFolder.prepare(tmp_path)
+    record = json.loads(json.dumps(folder.record()))
+    assert kinds.rebuild_change(folder.kind, record) == folder
+    del record["place"]
+    older = kinds.rebuild_change(folder.kind, record)
+    folder.apply()
+    assert older.undo() == (f"work folder {folder.path}: removed",)
+    assert older.undo() == ()

@@ -1,0 +1,75 @@
+"""The A/A of a study: its baseline twice, and nothing else than the study has."""
+
+from __future__ import annotations
+
+import pytest
+
+from iostudy.study import library
+from iostudy.study.aa_study import AGAIN, BASELINE, build_aa_study
+from iostudy.study.plan import whole_plots
+from iostudy.study.privileges import apply_fallback
+from iostudy.study.schema import load, parse
+
+OFFERED = ("none", "mq-deadline", "kyber", "bfq")
+
+
+def read(text: str):
+    return parse(text, where="study.yaml", name="study")
+
+
+def made(study, blocks=10):
+    return read(build_aa_study(study, "/results/out", blocks))
+
+
+def ready_made(name: str, *, root: bool):
+    study = apply_fallback(load(library.find_study(name)), root=root)
+    return study.with_offered({f.name: OFFERED for f in study.awaiting_offer()})
+
+
+@pytest.mark.parametrize("root", [True, False], ids=["root", "not-root"])
+@pytest.mark.parametrize("name", library.names())
+def test_every_ready_made_study_has_one(name, root):
+    study = ready_made(name, root=root)
+    found = made(study)
+    baseline, again = found.configurations()
+    assert (baseline.label, again.label) == (BASELINE, AGAIN)
+    for each in (baseline, again):
+        assert each.settings == study.baseline.settings
+        assert each.options == study.baseline.options
+        assert each.places == study.baseline.places
+    assert found.workloads == study.workloads
+    assert (found.hadoop, found.validity) == (study.hadoop, study.validity)
+    assert (found.decide.margin, found.decide.risk) == (study.decide.margin, study.decide.risk)
+    assert (found.decide.min_blocks, found.decide.max_blocks) == (10, 10)
+
+
+TEXT = """
+question: Which?
+target: {loopback: {size: 1GiB}}
+factors: {filesystem.type: [ext4, xfs], sysctl.vm.swappiness: [60, 1]}
+workloads: [dfsio-write]
+"""
+
+
+def test_comparisons_between_file_systems_have_the_noise_of_making_them():
+    across = made(read(TEXT))
+    assert len(whole_plots(across.configurations())) == 2
+    within = made(read(TEXT.replace("[ext4, xfs]", "[ext4]")))
+    assert len(whole_plots(within.configurations())) == 1
+    assert len(within.configurations()) == 2
+
+
+def test_without_root_the_output_folder_takes_the_place_of_a_disk():
+    fallback = "without_root: {factors: {workload.direct: [true, false]}}\n"
+    study = apply_fallback(read(TEXT + fallback), root=False)
+    assert made(study).target.path.as_posix() == "/results/out"
+    assert made(read(TEXT)).target == read(TEXT).target
+
+
+def test_places_are_kept_and_the_text_is_always_the_same():
+    text = TEXT.replace(
+        "filesystem.type: [ext4, xfs]", "block.nr_requests: {levels: [64], on: sda}"
+    )
+    (baseline, again) = made(read(text)).configurations()
+    assert baseline.places == again.places == {"block.nr_requests": ("sda",)}
+    assert build_aa_study(read(text), "out", 5) == build_aa_study(read(text), "out", 5)

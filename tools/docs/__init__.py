@@ -1,0 +1,1 @@
+"""Generators of the documentation pages and of the JSON schemas."""

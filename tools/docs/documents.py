@@ -1,0 +1,45 @@
+"""Every generated file with its generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from iostudy.cli import doctor_json
+from iostudy.report.documents.bench import BenchReport
+from iostudy.report.documents.comparison.values import StudyComparison
+from iostudy.report.documents.power.values import PowerReport
+from iostudy.report.documents.selftest.values import SelftestReport
+from iostudy.report.documents.watch import WatchReport
+from iostudy.report.render import json_
+from iostudy.study import json_schema
+from tools.docs import doctor_page, settings_page, workloads_page
+
+ROOT = Path(__file__).parents[2]
+
+DOCUMENTS: Mapping[str, Callable[[], str]] = {
+    "docs/doctor.md": doctor_page.page,
+    "docs/settings.md": settings_page.page,
+    "docs/workloads.md": workloads_page.page,
+    "python/iostudy/cli/doctor.schema.json": doctor_json.format_schema,
+    "python/iostudy/report/schema.json": json_.format_schema,
+    "python/iostudy/report/bench.schema.json": partial(json_.format_schema, BenchReport),
+    "python/iostudy/report/comparison.schema.json": partial(json_.format_schema, StudyComparison),
+    "python/iostudy/report/power.schema.json": partial(json_.format_schema, PowerReport),
+    "python/iostudy/report/selftest.schema.json": partial(json_.format_schema, SelftestReport),
+    "python/iostudy/report/watched.schema.json": partial(json_.format_schema, WatchReport),
+    "python/iostudy/study/study.schema.json": json_schema.render_schema,
+}
+"""Paths below the top folder, each with the function that returns the file's text."""
+
+
+def stale() -> dict[str, str]:
+    """The files that differ from what their generators return, with the new text."""
+    texts = {path: generate() for path, generate in DOCUMENTS.items()}
+    return {path: text for path, text in texts.items() if _current(path) != text}
+
+
+def _current(path: str) -> str | None:
+    file = ROOT / path
+    return file.read_text("utf-8") if file.exists() else None
