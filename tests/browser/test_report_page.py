@@ -223,7 +223,7 @@ def test_charts_tell_long_labels_apart(long_labels: Page) -> None:
 
 def test_a_table_that_must_scroll_says_so(browser: Browser, tmp_path: Path) -> None:
     page, seen = opened(browser, two_factors(), tmp_path, width=390)
-    page.locator("summary").first.click()
+    page.locator("details:has(.scroll) > summary").first.click()
     page.wait_for_selector("details[open] .scroll.scrolls")
     assert page.locator(".scroll.scrolls:has(.verdicts)").count() == 0
     hint = "(place) => getComputedStyle(place, '::before').content"

@@ -70,7 +70,7 @@ decide: {{blocks: [3, 3]}}
 """)
     told = " ".join(program("check", "study.yaml").stdout.split())
     assert "time 1 min 30 s, if the storage moves 500 MiB/s; no estimate for" in told
-    assert "that of command, mix before" in told
+    assert "no estimate for command, mix" in told
     assert "timed: io with size=1MiB, duration=10s, ramp=5s, and defaults" in told
     assert "mix: workloads={a: {dfsio-read: {}}, b: {dfsio-read: {size: 1MiB}}}, and" in told
 

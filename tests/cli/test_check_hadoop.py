@@ -80,4 +80,4 @@ def test_a_cluster_that_is_there(told):
 
 def test_a_property_that_nobody_describes_is_one_to_look_at(told):
     text = told(STUDY.replace("dfs.blocksize: [128MiB, 64MiB]", "dfs.client.x: [1, 2]"))
-    assert "caution hadoop.dfs.client.x: Hadoop ignores a name that it does not know" in text
+    assert "caution hadoop.dfs.client.x: Hadoop ignores unknown names: check the spelling" in text

@@ -41,7 +41,7 @@ def test_without_a_cluster(program: Program) -> None:
     assert standing(program) == {"up": False, "lacks": "a cluster"}
     done = program("hadoop", "down")
     assert (done.returncode, done.stdout) == (0, "")
-    assert "nothing to end" in done.stderr
+    assert "no cluster to stop" in done.stderr
     done = program("hadoop", "logs")
     assert done.returncode == 2
     assert "there are none" in done.stderr

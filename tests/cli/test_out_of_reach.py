@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from iostudy.settings.change import Change, Setting
 from iostudy.settings.transaction.transaction import Transaction
 from iostudy.settings.work_folder import WorkFolder
 from tests.attack import in_namespace
-from tests.cli.program import LOOPBACK, Program, endless, study
+from tests.cli.program import HANG_GUARD_SECONDS, LOOPBACK, Program, endless, study
 from tests.device.mounted import mount, unmount
 
 pytestmark = pytest.mark.root
@@ -103,11 +104,18 @@ def test_options_in_another_namespace_stop_only_their_own_target(
     assert journals(program) == []
 
 
+def remount_read_only(point: str) -> None:
+    """Remount as soon as no file is open for writing, which the kernel refuses (EBUSY)."""
+    deadline = time.monotonic() + HANG_GUARD_SECONDS
+    while subprocess.run(["mount", "-o", "remount,ro", point], check=False).returncode:
+        assert time.monotonic() < deadline, f"{point} stays busy"
+
+
 def test_a_scratch_file_system_that_turns_read_only_is_a_failed_trial(program: Program) -> None:
     program.write(endless())
     process = program.start_study()
     point = first_mount(program.out)
-    subprocess.run(["mount", "-o", "remount,ro", point], check=True)
+    remount_read_only(point)
     _, error = process.communicate(timeout=60)
     assert process.returncode == 3, error
     assert journals(program) == []

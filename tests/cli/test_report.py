@@ -30,7 +30,7 @@ def test_the_forms_of_published_figures(program):
 def test_what_nobody_has_published(program):
     unknown = program("report", "--reference", "R9")
     assert unknown.returncode == 2
-    assert "take one of R1, R2, R3, R4, R5" in unknown.stderr
+    assert "use one of R1, R2, R3, R4, R5" in unknown.stderr
     neither = program("report")
     assert neither.returncode == 2
     assert "neither DIR nor --reference" in neither.stderr

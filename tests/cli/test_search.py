@@ -53,7 +53,7 @@ def test_a_search_that_was_killed_goes_on_is_confirmed_and_kept(program):
     assert f"configuration {found.outcome.winner} of the study study-confirmation" in kept.stderr
 
     again = program.run_study("--resume", "--fail-on", "inconclusive")
-    assert "nothing is left to run" in again.stderr
+    assert "is complete; this is its report" in again.stderr
     assert again.returncode == 0
     assert "gains" in " ".join(program("report", "out").stdout.split())
 
