@@ -23,7 +23,7 @@ def test_two_studies_beside_each_other_in_every_form(program):
     told = json.loads(program("compare", "one", "two", "--format", "json").stdout)
     assert [each["first"]["configuration"] for each in told["compared"]] == ["1MiB", "64KiB"]
     # They may have begun in the same minute.
-    assert {each["name"] for each in told["differences"]} - {"begun"} == {"seed"}
+    assert {each["name"] for each in told["differences"]} - {"started"} == {"seed"}
     asked = ("--configuration", "1MiB=64KiB", "--format", "markdown")
     assert "| 1MiB / 64KiB |" in program("compare", "one", "two", *asked).stdout
     unknown = program("compare", "one", "two", "--configuration", "2MiB")

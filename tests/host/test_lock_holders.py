@@ -20,7 +20,7 @@ def test_the_holder_of_a_lock_is_found_without_opening_the_file(tmp_path: Path) 
         holder = find_lock_holder(path.stat())
         assert holder is not None
         assert holder.pid == os.getpid()
-        assert "pytest" in holder.command
+        assert "python" in holder.command
     assert find_lock_holder(path.stat()) is None
 
 

@@ -116,7 +116,7 @@ class Bench:
     def order(self, spec: ClusterSpec) -> ClusterRequest:
         def make(work: Path, tell: LineHandler) -> FolderOfCluster:
             tell("starting")
-            return FolderOfCluster(WorkFolder.prepare(work).path, self.cluster)
+            return FolderOfCluster(WorkFolder.prepare(work).path, cluster=self.cluster)
 
         return ClusterRequest(spec, make, self.said.append)
 
@@ -136,7 +136,7 @@ def bench(tmp_path: Path, state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> I
     workload = OnCluster(cluster.log)
     definition = replace(dfsio.READ, make=lambda _: workload, needs_hadoop=True)
     monkeypatch.setitem(catalog._ALL, "dfsio-read", definition)
-    monkeypatch.setattr(local_block.caches, "write_out", lambda: cluster.log.append("sync"))
+    monkeypatch.setattr(local_block.caches, "write_dirty_pages", lambda: cluster.log.append("sync"))
     monkeypatch.setattr(Client, "program_files", lambda _: ())
     yield Bench(folder, cluster, workload)
     assert list(folder.iterdir()) == []

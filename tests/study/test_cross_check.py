@@ -113,7 +113,7 @@ def test_a_disk_that_a_workload_is_told_to_use_is_one_that_the_study_makes():
 
 def test_file_systems_do_not_vary_where_there_are_disks_beside():
     (problem,) = problems(LOGS.replace("factors:", "factors:\n  filesystem.journal: [on, off]"))
-    assert "do not vary where disks are made beside" in problem.message
+    assert "cannot vary where the target has further disks" in problem.message
     assert problem.found == "disk2"
 
 

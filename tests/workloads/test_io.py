@@ -181,7 +181,7 @@ def test_a_link_in_the_place_of_its_folder_is_not_followed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("missing", "nothing there"), ("file", "no directory")]
+    ("name", "words"), [("missing", "it does not exist"), ("file", "it is not a directory")]
 )
 def test_unfit_directories_are_refused_before_anything_is_done(name, words, tmp_path):
     (tmp_path / "file").touch()

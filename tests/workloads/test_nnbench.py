@@ -204,7 +204,7 @@ def test_a_tree_too_deep_for_its_place_is_explained(place):
         ({"operations": "chmod"}, "create_write"),
         ({"threads": 0}, "greater than or equal to 1"),
         ({"files": 0}, "greater than 0"),
-        ({"files": 2**62, "threads": 4096}, "more than can be counted"),
+        ({"files": 2**62, "threads": 4096}, "out of range; allowed: at most 1000G"),
         ({"depth": 0}, "greater than or equal to 1"),
         ({"sync": "always"}, "none"),
         ({"bytes_to_write": "-1"}, "not a size"),

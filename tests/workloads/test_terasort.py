@@ -164,7 +164,7 @@ def test_options_that_cannot_work_are_refused(options, told):
 def test_a_spill_folder_that_is_missing_is_refused_or_told(place, tmp_path):
     missing = tmp_path / "missing"
     workload = make("terasort", spill=[str(missing)], **SMALL)
-    with pytest.raises(UsageError, match="nothing there"):
+    with pytest.raises(UsageError, match="it does not exist"):
         workload.check()
     workload.prepare(place)
     with pytest.raises(WorkloadError, match=r"No such file or directory.*missing"):
@@ -225,7 +225,7 @@ def test_no_space_left_is_told_and_everything_is_freed(full, tmp_path):
 MEASURE = """
 import sys
 from pathlib import Path
-from iostudy.workloads import terasort
+from iostudy.workloads.native import terasort
 from iostudy.workloads.definition import Place
 
 def kilobytes(name):

@@ -105,7 +105,7 @@ def test_texts_that_are_not_there_are_refused(tmp_path):
 
 
 def test_a_spill_folder_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="nothing there"):
+    with pytest.raises(UsageError, match="it does not exist"):
         make(spill=[str(tmp_path / "missing")]).check()
 
 

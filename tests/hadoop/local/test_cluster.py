@@ -308,7 +308,7 @@ def test_a_namenode_without_room_is_told_and_not_waited_for(new_cluster, tmp_pat
 
 SCRIPT = """
 import sys
-from iostudy.hadoop.local import kept
+from iostudy.hadoop.local import persistence
 from iostudy.hadoop.local.layout import Layout
 from iostudy.hadoop.local.cluster import LocalCluster
 from pydantic import TypeAdapter

@@ -24,7 +24,7 @@ def read(tmp_path, monkeypatch):
         cluster = replace(cluster, home=tmp_path, properties={BUFFER: "65536"})
         webs = {cluster.web(each): each.name for each in cluster.daemons()}
         folder.write(cluster.job_conf, Configuration.of(jobs))
-        monkeypatch.setattr(read_back.jmx, "configured", lambda web, _: told.get(webs[web]))
+        monkeypatch.setattr(read_back.jmx, "read_property", lambda web, _: told.get(webs[web]))
         return read_back.read(cluster, {}, "1g", (name,))
 
     return read

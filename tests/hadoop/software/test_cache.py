@@ -108,7 +108,7 @@ FETCHING = textwrap.dedent("""
         print("fetching", flush=True)
         sys.stdin.readline()
         (into / "b.jar").write_bytes(b"second")
-    cache.kept(Path(sys.argv[1]), "Hadoop", fetch, lambda line: print(line, flush=True))
+    cache.fetch_once(Path(sys.argv[1]), "Hadoop", fetch, lambda line: print(line, flush=True))
 """)
 
 
