@@ -40,7 +40,7 @@ def test_a_device_that_has_gone_is_named_and_the_other_restored(loop: str, state
         replace_loop(other)
         undoing = restore_stale().undo_result
     (loss,) = [text for text in map(str, undoing.restored_values) if text.startswith(f"{other}: ")]
-    assert "what was changed on it with it" in loss
+    assert "and its changes with it" in loss
     assert not undoing.failures
     assert queue_state(loop) == before
 
