@@ -30,7 +30,7 @@ def test_rows_are_made_sorted_and_validated(on_cluster, in_hdfs, hadoop_cluster)
     assert made.figures["hdfs_written"] == 2_000_000
     assert made.figures["rows_per_second"] == pytest.approx(20_000 / made.figures["job_time"])
     assert made.notes == (
-        "1 map tasks made the rows where 2 were asked for: to Hadoop it is a hint",
+        "1 map tasks made the rows instead of the requested 2: to Hadoop it is a hint",
     )
     sorting.reset(on_cluster)
     sorted_ = sorting.run(on_cluster)
