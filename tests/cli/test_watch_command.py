@@ -64,7 +64,7 @@ def test_the_summary_is_on_stderr_and_what_the_command_prints_is_untouched(progr
     assert ended.returncode == 7
     assert "exit code 7" in ended.stderr
     assert "avg-cpu:" in ended.stderr
-    assert " limit" in ended.stderr
+    assert "bottleneck" in ended.stderr
 
 
 def test_with_json_stdout_is_the_document_alone(program):
