@@ -192,6 +192,7 @@ def test_rules_are_verified_where_udevadm_can(root, host):
         install.install(rules, TargetHost(root, complain))
 
 
+@pytest.mark.child
 def test_a_tool_that_refuses_puts_all_files_back(root, host):
     host.run.refused = ("sysctl",)
     with pytest.raises(SettingError, match="all files are restored"):

@@ -42,6 +42,7 @@ def shape(document: str) -> list[str]:
     return list(dict.fromkeys(re.sub(r': "[^"]*"', ': ""', numbers).splitlines()))
 
 
+@pytest.mark.child
 @needs_iostat
 def test_the_document_is_that_of_iostat_but_for_values():
     disk = Path("/proc/diskstats").read_text().split()[2]
@@ -133,6 +134,7 @@ def test_below_a_volume_of_partitions_their_disks_are_told_of():
     ) in told
 
 
+@pytest.mark.child
 @needs_iostat
 def test_heads_stand_where_they_do_in_iostat():
     iostat = subprocess.check_output(["iostat", "-xk"], text=True).splitlines()

@@ -74,6 +74,7 @@ print(served - before, peak_kib() - before)
 """
 
 
+@pytest.mark.child
 def test_a_log_is_replayed_without_two_trees_in_memory_or_all_of_it(place):
     command = [sys.executable, "-c", PEAKS, str(place.directory)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -240,6 +240,7 @@ print(kilobytes("VmHWM") - before, figures["memory"])
 """
 
 
+@pytest.mark.child
 @pytest.mark.parametrize("memory", [20, 48, 96])
 def test_the_process_grows_by_no_more_than_the_limit(memory, place):
     prepared("terasort", place, rows="1M")

@@ -124,6 +124,7 @@ def other(folder):
         process.kill()
 
 
+@pytest.mark.child
 def test_who_comes_meanwhile_waits_and_does_not_fetch(folder, fetch, other):
     told = []
 
@@ -139,6 +140,7 @@ def test_who_comes_meanwhile_waits_and_does_not_fetch(folder, fetch, other):
     assert fetch.times == 0
 
 
+@pytest.mark.child
 def test_after_a_kill_it_is_fetched_from_the_beginning(folder, fetch, other):
     other.send_signal(signal.SIGKILL)
     other.wait()
