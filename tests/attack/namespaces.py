@@ -260,12 +260,12 @@ ATTACKS: dict[str, Callable[[Host], str]] = {
     "recovery without the bind mount of the target": bind_mount,
     "kill -9 with a loop-back disk on a private mount": scratch_disk,
 }
-"""What is done to changes, folders and disks, by its name."""
+"""Attacks on changes, folders and disks, by name."""
 WITH_STUDY: dict[str, Callable[[Host], str]] = {
     "loop-back disk remounted read only": read_only_disk,
     "queue of a loop device after kill -9": loop_queue,
 }
-"""What is done to a study of some seconds."""
+"""Attacks on a study of some seconds, by name."""
 ATTACKS |= WITH_STUDY
 
 

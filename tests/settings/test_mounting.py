@@ -25,10 +25,19 @@ OTHERS = ("async", "sync", "inode32", "inode64", "index=on", "index=off", "size=
 KNOWN = st.sampled_from((*ATIME, *OTHERS))
 
 
+SYNONYMS = ("barrier=0", "barrier=1", "nosync", "noinode64")
+"""Spellings of options that have another spelling as well, which is the one that is written."""
+
+
 @given(st.one_of(words, pairs, KNOWN))
 def test_an_option_taken_apart_is_spelled_again(option: str) -> None:
-    if option not in ("barrier=0", "barrier=1"):
+    if option not in SYNONYMS:
         assert format_option(*split_option(option)) == option
+
+
+@pytest.mark.parametrize("option", SYNONYMS)
+def test_a_synonym_keeps_its_meaning(option: str) -> None:
+    assert split_option(format_option(*split_option(option))) == split_option(option)
 
 
 @pytest.mark.parametrize(

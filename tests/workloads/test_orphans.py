@@ -1,4 +1,4 @@
-"""Who a dead guard leaves is killed, and nobody else."""
+"""Tests that orphans of a dead guard are killed, and no other process."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from iostudy.safe_path import open_directory, require_safe
 from iostudy.settings.transaction.state import make_directory, state_directory
 
 _PATH_ERRNOS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
-"""Why a path cannot even be looked at: path_resolution(7). ENOENT is each command's own to tell."""
+"""Errors of path lookup (path_resolution(7)). Each command explains ENOENT itself."""
 _WRITE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _REMEDIES = {
     errno.EAGAIN: "raise the limit of processes (ulimit -u, pids.max of the control group)",

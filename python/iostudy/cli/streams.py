@@ -12,6 +12,7 @@ import os
 import select
 import signal
 import sys
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from iostudy.cli.signals import EndedBySignal
@@ -89,7 +90,7 @@ def _wrap(stream: io.TextIOWrapper, kind: type[_Output]) -> io.TextIOWrapper:
     )
 
 
-class _Output(io.FileIO):
+class _Output(io.FileIO, ABC):
     """File descriptor that is written completely, even if it is non-blocking."""
 
     def write(self, data: ReadableBuffer) -> int:
@@ -105,9 +106,9 @@ class _Output(io.FileIO):
             return memoryview(data).nbytes
         return written
 
+    @abstractmethod
     def handle_error(self, error: OSError) -> None:
         """Raise the error that ends the command, if any."""
-        raise NotImplementedError
 
 
 class _Stdout(_Output):

@@ -55,7 +55,7 @@ _PLACES: Schema = {
 _ANY_SETTING = f"^({SYSCTL}|{HADOOP})".replace(".", r"\.")
 """Names that are settings also without a description of ours."""
 _NOT_DOCUMENTATION = ("title", "default", "gt", "ge", "lt", "le", "format")
-"""What pydantic adds that an editor would show wrongly, or that is no keyword of JSON Schema."""
+"""Keys of pydantic that JSON Schema lacks, or that an editor would show wrongly."""
 
 
 def render_schema() -> str:

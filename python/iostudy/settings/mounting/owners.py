@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from fnmatch import filter as matching
@@ -29,7 +30,7 @@ _OFFERED = {
 """The choices that every file system has; only the file system knows its other options."""
 
 
-class _RemountOwner:
+class _RemountOwner(ABC):
     """Common methods of both owners."""
 
     point: str
@@ -49,9 +50,9 @@ class _RemountOwner:
         """Return the device below, if any: its lock excludes studies of all its mounts."""
         return (self.disk or self.device,)
 
+    @abstractmethod
     def values(self) -> dict[str, str]:
         """Return all known values; none after an unmount."""
-        raise NotImplementedError
 
     def read(self, attribute: str) -> str | None:
         """Return the current value; None if it is unknown."""

@@ -25,7 +25,7 @@ TASK_FIGURES = (
         False,
     ),
 )
-"""What `read_task_figures` gives: what tells of tasks, and not of their data."""
+"""Figures of `read_task_figures`: those of tasks, without their data."""
 
 FIGURES = (
     Figure("hdfs_read", "B", "bytes that tasks read from HDFS", False),
@@ -42,7 +42,7 @@ FIGURES = (
         True,
     ),
 )
-"""What `read_figures` gives."""
+"""Figures of `read_figures`."""
 
 
 def read_figures(ran: HadoopRun, replication: int) -> dict[str, float]:
