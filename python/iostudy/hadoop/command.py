@@ -51,7 +51,7 @@ def run_command(
     command: Sequence[str],
     limits: CommandLimits,
     environ: Mapping[str, str],
-    tell: LineHandler = ignore_line,
+    on_line: LineHandler = ignore_line,
 ) -> CommandOutput:
     """Run it; NotAnsweredError. In any case, a signal among them, nothing of it goes on.
 
@@ -71,7 +71,7 @@ def run_command(
         raise CommandFailedError(what) from error
     with process:
         try:
-            return _listen(process, limits, tell)
+            return _listen(process, limits, on_line)
         except BaseException:
             # It may have ended meanwhile, and nothing of it is left to be killed.
             with suppress(ProcessLookupError):
@@ -80,7 +80,7 @@ def run_command(
 
 
 def _listen(
-    process: subprocess.Popen[bytes], limits: CommandLimits, tell: LineHandler
+    process: subprocess.Popen[bytes], limits: CommandLimits, on_line: LineHandler
 ) -> CommandOutput:
     assert process.stdout is not None
     until = time.monotonic() + limits.seconds
@@ -90,7 +90,7 @@ def _listen(
         *whole, begun = (begun + chunk).split(b"\n")
         for line in whole:
             lines.append(line.decode(errors="replace"))
-            tell(lines[-1])
+            on_line(lines[-1])
     lines.append(begun.decode(errors="replace"))
     try:
         status = process.wait(max(0.0, until - time.monotonic()))

@@ -41,8 +41,8 @@ class FakeCluster:
 
     def configured(self, properties: Properties, *, restart: bool) -> Client:
         """Log the properties, and a restart; refuse what the script says."""
-        told = ", ".join(f"{name}={value}" for name, value in sorted(properties.items()))
-        self.log.append(" ".join(filter(None, ("restart" if restart else "configure", told))))
+        listed = ", ".join(f"{name}={value}" for name, value in sorted(properties.items()))
+        self.log.append(" ".join(filter(None, ("restart" if restart else "configure", listed))))
         for each in properties.items():
             if each in self.refuses:
                 raise self.refuses[each]

@@ -42,8 +42,8 @@ def read_property(address: str, name: str) -> str | None:
             return None
         raise
     # Until Hadoop 2.8 all of them are told, whichever is asked for (HADOOP-13628).
-    told = [answer["property"]] if "property" in answer else answer["properties"]
-    return next((each.get("value") for each in told if each["key"] == name), None)
+    properties = [answer["property"]] if "property" in answer else answer["properties"]
+    return next((each.get("value") for each in properties if each["key"] == name), None)
 
 
 def fetch(address: str, path: str) -> Any:
@@ -57,12 +57,12 @@ def fetch(address: str, path: str) -> Any:
         error.close()
         raise _no_answer(url, f"HTTP {error.code} {error.reason}") from error
     except urllib.error.URLError as error:
-        raise _no_answer(url, _told(error.reason)) from error
+        raise _no_answer(url, _reason_text(error.reason)) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise _no_answer(url, f"{type(error).__name__}: {error}") from error
 
 
-def _told(reason: str | BaseException) -> str:
+def _reason_text(reason: str | BaseException) -> str:
     return (reason.strerror if isinstance(reason, OSError) else None) or str(reason)
 
 

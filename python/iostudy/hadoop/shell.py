@@ -79,8 +79,8 @@ class Shell:
     def kill_jobs(self, tag: str) -> tuple[str, ...]:
         """Kill what runs in YARN under the tag; their ids. ClusterError."""
         wanted = f"to kill the jobs with the tag {tag} in YARN"
-        asked = ("-list", "-appTags", tag, "-appStates", _UNFINISHED)
-        found = self._applications(wanted, *asked).lines
+        query = ("-list", "-appTags", tag, "-appStates", _UNFINISHED)
+        found = self._applications(wanted, *query).lines
         jobs = tuple(match[0] for line in found if (match := _APPLICATION.match(line)))
         if jobs:
             self._applications(wanted, "-kill", *jobs)

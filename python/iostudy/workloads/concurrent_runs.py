@@ -79,8 +79,8 @@ def run_concurrently(
     with ThreadPoolExecutor(len(players), thread_name_prefix="mix") as pool:
         try:
             foremost = pool.submit(first.play, stop, repeat=False)
-            beside = [pool.submit(each.play, stop, repeat=repeat_others) for each in others]
-            futures = [foremost, *beside]
+            companions = [pool.submit(each.play, stop, repeat=repeat_others) for each in others]
+            futures = [foremost, *companions]
             completed = _attend(futures, [foremost] if repeat_others else futures, players, tick)
         finally:
             stop.set()

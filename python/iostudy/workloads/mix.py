@@ -93,8 +93,8 @@ class Member(Options):
         return options
 
     @model_serializer
-    def _as_written(self, asked: SerializationInfo) -> dict[str, Any]:
-        dumped = self.options.model_dump(mode="json", exclude_defaults=asked.exclude_defaults)
+    def _as_written(self, info: SerializationInfo) -> dict[str, Any]:
+        dumped = self.options.model_dump(mode="json", exclude_defaults=info.exclude_defaults)
         return {self.name: dumped}
 
 
@@ -155,10 +155,10 @@ class MixMember:
 
     def moved(self, player: ConcurrentRun) -> float | None:
         """The bytes of all its rounds, the one that was cut off included; None: unknown."""
-        told = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
+        counts = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
         if player.cut_off is not None:
-            told.append(player.cut_off if self.definition.ticks_bytes else math.nan)
-        moved = math.fsum(told)
+            counts.append(player.cut_off if self.definition.ticks_bytes else math.nan)
+        moved = math.fsum(counts)
         return None if math.isnan(moved) else moved
 
     def player(self, place: Place) -> ConcurrentRun:
@@ -251,7 +251,7 @@ class Mix(Workload):
             label: [each.measured for each in player.rounds if each.ended <= until]
             for label, player in players.items()
         }
-        told = combine_workloads(
+        combined = combine_workloads(
             {label: average_rounds(rounds) for label, rounds in counted.items()}
         )
         own = {OVERLAP: 100 * overlap_share(first, others)}
@@ -259,7 +259,9 @@ class Mix(Workload):
             own |= {f"{m.label}.{ROUNDS}": float(len(counted[m.label])) for m in self.members[1:]}
         moved, notes = self._moved(players)
         notes += tuple(_without_figures(label) for label, rounds in counted.items() if not rounds)
-        return replace(told, figures={**told.figures, **own, **moved}, notes=told.notes + notes)
+        return replace(
+            combined, figures={**combined.figures, **own, **moved}, notes=combined.notes + notes
+        )
 
     def _moved(
         self, players: Mapping[str, ConcurrentRun]
@@ -282,16 +284,16 @@ def _without_figures(label: str) -> str:
 
 def _figures(known: Mapping[str, WorkloadDefinition], options: MixOptions) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
-    told = [
-        _told(label, figure, mean=options.repeats and label != first)
+    found = [
+        _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
         for figure in known[member.name].figures(member.options)
     ]
     if options.repeats:
-        told += [_rounds(label, first) for label in options.workloads if label != first]
+        found += [_rounds(label, first) for label in options.workloads if label != first]
     overlap = f"share of the time of {first} during which all the others were at work"
     moved = "bytes that all moved, those of rounds that were stopped included"
-    return (*told, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
+    return (*found, Figure(OVERLAP, "%", overlap, True), Figure(BYTES, "B", moved, True))
 
 
 def _part_figures(
@@ -299,13 +301,13 @@ def _part_figures(
 ) -> tuple[Figure, ...]:
     first = next(iter(options.workloads))
     return tuple(
-        _told(label, figure, mean=options.repeats and label != first)
+        _figure_of(label, figure, mean=options.repeats and label != first)
         for label, member in options.workloads.items()
         for figure in known[member.name].part_figures(member.options)
     )
 
 
-def _told(label: str, figure: Figure, *, mean: bool) -> Figure:
+def _figure_of(label: str, figure: Figure, *, mean: bool) -> Figure:
     words = f"{label}: {figure.documentation}"
     if mean:
         words += " (mean over its complete rounds)"

@@ -70,7 +70,7 @@ class Access:
 
 
 def find(
-    uri: str, environ: Mapping[str, str] = os.environ, tell: LineHandler = ignore_line
+    uri: str, environ: Mapping[str, str] = os.environ, on_progress: LineHandler = ignore_line
 ) -> Access:
     """The cluster of that URI, by the site files in HADOOP_CONF_DIR.
 
@@ -85,7 +85,7 @@ def find(
     if is_kerberized(properties):
         reachability.require_ticket(environ)
     web = overview.find_active(web for each in hdfs.namenodes for web in each.webs)
-    distribution = _distribution(web, environ, tell)
+    distribution = _distribution(web, environ, on_progress)
     java = java_.find_java(distribution.version, environ)
     options = (*java.options, *_kerberos_options(environ))
     return Access(conf, configuration, hdfs, web, java, options, distribution)
@@ -138,10 +138,10 @@ class ExistingCluster:
         ClusterError where the cluster is in safe mode, or does not answer.
         """
         _refuse_daemons(properties, restart=restart)
-        asked = {**self.base, **properties}
+        merged = {**self.base, **properties}
         self._require_serving()
-        self._properties = asked
-        own = self.access.configuration.with_properties(self._of_jobs(asked))
+        self._properties = merged
+        own = self.access.configuration.with_properties(self._of_jobs(merged))
         conf = self.home / "conf" / "jobs"
         folder.write(conf, own)
         return self._client(conf, resolve_variables(own.effective(), os.environ))
@@ -198,15 +198,15 @@ class ExistingCluster:
 
     def facts(self) -> Mapping[str, Any]:
         """What is known of it, and of what its jobs are run with from here."""
-        seen = overview.read_overview(self.access.web) if self.access.web else None
+        state = overview.read_overview(self.access.web) if self.access.web else None
         effective = self.access.configuration.effective()
         return {
             "description": f"the cluster of {self.access.hdfs.uri}",
             "conf_dir": str(self.access.conf),
             "namenodes": list(self.access.rpc),
             "web": self.access.web,
-            "version": seen.version if seen else None,
-            "datanodes": sorted(seen.datanodes) if seen else None,
+            "version": state.version if state else None,
+            "datanodes": sorted(state.datanodes) if state else None,
             "kerberos": is_kerberized(effective),
             "hadoop": {
                 "version": self.access.distribution.version,
@@ -224,30 +224,30 @@ class ExistingCluster:
         self._require_reachable()
         if self.access.web is None:
             return
-        seen = overview.read_overview(self.access.web)
-        self._datanodes = seen.datanodes
-        if seen.safe_mode:
+        state = overview.read_overview(self.access.web)
+        self._datanodes = state.datanodes
+        if state.safe_mode:
             raise ClusterError(
                 "a cluster that can be written to",
-                found=f"the NameNode is in safe mode: {seen.safe_mode}",
+                found=f"the NameNode is in safe mode: {state.safe_mode}",
                 where=self.access.hdfs.uri,
                 remedy="wait until it has left it; `hdfs dfsadmin -safemode get` shows it",
             )
 
-    def _of_jobs(self, asked: Properties) -> Properties:
+    def _of_jobs(self, properties: Properties) -> Properties:
         """Hadoop's properties of a trial, and those by which its jobs leave nothing behind."""
         own = self.access.configuration.effective()
         tags = ",".join(filter(None, (own.get(_TAGS), self.tag)))
-        told = {name: value for name, value in asked.items() if name not in HEAPS}
-        if _runs_on_yarn(own | told):
-            told |= self._staging(resolve_variables(own, os.environ))
+        of_jobs = {name: value for name, value in properties.items() if name not in HEAPS}
+        if _runs_on_yarn(own | of_jobs):
+            of_jobs |= self._staging(resolve_variables(own, os.environ))
         else:
-            told |= {
+            of_jobs |= {
                 # The local runner stages on the local file system, whatever the default one is.
                 "mapreduce.jobtracker.staging.root.dir": str(self.home / "tmp" / "staging"),
                 "mapreduce.cluster.local.dir": str(self.home / "tmp" / "local"),
             }
-        return {**told, _TAGS: tags}
+        return {**of_jobs, _TAGS: tags}
 
     def _staging(self, own: Properties) -> Properties:
         """What has jobs in YARN put their own files into the study's folder, where that may be.
@@ -299,17 +299,19 @@ def _conf(environ: Mapping[str, str]) -> Path:
     )
 
 
-def _distribution(web: str | None, environ: Mapping[str, str], tell: LineHandler) -> Distribution:
+def _distribution(
+    web: str | None, environ: Mapping[str, str], on_progress: LineHandler
+) -> Distribution:
     """The user's own installation, as the one that fits the cluster; else the cluster's version.
 
     A version that was never released, as those of vendors, nobody can download: the default then
     speaks to it, as clients and servers of one major version do.
     """
     if environ.get("HADOOP_HOME"):
-        return artifacts.distribution(environ=environ, tell=tell)
+        return artifacts.distribution(environ=environ, on_progress=on_progress)
     version = overview.read_overview(web).version if web else DEFAULT_VERSION
     released = version if _RELEASED.fullmatch(version) else DEFAULT_VERSION
-    return artifacts.distribution(released, environ=environ, tell=tell)
+    return artifacts.distribution(released, environ=environ, on_progress=on_progress)
 
 
 def _kerberos_options(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -322,15 +324,15 @@ def _runs_on_yarn(properties: Properties) -> bool:
     return properties.get("mapreduce.framework.name", "local") == "yarn"
 
 
-def _refuse_daemons(asked: Properties, *, restart: bool) -> None:
+def _refuse_daemons(properties: Properties, *, restart: bool) -> None:
     """What daemons read at their start: iostudy does not restart a cluster that it has not started.
 
     Of the heaps only that of the client is not theirs.
     """
-    theirs = sorted(asked.keys() & (set(HEAPS) - {CLIENT_HEAP}))
+    theirs = sorted(properties.keys() & (set(HEAPS) - {CLIENT_HEAP}))
     if not theirs and not restart:
         return
-    named = [f"{name} = {asked[name]}" for name in theirs or sorted(asked)]
+    named = [f"{name} = {properties[name]}" for name in theirs or sorted(properties)]
     raise UsageError(
         f"daemons with {', '.join(named)}" if named else "daemons that have just been started",
         found="that would take a restart, and iostudy does not restart a cluster that others may "

@@ -45,9 +45,9 @@ def locate_hdfs(uri: str, properties: Properties, where: str) -> Hdfs:
     ``uri`` is one that a target can have. UsageError where the site files do not say which cluster
     that is.
     """
-    asked = urlsplit(uri)
-    authority = asked.netloc or _default_authority(properties, where)
-    folder = asked.path.rstrip("/")
+    parsed = urlsplit(uri)
+    authority = parsed.netloc or _default_authority(properties, where)
+    folder = parsed.path.rstrip("/")
     namenodes = tuple(_namenodes(authority, properties, where))
     return Hdfs(f"hdfs://{authority}{folder}", namenodes)
 

@@ -88,7 +88,7 @@ class LocalCluster:
         """What it consists of."""
         return self._layout
 
-    def start(self, tell: LineHandler = ignore_line) -> None:
+    def start(self, on_progress: LineHandler = ignore_line) -> None:
         """Make its folders and start all daemons; at its return HDFS and YARN serve.
 
         ClusterError, TargetError or UsageError; then nothing of it runs, and `stop` removes what
@@ -96,7 +96,7 @@ class LocalCluster:
         """
         self._layout = replace(self._layout, ports=port_assignment.assign_ports(self._layout))
         persistence.make(self._layout)
-        self._launch(tell)
+        self._launch(on_progress)
 
     def stop(self) -> None:
         """End all its processes and remove what it has stored; conf and logs stay.
@@ -114,7 +114,7 @@ class LocalCluster:
         if restart:
             self._restart(properties)
         else:
-            self._mend()
+            self._restart_ended()
         self._properties = dict(properties)
         return self._client()
 
@@ -191,11 +191,11 @@ class LocalCluster:
             "properties": defaults.daemon_properties(self._layout, each),
         }
 
-    def _launch(self, tell: LineHandler) -> None:
+    def _launch(self, on_progress: LineHandler) -> None:
         """Start all. Of an attempt that fails, nothing goes on."""
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                self._start_all(tell)
+                self._start_all(on_progress)
             except ClusterError as error:
                 processes.end_processes(self._layout.identity)
                 if attempt == _ATTEMPTS or "BindException" not in error.found:
@@ -205,19 +205,19 @@ class LocalCluster:
                 raise
             else:
                 return
-            tell("a port was taken by somebody else meanwhile: once more, with others")
+            on_progress("a port was taken by somebody else meanwhile: once more, with others")
             self._keep(replace(self._layout, ports=port_assignment.assign_ports(self._layout)))
 
-    def _start_all(self, tell: LineHandler) -> None:
+    def _start_all(self, on_progress: LineHandler) -> None:
         """All at once: the DataNodes become ready while the NameNode's folder is formatted."""
-        tell(f"starting {self._layout.spec.describe()}")
+        on_progress(f"starting {self._layout.spec.describe()}")
         self._running = {}
         for each in self._layout.daemons():
             daemon.configure(self._layout, each)
             if each == NAMENODE:
                 daemon.format_namenode(self._layout)
             self._running[each.name] = daemon.start(self._layout, each)
-        self._await_ready(tell)
+        self._await_ready(on_progress)
 
     def _restart(self, properties: Properties) -> None:
         processes.end_processes(self._layout.identity)
@@ -229,7 +229,7 @@ class LocalCluster:
             self._keep(replace(self._layout, properties={}))
             raise
 
-    def _mend(self) -> None:
+    def _restart_ended(self) -> None:
         """Start again what has ended."""
         for each in self._layout.daemons():
             if not self._runs(each):
@@ -237,18 +237,18 @@ class LocalCluster:
                 self._running[each.name] = daemon.start(self._layout, each)
         self._await_ready(ignore_line)
 
-    def _await_ready(self, tell: LineHandler) -> None:
+    def _await_ready(self, on_progress: LineHandler) -> None:
         until = time.monotonic() + _READY_WITHIN_SECONDS
-        told = ""
+        reported = ""
         while missing := status.find_missing_services(self._layout):
             self.require_alive()
             if status.NO_ROOM in missing:
                 raise _no_room(self._layout)
             if time.monotonic() > until:
                 raise _not_ready(missing, self._layout)
-            if missing != told:
-                tell(f"waiting for {missing}")
-                told = missing
+            if missing != reported:
+                on_progress(f"waiting for {missing}")
+                reported = missing
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def _runs(self, each: Daemon) -> bool:

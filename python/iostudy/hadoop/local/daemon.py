@@ -26,8 +26,8 @@ _NOISE = "RECEIVED SIGNAL"
 
 def configure(layout: Layout, daemon: Daemon) -> None:
     """Write its conf folder. OSError as it comes."""
-    told = Configuration.of(defaults.daemon_properties(layout, daemon))
-    folder.write(layout.conf(daemon.name), told, f"{daemon.name}.log")
+    configuration = Configuration.of(defaults.daemon_properties(layout, daemon))
+    folder.write(layout.conf(daemon.name), configuration, f"{daemon.name}.log")
 
 
 def start(layout: Layout, daemon: Daemon) -> Process:

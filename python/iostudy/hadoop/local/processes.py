@@ -124,15 +124,15 @@ def end_processes(cluster: str) -> None:
 
 def _signalled(cluster: str, number: signal.Signals, until: float) -> bool:
     """Signal all, those too that appear meanwhile; whether all are gone before that time."""
-    told: set[Process] = set()
+    signalled: set[Process] = set()
     unseen = 0
     # A process that is becoming another program (execve(2)) has no environment for a moment.
     while unseen < 2:
         found = find_processes(cluster)
         unseen = 0 if found else unseen + 1
-        for process in set(found) - told:
+        for process in set(found) - signalled:
             _signal(process, number)
-        told.update(found)
+        signalled.update(found)
         reap()
         if time.monotonic() > until:
             return False

@@ -62,14 +62,14 @@ def _value(
     role = next((role for start, role in _READERS.items() if name.startswith(start)), None)
     daemons = [each for each in layout.daemons() if each.role is role]
     if daemons:
-        return _agreed(name, _told(layout, daemons, name))
+        return _agreed(name, _daemon_values(layout, daemons, name))
     if name in layout.properties:
-        told = _told(layout, layout.daemons(), name)
-        return _agreed(name, {**told, "the jobs": jobs.get(name)})
+        by_daemon = _daemon_values(layout, layout.daemons(), name)
+        return _agreed(name, {**by_daemon, "the jobs": jobs.get(name)})
     return jobs.get(name) or jmx.read_property(layout.web(NAMENODE), name)
 
 
-def _told(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
+def _daemon_values(layout: Layout, daemons: Iterable[Daemon], name: str) -> dict[str, str | None]:
     return {each.name: jmx.read_property(layout.web(each), name) for each in daemons}
 
 
@@ -78,13 +78,13 @@ def _heap(process: Process) -> str | None:
     return options[-1].removeprefix(_MAX_HEAP) if options else None
 
 
-def _agreed(name: str, told: Mapping[str, str | None]) -> str | None:
-    values = set(told.values())
+def _agreed(name: str, by_daemon: Mapping[str, str | None]) -> str | None:
+    values = set(by_daemon.values())
     if len(values) == 1:
         return values.pop()
     raise ClusterError(
         f"one value of {name} in the whole cluster",
-        found=", ".join(f"{daemon}: {value}" for daemon, value in told.items()),
+        found=", ".join(f"{daemon}: {value}" for daemon, value in by_daemon.items()),
         where="the cluster on this machine",
         remedy="restart the daemons: they have been started with different values",
     )

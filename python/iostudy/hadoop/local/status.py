@@ -109,10 +109,10 @@ def _running(layout: Layout) -> int:
 
 def _known_blocks(web: str) -> Mapping[str, int]:
     """Blocks of each DataNode that the NameNode hears of, by its HTTP address."""
-    told: Mapping[str, Any] = json.loads(
+    nodes: Mapping[str, Any] = json.loads(
         jmx.read_bean(web, "NameNode", "NameNodeInfo")["LiveNodes"]
     )
-    return {node["infoAddr"]: node["numBlocks"] for node in told.values()}
+    return {node["infoAddr"]: node["numBlocks"] for node in nodes.values()}
 
 
 def _held_blocks(web: str) -> int:

@@ -35,7 +35,7 @@ def cache_directory(environ: Mapping[str, str]) -> Path:
     return (home if home.is_absolute() else Path.home() / ".cache") / "iostudy"
 
 
-def fetch_once(folder: Path, what: str, fetch: Fetch, tell: LineHandler) -> Path:
+def fetch_once(folder: Path, what: str, fetch: Fetch, on_progress: LineHandler) -> Path:
     """The folder, with all the jars; they are fetched if they are not there, or are damaged.
 
     Whoever comes while another iostudy fetches them waits. UsageError if the folder cannot be made;
@@ -45,11 +45,11 @@ def fetch_once(folder: Path, what: str, fetch: Fetch, tell: LineHandler) -> Path
         if _damage(folder) is None:
             return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _alone(folder, what, tell):
+        with _alone(folder, what, on_progress):
             damage = _damage(folder)
             if damage is None:
                 return folder
-            tell(f"{what}: {damage} in {folder}; fetching it, which takes up to a minute")
+            on_progress(f"{what}: {damage} in {folder}; fetching it, which takes up to a minute")
             _fill(folder, fetch)
     except OSError as error:
         raise _unusable(folder, what, error) from error
@@ -83,14 +83,14 @@ def _sha256(path: Path) -> str:
 
 
 @contextmanager
-def _alone(folder: Path, what: str, tell: LineHandler) -> Iterator[None]:
+def _alone(folder: Path, what: str, on_progress: LineHandler) -> Iterator[None]:
     """Hold the lock beside the folder. It is flock(2)'s, so it does not outlive a process."""
     descriptor = os.open(f"{folder}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell(f"{what}: waiting for another iostudy that fetches it")
+            on_progress(f"{what}: waiting for another iostudy that fetches it")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
@@ -104,16 +104,16 @@ def _fill(folder: Path, fetch: Fetch) -> None:
     """
     for left in folder.parent.glob(f"{folder.name}.new-*"):
         shutil.rmtree(left, ignore_errors=True)  # or else the next time
-    beside = folder.with_name(f"{folder.name}.new-{os.getpid()}")
-    beside.mkdir()
+    partial = folder.with_name(f"{folder.name}.new-{os.getpid()}")
+    partial.mkdir()
     try:
-        fetch(beside)
-        write_whole(beside / _MANIFEST, json.dumps(_checksums(beside), indent=1).encode())
+        fetch(partial)
+        write_whole(partial / _MANIFEST, json.dumps(_checksums(partial), indent=1).encode())
         if folder.exists():
             shutil.rmtree(folder)
-        beside.rename(folder)
+        partial.rename(folder)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _unusable(folder: Path, what: str, error: OSError) -> UsageError:

@@ -21,12 +21,12 @@ from iostudy.hadoop.spec import DEFAULT_VERSION, numbers
 
 # A slow line has half an hour for 105 MB; Maven tells of every file, so that silence is a hang.
 _LIMITS = CommandLimits(seconds=1800, silence_seconds=120)
-_TOLD_EVERY_FILES = 50
+_REPORT_EVERY_FILES = 50
 _LONGEST_CHARACTERS = 400
 _TIMELINE_SINCE = (2, 9)
 
 
-def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: LineHandler) -> None:
+def fetch(version: str, folder: Path, environ: Mapping[str, str], on_progress: LineHandler) -> None:
     """Put the jars of this Hadoop, with all that they need, into the folder.
 
     UsageError if Maven is missing, fails, or hangs.
@@ -37,7 +37,7 @@ def fetch(version: str, folder: Path, environ: Mapping[str, str], tell: LineHand
     with resources.as_file(resources.files("iostudy.hadoop.software") / "pom.xml") as pom:
         command = (program, *_arguments(version, pom, folder))
         try:
-            said = run_command(command, _LIMITS, environ, _Progress(version, tell).hear)
+            said = run_command(command, _LIMITS, environ, _Progress(version, on_progress).hear)
         except CommandFailedError as error:
             raise _failed(version, f"Maven: {error}", program, _REACH) from error
     if said.status or not any(folder.glob("hadoop-common-*.jar")):
@@ -74,16 +74,16 @@ def _arguments(version: str, pom: Path, folder: Path) -> list[str]:
 class _Progress:
     """Tells now and then how many files have come."""
 
-    def __init__(self, version: str, tell: LineHandler) -> None:
+    def __init__(self, version: str, on_progress: LineHandler) -> None:
         self._version = version
-        self._tell = tell
+        self._on_progress = on_progress
         self._files = 0
 
     def hear(self, line: str) -> None:
         if "Downloaded from" in line:
             self._files += 1
-            if self._files % _TOLD_EVERY_FILES == 0:
-                self._tell(f"Hadoop {self._version}: {self._files} files have come")
+            if self._files % _REPORT_EVERY_FILES == 0:
+                self._on_progress(f"Hadoop {self._version}: {self._files} files have come")
 
 
 def _complaint(said: CommandOutput) -> str:

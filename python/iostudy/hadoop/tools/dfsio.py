@@ -80,7 +80,7 @@ class DfsioRun:
     def arguments(self, base: str, results: Path) -> tuple[str, ...]:
         """The command line; ``base`` is the folder for all that it makes in HDFS."""
         size = self.left_bytes if self.operation is Operation.TRUNCATE else self.file_bytes
-        asked = {
+        options = {
             "-nrFiles": str(self.files),
             "-size": f"{size}B",
             "-bufferSize": str(self.buffer_bytes),
@@ -89,7 +89,7 @@ class DfsioRun:
             "-storagePolicy": self.storage_policy,
             "-resFile": str(results),
         }
-        named = [text for name, value in asked.items() if value for text in (name, value)]
+        named = [text for name, value in options.items() if value for text in (name, value)]
         return (f"-Dtest.build.data={base}", *_OPTIONS[self.operation], *named)
 
     def result(self, text: str) -> DfsioResult:

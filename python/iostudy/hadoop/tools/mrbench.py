@@ -32,7 +32,7 @@ class MRBenchRun:
 
     def arguments(self, base_dir: str) -> tuple[str, ...]:
         """The command line, with the time of every job asked for."""
-        asked = {
+        options = {
             "baseDir": base_dir,
             "numRuns": self.jobs,
             "maps": self.maps,
@@ -40,7 +40,7 @@ class MRBenchRun:
             "inputLines": self.input_lines,
             "inputType": self.input_type,
         }
-        named = (text for name, value in asked.items() for text in (f"-{name}", str(value)))
+        named = (text for name, value in options.items() for text in (f"-{name}", str(value)))
         return (*named, "-verbose")
 
 
@@ -57,11 +57,11 @@ def parse(text: str, jobs: int) -> MRBenchResult:
     table = _TABLE.search(text)
     if table is None:
         raise NoResultError("no table with AvgTime (milliseconds)")
-    told = _JOB.findall(text)
-    numbers = [int(number) for number, _ in told]
+    report = _JOB.findall(text)
+    numbers = [int(number) for number, _ in report]
     if numbers != list(range(1, jobs + 1)):
-        raise NoResultError(f"the times of {len(told)} jobs instead of {jobs}")
-    result = MRBenchResult(int(table[1]), tuple(int(milliseconds) for _, milliseconds in told))
+        raise NoResultError(f"the times of {len(report)} jobs instead of {jobs}")
+    result = MRBenchResult(int(table[1]), tuple(int(milliseconds) for _, milliseconds in report))
     if sum(result.job_milliseconds) // jobs != result.mean_milliseconds:
         raise NoResultError(f"jobs whose mean is {result.mean_milliseconds} ms, as the table says")
     return result

@@ -60,7 +60,7 @@ class NNBenchRun:
 
     def arguments(self, base_dir: str, start_time_seconds: int) -> tuple[str, ...]:
         """The command line; the start is a whole number of seconds since the epoch."""
-        asked = {
+        options = {
             "operation": self.operation,
             "maps": self.maps,
             "reduces": 1,
@@ -73,7 +73,7 @@ class NNBenchRun:
             "baseDir": base_dir,
             "readFileAfterOpen": str(self.read_after_open).lower(),
         }
-        return tuple(text for name, value in asked.items() for text in (f"-{name}", str(value)))
+        return tuple(text for name, value in options.items() for text in (f"-{name}", str(value)))
 
 
 @dataclass(frozen=True)

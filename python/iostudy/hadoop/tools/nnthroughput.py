@@ -50,26 +50,26 @@ class NNThroughputRun:
         files, per = ("-files", "-filesPerDir")
         if self.operation == "mkdirs":
             files, per = ("-dirs", "-dirsPerDir")
-        asked = {
+        options = {
             "-fs": "file:///",
             "-op": self.operation,
             "-threads": self.threads,
             files: self.files,
             per: self.files_per_directory,
         }
-        return tuple(text for name, value in asked.items() for text in (name, str(value)))
+        return tuple(text for name, value in options.items() for text in (name, str(value)))
 
     def result(self, log: str) -> NNThroughputResult:
         """What the log tells; NoResultError if that is not whole, or not all that was asked for."""
-        _, begin, told = log.rpartition(f"--- {self.operation} stats  ---")
+        _, begin, report = log.rpartition(f"--- {self.operation} stats  ---")
         if not begin:
             raise NoResultError(f"no figures of {self.operation}")
         result = NNThroughputResult(
-            operations=_count(told, "# operations"),
-            milliseconds=_count(told, "Elapsed Time"),
-            mean_milliseconds=_count(told, "Average Time"),
-            transactions=_count(told, "Number of transactions"),
-            syncs=_count(told, "Number of syncs"),
+            operations=_count(report, "# operations"),
+            milliseconds=_count(report, "Elapsed Time"),
+            mean_milliseconds=_count(report, "Average Time"),
+            transactions=_count(report, "Number of transactions"),
+            syncs=_count(report, "Number of syncs"),
         )
         if result.operations != self.files:
             raise NoResultError(f"{result.operations} of {self.files} operations")

@@ -39,12 +39,12 @@ def generated_checksum(job: Job) -> str:
 
 def reported_checksum(report: str) -> str:
     """The checksum of rows that are sorted; NoResultError tells what is wrong with them."""
-    told = [line.partition("\t") for line in report.splitlines()]
-    errors = [what for key, _, what in told if key == "error"]
+    entries = [line.partition("\t") for line in report.splitlines()]
+    errors = [what for key, _, what in entries if key == "error"]
     if errors:
         first = "; ".join(errors[:_MOST_ERRORS])
         raise NoResultError(f"{len(errors)} errors in the rows, the first: {first}")
-    checksums = [value.strip() for key, _, value in told if key == "checksum"]
+    checksums = [value.strip() for key, _, value in entries if key == "checksum"]
     if len(checksums) != 1:
         raise NoResultError(f"{len(checksums)} checksums in the report, and not one")
     return checksums[0]

@@ -200,12 +200,12 @@ class Command(Workload):
             arguments: tuple[str, ...] = ("sh", "-c", str(given))
         else:
             arguments = tuple(_filled(argument, values) for argument in _split(given))
-        told = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
+        variables = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
         return Program(
             arguments,
             directory=place.directory / _filled(self.options.directory, values),
             limit_seconds=self.options.limit,
-            environment={**self.options.environment, **told},
+            environment={**self.options.environment, **variables},
         )
 
 

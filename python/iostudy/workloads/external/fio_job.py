@@ -130,8 +130,8 @@ def read(path: Path) -> JobFile:
     UsageError with fio's words if it takes it for none, or if the study cannot have what it asks.
     """
     _require_file(path)
-    asked = Program(("fio", "--showcmd", str(path)), Path("/"), _PARSING_SECONDS)
-    job = parse(path, _accepted(path, program.run(asked)).stdout.text)
+    showcmd = Program(("fio", "--showcmd", str(path)), Path("/"), _PARSING_SECONDS)
+    job = parse(path, _accepted(path, program.run(showcmd)).stdout.text)
     if not any(name == "name" for name, _ in job.parameters):
         raise _invalid(path, "it has no job", "add a section such as [job]")
     refusals = list(dict.fromkeys(job.refusals()))

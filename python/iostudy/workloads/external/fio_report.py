@@ -89,12 +89,12 @@ class Report:
 
     def parts(self) -> tuple[Part, ...]:
         """Each entry of the report; clones of a job are numbered from 1."""
-        seen: dict[tuple[str, int], int] = {}
+        clones: dict[tuple[str, int], int] = {}
         found = []
         for job in self.jobs:
             key = (job["jobname"], job["groupid"])
-            seen[key] = seen.get(key, 0) + 1
-            labels = {"job": key[0], "group": str(key[1]), "clone": str(seen[key])}
+            clones[key] = clones.get(key, 0) + 1
+            labels = {"job": key[0], "group": str(key[1]), "clone": str(clones[key])}
             found.append(Part(labels, _part(job)))
         return tuple(found)
 

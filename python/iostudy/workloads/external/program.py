@@ -62,12 +62,12 @@ class Program:
 
     def request(self) -> bytes:
         """What the guard is asked for."""
-        asked = {
+        request = {
             "arguments": self.arguments,
             "directory": str(self.directory),
             "environment": self._environment(),
         }
-        return json.dumps(asked).encode() + b"\n"
+        return json.dumps(request).encode() + b"\n"
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, **self.environment}

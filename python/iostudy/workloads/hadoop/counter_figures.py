@@ -47,14 +47,14 @@ FIGURES = (
 
 def read_figures(ran: HadoopRun, replication: int) -> dict[str, float]:
     """The figures of a run. What its jobs have not counted is left out."""
-    moved = _told({**_moved(ran.jobs, replication), "spilled_records": _sum(ran.jobs, _SPILLED)})
+    moved = _known({**_moved(ran.jobs, replication), "spilled_records": _sum(ran.jobs, _SPILLED)})
     return moved | read_task_figures(ran)
 
 
 def read_task_figures(ran: HadoopRun) -> dict[str, float]:
     """Those of the tasks alone; again without what was not counted."""
     jobs = ran.jobs
-    return _told(
+    return _known(
         {
             "map_tasks": _added([job.maps for job in jobs]),
             "reduce_tasks": _added([job.reduces() for job in jobs]),
@@ -64,7 +64,7 @@ def read_task_figures(ran: HadoopRun) -> dict[str, float]:
     )
 
 
-def _told(found: Mapping[str, float | None]) -> dict[str, float]:
+def _known(found: Mapping[str, float | None]) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 

@@ -104,7 +104,7 @@ class Dfsio(HadoopWorkload):
 
     def run(self, place: Place) -> Measurement:
         """Carry it out once. WorkloadError unless all files are processed whole."""
-        ran, result = self._carry_out(place, self.asked())
+        ran, result = self._carry_out(place, self.program_run())
         return Measurement(
             {
                 "throughput": result.throughput_mib_per_second,
@@ -117,7 +117,7 @@ class Dfsio(HadoopWorkload):
             }
         )
 
-    def asked(self) -> DfsioRun:
+    def program_run(self) -> DfsioRun:
         """What TestDFSIO is asked for."""
         options = self.options
         return DfsioRun(
@@ -133,16 +133,16 @@ class Dfsio(HadoopWorkload):
 
     def write_files(self, place: Place) -> None:
         """Write all files anew."""
-        self._carry_out(place, replace(self.asked(), operation=Operation.WRITE))
+        self._carry_out(place, replace(self.program_run(), operation=Operation.WRITE))
 
-    def _carry_out(self, place: Place, asked: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
+    def _carry_out(self, place: Place, program_run: DfsioRun) -> tuple[HadoopRun, DfsioResult]:
         results = job.require_client(place).scratch / _RESULTS
         results.unlink(missing_ok=True)  # TestDFSIO adds to what is there
-        arguments = asked.arguments(_base(place), results)
+        arguments = program_run.arguments(_base(place), results)
         limit = self.options.limit
         ran = job.run_program(place, dfsio.MAIN_CLASS, *arguments, limit_seconds=limit)
         try:
-            return ran, asked.result(results.read_text() if results.exists() else "")
+            return ran, program_run.result(results.read_text() if results.exists() else "")
         except NoResultError as error:
             raise WorkloadError(
                 "the result of the requested run",
@@ -172,7 +172,9 @@ class DfsioRead(Dfsio):
 
     def preparation(self) -> str:
         """Trials with the same files share them, in whatever records these are read."""
-        return str(replace(self.asked(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0))
+        return str(
+            replace(self.program_run(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0)
+        )
 
     def prepare(self, place: Place) -> None:
         """Write the files that are to be read."""

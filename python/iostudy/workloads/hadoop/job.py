@@ -70,15 +70,15 @@ class HadoopRun:
 
     def times(self) -> dict[str, float]:
         """JOB_TIME, of several jobs the sum, and PROGRAM_TIME; WorkloadError if a job has none."""
-        told = [job.seconds for job in self.jobs if job.seconds]
-        if not told or len(told) < len(self.jobs):
+        times = [job.seconds for job in self.jobs if job.seconds]
+        if not times or len(times) < len(self.jobs):
             raise WorkloadError(
                 "the time of every job",
-                found=f"{len(self.jobs)} jobs, of which {len(told)} have one",
+                found=f"{len(self.jobs)} jobs, of which {len(times)} have one",
                 where=str(self.ended.program),
                 remedy="run it by hand, and see what its log says",
             )
-        return {JOB_TIME.name: sum(told), PROGRAM_TIME.name: self.ended.wall_seconds}
+        return {JOB_TIME.name: sum(times), PROGRAM_TIME.name: self.ended.wall_seconds}
 
 
 def require_client(place: Place) -> Client:
@@ -102,9 +102,9 @@ def run_program(place: Place, main_class: str, *arguments: str, limit_seconds: f
     submitted to YARN is dead afterwards, or the error says that it could not be killed.
     """
     client = require_client(place)
-    asked = _program(client, main_class, arguments, limit_seconds)
+    requested = _program(client, main_class, arguments, limit_seconds)
     with _killed_on_failure(client):
-        ended = program.run(asked, _watching(client, place.tick))
+        ended = program.run(requested, _watching(client, place.tick))
         # Programs of Hadoop's end before the cluster is known to be at fault.
         if ended.status:
             client.require_alive()
@@ -180,7 +180,7 @@ def _whole_log(ended: ProgramResult) -> str:
     if not log.lost_bytes:
         return log.text
     raise WorkloadError(
-        f"a log of at most {format_size(program.KEPT_BYTES)}, in which all jobs are told",
+        f"a log of at most {format_size(program.KEPT_BYTES)}, which contains all jobs",
         found=f"{format_rounded_size(log.lost_bytes)} more",
         where=str(ended.program),
         remedy="give it fewer jobs, or fewer tasks",

@@ -183,24 +183,24 @@ class _NameNode:
 
     def benchmark(self, operation: Operation, tick: Tick) -> NNThroughputResult:
         """Carry out one operation on an empty namespace. WorkloadError if anything is amiss."""
-        asked = self._asked(operation)
+        request = self._request(operation)
         image = self.home / "image"
         with translate_core_errors("to give a name-node an empty namespace", self.home):
             for source, made in (("image", image), *(("log", log) for log in self.logs)):
                 made.mkdir(parents=True, exist_ok=True)
                 empty(made)
                 shutil.copytree(self.template / source, made, dirs_exist_ok=True)
-        arguments = (nnthroughput.MAIN_CLASS, *asked.arguments())
+        arguments = (nnthroughput.MAIN_CLASS, *request.arguments())
         ended = self._run((), arguments, image, self.logs, tick)
         log = self._log()
         _require_sound(log, ended.program)
         ended.require_success(job.find_exceptions(f"{log}{ended.stderr.text}"))
         try:
-            return asked.result(log)
+            return request.result(log)
         except NoResultError as error:
             raise _unsound(str(error), ended.program) from error
 
-    def _asked(self, operation: Operation) -> NNThroughputRun:
+    def _request(self, operation: Operation) -> NNThroughputRun:
         options = self.options
         name = "fileStatus" if operation == "file-status" else operation
         return NNThroughputRun(name, options.files, options.threads, options.files_per_directory)
@@ -230,14 +230,14 @@ class _NameNode:
             "-Duser.timezone=UTC",
             *("-cp", f"{conf}:{software.distribution.classpath}", *arguments),
         )
-        asked = Program(command, self.home, self.options.limit)
+        requested = Program(command, self.home, self.options.limit)
 
         def watch(done: int) -> bool:
             # A thread that fails ends alone, and the benchmark would wait for it for ever.
-            _require_sound(self._log(), asked)
+            _require_sound(self._log(), requested)
             return tick(done)
 
-        return program.run(asked, watch)
+        return program.run(requested, watch)
 
     def _configuration(self, image: Path, logs: Sequence[Path]) -> Configuration:
         """All that is on disks lies in folders of the workload's; it listens on this host only."""
@@ -274,18 +274,18 @@ def _software(version: str | None) -> _Software:
     return _Software(java.find_java(distribution.version), distribution)
 
 
-def _require_sound(log: str, asked: Program) -> None:
+def _require_sound(log: str, requested: Program) -> None:
     found = nnthroughput.find_errors(log)
     if found:
         first = f"{found[0][:_MOST_CHARACTERS]} {job.find_exceptions(log)}"
-        raise _unsound(f"{len(found)} errors in its log: {first}", asked)
+        raise _unsound(f"{len(found)} errors in its log: {first}", requested)
 
 
-def _unsound(found: str, asked: Program) -> WorkloadError:
+def _unsound(found: str, requested: Program) -> WorkloadError:
     return WorkloadError(
         "NNThroughputBenchmark without errors, with all that it was asked for",
         found=found,
-        where=str(asked),
+        where=str(requested),
         remedy="see whether the directories of the logs have room and can be written to; give a "
         "larger heap if memory is short, and more files if they took no time",
     )

@@ -89,9 +89,11 @@ class _Tera(HadoopWorkload):
 
     def _generate(self, place: Place) -> HadoopRun:
         """Make the rows, and note the checksum that they keep through the sort."""
-        asked = terasort.teragen_arguments(self.options.rows, self.options.maps, _path(place, "in"))
-        ran = self._run(place, terasort.GEN, *asked, counter="Map output records")
-        with _told(place):
+        arguments = terasort.teragen_arguments(
+            self.options.rows, self.options.maps, _path(place, "in")
+        )
+        ran = self._run(place, terasort.GEN, *arguments, counter="Map output records")
+        with _checksum_errors(place):
             made = "".join(map(terasort.generated_checksum, ran.jobs))
             replace_whole(place.directory / _CHECKSUM, made.encode())
         return ran
@@ -162,8 +164,10 @@ class TeraSort(_Tera):
     def _sort(self, place: Place) -> HadoopRun:
         options = self.options
         folders = (_path(place, "in"), _path(place, "out"))
-        asked = terasort.terasort_arguments(options.reduces, options.output_replication, *folders)
-        return self._run(place, terasort.SORT, *asked, counter="Reduce output records")
+        arguments = terasort.terasort_arguments(
+            options.reduces, options.output_replication, *folders
+        )
+        return self._run(place, terasort.SORT, *arguments, counter="Reduce output records")
 
 
 @dataclass(frozen=True)
@@ -197,9 +201,9 @@ class TeraValidate(TeraSort):
     def _require_valid(self, place: Place) -> str:
         where = _path(place, f"report/{terasort.REPORT}")
         shell = "org.apache.hadoop.fs.FsShell"
-        told = job.run_program(place, shell, "-cat", where, limit_seconds=self.options.limit)
-        with _told(place):
-            found = terasort.reported_checksum(told.ended.stdout.text)
+        ran = job.run_program(place, shell, "-cat", where, limit_seconds=self.options.limit)
+        with _checksum_errors(place):
+            found = terasort.reported_checksum(ran.ended.stdout.text)
             made = (place.directory / _CHECKSUM).read_text()
         if found != made:
             raise _other_rows(f"rows with the checksum {made}", found, place)
@@ -207,7 +211,7 @@ class TeraValidate(TeraSort):
 
 
 @contextmanager
-def _told(place: Place) -> Iterator[None]:
+def _checksum_errors(place: Place) -> Iterator[None]:
     with translate_core_errors("to note the checksum of the rows", place.directory):
         try:
             yield

@@ -90,9 +90,9 @@ class Wordcount(HadoopWorkload):
     def run(self, place: Place) -> Measurement:
         """Count all words once; WorkloadError unless as many are found as were written."""
         folders = (_path(place, "in"), _path(place, "out"))
-        asked = wordcount.arguments(self.options.reduces, *folders)
+        arguments = wordcount.arguments(self.options.reduces, *folders)
         limit = self.options.limit
-        ran = job.run_program(place, wordcount.MAIN_CLASS, *asked, limit_seconds=limit)
+        ran = job.run_program(place, wordcount.MAIN_CLASS, *arguments, limit_seconds=limit)
         words = self._require_all_words(ran, place)
         times = ran.times()
         figures = {

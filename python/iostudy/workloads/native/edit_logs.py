@@ -59,13 +59,13 @@ def _is_elsewhere(log: str) -> bool:
 
 
 def _log(name: str) -> str:
-    """A folder in the target or on a disk beside it, or a whole path; ValueError for others."""
+    """A folder in the target or on a further disk, or an absolute path; ValueError for others."""
     disk, colon, folder = name.rpartition(_ON_DISK)
     is_name = Path(folder).name == folder and folder not in ("", ".", "..")
     if not _is_elsewhere(name) and not (is_name and bool(disk) == bool(colon)):
         raise ValueError(
-            f"{name!r} is neither the name of a folder in the target, nor one on a disk beside it "
-            "such as disk2:log, nor a whole path such as /disk2/journal"
+            f"{name!r} is neither the name of a folder in the target, nor one on a further "
+            "disk such as disk2:log, nor an absolute path such as /disk2/journal"
         )
     return name
 
@@ -111,11 +111,11 @@ class NamespaceOptions(Options):
         Field(min_length=1),
     ] = Field(
         ("log",),
-        description="where the edit log lies: names of folders in the target; on a disk that the "
-        "study makes beside that, DISK:FOLDER; or whole paths of directories on other disks and "
-        "mounts. On those and on disks beside, it is in a folder of iostudy's own. Each "
-        f"of several holds a copy (dfs.namenode.edits.dir); {NO_LOG}: no log, so that nothing is "
-        "durable, which a real name-node cannot do",
+        description="directories of the edit log: names of folders in the target; DISK:FOLDER on a "
+        "further disk of the study; or absolute paths on other disks and mounts. On other disks "
+        "iostudy makes a folder of its own. Each directory holds a copy "
+        f"(dfs.namenode.edits.dir); {NO_LOG}: no log. Then nothing is durable, which no real "
+        "NameNode allows",
     )
 
 
@@ -173,8 +173,8 @@ class EditLogs:
 
     def remove(self, place: Place) -> None:
         """Remove the logs, and the folders that they are in."""
-        beside = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
-        for folder in (place.directory / self.name, *self._own(beside, place)):
+        roots = (*self.directories, *(_root(disk, place) for disk in sorted(self.disks)))
+        for folder in (place.directory / self.name, *self._own(roots, place)):
             remove(folder)
 
     @property
@@ -200,10 +200,10 @@ def _root(disk: str, place: Place) -> Path:
         return place.directory
     if disk not in place.disks:
         raise TargetError(
-            f"a disk {disk} beside the target",
+            f"a further disk {disk}",
             found=f"there are {', '.join(place.disks)}" if place.disks else "there is none",
             where=str(place.directory),
             remedy="a study makes one: target: {loopback: {size: 1GiB, beside: "
-            f"{{{disk}: ext4}}}}}}; or give the whole path of a directory",
+            f"{{{disk}: ext4}}}}}}; or give the absolute path of a directory",
         )
     return place.disks[disk]

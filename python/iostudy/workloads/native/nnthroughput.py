@@ -87,8 +87,8 @@ class NNThroughputOptions(NamespaceOptions):
     )
     checkpoint_every: Annotated[int, Field(ge=0, le=MAX_COUNT)] = Field(
         0,
-        description="an image of the whole tree is written beside each log whenever so many "
-        "mutations have come (dfs.namenode.checkpoint.txns); 0: never",
+        description="mutations between two checkpoints, each an image of the whole tree next to "
+        "each log (dfs.namenode.checkpoint.txns); 0: no checkpoints",
     )
 
     @model_validator(mode="after")

@@ -64,8 +64,8 @@ def operations(
     result: JobResult, wanted: Sequence[Direction], *, syncs: bool
 ) -> dict[str, Latencies]:
     """The latencies of every operation of a run, by its name in figures and histograms."""
-    told: dict[str, Latencies] = {each: tally(result, each).latencies for each in wanted}
-    return told | {"sync": result.sync} if syncs else told
+    found: dict[str, Latencies] = {each: tally(result, each).latencies for each in wanted}
+    return found | {"sync": result.sync} if syncs else found
 
 
 def histograms(counted: dict[str, Latencies]) -> dict[str, Histogram]:

@@ -160,7 +160,7 @@ class Wordcount(Workload):
     def run(self, place: Place) -> Measurement:
         """Count all words once; the output is verified afterwards."""
         texts, expected = self._own_texts(), None
-        with _told(place, own=bool(texts)):
+        with _text_errors(place, own=bool(texts)):
             if not texts:
                 texts = [str(path) for path in sorted((place.directory / _TEXT).glob("part-*"))]
                 words, checksum = json.loads((place.directory / _MADE).read_text())
@@ -200,7 +200,7 @@ def _unusable(found: str, where: str) -> UsageError:
 
 
 @contextmanager
-def _told(place: Place, *, own: bool) -> Iterator[None]:
+def _text_errors(place: Place, *, own: bool) -> Iterator[None]:
     """What went wrong with the user's own texts is no fault of the device's."""
     with translate_core_errors("to count the words", place.directory):
         try:

@@ -112,10 +112,10 @@ def open_tree(path: Path, name: str | None) -> Iterator[Any]:
     """
     uproot = importlib.import_module("uproot")
     handler = importlib.import_module("uproot.source.file").MultithreadedFileSource
-    with _told(path):
+    with _uproot_errors(path):
         file = uproot.open(path, handler=handler, num_workers=1, array_cache=None)
     with file:
-        with _told(path):
+        with _uproot_errors(path):
             kinds = file.classnames(cycle=False)
             trees = {key: file[key] for key, kind in kinds.items() if kind == "TTree"}
         wanted = next(iter(trees), "") if name is None and len(trees) == 1 else name
@@ -134,7 +134,7 @@ def read(tree: Any, branches: str, events: range, bases: Mapping[str, Values]) -
 
     path = Path(tree.file.file_path)
     started = time.perf_counter()
-    with _told(path):
+    with _uproot_errors(path):
         arrays = tree.arrays(
             filter_name=branches, entry_start=events.start, entry_stop=events.stop, library="ak"
         )
@@ -155,7 +155,7 @@ def requested_bytes(tree: Any) -> int:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _uproot_errors(path: Path) -> Iterator[None]:
     """WorkloadError for whatever uproot and its decompressors raise: errors of many kinds."""
     try:
         yield
