@@ -20,7 +20,7 @@ _READERS: Mapping[str, Role] = {
     "yarn.nodemanager.": Role.NODEMANAGER,
     "mapreduce.shuffle.": Role.NODEMANAGER,
 }
-"""Whose a property is, by the beginning of its name, as Hadoop names them."""
+"""The role that reads a property, by the prefix of its name."""
 
 _HEAP_OF = {
     NAMENODE_HEAP: Role.NAMENODE,
@@ -32,11 +32,11 @@ _MAX_HEAP = "-Xmx"
 def read(
     layout: Layout, running: Mapping[str, Process], client_heap: str, names: tuple[str, ...]
 ) -> Properties:
-    """The values; ClusterError if those differ whose it is.
+    """Return the effective values; ClusterError if daemons of one role differ.
 
-    A daemon's property is asked of all daemons of its role, a heap of their command lines. Any
-    other is a job's, as the jobs' conf folder has it, and what is not there the NameNode knows;
-    where the daemons were started with it as well, all of them are asked, too.
+    The value of a daemon's property comes from all daemons of its role, a heap from their
+    command lines. Other properties come from the jobs' conf folder, else from the NameNode. If
+    the daemons were started with such a property, all of them must agree.
     """
     jobs = Configuration.read(layout.job_conf).effective()
     values = {name: _value(layout, running, client_heap, jobs, name) for name in names}

@@ -16,9 +16,9 @@ from iostudy.hadoop.spec import DEFAULT_VERSION, VERSION
 
 @dataclass(frozen=True)
 class Distribution:
-    """Hadoop's jars, with its tests and examples: ``classpath`` is for ``java -cp``.
+    """Hadoop's jars with tests and examples; ``classpath`` is for ``java -cp``.
 
-    ``source`` says where they come from, for a person and for the circumstances.
+    ``source`` names their origin, for messages and the circumstances.
     """
 
     version: str

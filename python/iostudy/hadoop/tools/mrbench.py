@@ -22,7 +22,7 @@ _TABLE = re.compile(
 
 @dataclass(frozen=True)
 class MRBenchRun:
-    """A run of MRBench, with its own options' names."""
+    """A run of MRBench, with MRBench's option names."""
 
     jobs: int
     maps: int
@@ -31,7 +31,7 @@ class MRBenchRun:
     input_type: str
 
     def arguments(self, base_dir: str) -> tuple[str, ...]:
-        """The command line, with the time of every job asked for."""
+        """Return the command line, which requests the time of every job."""
         options = {
             "baseDir": base_dir,
             "numRuns": self.jobs,
@@ -46,14 +46,14 @@ class MRBenchRun:
 
 @dataclass(frozen=True)
 class MRBenchResult:
-    """Its mean, which has lost its fraction, and the time of every job, in their order."""
+    """The mean, truncated to whole milliseconds, and the times of all jobs in order."""
 
     mean_milliseconds: int
     job_milliseconds: tuple[int, ...]
 
 
 def parse(text: str, jobs: int) -> MRBenchResult:
-    """The result in what was printed; NoResultError if it does not have all ``jobs``."""
+    """Return the result in the output; NoResultError if it lacks any of the ``jobs``."""
     table = _TABLE.search(text)
     if table is None:
         raise NoResultError("no table with AvgTime (milliseconds)")
