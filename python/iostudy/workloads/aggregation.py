@@ -13,9 +13,10 @@ T = TypeVar("T")
 
 
 def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
-    """The mean of every figure that all rounds have, and their histograms added up.
+    """Return the mean of every figure that all rounds have, and their pooled histograms.
 
-    Parts are those of the same labels. One round is given back as it is, none gives nothing.
+    Parts with the same labels are averaged. One round is returned unchanged; without rounds the
+    result is empty.
     """
     return Measurement(
         _means([each.figures for each in rounds]),
@@ -27,10 +28,10 @@ def average_rounds(rounds: Sequence[Measurement]) -> Measurement:
 
 
 def combine_workloads(measured: Mapping[str, Measurement]) -> Measurement:
-    """What several workloads measured at the same time, everything under the label of its own.
+    """Combine the measurements of concurrent workloads, each under its label.
 
-    ``neighbour.aggregate`` is a figure, ``neighbour.write`` the latencies of an operation; parts
-    have the label ``workload`` before their own.
+    ``neighbour.aggregate`` is a figure, ``neighbour.write`` the latencies of an operation.
+    Parts get the label ``workload`` before their own.
     """
     return Measurement(
         {

@@ -56,11 +56,11 @@ def _label(text: str) -> str:
 
 
 Label = Annotated[str, AfterValidator(_label)]
-"""What a member is called: the folder it works in, and the beginning of its figures' names."""
+"""The name of a member: its working folder and the prefix of its figures."""
 
 
 class Member(Options):
-    """One workload of a mix with its options: a field for each that it may be, one of them set."""
+    """One workload of a mix with its options: a field per workload, exactly one of them set."""
 
     @model_validator(mode="before")
     @classmethod
@@ -110,7 +110,7 @@ class MixOptions(Options):
 
     @property
     def repeats(self) -> bool:
-        """Whether the others begin again."""
+        """Whether the other members repeat."""
         return self.others == "repeat"
 
 
@@ -145,7 +145,7 @@ class MixMember:
             drop_folder(own.directory)
 
     def clean(self, place: Place) -> None:
-        """Let it remove its files, then its folder with whatever it has left."""
+        """Let it remove its files, then remove its folder."""
         own = self.place(place)
         if own.directory.exists():
             try:
@@ -154,7 +154,7 @@ class MixMember:
                 remove(own.directory)
 
     def moved(self, player: ConcurrentRun) -> float | None:
-        """The bytes of all its rounds, the one that was cut off included; None: unknown."""
+        """Return the bytes of all its rounds, including a stopped one; None if unknown."""
         counts = [each.measured.figures.get(BYTES, math.nan) for each in player.rounds]
         if player.cut_off is not None:
             counts.append(player.cut_off if self.definition.ticks_bytes else math.nan)
@@ -162,7 +162,7 @@ class MixMember:
         return None if math.isnan(moved) else moved
 
     def player(self, place: Place) -> ConcurrentRun:
-        """It as one that runs with others."""
+        """Return it as a concurrent run."""
         return ConcurrentRun(run=partial(self.run, place), renew=partial(self.renew, place))
 
     def run(self, place: Place, tick: Tick) -> Measurement:
@@ -174,17 +174,17 @@ class MixMember:
 
 @dataclass(frozen=True)
 class Mix(Workload):
-    """Its members each in a folder of its own; the first one is the one in question."""
+    """Workloads that run concurrently, each in its folder; the first one is the subject."""
 
     members: tuple[MixMember, ...]
     repeats: bool
 
     def space_bytes(self) -> int:
-        """That of all members together, as far as they can tell."""
+        """Return the sum over all members that know theirs."""
         return sum(member.workload.space_bytes() for member in self.members)
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
-        """Unknown: members share the storage, and nobody can tell how."""
+        """Return None: members share the storage, so the time is unknown."""
         return None
 
     def reads(self) -> bool:
@@ -192,20 +192,20 @@ class Mix(Workload):
         return any(member.workload.reads() for member in self.members)
 
     def disks(self) -> frozenset[str]:
-        """Those of all members."""
+        """Return the disks of all members."""
         return frozenset().union(*(member.workload.disks() for member in self.members))
 
     def directories(self) -> tuple[Path, ...]:
-        """Those of all members."""
+        """Return the directories of all members."""
         return tuple(path for member in self.members for path in member.workload.directories())
 
     def places(self, place: Place) -> tuple[Path, ...]:
-        """Those of all members, each once."""
+        """Return the places of all members, each once."""
         found = (path for member in self.members for path in member.workload.places(place))
         return tuple(dict.fromkeys(found))
 
     def check(self) -> None:
-        """What any member lacks is lacking."""
+        """Check the requirements of all members."""
         for member in self.members:
             member.workload.check()
 
@@ -266,7 +266,7 @@ class Mix(Workload):
     def _moved(
         self, players: Mapping[str, ConcurrentRun]
     ) -> tuple[dict[str, float], tuple[str, ...]]:
-        """The bytes of all, if each can tell them; else a note of who cannot."""
+        """Return the bytes of all members if known, else a note on those that are not."""
         moved = {member.label: member.moved(players[member.label]) for member in self.members}
         unknown = [label for label, known in moved.items() if known is None]
         if unknown:
@@ -341,7 +341,7 @@ def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
 
 
 def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
-    """The mix of any of these workloads, by name; a mix of mixes is none."""
+    """Return the mix of any of these workloads by name; mixes do not nest."""
     return WorkloadDefinition(
         name=NAME,
         models="users of the same storage at the same time: what a neighbour does to the first. "

@@ -1,4 +1,4 @@
-"""Hadoop's TestDFSIO: files in HDFS, each written or read by a map task of its own."""
+"""Hadoop's TestDFSIO: files in HDFS, each written or read by one map task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MAX_BUFFER_BYTES = 1 << 30
 
 
 class DfsioFiles(HadoopOptions):
-    """What every one of them may choose."""
+    """Options that all operations share."""
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
         4, description="number of files, each with a map task of its own (-nrFiles)"
@@ -83,7 +83,7 @@ class DfsioTruncateOptions(DfsioFiles):
 
     @property
     def left(self) -> int:
-        """The size of each file afterwards."""
+        """Return the size of each file afterwards."""
         return self.new_size or self.size // 2
 
 
@@ -95,7 +95,7 @@ class Dfsio(HadoopWorkload):
     operation: Operation
 
     def space_bytes(self) -> int:
-        """All files, once each; compressed ones at most."""
+        """Return the size of all files; compressed ones take at most this."""
         return self.options.files * self.options.size
 
     def clean(self, place: Place) -> None:
@@ -118,7 +118,7 @@ class Dfsio(HadoopWorkload):
         )
 
     def program_run(self) -> DfsioRun:
-        """What TestDFSIO is asked for."""
+        """Return the run for TestDFSIO."""
         options = self.options
         return DfsioRun(
             self.operation,
@@ -171,7 +171,7 @@ class DfsioRead(Dfsio):
         return True
 
     def preparation(self) -> str:
-        """Trials with the same files share them, in whatever records these are read."""
+        """Trials with the same files share them, for all record sizes."""
         return str(
             replace(self.program_run(), operation=Operation.WRITE, buffer_bytes=1, skip_bytes=0)
         )
@@ -186,7 +186,7 @@ class DfsioChange(Dfsio):
     """Files that are there are changed: appended to, or cut off."""
 
     def space_bytes(self) -> int:
-        """What was there, and what may be appended."""
+        """Return the size of the existing files and of the appended data."""
         return super().space_bytes() * (2 if self.operation is Operation.APPEND else 1)
 
     def reset(self, place: Place) -> None:
@@ -196,7 +196,7 @@ class DfsioChange(Dfsio):
 
 
 def _base(place: Place) -> str:
-    """Where TestDFSIO works; it honours test.build.data in all versions."""
+    """Return TestDFSIO's folder; all versions obey test.build.data."""
     return f"{job.require_client(place).folder}/dfsio"
 
 

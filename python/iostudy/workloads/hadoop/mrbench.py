@@ -53,7 +53,7 @@ class HadoopMRBenchOptions(HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopMRBench(HadoopWorkload):
-    """All jobs of a trial are one run of MRBench, which makes its input and removes it."""
+    """All jobs of a trial are one run of MRBench, which creates and removes its input."""
 
     options: HadoopMRBenchOptions
 

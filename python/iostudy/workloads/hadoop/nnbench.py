@@ -49,7 +49,7 @@ together; one late map among many takes less from either."""
 
 _DISK_BLOCK_BYTES = 4096
 _INODE_BYTES = 1024
-"""What a file's life takes in the name-node's journal, with two of its operations, and more."""
+"""Upper bound of a file's records in the NameNode's journal."""
 
 _MEANINGS: dict[Operation, str] = {
     "create_write": "a file created, written and closed",
@@ -124,7 +124,7 @@ class HadoopNNBenchOptions(HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopNNBench(HadoopWorkload):
-    """One run of NNBench is a trial; it removes its own data before a create_write."""
+    """A trial is one run of NNBench, which removes its own data before a create_write."""
 
     options: HadoopNNBenchOptions
 
@@ -139,7 +139,7 @@ class HadoopNNBench(HadoopWorkload):
         return options.maps * options.files * each
 
     def reads(self) -> bool:
-        """Where files are read, they are not to come from this machine's page cache."""
+        """Whether files are read; they must not come from this machine's page cache."""
         return self.options.operation == "open_read" and self.options.read_after_open
 
     def preparation(self) -> str:
@@ -155,7 +155,7 @@ class HadoopNNBench(HadoopWorkload):
             self._carry_out(place, "create_write")
 
     def reset(self, place: Place) -> None:
-        """Every trial that changes something begins without files, or with new ones."""
+        """Give every trial that changes files no files or new ones."""
         match self.options.operation:
             case "rename" | "delete":
                 self._carry_out(place, "create_write")
@@ -228,7 +228,7 @@ def _require_possible(client: Client, wanted: NNBenchRun) -> None:
 def _sound_result(
     place: Place, wanted: NNBenchRun, arguments: tuple[str, ...], limit_seconds: float
 ) -> tuple[HadoopRun, NNBenchResult]:
-    """What it tells; WorkloadError unless every map has done all its operations."""
+    """Return the result; WorkloadError unless every map has completed all its operations."""
     client = job.require_client(place)
     results = client.scratch / nnbench.RESULT_FILE
     results.unlink(missing_ok=True)
@@ -306,13 +306,13 @@ def _readings(result: NNBenchResult, options: HadoopNNBenchOptions) -> dict[str,
 
 
 def _steps(options: HadoopNNBenchOptions) -> tuple[str, ...]:
-    """Those whose latency is told."""
+    """Return the steps with a mean latency."""
     steps = LATENCIES[options.operation]
     return steps if options.operation != "open_read" or options.read_after_open else steps[:1]
 
 
 def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what the journal makes of the operations."""
+    """Return the figures, without bytes moved: the journal's volume is unknown."""
     meaning = _MEANINGS[options.operation]
     transactions = TRANSACTIONS[options.operation]
     twice = f"for each file {transactions}: its creation, and its closing"

@@ -50,10 +50,12 @@ from iostudy.workloads.native.edit_logs import (
 _FOLDER = "hadoop-nnthroughput"
 _LOG = "namenode.log"
 _FILE_BYTES = 640
-"""What the life of a file takes in a log: made, closed, renamed; and more."""
+"""Upper bound of a file's records in a log: creation, closing, renaming."""
 _FREE_BYTES = 102 * MIB
-"""What a name-node wants free, or it goes into safe mode (dfs.namenode.resource.du.reserved), and
-what a log is lengthened by beforehand."""
+"""Free space that a NameNode requires, else it enters safe mode.
+
+It covers dfs.namenode.resource.du.reserved and the preallocation of a log.
+"""
 _MOST_CHARACTERS = 300
 _SHORT_RUN = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
@@ -101,20 +103,20 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopNNThroughput(HadoopWorkload):
-    """Every operation has a name-node, a namespace and logs of its own, all of them new."""
+    """Every operation has a new NameNode, a new namespace and new logs."""
 
     options: HadoopNNThroughputOptions
 
     def space_bytes(self) -> int:
-        """The logs of one operation: they are removed before the next one begins."""
+        """Return the space of the logs of one operation; they are removed before the next one."""
         return self._logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
 
     def disks(self) -> frozenset[str]:
-        """Those that hold a log."""
+        """Return the further disks that hold a log."""
         return self._logs.disks
 
     def directories(self) -> tuple[Path, ...]:
-        """Those that hold a log."""
+        """Return the directories that hold a log."""
         return self._logs.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -158,13 +160,13 @@ class HadoopNNThroughput(HadoopWorkload):
 
 
 def _home(place: Place) -> Path:
-    """Apart from the logs, whatever their names are."""
+    """Return the working folder, which no log shares."""
     return place.directory / f"{_FOLDER}-home"
 
 
 @dataclass(frozen=True)
 class _NameNode:
-    """The name-node of a place: what it is told, and how it is started."""
+    """The NameNode of a place: its configuration and its command."""
 
     options: HadoopNNThroughputOptions
     home: Path
@@ -213,7 +215,7 @@ class _NameNode:
         logs: Sequence[Path],
         tick: Tick,
     ) -> ProgramResult:
-        """Run a class of Hadoop's with a conf folder of its own, and a log of its own."""
+        """Run a Hadoop class with its own conf folder and log."""
         software = _software(self.options.version)
         conf, temporary = self.home / "conf", self.home / "tmp"
         with translate_core_errors("to write the configuration of a name-node", self.home):
@@ -240,7 +242,7 @@ class _NameNode:
         return program.run(requested, watch)
 
     def _configuration(self, image: Path, logs: Sequence[Path]) -> Configuration:
-        """All that is on disks lies in folders of the workload's; it listens on this host only."""
+        """Return the configuration: the workload's folders, and addresses on this host only."""
         options = self.options
         return Configuration.of(
             {
@@ -269,7 +271,7 @@ class _Software:
 
 @functools.cache
 def _software(version: str | None) -> _Software:
-    """Found once: whether 100 MB of jars are whole is not asked again in a measured time."""
+    """Return the software, checked once: 100 MB of jars are not verified in a measured time."""
     distribution = artifacts.distribution(version)
     return _Software(java.find_java(distribution.version), distribution)
 
@@ -304,7 +306,7 @@ def _readings(results: dict[Operation, NNThroughputResult]) -> dict[str, float]:
 
 
 def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    """Return the figures, without bytes moved: syncs of partial pages are unknown."""
     operations = options.operations
     return (
         *rate_figures(operations),

@@ -30,11 +30,11 @@ from iostudy.workloads.native.core_errors import translate_core_errors
 
 _CHECKSUM = "hadoop-tera-checksum"
 _SPILLS = 2
-"""What a map task has spilled is merged into one more copy, and is there until a reduce has it."""
+"""Copies of spilled data: map output is merged once and exists until a reduce has it."""
 
 
 class _TeraOptions(HadoopOptions):
-    """What the three have in common."""
+    """Options that all three share."""
 
     rows: Count = Field(
         10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
@@ -66,7 +66,7 @@ class TeraSortOptions(_TeraOptions):
 
 @dataclass(frozen=True)
 class _Tera(HadoopWorkload):
-    """What the three have in common."""
+    """Base of all three."""
 
     options: _TeraOptions
 
@@ -117,11 +117,11 @@ class TeraGen(_Tera):
     """Make rows."""
 
     def space_bytes(self) -> int:
-        """All rows."""
+        """Return the size of all rows."""
         return self.options.rows * ROW_BYTES
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new files."""
+        """Remove the files, so that every trial creates new ones."""
         self._remove(place, "in")
 
     def run(self, place: Place) -> Measurement:
@@ -154,7 +154,7 @@ class TeraSort(_Tera):
         self._generate(place)
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new sorted files."""
+        """Remove the sorted files, so that every trial creates new ones."""
         self._remove(place, "out")
 
     def run(self, place: Place) -> Measurement:
@@ -187,7 +187,7 @@ class TeraValidate(TeraSort):
         self._remove(place, "in")
 
     def reset(self, place: Place) -> None:
-        """Every trial writes a new report."""
+        """Remove the report, so that every trial writes a new one."""
         self._remove(place, "report")
 
     def run(self, place: Place) -> Measurement:

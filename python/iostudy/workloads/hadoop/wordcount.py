@@ -84,7 +84,7 @@ class Wordcount(HadoopWorkload):
         remove(local)
 
     def reset(self, place: Place) -> None:
-        """Every trial makes a new output."""
+        """Remove the output, so that every trial creates a new one."""
         Shell.of(job.require_client(place)).remove(_path(place, "out"))
 
     def run(self, place: Place) -> Measurement:

@@ -39,7 +39,7 @@ _ON_DISK = ":"
 
 
 def rate_figures(operations: Sequence[Operation]) -> tuple[Figure, ...]:
-    """Of all operations and of each; and how those that need no log compare to those that do."""
+    """Return the figures of all operations, of each, and the ratio of reads to mutations."""
     return (
         Figure("rate", "op/s", "operations of all phases over the sum of their times", True),
         *(Figure(f"{each}_rate", "op/s", MEANINGS[each], True) for each in operations),
@@ -48,7 +48,7 @@ def rate_figures(operations: Sequence[Operation]) -> tuple[Figure, ...]:
 
 
 def opens_per_create(rates: Mapping[str, float]) -> dict[str, float]:
-    """Of the rates of each operation, by the figures' names; nothing where one is not there."""
+    """Return the ratio of opens to creates; nothing if one is missing."""
     if not {"open_rate", "create_rate"} <= rates.keys():
         return {}
     return {OPENS_PER_CREATE.name: rates["open_rate"] / rates["create_rate"]}
@@ -80,11 +80,11 @@ def _each_once(logs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 MAX_FILES = 10**9
-"""Of a namespace in memory: HDFS's largest have about so many files and blocks."""
+"""Limit of a namespace in memory: HDFS's largest have about as many files and blocks."""
 
 
 class NamespaceOptions(Options):
-    """What is asked of a namespace, whoever serves it."""
+    """Options of a namespace for all its servers."""
 
     operations: TextList[Operation] = Field(
         ("create", "open", "rename", "delete"),
@@ -121,9 +121,9 @@ class NamespaceOptions(Options):
 
 @dataclass(frozen=True)
 class EditLogs:
-    """The folders of the logs that options name.
+    """The directories of the logs in the options.
 
-    Those in the target lie below ``name`` there, all others in folders whose name begins with
+    Logs on the target lie below ``name``; all others in folders whose name starts with
     ``iostudy-`` and ``name``.
     """
 
@@ -132,27 +132,27 @@ class EditLogs:
 
     @classmethod
     def of(cls, options: NamespaceOptions, name: str) -> EditLogs:
-        """Those of the options; none for NO_LOG."""
+        """Return the logs of the options; none for NO_LOG."""
         return cls(() if options.logs == (NO_LOG,) else options.logs, name)
 
     @property
     def directories(self) -> tuple[Path, ...]:
-        """Those that the user has named by their paths."""
+        """Return the user's directories, given as absolute paths."""
         return tuple(Path(log) for log in self.logs if _is_elsewhere(log))
 
     @property
     def disks(self) -> frozenset[str]:
-        """The disks beside the target's that hold a log, by their names."""
+        """Return the names of the further disks that hold a log."""
         return frozenset(filter(None, self._disk_of_each))
 
     @property
     def most_on_a_disk(self) -> int:
-        """How many lie on the disk of the study's that holds the most of them."""
+        """Return the largest number of logs on one disk of the study."""
         return max(Counter(self._disk_of_each).values(), default=0)
 
     @property
     def key(self) -> str:
-        """As a preparation: trials with other logs do not share it, so that each cleans its own."""
+        """Return the logs' part of a preparation key, so that each trial cleans its own logs."""
         return " ".join(self.logs)
 
     def check(self) -> None:
@@ -160,7 +160,7 @@ class EditLogs:
         refuse_unfit(self.directories, "for an edit log")
 
     def folders(self, place: Place) -> list[Path]:
-        """One for each log, in their order; TargetError where the place has no such disk."""
+        """Return a folder for each log in order; TargetError if the place lacks its disk."""
         return [self._folder(log, place) for log in self.logs]
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -179,7 +179,7 @@ class EditLogs:
 
     @property
     def _disk_of_each(self) -> list[str]:
-        """Of each log on a disk of the study's; that of the target has no name."""
+        """Return the disk of each log on the study's disks, "" for the target's."""
         return [log.rpartition(_ON_DISK)[0] for log in self.logs if not _is_elsewhere(log)]
 
     def _folder(self, log: str, place: Place) -> Path:
@@ -195,7 +195,7 @@ class EditLogs:
 
 
 def _root(disk: str, place: Place) -> Path:
-    """Of the disk of that name; the study's folder on the target's own, which has none."""
+    """Return the root of the disk with that name, the study's folder for ""."""
     if not disk:
         return place.directory
     if disk not in place.disks:

@@ -187,7 +187,7 @@ def spread(all_seconds: Sequence[float]) -> dict[str, float]:
 
 
 def histogram(all_seconds: Sequence[float]) -> Histogram:
-    """Of times in seconds."""
+    """Return the histogram of times in seconds."""
     return merge_buckets((seconds * _US_PER_SECOND, 1) for seconds in all_seconds)
 
 
@@ -196,7 +196,7 @@ SPREAD = (
     Figure("job_time_min", "s", "time of the fastest job", False),
     Figure("job_time_max", "s", "time of the slowest job", False),
 )
-"""Of the jobs of a trial, beside their mean."""
+"""Spread of the jobs of a trial, in addition to their mean."""
 
 MRBENCH = WorkloadDefinition(
     name="mrbench",

@@ -46,7 +46,7 @@ _INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
 
 
 class _TeraOptions(Options):
-    """What the three have in common."""
+    """Options that all three share."""
 
     rows: Count = Field(
         10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
@@ -123,7 +123,7 @@ def _sorting(options: TeraSortOptions, folder: Path, spill: tuple[Path, ...]) ->
 
 
 class _Tera(Workload):
-    """What the three have in common."""
+    """Base of all three."""
 
     def clean(self, place: Place) -> None:
         """Remove the rows."""
@@ -138,11 +138,11 @@ class TeraGen(_Tera):
     options: TeraGenOptions
 
     def space_bytes(self) -> int:
-        """All rows."""
+        """Return the size of all rows."""
         return self.options.rows * ROW_BYTES
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new files; the file system allocates afresh."""
+        """Remove the files, so that every trial allocates new ones."""
         self.clean(place)
 
     def run(self, place: Place) -> Measurement:
@@ -188,7 +188,7 @@ class TeraSort(_Tera):
             replace_whole(place.directory / _CHECKSUM, made.checksum.encode())
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new sorted files."""
+        """Remove the sorted files, so that every trial creates new ones."""
         remove(place.directory / _OUTPUT)
 
     def run(self, place: Place) -> Measurement:
