@@ -376,8 +376,8 @@ SORT = WorkloadDefinition(
 )
 VALIDATE = WorkloadDefinition(
     name="teravalidate",
-    models="TeraValidate: reads sorted rows and verifies their order and checksum. It also verifies "
-    "their number and the order between files; the checksum is the sum of their CRC-32",
+    models="TeraValidate: reads sorted rows and verifies their order and checksum. It also "
+    "verifies their number and the order between files; the checksum is the sum of their CRC-32",
     not_modelled=_LEAVES_OUT,
     source=f"{_SOURCE}.TeraValidate",
     options=TeraValidateOptions,
