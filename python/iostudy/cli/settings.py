@@ -46,9 +46,9 @@ def settings(
 
 
 def _match_names(word: str) -> tuple[str, ...]:
-    """The names that are this word, else begin with it, else have it in them.
+    """Return the name that equals the word, else names that start with it, else contain it.
 
-    Else it itself: a sysctl that is none of the documented ones, or what is to be refused.
+    Otherwise return the word: an undocumented sysctl, or a name to be refused.
     """
     names, begin = catalog.names(), f"{word.removesuffix('.')}."
     found = (

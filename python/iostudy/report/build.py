@@ -143,7 +143,7 @@ def _with_covariates(
     rows: Sequence[TrialRow],
     limited: Sequence[BottleneckReport],
 ) -> tuple[tuple[WorkloadReport, ...], tuple[CovariateReport, ...]]:
-    """Every workload with its flags, and its covariates, whose tests share the level of these."""
+    """Return every workload with its flags, and its covariates, whose tests share their level."""
     values = covariate_values(study, rows)
     shared = compute_shared_level(study, values)
     found = _workloads(study, compared, rows, shared)
@@ -207,7 +207,7 @@ def _explained(
     workload: WorkloadReport,
     limited: Sequence[BottleneckReport],
 ) -> WorkloadReport:
-    """With the reason why nothing differs, where there is one to be told."""
+    """Return the workload with the reason for equivalence, if there is one."""
     own = {
         bottleneck.configuration: bottleneck
         for bottleneck in limited
@@ -233,7 +233,7 @@ def _noun(study: Study) -> str:
 
 
 def _baseline_label(study: Study) -> str:
-    """What all others are compared with: in a screening the first level of each factor."""
+    """Return the baseline's label: in a screening the first level of each factor."""
     return study.baseline.label if study.design is None else FIRST_LEVELS
 
 
@@ -354,7 +354,7 @@ def _settled(result: Result, max_blocks: int) -> bool:
 
 
 def _trial_notes(rows: Sequence[TrialRow]) -> tuple[str, ...]:
-    """What trials had to say, each remark once."""
+    """Return the notes of all trials, each once."""
     return tuple(dict.fromkeys(note for row in rows for note in row.notes))
 
 

@@ -25,7 +25,7 @@ _READ_TIMEOUT_SECONDS = 10
 
 
 def address(text: str) -> tuple[str, int]:
-    """Of ``PORT``, which is on the loopback interface, or ``HOST:PORT``; UsageError else."""
+    """Parse ``PORT``, on the loopback interface, or ``HOST:PORT``; UsageError otherwise."""
     host, _, port = text.rpartition(":")
     if not port.isascii() or not port.isdigit() or int(port) > 65535:
         raise UsageError(
@@ -119,10 +119,10 @@ def write_textfile(
     count: int | None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
-    """Put the metrics into ``path`` at once whole, every ``interval`` seconds.
+    """Write the metrics atomically to ``path`` every ``interval`` seconds.
 
-    What was written is removed at the end, whatever that is, so that nobody scrapes what is long
-    over. RecordError if it cannot be written.
+    The file is removed at the end, even after an error, so that no outdated values are scraped.
+    RecordError if it cannot be written.
     """
     try:
         _keep_writing(live, path, interval, count, sleep)

@@ -32,7 +32,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class BusiestProcess:
-    """The process that did most, of those that are not the workload's, over so many ``seconds``."""
+    """The busiest process outside of the workload over ``seconds``."""
 
     process: ForeignProcess
     seconds: float
@@ -42,8 +42,8 @@ class BusiestProcess:
 class Reading:
     """Figures of the interval that ended ``at``; ``devices`` describes each device of ``summary``.
 
-    Devices are in the order in which they were asked for, else in the kernel's. ``busiest`` is of
-    the last time between two scans of the processes, which are longer than most intervals.
+    Devices have the order of the selection, else the kernel's. ``busiest`` covers the last time
+    between two scans of the processes, which is longer than most intervals.
     """
 
     at: datetime
@@ -88,7 +88,7 @@ class DeviceSelection:
         return Reading(at, self._host, replace(summary, devices=figures), watched)
 
     def watched(self, samples: Samples) -> dict[str, WatchedDevice]:
-        """By the kernel's names, in the order in which they were asked for, else in its own."""
+        """Return the devices by kernel name, in the order of the selection or of the kernel."""
         disks = samples.keyed("disk")
         if self.selected is not None:
             return {name: self._named(name, disks[name]) for name in self.selected if name in disks}
@@ -126,7 +126,7 @@ class Live:
         return replace(reading, busiest=self._last_busiest(samples, reading.summary))
 
     def _last_busiest(self, samples: Samples, summary: TelemetrySummary) -> BusiestProcess | None:
-        """Processes are scanned as seldom as their number asks for: what the last scan told."""
+        """Return the busiest process of the last scan; more processes are scanned less often."""
         self._since_scan += summary.seconds
         if has_processes(samples):
             first = next(iter(summary.foreign), None)
@@ -147,10 +147,10 @@ def readings(
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.monotonic,
 ) -> Iterator[Reading]:
-    """A reading every ``interval`` seconds, ``count`` of them or without end.
+    """Yield a reading every ``interval`` seconds, ``count`` of them or without end.
 
-    They are due at whole intervals after the first sample, so that delays do not add up; one whose
-    time has passed while the machine or the program stood still is left out.
+    They are due at whole intervals after the first sample, so that delays do not accumulate. A
+    reading whose time has passed is skipped.
     """
     due = now()
     while count is None or count > 0:
@@ -161,13 +161,13 @@ def readings(
 
 
 def next_due(due: float, interval: float, now: float) -> float:
-    """The first of ``due`` + n * ``interval``, n at least 1, that is not over."""
+    """Return the first of ``due`` + n * ``interval``, n at least 1, that is not in the past."""
     missed = max(0.0, (now - due) // interval)
     return due + (missed + 1) * interval
 
 
 def read_machine() -> Machine:
-    """The machine that this is."""
+    """Return the description of this machine."""
     kernel = os.uname()
     cpus = os.sysconf("SC_NPROCESSORS_ONLN")
     return Machine(kernel.nodename, kernel.sysname, kernel.release, kernel.machine, cpus)

@@ -99,7 +99,7 @@ _NETWORK = {
 
 
 def format_metrics(samples: Samples, devices: Mapping[str, WatchedDevice], dialect: Dialect) -> str:
-    """All metrics as they were at the last sample; what was missing in it is left out."""
+    """Return all metrics of the last sample, without missing ones."""
     families: dict[Metric, list[tuple[Labels, float]]] = {}
     for metric, labels, value in _values(samples, devices):
         families.setdefault(metric, []).append((labels, metric.scale * value))
@@ -150,5 +150,5 @@ def _lines(metric: Metric, values: list[tuple[Labels, float]], dialect: Dialect)
 
 
 def escape(text: str) -> str:
-    """A label's value as it stands between quotes."""
+    """Escape a label's value."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -104,8 +104,8 @@ class MixOptions(Options):
     workloads: dict[str, Member]
     others: Literal["repeat", "once"] = Field(
         "repeat",
-        description="what all but the first do: begin again until the first has ended, which stops "
-        "them (repeat), or run once, whichever takes longest (once)",
+        description="all but the first: repeat until the first has ended, which stops them "
+        "(repeat), or run once each, so that the slowest determines the time (once)",
     )
 
     @property
@@ -334,8 +334,8 @@ def _options_model(known: Iterable[WorkloadDefinition]) -> type[MixOptions]:
     members = dict[Label, member]  # type: ignore[valid-type]
     described = Field(
         min_length=2,
-        description="the workloads by labels of your own, as {label: {name: {option: value}}}; the "
-        "first one is the one in question",
+        description="workloads by label, as {label: {name: {option: value}}}; the first one is "
+        "the subject",
     )
     return create_model("MixOptions", __base__=MixOptions, workloads=(members, described))
 
@@ -344,11 +344,11 @@ def definition(known: Mapping[str, WorkloadDefinition]) -> WorkloadDefinition:
     """Return the mix of any of these workloads by name; mixes do not nest."""
     return WorkloadDefinition(
         name=NAME,
-        models="users of the same storage at the same time: what a neighbour does to the first. "
-        "So it is on a shared /home; the effect of the first on the neighbour is reported as well",
-        not_modelled="processes and hosts of their own: all members are threads of this process, "
-        "so that a member which computes in Python slows the others' Python down, though not their "
-        "I/O loops; shares and limits of users, which a cgroup would set",
+        models="concurrent users of one storage: how a neighbour slows the first, as on a shared "
+        "/home. The effect of the first on the neighbour is reported as well",
+        not_modelled="separate processes and hosts: all members are threads of this process, so a "
+        "member that computes in Python slows the Python code of others, but not their I/O "
+        "loops; shares and limits of users, which a cgroup would set",
         source="report R3: jobs of a cluster that overloaded its shared /home",
         options=_options_model(known.values()),
         figures=partial(_figures, known),

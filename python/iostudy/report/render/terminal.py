@@ -113,7 +113,7 @@ def _step(step: Step) -> Iterator[RenderableType]:
 
 
 def _section(section: Section) -> RenderableType:
-    """What is read in passing, and where the rest is."""
+    """Return the summary of a section and a hint to the details."""
     more = [*_counted_charts(section), *(_title_of(section, table) for table in section.folded)]
     hint = (f"Also in report.html: {join_words(more)}.",) if more else ()
     return _render_tables(
@@ -201,7 +201,7 @@ def _details(workload: WorkloadReport, report: Report) -> RenderableType:
 
 
 def _reference(reference: ReferenceReport) -> RenderableType:
-    """Published figures beside the user's own, and what has to be known to read them."""
+    """Return published figures next to the user's, and how to read them."""
     if not reference.compared:
         alone = f"{reference.name}: {explain_missing_figures(reference)}"
         return Padding(_text(alone, style="dim"), (0, 1))

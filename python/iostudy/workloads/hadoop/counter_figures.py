@@ -17,11 +17,11 @@ _MS_PER_SECOND = 1000
 TASK_FIGURES = (
     Figure("map_tasks", "tasks", "map tasks", False),
     Figure("reduce_tasks", "tasks", "reduce tasks", False),
-    Figure("gc_time", "s", "time in the garbage collector, as each task counts it", False),
+    Figure("gc_time", "s", "time in the garbage collector, as counted by each task", False),
     Figure(
         "cpu_time",
         "s",
-        "CPU time of the tasks; with the local runner of the one process that all is in",
+        "CPU time of the tasks; with the local runner that of its process",
         False,
     ),
 )
@@ -29,16 +29,16 @@ TASK_FIGURES = (
 
 FIGURES = (
     Figure("hdfs_read", "B", "bytes that tasks read from HDFS", False),
-    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, each once", False),
+    Figure("hdfs_written", "B", "bytes that tasks wrote to HDFS, without replication", False),
     Figure("local_read", "B", "bytes that tasks read from local folders", False),
     Figure("local_written", "B", "bytes that tasks wrote to local folders: spills", False),
-    Figure("spilled_records", "records", "records that were spilled, each time again", False),
+    Figure("spilled_records", "records", "spilled records, counted at each spill", False),
     *TASK_FIGURES,
     Figure(
         BYTES,
         "B",
-        "bytes that the jobs moved: read from HDFS, written to it times the replication, read "
-        "and written in local folders",
+        "bytes moved by the jobs: reads from HDFS, writes times the replication, and I/O in "
+        "local folders",
         True,
     ),
 )

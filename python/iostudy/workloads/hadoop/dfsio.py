@@ -34,7 +34,7 @@ class DfsioFiles(HadoopOptions):
     """Options that all operations share."""
 
     files: Annotated[int, Field(ge=1, le=4096)] = Field(
-        4, description="number of files, each with a map task of its own (-nrFiles)"
+        4, description="number of files, a map task each (-nrFiles)"
     )
     size: Size = Field(256 * units.MIB, description="size of each file (-size)")
     record_size: Annotated[Size, Field(le=_MAX_BUFFER_BYTES)] = Field(
@@ -43,8 +43,8 @@ class DfsioFiles(HadoopOptions):
     storage_policy: str | None = Field(
         None,
         min_length=1,
-        description="the storage policy of HDFS with which files are written, such as ALL_SSD "
-        "(-storagePolicy, Hadoop 3.2 and later)",
+        description="storage policy of the files in HDFS, such as ALL_SSD (-storagePolicy, Hadoop "
+        "3.2 and later)",
     )
 
 
@@ -54,7 +54,7 @@ class DfsioOptions(DfsioFiles):
     compression: str | None = Field(
         None,
         min_length=1,
-        description="the class of a codec that files are written and read through, such as "
+        description="class of the codec for writing and reading, such as "
         "org.apache.hadoop.io.compress.GzipCodec (-compression)",
     )
 
@@ -64,7 +64,7 @@ class DfsioSkipOptions(DfsioFiles):
 
     skip_size: Size | None = Field(
         None,
-        description="bytes left out after every record, by default as many as it has (-skipSize)",
+        description="bytes skipped after every record, by default the record size (-skipSize)",
     )
 
 
@@ -72,7 +72,7 @@ class DfsioTruncateOptions(DfsioFiles):
     """Options of hadoop.dfsio-truncate."""
 
     new_size: Size | None = Field(
-        None, description="size of each file afterwards (-size); by default half"
+        None, description="size of each file afterwards, by default half (-size)"
     )
 
     @model_validator(mode="after")
@@ -206,7 +206,7 @@ def _figures(of: str) -> tuple[Figure, ...]:
         Figure("throughput", "MiB/s", f"MiB {of} over the sum of the files' times", True),
         Figure("average_io_rate", "MiB/s", f"mean over files of MiB {of} over time", True),
         Figure("io_rate_stddev", "MiB/s", "standard deviation of the files' rates", False),
-        Figure("exec_time", "s", "Test exec time: from submitting the job to its end", False),
+        Figure("exec_time", "s", "Test exec time: from the job's submission to its end", False),
         Figure("aggregate", "MiB/s", f"all MiB {of} over exec_time", True),
         job.JOB_TIME,
         job.PROGRAM_TIME,

@@ -38,7 +38,10 @@ _MOST_EXCEPTIONS = 3
 _MOST_CHARACTERS = 300
 
 JOB_TIME = Figure(
-    "job_time", "s", "from a job's submission to its end, to a tenth of a second", False
+    "job_time",
+    "s",
+    "from a job's submission to its end, with a resolution of a tenth of a second",
+    False,
 )
 PROGRAM_TIME = Figure("program_time", "s", "from the start of the program's Java to its end", False)
 
@@ -49,7 +52,7 @@ class HadoopOptions(Options):
     limit: Seconds = Field(
         3600.0,
         gt=0,
-        description="after so long the program and its jobs are killed, and the trial has failed",
+        description="time limit: the program and its jobs are then killed, and the trial fails",
     )
 
 

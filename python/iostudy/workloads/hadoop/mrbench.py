@@ -37,8 +37,8 @@ class HadoopMRBenchOptions(HadoopOptions):
     )
     maps: Annotated[int, Field(ge=1, le=256)] = Field(
         2,
-        description="map tasks of a job (MRBench: -maps). A hint to Hadoop: its local runner takes "
-        "one regardless of this value; a note says so",
+        description="map tasks of a job (MRBench: -maps). For Hadoop this is a hint: its local "
+        "runner always uses one, and a note says so",
     )
     reduces: Annotated[int, Field(ge=1, le=256)] = Field(
         1, description="reduce tasks of a job (MRBench: -reduces)"
@@ -119,13 +119,11 @@ def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
 
 HADOOP_MRBENCH = WorkloadDefinition(
     name="hadoop.mrbench",
-    models="MRBench: tiny jobs one after another, where starting and committing is all. "
-    "Each is submitted, scheduled, run and committed by Hadoop itself, on YARN or in its local "
-    "runner",
-    not_modelled="bytes: the name-node's journal and the staging of jobs move more than the jobs "
-    "do; so foreign I/O is not noticed. A job's time ends when the client asks for it again: every "
-    "tenth of a second here, every second where MRBench is run by hand "
-    f"({job.POLL})",
+    models="MRBench: tiny jobs one after another, dominated by start and commit. Hadoop itself "
+    "submits, schedules, runs and commits each, on YARN or in its local runner",
+    not_modelled="bytes: the NameNode's journal and the staging of jobs move more than the jobs "
+    "do, so foreign I/O cannot be detected. A job's time ends at the client's next poll: "
+    f"every tenth of a second here, every second in MRBench itself ({job.POLL})",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.mapred.MRBench "
     "(hadoop-mapreduce-client-jobclient)",
     options=HadoopMRBenchOptions,

@@ -72,13 +72,13 @@ class HadoopNNBenchOptions(HadoopOptions):
 
     operation: Operation = Field(
         "create_write",
-        description="what is done to every file (NNBench: -operation). Where files must be there, "
-        "NNBench's create_write makes them before, unmeasured: for open_read once per block, for "
-        "rename and delete before every trial",
+        description="operation on every file (NNBench: -operation). Required files are created "
+        "unmeasured by NNBench's create_write: for open_read once per block, for rename and "
+        "delete before every trial",
     )
     maps: Annotated[int, Field(ge=1, le=4096)] = Field(
         2,
-        description="map tasks, which all begin at the same time (NNBench: -maps). On YARN all of "
+        description="map tasks, which start at the same time (NNBench: -maps). On YARN all of "
         f"them need their containers at once; the local runner runs {_LOCAL_MAPS} at a time",
     )
     files: Count = Field(1000, description="files of each map task (NNBench: -numberOfFiles)")
@@ -91,17 +91,17 @@ class HadoopNNBenchOptions(HadoopOptions):
     ] = Field(0, description="size of each file (NNBench: -bytesToWrite)")
     block_size: Size = Field(
         units.MIB,
-        description="block size of the files, whatever dfs.blocksize says (NNBench: -blockSize). "
-        f"Not less than {_MIN_BLOCK}; NNBench's own default, 1, no name-node takes",
+        description="block size of the files, independent of dfs.blocksize (NNBench: -blockSize). "
+        f"At least {_MIN_BLOCK}: NameNodes refuse NNBench's own default of 1",
     )
     bytes_per_checksum: Size = Field(
         512,
-        description="bytes that share a checksum of 4 bytes; divides block_size (NNBench: "
-        "-bytesPerChecksum, by itself 1)",
+        description="bytes per checksum of 4 bytes; divides block_size (NNBench: "
+        "-bytesPerChecksum, default 1)",
     )
     replication: Annotated[int, Field(ge=1, le=512)] = Field(
         1,
-        description="replicas of the files' blocks, whatever dfs.replication says (NNBench: "
+        description="replicas of the files' blocks, independent of dfs.replication (NNBench: "
         "-replicationFactorPerFile)",
     )
     read_after_open: bool = Field(
@@ -110,9 +110,9 @@ class HadoopNNBenchOptions(HadoopOptions):
     )
     start_after: Annotated[Seconds, Field(gt=0, le=540)] | None = Field(
         None,
-        description="so long after its start the maps begin; all have to be ready by then (NNBench:"
-        " -startTime, by itself 2 minutes). By itself "
-        f"{_START_SECONDS_LOCAL:.0f}s with the local runner, {_START_SECONDS_YARN:.0f}s on YARN",
+        description="delay until the maps start; all must be ready by then (NNBench: -startTime, "
+        f"default 2 minutes). Default: {_START_SECONDS_LOCAL:.0f}s with the local runner, "
+        f"{_START_SECONDS_YARN:.0f}s on YARN",
     )
 
     @model_validator(mode="after")
@@ -332,9 +332,7 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
             for step, words in _STEPS.items()
             if step in _steps(options)
         ),
-        Figure(
-            "overlap", "%", "share of all maps that were at work, on average over exec_time", True
-        ),
+        Figure("overlap", "%", "mean share of the maps that run, over exec_time", True),
         *counter_figures.TASK_FIGURES,
     )
 
@@ -342,14 +340,14 @@ def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
 HADOOP_NNBENCH = WorkloadDefinition(
     name="hadoop.nnbench",
     models="NNBench: map tasks that create, open, rename or delete small files on a real "
-    "name-node. A run with exceptions, with operations that are missing or with maps that did not "
-    "work at the same time is an error, although NNBench may say so in its figures only",
-    not_modelled="several reduce tasks (-reduces is 1): NNBench reads the output of the first "
-    "alone and would lose the figures of the others. Bytes are unknown, because nobody counts "
-    "those that NameNode and DataNodes write; so foreign I/O is not detected. On YARN a single "
-    f"late map among many is not detected, only an overlap below {_LEAST_OVERLAP:.0%}: Hadoop 3 "
-    "does not count late maps. Up to Hadoop 2.7, maps of one host work on the same files. Up to "
-    "2.x, missing files count as renamed and deleted",
+    "NameNode. Exceptions, missing operations and maps that did not overlap are errors, "
+    "although NNBench may show them only in its figures",
+    not_modelled="several reduce tasks (-reduces is 1): NNBench reads only the output of the "
+    "first and would lose the figures of the others. Bytes are unknown, because nobody "
+    "counts the writes of NameNode and DataNodes; so foreign I/O cannot be detected. On "
+    "YARN a single late map among many is not detected, only an overlap below "
+    f"{_LEAST_OVERLAP:.0%}: Hadoop 3 does not count late maps. Up to Hadoop 2.7, maps of one "
+    "host work on the same files. Up to 2.x, missing files count as renamed and deleted",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.NNBench "
     "(hadoop-mapreduce-client-jobclient)",
     options=HadoopNNBenchOptions,

@@ -65,22 +65,22 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
 
     sync: Literal["fdatasync", "dsync"] = Field(
         "fdatasync",
-        description="what makes a batch durable before it is acknowledged: fdatasync; dsync: the "
-        "log is opened so that every write is (dfs.namenode.edits.noeditlogchannelflush)",
+        description="how a batch becomes durable before its acknowledgement: fdatasync; dsync: "
+        "every write to the log is synchronous (dfs.namenode.edits.noeditlogchannelflush)",
     )
     asynchronous: bool = Field(
         default=True,
-        description="a thread of its own writes and syncs the log (dfs.namenode.edits.asynclogging)"
-        ". It relieves handlers of RPC of waiting; the benchmark has no RPC, and its threads wait "
-        "until their mutations are synced in both cases",
+        description="a separate thread writes and syncs the log "
+        "(dfs.namenode.edits.asynclogging), so that RPC handlers do not wait. The benchmark has "
+        "no RPC, and its threads wait for their sync in both cases",
     )
     version: str | None = Field(
         None,
         pattern=VERSION.pattern,
-        description=f"of Hadoop; by itself that of HADOOP_HOME, else {DEFAULT_VERSION}, by Maven",
+        description=f"of Hadoop; by default that of HADOOP_HOME, else {DEFAULT_VERSION} from Maven",
     )
     heap: Size | None = Field(
-        None, description="the largest heap of the name-node; by itself Java's own choice"
+        None, description="maximum heap of the NameNode; by default Java's own choice"
     )
 
     @field_validator("logs")
@@ -310,7 +310,7 @@ def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
     operations = options.operations
     return (
         *rate_figures(operations),
-        Figure("exec_time", "s", "the sum of the times of all phases", False),
+        Figure("exec_time", "s", "sum of the times of all phases", False),
         *(
             Figure(
                 f"{each}_time",
@@ -325,7 +325,7 @@ def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
             Figure(
                 f"{each}_per_sync",
                 "op",
-                "transactions that shared a sync, over the whole life of the name-node",
+                "transactions per sync, over the whole life of the NameNode",
                 True,
             )
             for each in operations
@@ -336,17 +336,16 @@ def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
 
 HADOOP_NNTHROUGHPUT = WorkloadDefinition(
     name="hadoop.nnthroughput",
-    models="NNThroughputBenchmark with a real name-node in its own process: no RPC and no cluster. "
-    "One Java is started for each operation, on an empty namespace with logs of its own; Maven "
-    "fetches the jars where HADOOP_HOME names none. An error in the name-node's log is an error, "
-    "also that of a log directory that a name-node would go on without; and so is a log that has "
-    "fewer transactions than requested",
-    not_modelled="blockReport, and a name-node without a log, which there is none of; with "
-    f"{NO_LOG} see nnthroughput. How much a log is lengthened by is not to be chosen: 1 MiB each "
-    "time. Files that are opened, renamed or deleted are made and closed before, unmeasured, into "
-    "the same log. The benchmark's main thread waits by asking again and again, which takes one "
-    "CPU from the name-node; and its clock counts milliseconds, so that few files give coarse "
-    "rates. No limit on batches, no checkpoint",
+    models="NNThroughputBenchmark with a real NameNode in its own process: no RPC and no cluster. "
+    "One Java is started per operation, on an empty namespace with new logs; Maven fetches "
+    "the jars unless HADOOP_HOME names them. An error in the NameNode's log is an error, "
+    "including that of a log directory that a NameNode would drop; so is a log with fewer "
+    "transactions than requested",
+    not_modelled=f"blockReport, and a NameNode without a log, which does not exist; with {NO_LOG} "
+    "see nnthroughput. Preallocation of the log is fixed at 1 MiB. Files that are opened, "
+    "renamed or deleted are created and closed before, unmeasured, in the same log. The "
+    "benchmark's main thread polls, which takes one CPU from the NameNode. Its clock counts "
+    "milliseconds, so few files give coarse rates. No limit on batches, no checkpoint",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.server.namenode.NNThroughputBenchmark "
     "(hadoop-hdfs, tests); HADOOP-3860",
     options=HadoopNNThroughputOptions,

@@ -41,9 +41,8 @@ class _TeraOptions(HadoopOptions):
     )
     maps: Annotated[int, Field(ge=1, le=10_000)] = Field(
         2,
-        description="map tasks of TeraGen, and so files of the unsorted rows "
-        "(mapreduce.job.maps). A hint to Hadoop: its local runner takes one regardless of "
-        "this value; a note says so",
+        description="map tasks of TeraGen, and files of unsorted rows (mapreduce.job.maps). For "
+        "Hadoop this is a hint: its local runner always uses one, and a note says so",
     )
 
 
@@ -55,11 +54,11 @@ class TeraSortOptions(_TeraOptions):
     """Options of hadoop.terasort and hadoop.teravalidate."""
 
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="reduce tasks, and so files of the sorted rows (mapreduce.job.reduces)"
+        2, description="reduce tasks, and files of sorted rows (mapreduce.job.reduces)"
     )
     output_replication: Annotated[int, Field(ge=1, le=512)] = Field(
         1,
-        description="replicas of the sorted rows, whatever dfs.replication is "
+        description="replicas of the sorted rows, independent of dfs.replication "
         "(mapreduce.terasort.output.replication)",
     )
 
@@ -250,7 +249,7 @@ _LEAVES_OUT = (
 )
 _FIGURES = fixed_figures(
     job.JOB_TIME,
-    Figure("rate", "MiB/s", "bytes of the rows, each once, over job_time", True),
+    Figure("rate", "MiB/s", "bytes of the rows, counted once, over job_time", True),
     Figure("rows_per_second", "rows/s", "rows over job_time", True),
     job.PROGRAM_TIME,
     *counter_figures.FIGURES,

@@ -35,18 +35,18 @@ _THREADS = 2
 class WordcountOptions(HadoopOptions):
     """Options of hadoop.wordcount."""
 
-    size: Size = Field(units.GIB, description="size of the text that is made, all files together")
+    size: Size = Field(units.GIB, description="size of the generated text, all files together")
     files: Annotated[int, Field(ge=1, le=512)] = Field(
-        4, description="files of the text; each of their blocks is a map task"
+        4, description="number of files of the text; each of their blocks is a map task"
     )
-    vocabulary: Count = Field(1_000_000, description="different words that the text is drawn from")
+    vocabulary: Count = Field(1_000_000, description="number of different words in the text")
     exponent: Annotated[float, Field(ge=0, le=10)] = Field(
         1.0,
-        description="of Zipf's law: the word of rank r occurs in proportion to 1/r^exponent; "
-        "1 is natural language, 0 draws all words with equal probability",
+        description="exponent of Zipf's law: the word of rank r occurs in proportion to "
+        "1/r^exponent; 1 is natural language, 0 gives all words equal probability",
     )
     reduces: Annotated[int, Field(ge=1, le=10_000)] = Field(
-        2, description="reduce tasks, and so files of the counted words (mapreduce.job.reduces)"
+        2, description="reduce tasks, and files of the counts (mapreduce.job.reduces)"
     )
 
 
@@ -143,12 +143,12 @@ def _path(place: Place, name: str) -> str:
 
 WORDCOUNT = WorkloadDefinition(
     name="hadoop.wordcount",
-    models="WordCount on HDFS: how often each word occurs in a text. The text is the one that "
-    "wordcount makes, by Zipf's law from the block's seed; it is made on the target and moved into "
-    "HDFS once per block. That as many words are counted as were written is checked",
-    not_modelled="a sync to disk, for which Hadoop does not ask. With the local runner, as many "
-    "tasks run at a time as mapreduce.local.map.tasks.maximum and "
-    "mapreduce.local.reduce.tasks.maximum say",
+    models="WordCount on HDFS: the frequency of each word in a text. The text is that of "
+    "wordcount, by Zipf's law from the block's seed. It is made on the target and moved "
+    "into HDFS once per block. The number of counted words is verified",
+    not_modelled="a sync to disk, which Hadoop does not request. With the local runner, "
+    "mapreduce.local.map.tasks.maximum and mapreduce.local.reduce.tasks.maximum limit the "
+    "concurrent tasks",
     source="Apache Hadoop, org.apache.hadoop.examples.WordCount",
     options=WordcountOptions,
     figures=fixed_figures(

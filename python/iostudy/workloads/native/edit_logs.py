@@ -31,7 +31,7 @@ READ_ONLY_OPERATIONS: frozenset[Operation] = frozenset(("open", "file-status"))
 OPENS_PER_CREATE = Figure(
     "opens_per_create",
     "op",
-    "opens in the time of one create: how much of a namespace's speed waits for its log",
+    "opens in the time of one create: how much a namespace's speed depends on its log",
     higher_is_better=False,
 )
 NO_LOG = "none"
@@ -88,22 +88,22 @@ class NamespaceOptions(Options):
 
     operations: TextList[Operation] = Field(
         ("create", "open", "rename", "delete"),
-        description="the phases in their order, each of them once and after the one before has "
-        f"ended (NNThroughputBenchmark: -op): {', '.join(get_args(Operation))}. Files that one "
-        "needs and that are not there are made before, unmeasured",
+        description="phases in order, each once, one after another (NNThroughputBenchmark: -op): "
+        f"{', '.join(get_args(Operation))}. Missing files that a phase requires are created "
+        "before it, unmeasured",
     )
     files: Annotated[Count, at_most(MAX_FILES, units.format_count)] = Field(
         100_000,
-        description="files, or directories: every phase does its operation once to each "
+        description="number of files or directories: every phase performs one operation on each "
         "(NNThroughputBenchmark: -files)",
     )
     threads: Annotated[int, Field(ge=1, le=65536)] = Field(
         256,
-        description="operations under way at a time (NNThroughputBenchmark: -threads), as a "
-        "name-node has handlers",
+        description="concurrent operations, like the handlers of a NameNode "
+        "(NNThroughputBenchmark: -threads)",
     )
     files_per_directory: Count = Field(
-        100, description="files in one directory (NNThroughputBenchmark: -filesPerDir)"
+        100, description="files per directory (NNThroughputBenchmark: -filesPerDir)"
     )
     logs: Annotated[
         TextList[Annotated[str, AfterValidator(_log)]],

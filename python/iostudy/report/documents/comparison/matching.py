@@ -43,11 +43,11 @@ class ComparableParts:
 def match_studies(
     first: RecordedStudy, second: RecordedStudy, requested: Sequence[str]
 ) -> ComparableParts:
-    """What can be compared; ``requested`` are labels, or LABEL=LABEL where they differ.
+    """Return the comparable parts; ``requested`` are labels, or LABEL=LABEL if they differ.
 
-    By default the baselines are compared, and all configurations that have the same label in both.
-    Raises UsageError for a search or a screening, for a traced study beside one that is not, for
-    labels that there are none of, and where nothing is left.
+    By default the baselines and all configurations with the same label are compared. UsageError
+    for a search or a screening, for a traced and an untraced study, for unknown labels, and if
+    nothing is comparable.
     """
     _refuse_mixed_tracing(first, second)
     for side in (first, second):
@@ -72,7 +72,7 @@ def match_studies(
 
 
 def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
-    """What a search tries, and what a screening runs, is chosen to learn from, not to be kept."""
+    """Refuse a search or a screening, whose configurations are not chosen to be kept."""
     if side.study.search is None and side.study.design is None:
         return
     if side.study.search is not None:
@@ -140,7 +140,7 @@ def _workload_reasons(first: Study, second: Study) -> Iterator[tuple[str, str]]:
 
 
 def _difference(first: WorkloadRequest, second: WorkloadRequest) -> str:
-    """In what two workloads of one label differ; empty if in nothing."""
+    """Return the differences of two workloads with one label; empty without any."""
     if first.name != second.name:
         return f"it is {first.name} in the first study and {second.name} in the second"
     figures = [f"{w.figure.name} in {w.figure.unit}" for w in (first, second)]

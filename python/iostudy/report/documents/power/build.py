@@ -27,7 +27,7 @@ from iostudy.units import format_percent, format_seconds
 
 @dataclass(frozen=True)
 class AaMeasurement:
-    """What an A/A has measured: its study, and where its output is."""
+    """A completed A/A study and its output folder."""
 
     study: Study
     rows: Sequence[TrialRow]
@@ -37,11 +37,11 @@ class AaMeasurement:
 def build_power(
     planned: Study, same: AaMeasurement, budget_seconds: float | None = None
 ) -> PowerReport:
-    """What a study can decide with the noise of the A/A of its baseline, which is complete.
+    """Return what a study can detect with the noise of its baseline's A/A study.
 
-    Of a search that is what its confirmation can, of a screening what its effects need, each of
-    which rests on all runs. ``budget_seconds`` asks what a study can decide
-    that may take so long.
+    For a search these are the comparisons of its confirmation, for a screening its effects,
+    each of which uses all runs. ``budget_seconds`` adds what a study of that duration can
+    detect.
     """
     study = preview_confirmation(planned)
     found = compare_configurations(same.study, same.rows)

@@ -23,7 +23,7 @@ OPTION = "slow_down"
 
 
 def build_selftest(study: Study, final: Sequence[ComparisonResult], folder: str) -> SelftestReport:
-    """What was to be found, and what was."""
+    """Return the expected and the observed results."""
     true = {c.label: -parse_percent(c.options[OPTION]) for c in study.configurations()}
     expectations = tuple(_expectation(each, true[each.configuration]) for each in final)
     outcomes = {each.outcome for each in expectations}
@@ -76,7 +76,7 @@ def _expectation(standing: ComparisonResult, true_change: float) -> ExpectationR
 
 
 def _judged(verdict: Verdict, *, holds: bool, same: bool) -> tuple[Outcome, str]:
-    """That the same is not told apart is right, whether or not the blocks show that it is equal."""
+    """Judge a verdict; the same configuration may be equivalent or undecided."""
     match verdict:
         case Verdict.INCONCLUSIVE if not same:
             return Outcome.UNDECIDED, "not detected yet"

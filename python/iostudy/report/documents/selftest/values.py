@@ -13,7 +13,7 @@ from iostudy.report.topics.noise.values import NoiseReport
 
 
 class Outcome(StrEnum):
-    """What became of an expectation, or of all of them."""
+    """The outcome of an expectation, or of all of them."""
 
     PASSED = "passed"
     UNDECIDED = "undecided"
@@ -21,7 +21,7 @@ class Outcome(StrEnum):
 
 
 class ExpectationResult(Value):
-    """What one configuration is known to be, and what was found."""
+    """The known change of a configuration, and the observed one."""
 
     configuration: str
     expected_change: FiniteFloat

@@ -55,7 +55,7 @@ def _traced(
 
 
 def _requests(trials: Sequence[Mapping[str, ByOperation]]) -> Iterator[PooledRequests]:
-    """What each device did, operation by operation."""
+    """Return the requests of each device by operation."""
     for device in dict.fromkeys(name for own in trials for name in own):
         here = [own[device] for own in trials if device in own]
         for operation in dict.fromkeys(name for own in here for name in own):

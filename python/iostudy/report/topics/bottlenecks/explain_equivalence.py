@@ -26,16 +26,17 @@ _OF_THE_DISK = (
 )
 
 Limited = Mapping[str, BottleneckReport]
-"""By configuration, on one workload."""
+"""Bottlenecks by configuration on one workload."""
 
 
 def explain_equivalence(
     results: Sequence[Result], limited: Limited, *, device_settings_only: bool = False
 ) -> str:
-    """Why what is equivalent to the baseline is so; empty where trials do not tell.
+    """Explain why configurations are equivalent to the baseline; empty if unknown.
 
-    ``results`` begin with the baseline. Only confident diagnoses of all these configurations count.
-    With ``device_settings_only``, an undecided study also gets the reason why they cannot help.
+    ``results`` begin with the baseline. Only confident diagnoses of all these configurations
+    count. With ``device_settings_only``, an undecided study also gets the reason why they
+    cannot help.
     """
     same = [result for result in results if result.verdict is Verdict.EQUIVALENT]
     if device_settings_only and _cannot_help(results, limited):
@@ -57,9 +58,9 @@ def explain_equivalence(
 def explain_all_workloads(
     workloads: Sequence[WorkloadReport], limited: Sequence[BottleneckReport]
 ) -> str:
-    """What limited every configuration on every workload, where that explains all verdicts.
+    """Return the common bottleneck of all configurations and workloads if it explains all verdicts.
 
-    As the end of a sentence; else empty.
+    It is the end of a sentence, empty otherwise.
     """
     if not all(workload.explanation for workload in workloads):
         return ""
@@ -104,7 +105,7 @@ def _names(reports: Sequence[BottleneckReport]) -> str:
 
 
 def _idle(reports: Sequence[BottleneckReport]) -> str:
-    """That the devices had no part in it, where they were idle most of the time."""
+    """Return the clause on idle devices if they were idle most of the time."""
     busy = {own.busy.value or 0.0: own.busy.of for own in reports if own.busy is not None}
     most = max(busy, default=MOSTLY_IDLE)
     if reports[0].limit in _OF_THE_DISK or most >= MOSTLY_IDLE:

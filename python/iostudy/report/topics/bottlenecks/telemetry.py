@@ -23,7 +23,7 @@ _UNITS = {
     "_some": "% of time",
     "_full": "% of time",
 }
-"""How the name of a figure without a unit ends -> its unit."""
+"""Units of figures by the end of their names."""
 _KIB = "kB"
 """iostat's kB are 1024 bytes; they are shown as MiB."""
 
@@ -77,7 +77,7 @@ def _average(
 
 
 def rename_tested_device(devices: Mapping[str, T], device: str, tested: str) -> dict[str, T]:
-    """What is told by device, with ``tested`` as the name of ``device``, the one under test."""
+    """Rename the tested device ``device`` to ``tested`` in values by device."""
     return {tested if name == device else name: own for name, own in devices.items()}
 
 

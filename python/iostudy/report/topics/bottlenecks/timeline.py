@@ -16,7 +16,7 @@ TOO_SHORT = "the trial was too short"
 
 MOST_POINTS = 60
 _SHORTEST_SECONDS = 0.25
-"""Of what a value is the mean; the kernel counts CPU time in hundredths of a second."""
+"""Shortest averaging time; the kernel counts CPU time in hundredths of a second."""
 _FEWEST = 2
 """Stretches: one alone is a level, and drawn as a line it would look like a course."""
 _BUSY = ("user", "nice", "system", "irq", "softirq")
@@ -24,7 +24,7 @@ _MS_PER_SECOND = 1000
 
 
 def list_timeline_columns(devices: Iterable[str]) -> tuple[str, ...]:
-    """With what the names of the columns begin that a timeline is made of."""
+    """Return the prefixes of the columns of a timeline."""
     return (*(f"disk.{device}.io_ms" for device in devices), "cpu.", "vm.nr_")
 
 
@@ -72,7 +72,7 @@ def _series(samples: Samples, devices: Iterable[str]) -> Iterator[TimelineSeries
 
 
 def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
-    """Of all ticks in each stretch; NaN where there were none."""
+    """Return the share of all ticks in each interval; NaN without ticks."""
     steps = {name: tick_increments(values) for name, values in ticks.items()}
     every: Values = np.sum(list(steps.values()), axis=0)
     counted: Values = np.sum([steps[name] for name in of], axis=0)

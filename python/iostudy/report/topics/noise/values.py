@@ -25,4 +25,4 @@ class NoiseReport(Value):
     blocks_low: int
     blocks_high: int
     sentence: str = Field(serialization_alias="told")
-    """All this in a sentence."""
+    """The noise in a sentence."""

@@ -41,11 +41,11 @@ def build_publication(name: str) -> ReferenceReport:
 
 
 def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport | None:
-    """The publication that the study names, with the study's own figures; None where it has none.
+    """Return the study's publication with the study's own figures; None without one.
 
-    A study's own figures stand beside published ones of the same configuration, by its label, and
-    of the same workload, by its label or name, and once more those of Hadoop's own program where
-    the published workload is its model here. Their intervals are the study's t intervals.
+    Published figures are matched with configurations by label and with workloads by label or
+    name. Figures of Hadoop's own program follow where the workload models it. Their intervals
+    are the study's t intervals.
     """
     if study.reference is None:
         return None
@@ -128,7 +128,7 @@ def _has_several(study: Study, published: Publication, ranked: PublishedOrder) -
 
 
 def _label(study: Study, published: Publication, name: str) -> str:
-    """What a published configuration is called in the study, where that has one of its own name."""
+    """Return the study's name of a published configuration."""
     if any(configuration.label == name for configuration in study.configurations()):
         return name
     return published.counterparts.get(name, name)

@@ -26,7 +26,7 @@ def build_configurations(study: Study, rows: Sequence[TrialRow]) -> tuple[Config
 
 
 def list_levels(configuration: ConfigurationReport) -> tuple[tuple[str, str, str], ...]:
-    """A row, as in HEADS, for each of its settings and options; nobody reads back an option."""
+    """Return a row of HEADS for each setting and option; options are not read back."""
     settings = (
         (name, requested, _found(name, configuration))
         for name, requested in configuration.settings.items()
@@ -38,7 +38,7 @@ def list_levels(configuration: ConfigurationReport) -> tuple[tuple[str, str, str
 
 
 def _read_back(rows: Iterable[TrialRow]) -> dict[str, tuple[str, ...]]:
-    """All values that the trials have seen, by name and place."""
+    """Return all values that trials read back, by name and place."""
     found: dict[str, tuple[str, ...]] = {}
     for row in rows:
         for label, value in (row.settings or {}).items():

@@ -43,12 +43,12 @@ class _Whole:
 
     @property
     def undecided(self) -> list[Result]:
-        """Those without a verdict, for want of blocks or of certainty."""
+        """Comparisons without a verdict."""
         return [r for r in self.comparisons if r.verdict in _UNDECIDED]
 
     @property
     def fragile(self) -> int:
-        """How many verdicts are: a few wild blocks would change them."""
+        """Number of verdicts that a few outlying blocks would change."""
         return sum(r.fragile for r in self.comparisons if r.verdict not in _UNDECIDED)
 
     @property
@@ -94,7 +94,7 @@ def build_headline(
 
 
 def _opened(said: str, whole: _Whole) -> str:
-    """With what a sentence begins: labels stay as they are."""
+    """Capitalize the start of a sentence, except for labels."""
     if whole.is_under_way:
         return f"So far, {said}"
     return f"{said[0].upper()}{said[1:]}" if said.startswith(_OPENINGS) else said
@@ -223,7 +223,7 @@ def _takes(whole: _Whole) -> str:
 
 
 def _fragile(whole: _Whole) -> str:
-    """What few outliers decide is told where it is claimed."""
+    """Return the clause on verdicts that few outliers decide."""
     decided = len(whole.comparisons) - len(whole.undecided)
     if not whole.fragile:
         return ""

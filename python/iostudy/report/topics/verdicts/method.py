@@ -40,7 +40,7 @@ def _paragraph(study: Study, seed: int, trials: Sequence[TrialReport]) -> tuple[
 
 
 def describe_search_method(found: SearchResult) -> str:
-    """How a search came to its winner, and why that is no verdict."""
+    """Describe how a search found its winner, and why that is no verdict."""
     search = found.study.search
     assert search is not None
     *but, last = (str(rung) for rung in build_policy(search).rungs)
@@ -75,7 +75,7 @@ def _design(study: Study, seed: int) -> str:
 
 
 def _split_plot(study: Study, trials: Sequence[TrialReport]) -> tuple[str, ...]:
-    """How often file systems were made, and which error each comparison has; if any vary."""
+    """Describe the split plot and the error of each comparison, if file systems vary."""
     own, *others = whole_plots(study.configurations())
     if not own[0].whole_plot:
         return ()
