@@ -213,6 +213,12 @@ def host_state(loop: str, folder: Path) -> dict[str, Any]:
     }
 
 
+def free_loop_schedulers() -> dict[str, str]:
+    """The scheduler of every loop device without a file; a detached one keeps its queue."""
+    free = (each for each in Path("/sys/block").glob("loop*") if not (each / "loop").exists())
+    return {each.name: (each / "queue/scheduler").read_text() for each in free}
+
+
 def kills(arguments: argparse.Namespace, act: Act) -> Iterator[Callable[[], bool]]:
     """One way to be killed after the other; each tells whether the act ended before it."""
     if arguments.moments:
@@ -253,7 +259,7 @@ def main() -> None:
         "trace": lambda: trace_requests(loop),
         "rescue": rescue,
     }
-    before = host_state(loop, folder)
+    before, schedulers = host_state(loop, folder), free_loop_schedulers()
     points = 0
     for kill in kills(arguments, acts[arguments.scenario]):
         if arguments.scenario == "rescue":
@@ -262,6 +268,8 @@ def main() -> None:
         assert fork(rescue)
         after = host_state(loop, folder)
         assert after == before, f"point {points}: {before} became {after}"
+        for name, scheduler in free_loop_schedulers().items():
+            assert scheduler == schedulers.setdefault(name, scheduler), f"point {points}: {name}"
         if ended:
             break
         points += 1
