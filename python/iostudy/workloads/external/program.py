@@ -23,7 +23,6 @@ from iostudy.units import MIB, format_seconds
 from iostudy.workloads.definition import Tick, continue_run
 from iostudy.workloads.external import guard
 from iostudy.workloads.native.core_errors import translate_core_errors
-from iostudy.workloads.orphans import adopt_orphans, start_process
 
 KEPT_BYTES = 32 * MIB
 """So much of the end of each output is kept, in memory: files could lie on the disk under test."""
@@ -134,13 +133,11 @@ def run(program: Program, tick: Tick = continue_run) -> ProgramResult:
     WorkloadError if it cannot be started or takes longer than it may, WorkloadStoppedError if
     ``tick`` says so. In any case, a signal among them, nothing of it is running afterwards.
     """
-    with adopt_orphans() as orphanage, _guard(program) as (guarding, control):
+    with _guard(program) as (guarding, control):
         try:
             return _Run(program, guarding, control).to_the_end(tick)
         finally:
             _end(guarding, control)
-            if guarding.returncode:
-                orphanage.kill()
 
 
 @contextmanager
@@ -153,9 +150,10 @@ def _guard(program: Program) -> Iterator[tuple[subprocess.Popen[bytes], socket.s
             with theirs:
                 arguments = [sys.executable, "-I", "-S", guard.__file__, str(theirs.fileno())]
                 guarding = held.enter_context(
-                    start_process(
+                    subprocess.Popen(
                         arguments,
                         pass_fds=(theirs.fileno(),),
+                        start_new_session=True,
                         stdin=subprocess.DEVNULL,
                         stdout=subprocess.PIPE,
                         stderr=subprocess.PIPE,

@@ -8,13 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 from iostudy.errors import WorkloadError
-from iostudy.workloads import orphans
 from iostudy.workloads.native import mrbench_task
 from iostudy.workloads.native.mrbench_task import (
     JOB,
@@ -125,10 +124,11 @@ class Job:
                 started.append((process, at))
             return [self._ended(process, at) for process, at in started]
 
-    def _start(self, kind: str, index: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    def _start(self, kind: str, index: int) -> subprocess.Popen[bytes]:
         script, staging = mrbench_task.__file__, self._folder(_STAGING)
-        return orphans.start_process(
+        return subprocess.Popen(
             [sys.executable, "-I", "-S", script, kind, str(index), staging],
+            start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
