@@ -46,7 +46,7 @@ def test_openmetrics_has_types_units_and_an_end():
         "# HELP iostudy_disk_in_flight Requests in flight.\n"
         "# TYPE iostudy_disk_in_flight gauge\n"
         f"iostudy_disk_in_flight{labels} 2.0\n"
-        "# HELP iostudy_pressure_some_seconds Time in which some task waited for it.\n"
+        "# HELP iostudy_pressure_some_seconds Time in which at least one task was stalled.\n"
         "# TYPE iostudy_pressure_some_seconds counter\n"
         "# UNIT iostudy_pressure_some_seconds seconds\n"
         'iostudy_pressure_some_seconds_total{resource="io"} 1.5\n'

@@ -29,8 +29,8 @@ def settings(
 
     A description has unit, range, default, documentation and source.
     """
-    asked = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
-    definitions = [find_definition(name) for name in asked]
+    names = dict.fromkeys(each for word in words or [""] for each in _match_names(word))
+    definitions = [find_definition(name) for name in names]
     if json:
         print_json([_as_json(definition) for definition in definitions])
         return

@@ -112,13 +112,13 @@ Parser = Callable[[str], Iterator[tuple[ConfigurationLine, str, str]]]
 
 def _read(reader: Reader, files: list[Path], parse: Parser) -> tuple[Assignment, ...]:
     return tuple(
-        Assignment(_as_seen(file, reader.root), line.first, line.last, name, value, line.text)
+        Assignment(_host_path(file, reader.root), line.first, line.last, name, value, line.text)
         for file in files
         for line, name, value in parse(reader.text(file) or "")
     )
 
 
-def _as_seen(file: Path, root: Path) -> Path:
+def _host_path(file: Path, root: Path) -> Path:
     """The path as the host knows it, also when a recorded tree is read."""
     return Path("/") / file.relative_to(root)
 

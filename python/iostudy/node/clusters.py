@@ -37,12 +37,12 @@ class ClusterChange(Change, Protocol):
 class ClusterRequest:
     """The cluster that a study needs. ``make`` gives it for the folder that the study works in.
 
-    ``tell`` hears how it is started for the first time.
+    ``on_progress`` hears how it is started for the first time.
     """
 
     spec: ClusterSpec
     make: Callable[[Path, LineHandler], ClusterChange]
-    tell: LineHandler = ignore_line
+    on_progress: LineHandler = ignore_line
 
 
 @dataclass(frozen=True)

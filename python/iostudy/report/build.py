@@ -105,7 +105,7 @@ def build_report(
         question=study.question,
         state=_state(study, workloads),
         headline=screened.answer if screened else _headline(study, workloads, compared, limited),
-        todo=(
+        next_steps=(
             *suggest_next_steps(study, compared, folder),
             *suggest_remedies(study, workloads, limited, disturbed),
         ),
@@ -148,8 +148,8 @@ def _with_covariates(
     shared = compute_shared_level(study, values)
     found = _workloads(study, compared, rows, shared)
     reports = build_covariates(study, values, found, shared)
-    explained = (_explained(study, told, limited) for told in found)
-    return tuple(add_imbalance(told, reports) for told in explained), reports
+    explained = (_explained(study, each, limited) for each in found)
+    return tuple(add_imbalance(each, reports) for each in explained), reports
 
 
 def _workloads(
@@ -213,9 +213,9 @@ def _explained(
         for bottleneck in limited
         if bottleneck.workload == workload.label
     }
-    of_device = varies_device_settings_only(study)
-    why = explain_equivalence(workload.results, own, of_device=of_device)
-    return workload.model_copy(update={"because": why})
+    device_settings_only = varies_device_settings_only(study)
+    why = explain_equivalence(workload.results, own, device_settings_only=device_settings_only)
+    return workload.model_copy(update={"explanation": why})
 
 
 def _headline(
@@ -264,7 +264,7 @@ def _answer(
 ) -> Iterator[str]:
     yield from summarize_workloads(workloads, _topic(study))
     yield from build_sentences(
-        {workload.label: workload.because for workload in workloads if workload.because}
+        {workload.label: workload.explanation for workload in workloads if workload.explanation}
     )
     for own in scaled:
         yield from describe_crossings(own)
@@ -300,7 +300,7 @@ def _result(standing: ComparisonResult) -> Result:
 def _trials(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> tuple[TrialReport, ...]:
     outlying = _outlying(study, rows)
     figures = {workload.label: workload.figure.name for workload in study.workloads}
-    seen = [row.summary or _NOTHING for row in rows]
+    summaries = [row.summary or _NOTHING for row in rows]
     return tuple(
         TrialReport(
             number=number,
@@ -325,7 +325,7 @@ def _trials(study: Study, rows: Sequence[TrialRow], found: Diagnoses) -> tuple[T
             notes=row.notes,
             telemetry=row.telemetry.name,
         )
-        for number, (row, own) in enumerate(zip(rows, seen, strict=True), start=1)
+        for number, (row, own) in enumerate(zip(rows, summaries, strict=True), start=1)
     )
 
 

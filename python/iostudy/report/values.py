@@ -62,7 +62,7 @@ class Report(Value):
     """The answer in one sentence."""
     answer: tuple[str, ...]
     """What it rests on: sentences on workloads, on all of them together, and on how it ended."""
-    todo: tuple[Step, ...]
+    next_steps: tuple[Step, ...] = Field(serialization_alias="todo")
     """What to do next, in order."""
     noun: str
     """What varies, in one word: scheduler, or configuration where several factors do."""

@@ -25,14 +25,14 @@ class DiagnosisTarget:
     mount: str = ""
 
 
-def find_target(reading: Reading, asked_for: Sequence[str] | None) -> DiagnosisTarget:
+def find_target(reading: Reading, selected: Sequence[str] | None) -> DiagnosisTarget:
     """The devices that were asked for, else the busiest one; in both cases none below another.
 
     Or the busiest mount, if more was moved over it than that device moved and the command can have
     been who did that.
     """
-    if asked_for is not None:
-        return DiagnosisTarget(_select_devices(reading, asked_for))
+    if selected is not None:
+        return DiagnosisTarget(_select_devices(reading, selected))
     summary, device = reading.summary, _find_busiest_device(reading)
     mount = _find_busiest_mount(summary)
     if mount and _has_more_io(summary.nfs[mount], summary.devices.get(device, {})):
@@ -105,8 +105,8 @@ def _has_more_io(mount: Figures, device: Figures) -> bool:
     files reads and writes none.
     """
     is_idle = device.get("%util", 0.0) < MINIMUM_HELD
-    beside = mount.get("okB/s", 0.0) if is_idle else 0.0
-    return compute_data_rate_kb(mount) + beside > compute_data_rate_kb(device)
+    operations_kb = mount.get("okB/s", 0.0) if is_idle else 0.0
+    return compute_data_rate_kb(mount) + operations_kb > compute_data_rate_kb(device)
 
 
 def _describe_device(reading: Reading, name: str) -> InventoryDevice:

@@ -254,8 +254,8 @@ def _figure_cells(values: tuple[float | None, ...], under: str) -> _Line:
     """Each of COLUMNS, those side by side that look alike as one; kept, as idle devices are."""
     kinds = (under or _shade(*each) for each in zip(COLUMNS, values, strict=True))
     texts = map(str.rjust, map(_number, values), _FIGURE_WIDTHS.values())
-    alike = groupby(zip(texts, kinds, strict=True), itemgetter(1))
-    return tuple(("".join(text for text, _ in cells), kind) for kind, cells in alike)
+    groups = groupby(zip(texts, kinds, strict=True), itemgetter(1))
+    return tuple(("".join(text for text, _ in cells), kind) for kind, cells in groups)
 
 
 def _shade(column: str, value: float | None) -> str:

@@ -68,7 +68,7 @@ class DeviceSelection:
     """
 
     def __init__(self, places: Sequence[str] = ()) -> None:
-        self.asked_for = select_devices(places) if places else None
+        self.selected = select_devices(places) if places else None
         """The kernel's names of them; None for all."""
         self._host = read_machine()
         self._known: dict[str, tuple[float, WatchedDevice]] = {}
@@ -80,20 +80,18 @@ class DeviceSelection:
         )
 
         watched = self.watched(samples)
-        seen = summarize_samples(samples, watched)
-        figures = {name: seen.devices[name] for name in watched if name in seen.devices}
+        summary = summarize_samples(samples, watched)
+        figures = {name: summary.devices[name] for name in watched if name in summary.devices}
         at = datetime.fromtimestamp(
             samples.columns["clock.realtime_ns"][-1] / _NANOSECONDS, UTC
         ).astimezone()
-        return Reading(at, self._host, replace(seen, devices=figures), watched)
+        return Reading(at, self._host, replace(summary, devices=figures), watched)
 
     def watched(self, samples: Samples) -> dict[str, WatchedDevice]:
         """By the kernel's names, in the order in which they were asked for, else in its own."""
         disks = samples.keyed("disk")
-        if self.asked_for is not None:
-            return {
-                name: self._named(name, disks[name]) for name in self.asked_for if name in disks
-            }
+        if self.selected is not None:
+            return {name: self._named(name, disks[name]) for name in self.selected if name in disks}
         busy = (name for name, columns in disks.items() if _has_io(columns))
         found = (self._named(name, disks[name]) for name in busy)
         return {each.name: each for each in found if not each.is_partition}
@@ -119,7 +117,7 @@ class Live:
         self._watch = DeviceSelection(places)
         self._busiest: BusiestProcess | None = None
         self._since_scan = 0.0
-        self._reader = Reader(self._watch.asked_for, workload)
+        self._reader = Reader(self._watch.selected, workload)
 
     def read(self) -> Reading:
         """Return the figures since the last reading, or since the first sample."""
@@ -127,11 +125,11 @@ class Live:
         reading = self._watch.reading(samples)
         return replace(reading, busiest=self._last_busiest(samples, reading.summary))
 
-    def _last_busiest(self, samples: Samples, seen: TelemetrySummary) -> BusiestProcess | None:
+    def _last_busiest(self, samples: Samples, summary: TelemetrySummary) -> BusiestProcess | None:
         """Processes are scanned as seldom as their number asks for: what the last scan told."""
-        self._since_scan += seen.seconds
+        self._since_scan += summary.seconds
         if has_processes(samples):
-            first = next(iter(seen.foreign), None)
+            first = next(iter(summary.foreign), None)
             self._busiest = BusiestProcess(first, self._since_scan) if first else None
             self._since_scan = 0.0
         return self._busiest

@@ -66,10 +66,10 @@ _DISK = {
 }
 _PRESSURE = {
     "some": Metric(
-        "iostudy_pressure_some_seconds", "Time in which some task waited for it.", _MICRO
+        "iostudy_pressure_some_seconds", "Time in which at least one task was stalled.", _MICRO
     ),
     "full": Metric(
-        "iostudy_pressure_full_seconds", "Time in which all tasks waited for it.", _MICRO
+        "iostudy_pressure_full_seconds", "Time in which all tasks were stalled.", _MICRO
     ),
 }
 _MEMORY = {

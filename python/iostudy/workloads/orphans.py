@@ -25,9 +25,9 @@ _LOOK_EVERY_SECONDS = 0.005
 
 @dataclass
 class _OwnProcesses:
-    """Whom this process has started itself, and how many runs need it as a reaper.
+    """The processes that this process started, and the number of runs that need it as a reaper.
 
-    To be a reaper is an attribute of the process, not of a thread; the runs of a mix share it.
+    A reaper is a property of the process, not of a thread; the runs of a mix share it.
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -47,9 +47,9 @@ _own_processes = _OwnProcesses()
 def start_process(
     arguments: Sequence[str | os.PathLike[str]], **options: Any
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a session of its own that is no orphan while the context is open.
+    """Start a process in its own session; it is no orphan while the context is open.
 
-    ``options`` are those of subprocess.Popen, which also says what is raised.
+    ``options`` are those of subprocess.Popen, which also defines the exceptions.
     """
     with _own_processes.lock:
         process = subprocess.Popen(arguments, start_new_session=True, **options)
@@ -63,10 +63,10 @@ def start_process(
 
 @dataclass(frozen=True)
 class AdoptedProcesses:
-    """What iostudy has adopted since its own children had these ``sessions``.
+    """The processes adopted by iostudy since its own children had these ``sessions``.
 
-    Each program has a session of its own, and no process can enter another one (setsid(2)). So who
-    is in the session of another child of iostudy, or in its own, is none of a program's.
+    Each program has its own session, and no process can enter another one (setsid(2)). So a
+    process in iostudy's own session, or in that of another child, does not belong to a program.
     """
 
     sessions: frozenset[int]

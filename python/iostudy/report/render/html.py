@@ -103,16 +103,19 @@ class WorkloadPart:
 
 def render(report: Report) -> str:
     """The whole page."""
-    beside = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
+    summary = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    charts = [*(c for own in beside for c in own.charts), *(c for w in workloads for c in w.charts)]
+    charts = [
+        *(c for own in summary for c in own.charts),
+        *(c for w in workloads for c in w.charts),
+    ]
     library = _library()
     return (
         _environment()
         .get_template("report.html")
         .render(
             report=report,
-            beside=beside,
+            summary_sections=summary,
             workloads=workloads,
             charts=_packed_charts(charts),
             data=Markup(compress_text(json_.render_compact(report))),

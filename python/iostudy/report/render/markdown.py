@@ -46,7 +46,7 @@ def render(report: Report) -> str:
         f"# {_text(report.question)}",
         f"**{_text(report.headline)}**",
         _list(*report.answer),
-        _todo(report),
+        _next_steps(report),
         _list(*report.notes),
         *(_section(section, "##") for section in registry.build_summary_sections(report)),
         *(_workload(workload, report) for workload in report.workloads),
@@ -82,8 +82,8 @@ def _origin(report: Report) -> str:
     return f"{_text(report.name)}, started {started}, iostudy {version}, seed {seed}."
 
 
-def _todo(report: Report) -> str:
-    texts = (f"{_text(step.text)}{_command(step.command)}" for step in report.todo)
+def _next_steps(report: Report) -> str:
+    texts = (f"{_text(step.text)}{_command(step.command)}" for step in report.next_steps)
     return f"## Next steps\n\n{_numbered(texts)}"
 
 

@@ -176,7 +176,7 @@ def _refuse_without_return(setting: SysctlSetting) -> None:
     if why is not None:
         raise SettingError(
             f"to change {setting.label} for a while",
-            found=f"{why}, so it could not be put back",
+            found=f"{why}, so iostudy could not restore it",
             where=setting.owner.location(key),
             remedy="leave it out, and set it yourself if it is to stay",
         )

@@ -128,7 +128,7 @@ class Command(Workload):
     options: CommandOptions
 
     def space_bytes(self) -> int:
-        """What the user says; 0 where that is nothing."""
+        """Return the space from the options; 0 if not given."""
         return self.options.space or 0
 
     def expected_seconds(self, bytes_per_second: float) -> float | None:
@@ -136,7 +136,7 @@ class Command(Workload):
         return None
 
     def reads(self) -> bool:
-        """What the user says."""
+        """Return the option ``reads``."""
         return self.options.reads
 
     def check(self) -> None:
@@ -163,7 +163,7 @@ class Command(Workload):
         return not self.options.shell and not made_there
 
     def preparation(self) -> str:
-        """What is set up alike is shared."""
+        """Trials with the same set-up share it."""
         return self.options.model_dump_json(include={"setup", "shell", "directory", "environment"})
 
     def prepare(self, place: Place) -> None:
@@ -200,17 +200,17 @@ class Command(Workload):
             arguments: tuple[str, ...] = ("sh", "-c", str(given))
         else:
             arguments = tuple(_filled(argument, values) for argument in _split(given))
-        told = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
+        variables = {variable: values[each] for each, variable in _PLACEHOLDERS.items()}
         return Program(
             arguments,
             directory=place.directory / _filled(self.options.directory, values),
             limit_seconds=self.options.limit,
-            environment={**self.options.environment, **told},
+            environment={**self.options.environment, **variables},
         )
 
 
 def _filled(text: str, values: dict[str, str]) -> str:
-    """In one pass, so that nothing in a value is taken for a placeholder."""
+    """Replace all placeholders in one pass, so that values are never expanded."""
     pattern = "|".join(map(re.escape, values))
     return re.sub(pattern, lambda match: values[match[0]], text)
 

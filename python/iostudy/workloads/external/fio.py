@@ -49,7 +49,7 @@ class Fio(Workload):
     options: FioOptions
 
     def space_bytes(self) -> int:
-        """0: sizes can depend on the file system (size=80%), so that nobody can tell before."""
+        """Return 0: sizes can depend on the file system (size=80%) and are unknown before."""
         return 0
 
     def check(self) -> None:

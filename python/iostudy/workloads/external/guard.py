@@ -68,7 +68,7 @@ def main(control: int) -> None:
 
 
 def set_subreaper(*, on: bool) -> None:
-    """Whether this process adopts what its descendants leave; OSError if the kernel refuses."""
+    """Make this process the reaper of its descendants; OSError if the kernel refuses."""
     if _libc.prctl(_PR_SET_CHILD_SUBREAPER, int(on), 0, 0, 0):
         raise OSError(ctypes.get_errno(), "prctl PR_SET_CHILD_SUBREAPER")
 
@@ -157,7 +157,7 @@ class Child(NamedTuple):
 
 
 def children() -> list[Child]:
-    """The children of this process, zombies included."""
+    """Return the children of this process, including zombies."""
     own = str(os.getpid())
     found = []
     for entry in Path("/proc").iterdir():

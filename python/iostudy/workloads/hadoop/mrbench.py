@@ -53,37 +53,37 @@ class HadoopMRBenchOptions(HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopMRBench(HadoopWorkload):
-    """All jobs of a trial are one run of MRBench, which makes its input and removes it."""
+    """All jobs of a trial are one run of MRBench, which creates and removes its input."""
 
     options: HadoopMRBenchOptions
 
     def space_bytes(self) -> int:
         """Input and output, and blocks for what a job leaves in HDFS and in its staging folder."""
-        asked = self.options
-        lines = asked.input_lines * (len(str(asked.input_lines)) + 1)
-        files = _FILES_OF_A_JOB + 2 * asked.maps + asked.reduces
-        return lines + asked.jobs * (lines + files * _DISK_BLOCK_BYTES)
+        options = self.options
+        lines = options.input_lines * (len(str(options.input_lines)) + 1)
+        files = _FILES_OF_A_JOB + 2 * options.maps + options.reduces
+        return lines + options.jobs * (lines + files * _DISK_BLOCK_BYTES)
 
     def run(self, place: Place) -> Measurement:
         """Run all jobs."""
-        asked, client = self.options, job.require_client(place)
+        options, client = self.options, job.require_client(place)
         wanted = MRBenchRun(
-            asked.jobs,
-            maps=asked.maps,
-            reduces=asked.reduces,
-            input_lines=asked.input_lines,
-            input_type=asked.input_type,
+            options.jobs,
+            maps=options.maps,
+            reduces=options.reduces,
+            input_lines=options.input_lines,
+            input_type=options.input_type,
         )
         arguments = wanted.arguments(_folder(client))
-        ran = job.run_program(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=asked.limit)
-        result = _result(ran, asked.jobs)
+        ran = job.run_program(place, mrbench.MAIN_CLASS, *arguments, limit_seconds=options.limit)
+        result = _result(ran, options.jobs)
         seconds = [milliseconds / 1000 for milliseconds in result.job_milliseconds]
         figures = {
             "job_time": result.mean_milliseconds / 1000,
             **spread(seconds),
             **counter_figures.read_task_figures(ran),
         }
-        return Measurement(figures, {"job": histogram(seconds)}, notes=_notes(ran, asked.maps))
+        return Measurement(figures, {"job": histogram(seconds)}, notes=_notes(ran, options.maps))
 
     def clean(self, place: Place) -> None:
         """Remove the HDFS folder, in which a run that failed may have left something."""
@@ -111,9 +111,9 @@ def _notes(ran: HadoopRun, maps: int) -> tuple[str, ...]:
     found = sorted({each.maps for each in ran.jobs if each.maps not in (None, maps)})
     if not found:
         return ()
-    told = " or ".join(map(str, found))
+    counts = " or ".join(map(str, found))
     return (
-        f"a job had {told} map tasks instead of the requested {maps}: to Hadoop that is a hint",
+        f"a job had {counts} map tasks instead of the requested {maps}: to Hadoop that is a hint",
     )
 
 

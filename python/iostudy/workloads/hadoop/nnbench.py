@@ -49,7 +49,7 @@ together; one late map among many takes less from either."""
 
 _DISK_BLOCK_BYTES = 4096
 _INODE_BYTES = 1024
-"""What a file's life takes in the name-node's journal, with two of its operations, and more."""
+"""Upper bound of a file's records in the NameNode's journal."""
 
 _MEANINGS: dict[Operation, str] = {
     "create_write": "a file created, written and closed",
@@ -124,22 +124,22 @@ class HadoopNNBenchOptions(HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopNNBench(HadoopWorkload):
-    """One run of NNBench is a trial; it removes its own data before a create_write."""
+    """A trial is one run of NNBench, which removes its own data before a create_write."""
 
     options: HadoopNNBenchOptions
 
     def space_bytes(self) -> int:
         """Blocks with their checksums on the DataNodes, and the name-node's journal."""
-        asked = self.options
-        checksums = 4 * asked.bytes_to_write / asked.bytes_per_checksum
+        options = self.options
+        checksums = 4 * options.bytes_to_write / options.bytes_per_checksum
         blocks = sum(
-            math.ceil(size / _DISK_BLOCK_BYTES) for size in (asked.bytes_to_write, checksums)
+            math.ceil(size / _DISK_BLOCK_BYTES) for size in (options.bytes_to_write, checksums)
         )
-        each = asked.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
-        return asked.maps * asked.files * each
+        each = options.replication * blocks * _DISK_BLOCK_BYTES + _INODE_BYTES
+        return options.maps * options.files * each
 
     def reads(self) -> bool:
-        """Where files are read, they are not to come from this machine's page cache."""
+        """Whether files are read; they must not come from this machine's page cache."""
         return self.options.operation == "open_read" and self.options.read_after_open
 
     def preparation(self) -> str:
@@ -155,7 +155,7 @@ class HadoopNNBench(HadoopWorkload):
             self._carry_out(place, "create_write")
 
     def reset(self, place: Place) -> None:
-        """Every trial that changes something begins without files, or with new ones."""
+        """Give every trial that changes files no files or new ones."""
         match self.options.operation:
             case "rename" | "delete":
                 self._carry_out(place, "create_write")
@@ -182,22 +182,22 @@ class HadoopNNBench(HadoopWorkload):
 
     def _carry_out(self, place: Place, operation: Operation) -> tuple[HadoopRun, NNBenchResult]:
         client = job.require_client(place)
-        asked = self.options
+        options = self.options
         wanted = NNBenchRun(
             operation,
-            maps=asked.maps,
-            files=asked.files,
-            block_bytes=asked.block_size,
-            bytes_to_write=asked.bytes_to_write,
-            bytes_per_checksum=asked.bytes_per_checksum,
-            replication=asked.replication,
-            read_after_open=asked.read_after_open,
+            maps=options.maps,
+            files=options.files,
+            block_bytes=options.block_size,
+            bytes_to_write=options.bytes_to_write,
+            bytes_per_checksum=options.bytes_per_checksum,
+            replication=options.replication,
+            read_after_open=options.read_after_open,
         )
         _require_possible(client, wanted)
         default = _START_SECONDS_YARN if client.yarn else _START_SECONDS_LOCAL
-        start = math.ceil(time.time() + (asked.start_after or default))
+        start = math.ceil(time.time() + (options.start_after or default))
         arguments = wanted.arguments(_folder(client), start)
-        return _sound_result(place, wanted, arguments, asked.limit)
+        return _sound_result(place, wanted, arguments, options.limit)
 
 
 def _folder(client: Client) -> str:
@@ -228,30 +228,30 @@ def _require_possible(client: Client, wanted: NNBenchRun) -> None:
 def _sound_result(
     place: Place, wanted: NNBenchRun, arguments: tuple[str, ...], limit_seconds: float
 ) -> tuple[HadoopRun, NNBenchResult]:
-    """What it tells; WorkloadError unless every map has done all its operations."""
+    """Return the result; WorkloadError unless every map has completed all its operations."""
     client = job.require_client(place)
-    told = client.scratch / nnbench.RESULT_FILE
-    told.unlink(missing_ok=True)
+    results = client.scratch / nnbench.RESULT_FILE
+    results.unlink(missing_ok=True)
     try:
         ran = job.run_program(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
     except WorkloadError as error:
         # Hadoop 3 fails after it has told of exceptions: its figures say more.
-        if told.exists():
-            _require_sound(wanted, _result(told), error.found)
+        if results.exists():
+            _require_sound(wanted, _result(results), error.found)
         raise
-    result = _result(told)
+    result = _result(results)
     _require_sound(wanted, result, job.find_exceptions(ran.ended.stderr.text))
     return ran, result
 
 
-def _result(told: Path) -> NNBenchResult:
+def _result(results: Path) -> NNBenchResult:
     try:
-        return nnbench.parse(told.read_text())
+        return nnbench.parse(results.read_text())
     except (OSError, NoResultError) as error:
         raise WorkloadError(
             "the result of NNBench",
             found=str(error),
-            where=str(told),
+            where=str(results),
             remedy="run it by hand, and see what its result is",
         ) from error
 
@@ -306,13 +306,13 @@ def _readings(result: NNBenchResult, options: HadoopNNBenchOptions) -> dict[str,
 
 
 def _steps(options: HadoopNNBenchOptions) -> tuple[str, ...]:
-    """Those whose latency is told."""
+    """Return the steps with a mean latency."""
     steps = LATENCIES[options.operation]
     return steps if options.operation != "open_read" or options.read_after_open else steps[:1]
 
 
 def _figures(options: HadoopNNBenchOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what the journal makes of the operations."""
+    """Return the figures, without bytes moved: the journal's volume is unknown."""
     meaning = _MEANINGS[options.operation]
     transactions = TRANSACTIONS[options.operation]
     twice = f"for each file {transactions}: its creation, and its closing"
@@ -345,12 +345,11 @@ HADOOP_NNBENCH = WorkloadDefinition(
     "name-node. A run with exceptions, with operations that are missing or with maps that did not "
     "work at the same time is an error, although NNBench may say so in its figures only",
     not_modelled="several reduce tasks (-reduces is 1): NNBench reads the output of the first "
-    "alone and would lose the figures of the others. Bytes are not told, as name-node and "
-    "DataNodes write what nobody has counted; so foreign I/O is not noticed. On YARN a single late "
-    "map "
-    f"among many is not noticed, only an overlap below {_LEAST_OVERLAP:.0%}: Hadoop 3 does not "
-    "count late maps. Up to Hadoop 2.7 maps of the same host work on the same files, and up to 2.x "
-    "files that were not there count as renamed and deleted",
+    "alone and would lose the figures of the others. Bytes are unknown, because nobody counts "
+    "those that NameNode and DataNodes write; so foreign I/O is not detected. On YARN a single "
+    f"late map among many is not detected, only an overlap below {_LEAST_OVERLAP:.0%}: Hadoop 3 "
+    "does not count late maps. Up to Hadoop 2.7, maps of one host work on the same files. Up to "
+    "2.x, missing files count as renamed and deleted",
     source="Apache Hadoop 3.4.2, org.apache.hadoop.hdfs.NNBench "
     "(hadoop-mapreduce-client-jobclient)",
     options=HadoopNNBenchOptions,

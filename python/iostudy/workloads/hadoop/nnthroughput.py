@@ -50,10 +50,12 @@ from iostudy.workloads.native.edit_logs import (
 _FOLDER = "hadoop-nnthroughput"
 _LOG = "namenode.log"
 _FILE_BYTES = 640
-"""What the life of a file takes in a log: made, closed, renamed; and more."""
+"""Upper bound of a file's records in a log: creation, closing, renaming."""
 _FREE_BYTES = 102 * MIB
-"""What a name-node wants free, or it goes into safe mode (dfs.namenode.resource.du.reserved), and
-what a log is lengthened by beforehand."""
+"""Free space that a NameNode requires, else it enters safe mode.
+
+It covers dfs.namenode.resource.du.reserved and the preallocation of a log.
+"""
 _MOST_CHARACTERS = 300
 _SHORT_RUN = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
@@ -101,20 +103,20 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
 
 @dataclass(frozen=True)
 class HadoopNNThroughput(HadoopWorkload):
-    """Every operation has a name-node, a namespace and logs of its own, all of them new."""
+    """Every operation has a new NameNode, a new namespace and new logs."""
 
     options: HadoopNNThroughputOptions
 
     def space_bytes(self) -> int:
-        """The logs of one operation: they are removed before the next one begins."""
+        """Return the space of the logs of one operation; they are removed before the next one."""
         return self._logs.most_on_a_disk * (self.options.files * _FILE_BYTES + _FREE_BYTES)
 
     def disks(self) -> frozenset[str]:
-        """Those that hold a log."""
+        """Return the further disks that hold a log."""
         return self._logs.disks
 
     def directories(self) -> tuple[Path, ...]:
-        """Those that hold a log."""
+        """Return the directories that hold a log."""
         return self._logs.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -158,13 +160,13 @@ class HadoopNNThroughput(HadoopWorkload):
 
 
 def _home(place: Place) -> Path:
-    """Apart from the logs, whatever their names are."""
+    """Return the working folder, which no log shares."""
     return place.directory / f"{_FOLDER}-home"
 
 
 @dataclass(frozen=True)
 class _NameNode:
-    """The name-node of a place: what it is told, and how it is started."""
+    """The NameNode of a place: its configuration and its command."""
 
     options: HadoopNNThroughputOptions
     home: Path
@@ -183,24 +185,24 @@ class _NameNode:
 
     def benchmark(self, operation: Operation, tick: Tick) -> NNThroughputResult:
         """Carry out one operation on an empty namespace. WorkloadError if anything is amiss."""
-        asked = self._asked(operation)
+        request = self._request(operation)
         image = self.home / "image"
         with translate_core_errors("to give a name-node an empty namespace", self.home):
             for source, made in (("image", image), *(("log", log) for log in self.logs)):
                 made.mkdir(parents=True, exist_ok=True)
                 empty(made)
                 shutil.copytree(self.template / source, made, dirs_exist_ok=True)
-        arguments = (nnthroughput.MAIN_CLASS, *asked.arguments())
+        arguments = (nnthroughput.MAIN_CLASS, *request.arguments())
         ended = self._run((), arguments, image, self.logs, tick)
         log = self._log()
         _require_sound(log, ended.program)
         ended.require_success(job.find_exceptions(f"{log}{ended.stderr.text}"))
         try:
-            return asked.result(log)
+            return request.result(log)
         except NoResultError as error:
             raise _unsound(str(error), ended.program) from error
 
-    def _asked(self, operation: Operation) -> NNThroughputRun:
+    def _request(self, operation: Operation) -> NNThroughputRun:
         options = self.options
         name = "fileStatus" if operation == "file-status" else operation
         return NNThroughputRun(name, options.files, options.threads, options.files_per_directory)
@@ -213,7 +215,7 @@ class _NameNode:
         logs: Sequence[Path],
         tick: Tick,
     ) -> ProgramResult:
-        """Run a class of Hadoop's with a conf folder of its own, and a log of its own."""
+        """Run a Hadoop class with its own conf folder and log."""
         software = _software(self.options.version)
         conf, temporary = self.home / "conf", self.home / "tmp"
         with translate_core_errors("to write the configuration of a name-node", self.home):
@@ -230,17 +232,17 @@ class _NameNode:
             "-Duser.timezone=UTC",
             *("-cp", f"{conf}:{software.distribution.classpath}", *arguments),
         )
-        asked = Program(command, self.home, self.options.limit)
+        requested = Program(command, self.home, self.options.limit)
 
         def watch(done: int) -> bool:
             # A thread that fails ends alone, and the benchmark would wait for it for ever.
-            _require_sound(self._log(), asked)
+            _require_sound(self._log(), requested)
             return tick(done)
 
-        return program.run(asked, watch)
+        return program.run(requested, watch)
 
     def _configuration(self, image: Path, logs: Sequence[Path]) -> Configuration:
-        """All that is on disks lies in folders of the workload's; it listens on this host only."""
+        """Return the configuration: the workload's folders, and addresses on this host only."""
         options = self.options
         return Configuration.of(
             {
@@ -269,23 +271,23 @@ class _Software:
 
 @functools.cache
 def _software(version: str | None) -> _Software:
-    """Found once: whether 100 MB of jars are whole is not asked again in a measured time."""
+    """Return the software, checked once: 100 MB of jars are not verified in a measured time."""
     distribution = artifacts.distribution(version)
     return _Software(java.find_java(distribution.version), distribution)
 
 
-def _require_sound(log: str, asked: Program) -> None:
+def _require_sound(log: str, requested: Program) -> None:
     found = nnthroughput.find_errors(log)
     if found:
         first = f"{found[0][:_MOST_CHARACTERS]} {job.find_exceptions(log)}"
-        raise _unsound(f"{len(found)} errors in its log: {first}", asked)
+        raise _unsound(f"{len(found)} errors in its log: {first}", requested)
 
 
-def _unsound(found: str, asked: Program) -> WorkloadError:
+def _unsound(found: str, requested: Program) -> WorkloadError:
     return WorkloadError(
         "NNThroughputBenchmark without errors, with all that it was asked for",
         found=found,
-        where=str(asked),
+        where=str(requested),
         remedy="see whether the directories of the logs have room and can be written to; give a "
         "larger heap if memory is short, and more files if they took no time",
     )
@@ -304,7 +306,7 @@ def _readings(results: dict[Operation, NNThroughputResult]) -> dict[str, float]:
 
 
 def _figures(options: HadoopNNThroughputOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    """Return the figures, without bytes moved: syncs of partial pages are unknown."""
     operations = options.operations
     return (
         *rate_figures(operations),

@@ -84,15 +84,15 @@ class Wordcount(HadoopWorkload):
         remove(local)
 
     def reset(self, place: Place) -> None:
-        """Every trial makes a new output."""
+        """Remove the output, so that every trial creates a new one."""
         Shell.of(job.require_client(place)).remove(_path(place, "out"))
 
     def run(self, place: Place) -> Measurement:
         """Count all words once; WorkloadError unless as many are found as were written."""
         folders = (_path(place, "in"), _path(place, "out"))
-        asked = wordcount.arguments(self.options.reduces, *folders)
+        arguments = wordcount.arguments(self.options.reduces, *folders)
         limit = self.options.limit
-        ran = job.run_program(place, wordcount.MAIN_CLASS, *asked, limit_seconds=limit)
+        ran = job.run_program(place, wordcount.MAIN_CLASS, *arguments, limit_seconds=limit)
         words = self._require_all_words(ran, place)
         times = ran.times()
         figures = {

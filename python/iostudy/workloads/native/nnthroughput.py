@@ -37,9 +37,9 @@ from iostudy.workloads.native.latency import compact_histogram, latency_figures,
 
 _FOLDER = "nnthroughput"
 _RECORD_BYTES = 64
-"""What a record takes with paths of this length, and more."""
+"""Upper bound of a record with paths of this length."""
 _HEAD_BYTES = 28
-"""What is written before the records that share a sync; a record may have one of its own."""
+"""Bytes before the records that share a sync; a record may have its own."""
 _PAGE_BYTES = 4096
 
 
@@ -87,8 +87,8 @@ class NNThroughputOptions(NamespaceOptions):
     )
     checkpoint_every: Annotated[int, Field(ge=0, le=MAX_COUNT)] = Field(
         0,
-        description="an image of the whole tree is written beside each log whenever so many "
-        "mutations have come (dfs.namenode.checkpoint.txns); 0: never",
+        description="mutations between two checkpoints, each an image of the whole tree next to "
+        "each log (dfs.namenode.checkpoint.txns); 0: no checkpoints",
     )
 
     @model_validator(mode="after")
@@ -104,7 +104,7 @@ class NNThroughput(Workload):
     options: NNThroughputOptions
 
     def space_bytes(self) -> int:
-        """Records of all logs on a disk, images beside them, and what is filled beforehand."""
+        """Return the space of all logs on a disk, their images, and the preallocation."""
         options = self.options
         mutations = options.files * (1 + len(set(options.operations) - READ_ONLY_OPERATIONS))
         record = max(_RECORD_BYTES, options.record_bytes) + _HEAD_BYTES
@@ -118,11 +118,11 @@ class NNThroughput(Workload):
         return None
 
     def disks(self) -> frozenset[str]:
-        """Those that hold a log."""
+        """Return the further disks that hold a log."""
         return self._logs.disks
 
     def directories(self) -> tuple[Path, ...]:
-        """Those that hold a log."""
+        """Return the directories that hold a log."""
         return self._logs.directories
 
     def places(self, place: Place) -> tuple[Path, ...]:
@@ -138,11 +138,11 @@ class NNThroughput(Workload):
         return self._logs.key
 
     def reset(self, place: Place) -> None:
-        """Every trial begins without a log."""
+        """Remove the logs, so that every trial starts without one."""
         self.clean(place)
 
     def run(self, place: Place) -> Measurement:
-        """Carry out all phases; what each log tells is compared with the served tree after it."""
+        """Run all phases; compare each log with the served tree afterwards."""
         with translate_core_errors("to serve a namespace with its edit log", place.directory):
             outcome = _job(self.options, self._logs.folders(place)).run(place.tick)
         phases = outcome.phases
@@ -207,7 +207,7 @@ def _readings(
 
 
 def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict[str, float]:
-    """What the log did in one phase."""
+    """Return the log's figures in one phase."""
     own, wall = f"{phase.operation}_", phase.wall_seconds
     readings = _shares([phase], own, options)
     if phase.batches:
@@ -223,9 +223,9 @@ def _of_log(phase: _native.NamespacePhase, options: NNThroughputOptions) -> dict
 def _shares(
     phases: Sequence[_native.NamespacePhase], own: str, options: NNThroughputOptions
 ) -> dict[str, float]:
-    """Of the workers' time in these phases, and where there is a log of the phases' own.
+    """Return the shares of the workers' time, and with a log those of the phases.
 
-    The names of the figures begin with ``own``.
+    ``own`` is the prefix of the figures' names.
     """
     seconds = math.fsum(phase.wall_seconds for phase in phases)
     of_workers = 100 / (_workers(options) * seconds)
@@ -267,14 +267,14 @@ def _one_by_one(options: NNThroughputOptions) -> tuple[SerialResource, ...]:
 
 
 def _batches_at_once(options: NNThroughputOptions) -> int | None:
-    """However many operations wait for it, one batch is written: log by log, or to all at once."""
+    """Return the number of concurrent batches: one, log by log or to all at once."""
     if options.logs == (NO_LOG,):
         return None
     return len(options.logs) if options.order == "parallel" else 1
 
 
 def _figures(options: NNThroughputOptions) -> tuple[Figure, ...]:
-    """Without the bytes moved: nobody knows what syncs of parts of pages make of them."""
+    """Return the figures, without bytes moved: syncs of partial pages are unknown."""
     of_each = [
         figure
         for operation in options.operations
@@ -307,7 +307,7 @@ def _log_figures(operation: str, options: NNThroughputOptions) -> tuple[Figure, 
 
 
 def _share_figures(own: str, options: NNThroughputOptions) -> tuple[Figure, ...]:
-    """Of a phase, or of all; ``own`` begins their names."""
+    """Return the figures of a phase, or of all; ``own`` is the prefix of their names."""
     time = "time" if own else "time in all phases"
     waits = tuple(
         Figure(f"{own}{name}_share", "%", f"of their {time}, workers waited {words}", False)

@@ -46,7 +46,7 @@ _INPUT, _OUTPUT, _CHECKSUM = "tera-in", "tera-out", "tera-checksum"
 
 
 class _TeraOptions(Options):
-    """What the three have in common."""
+    """Options that all three share."""
 
     rows: Count = Field(
         10_000_000, description="rows of 100 bytes (TeraGen's first argument): 10M are 1 GB"
@@ -123,7 +123,7 @@ def _sorting(options: TeraSortOptions, folder: Path, spill: tuple[Path, ...]) ->
 
 
 class _Tera(Workload):
-    """What the three have in common."""
+    """Base of all three."""
 
     def clean(self, place: Place) -> None:
         """Remove the rows."""
@@ -138,11 +138,11 @@ class TeraGen(_Tera):
     options: TeraGenOptions
 
     def space_bytes(self) -> int:
-        """All rows."""
+        """Return the size of all rows."""
         return self.options.rows * ROW_BYTES
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new files; the file system allocates afresh."""
+        """Remove the files, so that every trial allocates new ones."""
         self.clean(place)
 
     def run(self, place: Place) -> Measurement:
@@ -184,11 +184,11 @@ class TeraSort(_Tera):
         """Make the rows, and note the checksum that they keep through the sort."""
         self.clean(place)  # a preparation that was killed may have left its rows
         made = _generate(place, self.options, parts=self.options.parts)
-        with _told("to note the checksum of the rows", place):
+        with _core_errors("to note the checksum of the rows", place):
             replace_whole(place.directory / _CHECKSUM, made.checksum.encode())
 
     def reset(self, place: Place) -> None:
-        """Every trial makes new sorted files."""
+        """Remove the sorted files, so that every trial creates new ones."""
         remove(place.directory / _OUTPUT)
 
     def run(self, place: Place) -> Measurement:
@@ -196,7 +196,7 @@ class TeraSort(_Tera):
         spill = self.options.spill or (place.directory,)
         job = _sorting(self.options, place.directory, spill)
         open_file_limit.require(job.descriptors, _RUNS, place.directory, instead=_FEWER_RUNS)
-        with _told("to sort the rows", place):
+        with _core_errors("to sort the rows", place):
             sorted_ = job.run(place.tick)
         result = sorted_.result
         _compare(result, place)
@@ -245,7 +245,7 @@ class TeraValidate(_Tera):
         job = _native.TeraValidate(
             str(place.directory / _OUTPUT), threads=options.threads, direct=options.direct
         )
-        with _told("to validate the sorted rows", place):
+        with _core_errors("to validate the sorted rows", place):
             result = job.run(place.tick)
         _compare(result, place)
         if result.rows != options.rows:
@@ -265,17 +265,17 @@ def _generate(
         direct=direct,
         fsync=fsync,
     )
-    with _told("to make the rows", place):
+    with _core_errors("to make the rows", place):
         return job.run(place.tick)
 
 
-def _told(doing: str, place: Place) -> AbstractContextManager[None]:
+def _core_errors(doing: str, place: Place) -> AbstractContextManager[None]:
     return translate_core_errors(doing, place.directory)
 
 
 def _compare(result: _native.TeraResult, place: Place) -> None:
     """Refuse rows that are not those that were made."""
-    with _told("to find the checksum of the rows", place):
+    with _core_errors("to find the checksum of the rows", place):
         made = (place.directory / _CHECKSUM).read_text()
     if result.checksum != made:
         raise _other_rows(f"rows with the checksum {made}", result.checksum, place)

@@ -111,7 +111,7 @@ class RootEvents(Workload):
             file.require_tree(self.options.file, self.options.tree)
 
     def preparation(self) -> str:
-        """What makes a file."""
+        """Return the parameters that define a file."""
         made = self.options.model_dump_json(include={"file", "events", "event_size", "columns"})
         return f"{made} {self.options.step}"
 
@@ -158,7 +158,7 @@ class RootEvents(Workload):
         return file.Content.of(place.seed, self.options.columns, self.options.event_size)
 
     def _shares(self, place: Place) -> list[range]:
-        """The events of each job, whole baskets of a file that is made here."""
+        """Return the events of each job, in whole baskets of a generated file."""
         with file.open_tree(self._path(place), self.options.tree) as tree:
             entries = int(tree.num_entries)
         steps, jobs = math.ceil(entries / self.options.step), self.options.jobs
@@ -168,7 +168,7 @@ class RootEvents(Workload):
     def _job(
         self, place: Place, events: range, bases: Mapping[str, file.Values], tick: Tick
     ) -> Measurement:
-        """One job: what it ended in time, and how long it took to read each step of that."""
+        """Run one job; return its completed events and the time of each read."""
         started, ended, read_bytes, reading = time.monotonic(), 0, 0, list[float]()
         deadline = started + self.options.duration
         with file.open_tree(self._path(place), self.options.tree) as tree:

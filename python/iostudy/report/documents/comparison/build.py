@@ -38,14 +38,14 @@ Sides = tuple[RecordedStudy, RecordedStudy]
 
 
 def build_comparison(
-    first: RecordedStudy, second: RecordedStudy, asked: Sequence[str] = ()
+    first: RecordedStudy, second: RecordedStudy, requested: Sequence[str] = ()
 ) -> StudyComparison:
     """Compare the second study with the first.
 
-    ``asked`` and the errors are those of `match_studies`.
+    ``requested`` and the errors are those of `match_studies`.
     """
     sides = (first, second)
-    found = match_studies(first, second, asked)
+    found = match_studies(first, second, requested)
     rule = unpaired.combine_rules(
         decision_rule(first.study),
         decision_rule(second.study),

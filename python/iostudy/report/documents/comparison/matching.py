@@ -41,15 +41,15 @@ class ComparableParts:
 
 
 def match_studies(
-    first: RecordedStudy, second: RecordedStudy, asked: Sequence[str]
+    first: RecordedStudy, second: RecordedStudy, requested: Sequence[str]
 ) -> ComparableParts:
-    """What can be compared; ``asked`` are labels, or LABEL=LABEL where they differ.
+    """What can be compared; ``requested`` are labels, or LABEL=LABEL where they differ.
 
     By default the baselines are compared, and all configurations that have the same label in both.
     Raises UsageError for a search or a screening, for a traced study beside one that is not, for
     labels that there are none of, and where nothing is left.
     """
-    _refuse_traced_beside_untraced(first, second)
+    _refuse_mixed_tracing(first, second)
     for side in (first, second):
         _refuse_without_configurations_of_its_own(side)
     reasons = dict(_workload_reasons(first.study, second.study))
@@ -62,8 +62,10 @@ def match_studies(
             remedy="run one of them again with the workload of the other",
         )
     labels = _labels(first.study), _labels(second.study)
-    pairs = [_asked(each, labels, (first, second)) for each in asked] or _by_default(*labels)
-    alone = () if asked else tuple(_configuration_reasons(labels, pairs))
+    pairs = [_requested_pair(each, labels, (first, second)) for each in requested] or _by_default(
+        *labels
+    )
+    alone = () if requested else tuple(_configuration_reasons(labels, pairs))
     return ComparableParts(
         tuple(workloads), tuple(dict.fromkeys(pairs)), (*reasons.values(), *alone)
     )
@@ -82,7 +84,7 @@ def _refuse_without_configurations_of_its_own(side: RecordedStudy) -> None:
     )
 
 
-def _refuse_traced_beside_untraced(first: RecordedStudy, second: RecordedStudy) -> None:
+def _refuse_mixed_tracing(first: RecordedStudy, second: RecordedStudy) -> None:
     """Refuse a traced and an untraced study: the cost of tracing would look like a difference."""
     traced = [side.place for side in (first, second) if side.study.block_latency]
     if len(traced) == 1:
@@ -103,7 +105,7 @@ def _by_default(first: Sequence[str], second: Sequence[str]) -> list[tuple[str, 
     return [(first[0], second[0]), *((label, label) for label in first if label in second)]
 
 
-def _asked(
+def _requested_pair(
     text: str,
     labels: tuple[Sequence[str], Sequence[str]],
     sides: tuple[RecordedStudy, RecordedStudy],

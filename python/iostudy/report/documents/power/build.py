@@ -35,7 +35,7 @@ class AaMeasurement:
 
 
 def build_power(
-    asked: Study, same: AaMeasurement, budget_seconds: float | None = None
+    planned: Study, same: AaMeasurement, budget_seconds: float | None = None
 ) -> PowerReport:
     """What a study can decide with the noise of the A/A of its baseline, which is complete.
 
@@ -43,7 +43,7 @@ def build_power(
     which rests on all runs. ``budget_seconds`` asks what a study can decide
     that may take so long.
     """
-    study = preview_confirmation(asked)
+    study = preview_confirmation(planned)
     found = compare_configurations(same.study, same.rows)
     costs = {each.workload: _cost(study, each.workload, same.rows) for each in found}
     round_seconds = math.fsum(block for _, block in costs.values())
@@ -61,10 +61,10 @@ def build_power(
         fewest_seconds=study.decide.min_blocks * round_seconds,
         most_seconds=study.decide.max_blocks * round_seconds,
         budget=budget,
-        told=(),
+        sentences=(),
         folder=same.folder,
     )
-    return text.model_copy(update={"told": (*_of_search(asked.search), *_sentences(text))})
+    return text.model_copy(update={"sentences": (*_of_search(planned.search), *_sentences(text))})
 
 
 def build_power_table(report: PowerReport) -> TextTable:
@@ -152,7 +152,7 @@ def _of_search(search: Search | None) -> Iterator[str]:
 
 
 def _sentences(report: PowerReport) -> Iterator[str]:
-    yield from (f"{each.label}: {each.noise.told}." for each in report.workloads)
+    yield from (f"{each.label}: {each.noise.sentence}." for each in report.workloads)
     least, most = (
         format_seconds(report.fewest_seconds),
         format_seconds(report.most_seconds),
@@ -176,8 +176,8 @@ def _of_budget(report: PowerReport, budget: BudgetReport) -> str:
             "the runs."
         )
     reach = join_words([_reached(each) for each in report.workloads])
-    asked = f"blocks: [{report.min_blocks}, {budget.blocks}]"
-    return f"{time} is enough for {blocks} of each workload ({asked}), which can detect {reach}."
+    setting = f"blocks: [{report.min_blocks}, {budget.blocks}]"
+    return f"{time} is enough for {blocks} of each workload ({setting}), which can detect {reach}."
 
 
 def _reached(workload: WorkloadPower) -> str:

@@ -68,7 +68,7 @@ class PowerReport(Value):
     most_seconds: FiniteFloat
     """The study, if every comparison takes all its blocks."""
     budget: BudgetReport | None
-    told: tuple[str, ...]
+    sentences: tuple[str, ...] = Field(serialization_alias="told")
     """All this in sentences."""
     folder: str
     """The output folder of the A/A, a study like any other."""

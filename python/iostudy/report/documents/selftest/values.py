@@ -33,7 +33,7 @@ class ExpectationResult(Value):
     verdict: Verdict
     blocks: int
     outcome: Outcome
-    told: str
+    sentence: str = Field(serialization_alias="told")
 
 
 class SelftestReport(Value):
@@ -44,7 +44,7 @@ class SelftestReport(Value):
     )
     """The form of this document; the number grows when a reader of the old form would fail."""
     outcome: Outcome
-    told: str
+    sentence: str = Field(serialization_alias="told")
     expectations: tuple[ExpectationResult, ...]
     noise: NoiseReport | None
     folder: str

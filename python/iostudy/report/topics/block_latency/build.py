@@ -39,7 +39,7 @@ def _traced(
     traced: Sequence[tuple[TrialRow, BlockRequests]],
     tested: str,
 ) -> BlockLatencyReport:
-    seen = [requests for _, requests in traced]
+    summaries = [requests for _, requests in traced]
     by_device = [
         rename_tested_device(requests.devices, row.device, tested) for row, requests in traced
     ]
@@ -47,9 +47,9 @@ def _traced(
         workload=workload,
         configuration=configuration,
         trials=len(traced),
-        events=sum(own.events for own in seen),
-        lost_events=sum(own.lost for own in seen),
-        unmatched_events=sum(own.unmatched for own in seen),
+        events=sum(own.events for own in summaries),
+        lost_events=sum(own.lost for own in summaries),
+        unmatched_events=sum(own.unmatched for own in summaries),
         requests=tuple(_requests(by_device)),
     )
 

@@ -32,7 +32,9 @@ def build_telemetry(study: Study, rows: Sequence[TrialRow]) -> tuple[TelemetryRe
     """One for each workload and configuration with a trial that counts, in the study's order."""
     tested = find_tested_device(rows)
     return tuple(
-        _told(*pair, own, tested) for pair, own in group_counted_trials(study, rows).items() if own
+        _average(*pair, own, tested)
+        for pair, own in group_counted_trials(study, rows).items()
+        if own
     )
 
 
@@ -57,7 +59,7 @@ def find_tested_device(rows: Sequence[TrialRow]) -> str:
     return " or ".join(dict.fromkeys(row.device for row in rows if row.device))
 
 
-def _told(
+def _average(
     workload: str, configuration: str, rows: Sequence[TrialRow], tested: str
 ) -> TelemetryReport:
     by_name = [

@@ -59,16 +59,16 @@ def _series(samples: Samples, devices: Iterable[str]) -> Iterator[TimelineSeries
             share = counter_increments(disks[device]["io_ms"]) / (
                 samples.intervals * _MS_PER_SECOND
             )
-            yield _told("busy", device, np.minimum(share, 1.0))
+            yield _series_in_percent("busy", device, np.minimum(share, 1.0))
     cpu = samples.group("cpu")
     if set(_BUSY) <= cpu.keys():
-        yield _told("CPUs", "", _share(cpu, _BUSY))
+        yield _series_in_percent("CPUs", "", _share(cpu, _BUSY))
     cores = [_share(own, ("busy",)) for own in samples.keyed("cpu").values()]
     if cores:
-        yield _told("busiest core", "", np.fmax.reduce(cores))
+        yield _series_in_percent("busiest core", "", np.fmax.reduce(cores))
     dirty = _dirty(samples.group("vm"))
     if dirty is not None:
-        yield _told("dirty pages", "", dirty)
+        yield _series_in_percent("dirty pages", "", dirty)
 
 
 def _share(ticks: Mapping[str, Values], of: tuple[str, ...]) -> Values:
@@ -92,6 +92,6 @@ def _dirty(vm: Mapping[str, Values]) -> Values | None:
     return share
 
 
-def _told(name: str, of: str, shares: Values) -> TimelineSeries:
+def _series_in_percent(name: str, of: str, shares: Values) -> TimelineSeries:
     percents = (None if np.isnan(share) else round(100 * float(share), 1) for share in shares)
     return TimelineSeries(name=name, of=of, values=tuple(percents))

@@ -43,7 +43,7 @@ def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = N
         blocks=known.blocks,
         blocks_low=known.blocks_low,
         blocks_high=known.blocks_high,
-        told=power.format_power(known, seconds),
+        sentence=power.format_power(known, seconds),
     )
 
 

@@ -67,7 +67,10 @@ def _ranked(
 ) -> tuple[RankedConfiguration, ...]:
     """By their ranks, and those with the same ranks by their difference from the mean."""
     order = ranking.combined
-    found = [_told_of(index, label, ranking, workloads) for index, label in enumerate(labels)]
+    found = [
+        _ranked_configuration(index, label, ranking, workloads)
+        for index, label in enumerate(labels)
+    ]
     by_rank = sorted(
         range(len(found)),
         key=lambda index: (
@@ -79,7 +82,7 @@ def _ranked(
     return tuple(found[index] for index in by_rank)
 
 
-def _told_of(
+def _ranked_configuration(
     index: int, label: str, ranking: Ranking, workloads: Sequence[str]
 ) -> RankedConfiguration:
     order, ranks = ranking.combined, ranking.combined.ranks[index]

@@ -54,7 +54,7 @@ def build_reference(study: Study, rows: Sequence[TrialRow]) -> ReferenceReport |
     return whole.model_copy(
         update={
             "orders": tuple(each for each, o in orders if _has_several(study, published, o)),
-            "figures": tuple(_beside(whole.figures, published, study, rows)),
+            "figures": tuple(_with_own_figures(whole.figures, published, study, rows)),
         }
     )
 
@@ -76,7 +76,7 @@ def _figure(figure: PublishedFigure, published: Publication) -> PublishedFigureR
     )
 
 
-def _beside(
+def _with_own_figures(
     figures: Sequence[PublishedFigureReport],
     published: Publication,
     study: Study,

@@ -40,7 +40,7 @@ def build_search_report(
     text = {
         "name": found.study.name,
         "question": found.study.question,
-        "todo": report.todo if decided else (_step(found, folder),),
+        "next_steps": report.next_steps if decided else (_step(found, folder),),
         "answer": (*verdicts, *_answer(found, confirmed)),
         "search": build_search(found),
         "notes": tuple(dict.fromkeys((*found.study.notes, *report.notes))),

@@ -100,10 +100,10 @@ def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | No
         ),
     )
     spec = make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
-    return Chart(spec, _results_told(texts), _intervals_legend(report))
+    return Chart(spec, _describe_results(texts), _intervals_legend(report))
 
 
-def _results_told(results: Sequence[Result]) -> str:
+def _describe_results(results: Sequence[Result]) -> str:
     texts = (f"{r.configuration} {format_change(r)}, {format_verdict(r)}" for r in results)
     return "; ".join(texts)
 
@@ -258,7 +258,7 @@ def _interval_row(result: Result, reach: float) -> dict[str, Any]:
         "low_cut": low is not None and low < -reach,
         "high_cut": high is not None and high > reach,
         "verdict": None if result.verdict is None else result.verdict.value,
-        "told": format_change(result),
+        "change_text": format_change(result),
         "blocks": format_blocks(result),
     }
 
@@ -312,7 +312,11 @@ _RUN_ORDER_LEGEND = (
     "trials of its configuration, counted."
 )
 _VERDICTS = [verdict.value for verdict in Verdict]
-_INTERVAL_TOOLTIP = _tooltips("configuration:N", "told:N", "verdict:N", "blocks:N")
+_INTERVAL_TOOLTIP = [
+    *_tooltips("configuration:N"),
+    alt.Tooltip("change_text:N", title="change"),
+    *_tooltips("verdict:N", "blocks:N"),
+]
 _TRIAL_TOOLTIP = [
     *_tooltips("number:Q", "configuration:N", "block:Q"),
     alt.Tooltip("value:Q", format=".4r"),

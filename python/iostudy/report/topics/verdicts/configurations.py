@@ -28,9 +28,12 @@ def build_configurations(study: Study, rows: Sequence[TrialRow]) -> tuple[Config
 def list_levels(configuration: ConfigurationReport) -> tuple[tuple[str, str, str], ...]:
     """A row, as in HEADS, for each of its settings and options; nobody reads back an option."""
     settings = (
-        (name, asked, _found(name, configuration)) for name, asked in configuration.settings.items()
+        (name, requested, _found(name, configuration))
+        for name, requested in configuration.settings.items()
     )
-    options = ((f"workload.{name}", asked, "") for name, asked in configuration.options.items())
+    options = (
+        (f"workload.{name}", requested, "") for name, requested in configuration.options.items()
+    )
     return (*settings, *options)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
@@ -113,7 +113,7 @@ class WorkloadReport(Value):
     """The one that verdicts use."""
     results: tuple[Result, ...]
     answer: str
-    because: str = ""
+    explanation: str = Field(default="", serialization_alias="because")
     """Why what is equivalent is so, or why nothing is decided that the study varies, where the
     trials tell; a sentence without its end."""
     others: tuple[OtherFigure, ...] = ()
