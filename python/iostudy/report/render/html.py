@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jinja2
-import vl_convert
 from markupsafe import Markup, escape
 
 from iostudy import units
@@ -38,7 +37,7 @@ from iostudy.report.formatting import (
     introduce_reference,
 )
 from iostudy.report.render import json_
-from iostudy.report.render.charts import drawing
+from iostudy.report.render.chart_library import read_library
 from iostudy.report.render.page_data import compress_text, pack_charts
 from iostudy.report.section import Chart, Section
 from iostudy.report.topics import registry
@@ -109,7 +108,7 @@ def render(report: Report) -> str:
         *(c for own in summary for c in own.charts),
         *(c for w in workloads for c in w.charts),
     ]
-    library = _library()
+    library = read_library()
     return (
         _environment()
         .get_template("report.html")
@@ -200,12 +199,6 @@ def _levels(label: str) -> Markup:
     element = Markup('<span class="whole">{}</span>')
     levels = (element.format(level) for level in visible(label).split(", "))
     return Markup(", ").join(levels)
-
-
-@functools.cache
-def _library() -> str:
-    """Vega, Vega-Lite and vega-embed with the few lines that draw the page's charts, as one."""
-    return vl_convert.javascript_bundle(_source("charts.js"), vl_version=drawing.SCHEMA_VERSION)
 
 
 def _source(name: str) -> str:
