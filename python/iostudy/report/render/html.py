@@ -43,6 +43,7 @@ from iostudy.report.section import Chart, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.section import BUSY, LIMITS
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.heat_map import Operation, build_heat_maps
 from iostudy.report.topics.measurements.section import LATENCY
@@ -50,7 +51,6 @@ from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
 from iostudy.report.topics.verdicts.values import WorkloadReport
