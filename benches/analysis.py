@@ -36,6 +36,7 @@ ROUNDS = 3
 BLOCKS = 250
 GOAL_SECONDS, GOAL_MIB = 5.0, 500
 SMALL_BLOCKS, GOAL_PAGE_MB = 50, 3.0
+USUAL_BLOCKS, USUAL_WORKLOADS, GOAL_PAGE_SECONDS = 10, 2, 1.0
 LOOK_BLOCKS, GOAL_LOOK_SECONDS = 200, 0.005
 GOAL_BOUNDARY_SECONDS = 2.0
 BOUNDARIES = ((5, 30, 0.05), (5, 250, 0.05 / 35), (10, 1000, 0.05 / 100), (5, 1000, 1e-5))
@@ -48,6 +49,16 @@ print_terminal(write_report(Path(sys.argv[1])))
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr)
 """
+_PAGE = """
+import sys, time
+from pathlib import Path
+from iostudy.cli.report_output import read_report
+from iostudy.report.render import html
+
+began = time.process_time()
+html.render(read_report(Path(sys.argv[1])))
+print(time.process_time() - began, file=sys.stderr)
+"""
 
 
 def main() -> None:
@@ -55,6 +66,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         _report(Path(folder) / "large", BLOCKS)
         _report(Path(folder) / "small", SMALL_BLOCKS)
+        _page(Path(folder) / "usual")
     _interim_analysis()
     for boundary in BOUNDARIES:
         _boundary(*boundary)
@@ -78,12 +90,28 @@ def _report(folder: Path, blocks: int) -> None:
     print(f"a page of {GOAL_PAGE_MB:g} MB for {40 * SMALL_BLOCKS}", flush=True)
 
 
+def _page(folder: Path) -> None:
+    """Time the HTML page of a study of usual size, from its ledger, in new processes."""
+    folder.mkdir()
+    study = large.study(USUAL_BLOCKS, USUAL_WORKLOADS)
+    large.write(folder, study)
+    seconds = statistics.median(_figures_of_child(_PAGE, folder)[0] for _ in range(ROUNDS))
+    trials = USUAL_BLOCKS * len(study.configurations()) * USUAL_WORKLOADS
+    print(f"HTML page of {trials} trials: {seconds:.2f} s of CPU; ", end="")
+    print(f"goal: under {GOAL_PAGE_SECONDS:g} s", flush=True)
+
+
 def _in_child(folder: Path) -> tuple[float, float]:
     """Seconds of CPU, and MiB at the most, of a process that makes the whole report."""
-    command = [sys.executable, "-c", _REPORT, str(folder)]
+    seconds, mib = _figures_of_child(_REPORT, folder)
+    return seconds, mib
+
+
+def _figures_of_child(program: str, folder: Path) -> list[float]:
+    """Return the numbers that a Python program prints to stderr about the study in ``folder``."""
+    command = [sys.executable, "-c", program, str(folder)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    seconds, mib = done.stderr.split()[-2:]
-    return float(seconds), float(mib)
+    return [float(number) for number in done.stderr.split()]
 
 
 def _decode_ledger(folder: Path) -> int:

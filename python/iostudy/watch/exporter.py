@@ -13,15 +13,18 @@ from socket import AF_INET6
 from socketserver import TCPServer
 from typing import Any
 
+from prometheus_client.exposition import choose_encoder, generate_latest
+
 from iostudy.durable import replace_whole
 from iostudy.errors import RecordError, UsageError
 from iostudy.settings.transaction.deferred_signals import defer_signals
 from iostudy.watch.live import Live, next_due
-from iostudy.watch.openmetrics import Dialect, format_metrics
+from iostudy.watch.openmetrics import LastSample
 
 LOOPBACK = "127.0.0.1"
 PATH = "/metrics"
 _READ_TIMEOUT_SECONDS = 10
+_format_openmetrics, _MEDIA_TYPE = choose_encoder("application/openmetrics-text")
 
 
 def address(text: str) -> tuple[str, int]:
@@ -72,7 +75,7 @@ class Server(ThreadingHTTPServer):
             self._failure = error
             self.shutdown()
             return None
-        return format_metrics(samples, devices, Dialect.OPENMETRICS).encode()
+        return _format_openmetrics(LastSample(samples, devices))
 
     def handle_error(self, *_: Any) -> None:
         """Ignore a connection that its client gave up; raise anything else."""
@@ -91,6 +94,8 @@ class Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """The handler of prometheus_client answers any path, and fails on a malformed Accept header."""
+
     server: Server
     timeout = _READ_TIMEOUT_SECONDS
 
@@ -103,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(HTTPStatus.INTERNAL_SERVER_ERROR)
             return
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", Dialect.OPENMETRICS)
+        self.send_header("Content-Type", _MEDIA_TYPE)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
@@ -146,7 +151,7 @@ def _keep_writing(
             sleep(max(0.0, due - time.monotonic()))
             samples, devices = live.now()
             with defer_signals():
-                replace_whole(path, format_metrics(samples, devices, Dialect.PROMETHEUS).encode())
+                replace_whole(path, generate_latest(LastSample(samples, devices)))
                 is_written = True
             count = None if count is None else count - 1
     finally:

@@ -15,12 +15,12 @@ from iostudy.report.render.charts.drawing import Spec
 from iostudy.report.section import Chart
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.section import build_measurement_sections
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.report.values import Report

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import jinja2
-import vl_convert
 from markupsafe import Markup, escape
 
 from iostudy import units
@@ -38,12 +37,13 @@ from iostudy.report.formatting import (
     introduce_reference,
 )
 from iostudy.report.render import json_
-from iostudy.report.render.charts import drawing
+from iostudy.report.render.chart_library import read_library
 from iostudy.report.render.page_data import compress_text, pack_charts
 from iostudy.report.section import Chart, Section
 from iostudy.report.topics import registry
 from iostudy.report.topics.bottlenecks.chart import build_timeline_charts
 from iostudy.report.topics.bottlenecks.section import BUSY, LIMITS
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.measurements.chart import build_latency_charts
 from iostudy.report.topics.measurements.heat_map import Operation, build_heat_maps
 from iostudy.report.topics.measurements.section import LATENCY
@@ -51,7 +51,6 @@ from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.topics.verdicts.configurations import LEVEL_HEADS, list_levels
 from iostudy.report.topics.verdicts.values import WorkloadReport
@@ -109,7 +108,7 @@ def render(report: Report) -> str:
         *(c for own in summary for c in own.charts),
         *(c for w in workloads for c in w.charts),
     ]
-    library = _library()
+    library = read_library()
     return (
         _environment()
         .get_template("report.html")
@@ -200,12 +199,6 @@ def _levels(label: str) -> Markup:
     element = Markup('<span class="whole">{}</span>')
     levels = (element.format(level) for level in visible(label).split(", "))
     return Markup(", ").join(levels)
-
-
-@functools.cache
-def _library() -> str:
-    """Vega, Vega-Lite and vega-embed with the few lines that draw the page's charts, as one."""
-    return vl_convert.javascript_bundle(_source("charts.js"), vl_version=drawing.SCHEMA_VERSION)
 
 
 def _source(name: str) -> str:

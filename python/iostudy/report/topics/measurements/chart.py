@@ -11,7 +11,8 @@ import altair as alt
 from iostudy.report.formatting import format_figure
 from iostudy.report.render.charts.drawing import Spec, encode_configuration, make_chart
 from iostudy.report.section import Chart
-from iostudy.report.topics.verdicts.values import LatencyReport, WorkloadReport
+from iostudy.report.topics.measurements.values import LatencyReport
+from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.report.values import Report
 from iostudy.workloads.native.latency import PERCENTILES
 

@@ -13,7 +13,7 @@ from iostudy.report.formatting import format_against, format_figure, format_sign
 from iostudy.report.render.charts import palette
 from iostudy.report.topics.measurements.matrix import CORNER, Matrix
 from iostudy.report.topics.measurements.section import build_part_matrices
-from iostudy.report.topics.verdicts.values import PartReport, PartsReport
+from iostudy.report.topics.measurements.values import PartReport, PartsReport
 
 _STRONGEST = 0.62
 """Strongest shade: text on it keeps a contrast of 4.5:1 on the light and the dark page."""

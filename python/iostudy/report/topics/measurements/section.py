@@ -13,13 +13,13 @@ from iostudy.report.formatting import (
 from iostudy.report.section import Section
 from iostudy.report.text_table import TextTable
 from iostudy.report.topics.measurements.matrix import Matrix, build_matrices
-from iostudy.report.topics.verdicts.values import (
+from iostudy.report.topics.measurements.values import (
     FigureMean,
     LatencyReport,
     PartReport,
     PartsReport,
-    WorkloadReport,
 )
+from iostudy.report.topics.verdicts.values import WorkloadReport
 from iostudy.units import format_reading
 
 NO_VERDICT = (

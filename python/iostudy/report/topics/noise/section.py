@@ -15,7 +15,7 @@ from iostudy.report.values import Report
 from iostudy.results import power
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_percent_interval
 
 _KNOWN = (
     "Noise is the standard deviation of paired log-ratios. Brackets hold its 95 % interval, and "
@@ -75,20 +75,19 @@ def build_noise_table(found: Sequence[tuple[str, NoiseReport]]) -> TextTable:
 def format_noise(noise: NoiseReport) -> tuple[str, str, str]:
     """The noise, the reachable margin, and the blocks that the study's margin needs."""
     return (
-        format_percent_interval(noise.sd, noise.interval),
-        format_percent_interval(noise.reachable, noise.reachable_interval),
+        _format_known(noise.sd, noise.interval),
+        _format_known(noise.reachable, noise.reachable_interval),
         _blocks_within(noise),
     )
 
 
-def format_percent_interval(value: float | None, within: Span | None) -> str:
-    """Format a non-negative percentage with its interval: ``6 % [4.1, 11]``."""
+def _format_known(value: float | None, within: Span | None) -> str:
+    """Format a value that cannot be negative; a dash if it is unknown or useless."""
     if value is None or value > LARGEST_CHANGE:
         return UNKNOWN
     if within is None or within.high > LARGEST_CHANGE:
         return format_percent(value)
-    low, high = (format_percent(end).removesuffix(" %") for end in (within.low, within.high))
-    return f"{format_percent(value)} [{low}, {high}]"
+    return format_percent_interval(value, within.low, within.high)
 
 
 def _blocks_within(noise: NoiseReport) -> str:

@@ -1,9 +1,8 @@
-"""Charts of intervals, trials in run order and telemetry, as Vega-Lite specifications."""
+"""Charts of intervals and of trials in run order, as Vega-Lite specifications."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import altair as alt
@@ -20,7 +19,6 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.render.charts import palette
 from iostudy.report.render.charts.drawing import (
-    Spec,
     compute_row_pixels,
     encode_configuration,
     make_chart,
@@ -29,7 +27,6 @@ from iostudy.report.render.charts.drawing import (
     round_value,
 )
 from iostudy.report.section import Chart
-from iostudy.report.topics.bottlenecks.telemetry import convert_meter_value
 from iostudy.report.topics.verdicts.answer import quote_label
 from iostudy.report.topics.verdicts.values import Result, WorkloadReport
 from iostudy.report.trials import TrialReport
@@ -37,30 +34,6 @@ from iostudy.report.values import Report
 from iostudy.units import format_percent
 
 _ROW_PIXELS = 34
-_SMALL_ROW_PIXELS = 22
-_METERED = "trials"
-
-
-@dataclass(frozen=True)
-class Meter:
-    """A telemetry figure with a chart of its own: where it is found, and how it is called."""
-
-    key: str
-    title: str
-    of_device: bool
-
-
-METERS = (
-    Meter("rkB/s", "read, MiB/s", of_device=True),
-    Meter("wkB/s", "written, MiB/s", of_device=True),
-    Meter("r_await", "r_await, ms", of_device=True),
-    Meter("w_await", "w_await, ms", of_device=True),
-    Meter("aqu-sz", "aqu-sz, requests", of_device=True),
-    Meter("%util", "%util of the device", of_device=True),
-    Meter("%iowait", "%iowait of all CPUs", of_device=False),
-    Meter("%system", "%system of all CPUs", of_device=False),
-    Meter("io_some", "io pressure (some), % of time", of_device=False),
-)
 
 
 def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | None:
@@ -159,64 +132,6 @@ def _points(data: str, **mark: Any) -> alt.Chart:
     return encoded
 
 
-def build_telemetry_charts(workload: WorkloadReport, report: Report) -> tuple[Chart, ...]:
-    """One small chart for each meter that moved: every counted trial, and the mean."""
-    trials = [t for t in report.trials if t.workload == workload.label and t.counts]
-    moved = {meter: own for meter in METERS if (own := _meter_rows(meter, trials))}
-    # They differ in title and data alone, and Altair takes long to make one.
-    common = _meter(report) if moved else {}
-    return tuple(
-        Chart(
-            {**common, "title": meter.title, "datasets": {_METERED: own}, **_high(own, report)},
-            f"{meter.title} of every configuration",
-            "",
-        )
-        for meter, own in moved.items()
-    )
-
-
-def _meter_rows(meter: Meter, trials: Sequence[TrialReport]) -> list[dict[str, Any]]:
-    """None where the meter did not move."""
-    rows = [
-        {"configuration": trial.configuration, "number": trial.number, "value": round_value(value)}
-        for trial in trials
-        if (value := _reading(meter, trial)) is not None
-    ]
-    return rows if any(row["value"] for row in rows) else []
-
-
-def _meter(report: Report) -> Spec:
-    order = [configuration.label for configuration in report.configurations]
-    y = alt.Y("configuration:N", title=None, sort=order, axis=make_label_axis(order))
-    colour, shape = encode_configuration(report, legend=False)
-    x = alt.X("value:Q", title=None, axis=alt.Axis(tickCount=4)).scale(zero=True)
-    base = alt.Chart(alt.NamedData(_METERED)).encode(y=y)
-    layers = (
-        base.mark_tick(opacity=0.55, size=12, thickness=1.5).encode(
-            x=x, color=colour, tooltip=["configuration:N", "number:Q", _rounded("value")]
-        ),
-        base.mark_point(filled=True, size=70, opacity=1).encode(
-            x=alt.X("mean(value):Q", title=None),
-            color=colour,
-            shape=shape,
-            tooltip=["configuration:N", _rounded("value", "mean")],
-        ),
-    )
-    return make_chart(layers, height=0)
-
-
-def _high(rows: Sequence[Mapping[str, Any]], report: Report) -> dict[str, int]:
-    """A row for each configuration that has a reading."""
-    labels = [configuration.label for configuration in report.configurations]
-    shown = {row["configuration"] for row in rows}
-    return {"height": compute_row_pixels(labels, _SMALL_ROW_PIXELS) * len(shown)}
-
-
-def _reading(meter: Meter, trial: TrialReport) -> float | None:
-    figures = trial.devices.get(trial.device, {}) if meter.of_device else trial.machine
-    return convert_meter_value(meter.key, figures.get(meter.key))
-
-
 def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:
     """Return a bar at each end of an interval, or an arrow beyond the axis."""
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
@@ -296,11 +211,6 @@ def _verdict_shape() -> alt.Shape:
     return alt.Shape("verdict:N", legend=make_legend(_VERDICTS)).scale(
         domain=_VERDICTS, range=shapes
     )
-
-
-def _rounded(field: str, aggregate: str = "") -> alt.Tooltip:
-    name = f"{aggregate}({field}):Q" if aggregate else f"{field}:Q"
-    return alt.Tooltip(name, format=".3s", title=f"{aggregate} {field}".strip())
 
 
 def _tooltips(*fields: str) -> list[alt.Tooltip]:

@@ -15,6 +15,7 @@ from iostudy.report.formatting import (
 )
 from iostudy.report.topics.verdicts.answer import AnswerContext, quote_label
 from iostudy.report.topics.verdicts.values import Result, WorkloadReport
+from iostudy.results.recommendation import is_better
 
 _MOST_NAMED = 3
 """More workloads or configurations than these are counted."""
@@ -129,7 +130,7 @@ def _won(whole: _Whole, winner: str) -> str:
     rivals = [
         label
         for label, results in whole.by_configuration.items()
-        if label != winner and _is_better(results)
+        if label != winner and is_better([result.verdict for result in results.values()])
     ]
     who = f"{quote_label(winner)} is better than {whole.baseline}:"
     if rivals:
@@ -138,11 +139,6 @@ def _won(whole: _Whole, winner: str) -> str:
     rest = [name for name in own if name not in better]
     more = f", and {_no_worse(own, rest, whole)}" if rest else ""
     return f"{who} {_by_how_much(own, better)}{more}"
-
-
-def _is_better(own: dict[str, Result]) -> bool:
-    verdicts = {result.verdict for result in own.values()}
-    return Verdict.BETTER in verdicts and Verdict.WORSE not in verdicts
 
 
 def _by_how_much(own: dict[str, Result], better: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from pydantic import Field, FiniteFloat
 from iostudy.analysis.series import Flag
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
+from iostudy.report.topics.measurements.values import LatencyReport, OtherFigure, PartsReport
 from iostudy.report.topics.noise.values import NoiseReport
 
 
@@ -46,59 +47,6 @@ class Result(Value):
     """Blocks that would probably settle an inconclusive comparison, in all."""
     flags: tuple[Flag, ...] = ()
     """Flags of its pairs that violate assumptions of the verdict."""
-
-
-class FigureMean(Value):
-    """A figure that no verdict uses, under one configuration."""
-
-    configuration: str
-    value: FiniteFloat | None
-    """Geometric mean over the blocks shared with the baseline; arithmetic if one is not above 0."""
-    change: FiniteFloat | None
-    """Against the baseline in those blocks; None for itself, and for an arithmetic mean."""
-    interval: Span | None
-
-
-class OtherFigure(Value):
-    """A figure that no verdict uses, under every configuration in the study's order."""
-
-    figure: FigureDescription
-    means: tuple[FigureMean, ...]
-
-
-class LatencyReport(Value):
-    """Latencies of one operation under one configuration, pooled over the trials that count."""
-
-    operation: str
-    configuration: str
-    trials: int
-    count: int
-    """Number of measured latencies in these trials."""
-    percentiles_us: dict[str, FiniteFloat]
-    """``p50`` to ``max``, in microseconds: upper bounds of their buckets, which are 4.4 % wide."""
-    upper_us: tuple[FiniteFloat, ...]
-    """Upper bounds of the buckets that are not empty, ascending, in microseconds."""
-    counts: tuple[int, ...]
-    """Latencies in each of these buckets."""
-
-
-class PartReport(Value):
-    """A part of a workload under every configuration, in the order of ``configurations``."""
-
-    labels: dict[str, str]
-    """Labels of the part: one of several jobs, a cell of a matrix."""
-    values: tuple[FiniteFloat | None, ...]
-    """Means as of MeanTold; None where a configuration has no such part."""
-    changes: tuple[FiniteFloat | None, ...]
-    """Against the baseline; no verdict rests on them. None for the baseline."""
-
-
-class PartsReport(Value):
-    """One figure of all parts of a workload; ``configurations`` begin with the baseline."""
-
-    figure: FigureDescription
-    configurations: tuple[str, ...]
-    parts: tuple[PartReport, ...]
 
 
 class WorkloadReport(Value):
