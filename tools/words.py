@@ -1,8 +1,8 @@
-"""Check that identifiers and texts use the field's vocabulary: ``python -m tools.words [--count]``.
+"""Check that identifiers and texts use the field's vocabulary: ``python -m tools.words``.
 
 Reads every identifier of Python and Rust, split at underscores and capitals, and every text that is
-not a docstring. `tools/words.toml` has the words that count as private vocabulary, the names that
-files and options of users have, and the ceiling of each word. The check fails above a ceiling.
+not a docstring. `tools/words.toml` has the words that count as private vocabulary, and the keys of
+users' files that keep one. The check prints every use and fails if there is any.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import ast
 import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,49 +26,38 @@ Place = tuple[str, str]
 """A word, and ``path:line`` of its use."""
 
 
-def main(arguments: list[str]) -> int:
-    """Check the ceilings, or do what an option says.
-
-    ``--count`` prints the counts, ``--list WORD...`` every use, ``--lower`` lowers the ceilings.
-    """
-    settings = tomllib.loads(SETTINGS.read_text("utf-8"))
-    places = list(find_places(settings))
-    counts = Counter(word for word, _ in places)
-    if arguments[:1] == ["--list"]:
-        print("\n".join(place for word, place in places if word in arguments[1:]))
-        return 0
-    if arguments == ["--count"]:
-        for word, count in counts.most_common():
-            print(f"{count:6} {word}")
-        print(f"{counts.total():6} in all")
-        return 0
-    if arguments == ["--lower"]:
-        _lower(counts, settings)
-        return 0
-    return _check(counts, settings)
+def main() -> int:
+    """Print every use; return the exit code."""
+    places = list(find_places(tomllib.loads(SETTINGS.read_text("utf-8"))))
+    for word, place in places:
+        print(f"{place}: `{word}` is not the field's word; see CONTRIBUTING.md, Words")
+    return 1 if places else 0
 
 
-def find_places(settings: dict[str, dict[str, object]]) -> Iterator[Place]:
+def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
     """Every use of a word of the list in the sources of the package, the crates and the tools."""
-    allowed = frozenset(map(str, settings["allowed"]["identifiers"]))
-    in_names = frozenset(map(str, settings["words"]["identifiers"]))
-    in_texts = re.compile(rf"\b(?:{'|'.join(map(str, settings['words']['texts']))})\b", re.I)
+    words, allowed = settings["words"], settings["allowed"]
+    banned = re.compile(rf"\b(?:{'|'.join(words['texts'])})\b", re.I)
+    keys = re.compile(rf"\b(?:{'|'.join(allowed['keys'])}): ")
+    for name, names, texts in _sources():
+        for line, identifier in names:
+            if f"{name}: {identifier}" not in allowed["identifiers"]:
+                found = sorted(_split(identifier) & set(words["identifiers"]))
+                yield from ((word, f"{name}:{line}: {identifier}") for word in found)
+        for line, text in texts:
+            if text not in allowed["texts"]:
+                found = banned.findall(keys.sub("", text))
+                yield from ((word.lower(), f"{name}:{line}: {text!r}") for word in found)
+
+
+def _sources() -> Iterator[tuple[str, list[tuple[int, str]], list[tuple[int, str]]]]:
+    """Yield the path of each file, its names (its own among them) and its texts."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix not in (".py", ".rs") or path == Path(__file__):
-                continue
-            name = str(path.relative_to(ROOT))
-            names, texts = (_python if path.suffix == ".py" else _rust)(path.read_text("utf-8"))
-            for line, identifier in [*names, (1, path.stem)]:
-                if identifier not in allowed:
-                    yield from (
-                        (w, f"{name}:{line}: {identifier}") for w in _split(identifier) & in_names
-                    )
-            for line, text in texts:
-                if text not in allowed:
-                    yield from (
-                        (w.lower(), f"{name}:{line}: {text!r}") for w in in_texts.findall(text)
-                    )
+            if path.suffix in (".py", ".rs") and path != Path(__file__):
+                read = _python if path.suffix == ".py" else _rust
+                names, texts = read(path.read_text("utf-8"))
+                yield str(path.relative_to(ROOT)), [*names, (1, path.stem)], texts
 
 
 def _split(identifier: str) -> set[str]:
@@ -118,25 +106,5 @@ def _line(code: str, found: re.Match[str]) -> int:
     return code.count("\n", 0, found.start()) + 1
 
 
-def _check(counts: Counter[str], settings: dict[str, dict[str, object]]) -> int:
-    ceilings = {word: int(str(count)) for word, count in settings["ceilings"].items()}
-    failed = {word: count for word, count in counts.items() if count > ceilings.get(word, 0)}
-    for word, count in sorted(failed.items()):
-        print(
-            f"`{word}`: {count} uses, {ceilings.get(word, 0)} allowed; see CONTRIBUTING.md, Words"
-        )
-        print(f"    python -m tools.words --list {word}")
-    return 1 if failed else 0
-
-
-def _lower(counts: Counter[str], settings: dict[str, dict[str, object]]) -> None:
-    """Write the counts as ceilings, except where they are above them."""
-    old = {word: int(str(count)) for word, count in settings["ceilings"].items()}
-    new = {word: min(count, old.get(word, count)) for word, count in sorted(counts.items())}
-    head, heading, _ = SETTINGS.read_text("utf-8").partition("[ceilings]\n")
-    lines = (f'"{word}" = {count}\n' for word, count in new.items())
-    SETTINGS.write_text(head + heading + "".join(lines), "utf-8")
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

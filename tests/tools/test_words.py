@@ -1,13 +1,14 @@
-"""The check of words sees names and texts, and no docstrings or comments."""
-
-import pytest
+"""The check of words reads names and texts, and no docstrings or comments."""
 
 from tools import words
 
 SETTINGS = {
     "words": {"identifiers": ["told"], "texts": ["put back"]},
-    "allowed": {"identifiers": ["told_rows"]},
-    "ceilings": {"told": 1},
+    "allowed": {
+        "identifiers": ["python/a.py: told_rows"],
+        "texts": ["Put back!"],
+        "keys": ["put back"],
+    },
 }
 
 
@@ -34,6 +35,15 @@ def test_names_and_texts_of_rust(tmp_path, monkeypatch):
     ]
 
 
-@pytest.mark.parametrize(("uses", "code"), [(1, 0), (2, 1)])
-def test_more_uses_than_the_ceiling_fail(uses, code, capsys):
-    assert words._check(words.Counter(told=uses), SETTINGS) == code
+def test_keys_that_users_have_are_allowed(tmp_path, monkeypatch):
+    source = 'a = "Put back!"\nb = "write put back: 1"\nc = "put back 1"\n'
+    uses = [("put back", "python/a.py:3: 'put back 1'")]
+    assert found(tmp_path, monkeypatch, "a.py", source) == uses
+
+
+def test_one_use_fails_the_check_and_is_printed(tmp_path, monkeypatch, capsys):
+    found(tmp_path, monkeypatch, "a.py", "seen = 1\n")
+    assert words.main() == 1
+    assert "python/a.py:1: seen: `seen`" in capsys.readouterr().out
+    (tmp_path / "python" / "a.py").write_text("figures = 1\n")
+    assert words.main() == 0

@@ -44,7 +44,7 @@ def test_openmetrics_has_types_units_and_an_end():
         'iostudy_disk_in_flight{device="dm-2",called="vg0/ho\\"me"} 2.0\n'
         "# TYPE iostudy_pressure_some_seconds counter\n"
         "# UNIT iostudy_pressure_some_seconds seconds\n"
-        "# HELP iostudy_pressure_some_seconds Time in which some task stood still for it.\n"
+        "# HELP iostudy_pressure_some_seconds Time in which at least one task was stalled.\n"
         'iostudy_pressure_some_seconds_total{resource="io"} 1.5\n'
         "# TYPE iostudy_memory_dirty_bytes gauge\n"
         "# UNIT iostudy_memory_dirty_bytes bytes\n"

@@ -150,8 +150,8 @@ def label_combinations(
         if len(telling) == 1:
             yield levels[telling[0]].label, levels
         else:
-            told = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
-            yield ", ".join(told), levels
+            parts = (f"{short[name]}={levels[name].label}" for name in telling if name in levels)
+            yield ", ".join(parts), levels
 
 
 def build_configuration(

@@ -136,14 +136,14 @@ def _check_hard_to_change(collector: ProblemCollector, way: Path, study: Study) 
     varied = {factor.name for factor in study.factors}
     for factor in (factor for factor in study.factors if factor.hard_to_change):
         here, condition = (*way, factor.name), factor.condition
-        beside = extra_filesystems(study.target)
+        further = extra_filesystems(study.target)
         if not isinstance(study.target, DiskTarget):
             message = "file systems are only made on a disk of the study's own; write target: "
             disk = "{loopback: {size: 2GiB}}, or {scratch: {device: /dev/...}}"
             collector.add(here, message + disk, found=study.target.describe())
-        elif beside:
+        elif further:
             message = "file systems cannot vary where the target has further disks"
-            collector.add(here, f"{message}; leave one of them out", found=", ".join(beside))
+            collector.add(here, f"{message}; leave one of them out", found=", ".join(further))
         elif (
             condition
             and condition.name not in varied

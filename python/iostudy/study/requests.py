@@ -142,13 +142,13 @@ def explain_refusal(request: WorkloadRequest, configuration: Configuration) -> s
 def _lacks_disks(
     request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
 ) -> str:
-    """Which disks beside the target it asks for that the study does not make; empty if none."""
+    """Message on requested disks that the study does not make; empty if there are none."""
     wanted = catalog.get(request.name).make(apply_configuration(request, configuration)).disks()
     lacking = sorted(wanted.difference(disks))
     if not lacking:
         return ""
     example = f"target: {{loopback: {{size: 1GiB, beside: {{{lacking[0]}: ext4}}}}}}"
-    return f"there is no disk {', '.join(lacking)} beside the target; write {example}"
+    return f"there is no further disk {', '.join(lacking)}; write {example}"
 
 
 def list_directories(
@@ -183,11 +183,11 @@ def check_workloads(
 ) -> None:
     """UsageError for the first workload that lacks what it needs on this machine."""
     for request in requests:
-        seen: list[BaseModel] = []
+        checked: list[BaseModel] = []
         for options in (apply_configuration(request, each) for each in configurations):
-            if options not in seen:
+            if options not in checked:
                 catalog.get(request.name).make(options).check()
-                seen.append(options)
+                checked.append(options)
 
 
 def _allowed() -> str:

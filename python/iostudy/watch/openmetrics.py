@@ -69,10 +69,10 @@ _DISK = {
 }
 _PRESSURE = {
     "some": Metric(
-        "iostudy_pressure_some_seconds", "Time in which some task stood still for it.", _MICRO
+        "iostudy_pressure_some_seconds", "Time in which at least one task was stalled.", _MICRO
     ),
     "full": Metric(
-        "iostudy_pressure_full_seconds", "Time in which all tasks stood still for it.", _MICRO
+        "iostudy_pressure_full_seconds", "Time in which all tasks were stalled.", _MICRO
     ),
 }
 _MEMORY = {
@@ -99,7 +99,7 @@ _NETWORK = {
 
 
 def format_metrics(samples: Samples, devices: Mapping[str, WatchedDevice], dialect: Dialect) -> str:
-    """All metrics as they were at the last sample; what was missing in it is left out."""
+    """Return all metrics of the last sample, without missing ones."""
     families: dict[Metric, list[tuple[Labels, float]]] = {}
     for metric, labels, value in _values(samples, devices):
         families.setdefault(metric, []).append((labels, metric.scale * value))
@@ -150,5 +150,5 @@ def _lines(metric: Metric, values: list[tuple[Labels, float]], dialect: Dialect)
 
 
 def escape(text: str) -> str:
-    """A label's value as it stands between quotes."""
+    """Escape a label's value."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')

@@ -86,7 +86,7 @@ def _print_latencies(latencies: Mapping[str, Histogram]) -> None:
 
 
 def _print_parts(figure: Figure, parts: Sequence[Part]) -> None:
-    """As a matrix of each operation where they are its cells; else a row for each."""
+    """Print matrix cells as a matrix per operation, other parts as a row each."""
     own = [
         (part.labels, part.figures[figure.name]) for part in parts if figure.name in part.figures
     ]

@@ -33,9 +33,9 @@ _PNG_SCALE = 2.0
 
 
 def write_charts(report: Report, folder: Path) -> tuple[Path, ...]:
-    """Write all charts of the report into a folder, made if need be; OSError as it comes.
+    """Write all charts of the report into a folder, created if needed; OSError.
 
-    A name tells what is drawn and of which workload: ``run-order-dfsio-write.svg``.
+    A name contains the chart and its workload: ``run-order-dfsio-write.svg``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     return tuple(

@@ -59,7 +59,7 @@ from iostudy.report.values import Report
 from iostudy.visible import visible
 
 _LAYOUT = "\n\r\t"
-"""Of a text that is shown line by line."""
+"""Control characters allowed in a text that is shown line by line."""
 _WHOLE = re.compile(r"([+-]?[\d.]+ %(?: \[[^\]]{1,20}\])?|\b[\w-]{1,24}-[\w-]{1,24}\b)")
 
 
@@ -73,7 +73,7 @@ class PlacedChart:
 
 @dataclass(frozen=True)
 class PlacedSection:
-    """A section at its place in the page, with the charts there; ``about`` tells its tables."""
+    """A section with its position and charts; ``about`` names its tables."""
 
     id: str
     about: str
@@ -103,16 +103,19 @@ class WorkloadPart:
 
 def render(report: Report) -> str:
     """The whole page."""
-    beside = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
+    summary = [_placed(own, own.name, own.title) for own in registry.build_summary_sections(report)]
     workloads = [_workload(workload, report, n) for n, workload in enumerate(report.workloads, 1)]
-    charts = [*(c for own in beside for c in own.charts), *(c for w in workloads for c in w.charts)]
+    charts = [
+        *(c for own in summary for c in own.charts),
+        *(c for w in workloads for c in w.charts),
+    ]
     library = _library()
     return (
         _environment()
         .get_template("report.html")
         .render(
             report=report,
-            beside=beside,
+            summary_sections=summary,
             workloads=workloads,
             charts=_packed_charts(charts),
             data=Markup(compress_text(json_.render_compact(report))),
@@ -146,7 +149,7 @@ def _workload(workload: WorkloadReport, report: Report, number: int) -> Workload
 
 
 def _sections(workload: WorkloadReport, report: Report) -> Iterator[Section]:
-    """Those of the workload, with the charts that only a page has."""
+    """Return the sections of the workload, with the charts that only a page has."""
     for section in registry.build_workload_sections(workload, report):
         yield replace(section, charts=_drawn(section.name, workload, report))
 
@@ -170,12 +173,12 @@ def _packed_charts(charts: Iterable[PlacedChart]) -> Markup:
 
 
 def _digest(script: str) -> str:
-    """What the page's policy knows a script by (Content Security Policy 3, hash-source)."""
+    """Return the script's hash in the Content Security Policy (level 3, hash-source)."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _code(text: str) -> Markup:
-    """Text with what stands between backticks as code."""
+    """Mark text between backticks as code."""
     return _alternating(text.split("`"), Markup("<code>{}</code>"))
 
 
@@ -245,7 +248,7 @@ _GLOBALS = {
 
 
 def _readable(value: Any) -> Any:
-    """A specification whose texts are as they are read."""
+    """Return a specification with readable texts."""
     if isinstance(value, dict):
         return {name: _readable(own) for name, own in value.items()}
     if isinstance(value, list):
@@ -254,7 +257,7 @@ def _readable(value: Any) -> Any:
 
 
 def _shown(value: object) -> object:
-    """What is put into the page: text as it is read, and markup that was made of such text."""
+    """Return readable text, or markup made from such text."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return visible(value, keep=_LAYOUT)
     return value

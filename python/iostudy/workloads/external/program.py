@@ -60,13 +60,13 @@ class Program:
             )
 
     def request(self) -> bytes:
-        """What the guard is asked for."""
-        asked = {
+        """Return the request to the supervisor."""
+        request = {
             "arguments": self.arguments,
             "directory": str(self.directory),
             "environment": self._environment(),
         }
-        return json.dumps(asked).encode() + b"\n"
+        return json.dumps(request).encode() + b"\n"
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, **self.environment}
@@ -74,7 +74,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Output:
-    """The end of what a program printed; ``lost_bytes`` came before it and were not kept."""
+    """The end of a program's output; ``lost_bytes`` before it were discarded."""
 
     text: str
     lost_bytes: int = 0
@@ -207,7 +207,7 @@ def _read(descriptor: int) -> bytes:
 
 
 class _Run:
-    """One run: what the guard and the program say, until the guard has ended."""
+    """One run: the messages of supervisor and program until the supervisor ends."""
 
     def __init__(
         self, program: Program, guarding: subprocess.Popen[bytes], control: socket.socket
@@ -260,7 +260,7 @@ class _Run:
             )
 
     def _drain(self) -> None:
-        """Read what is left in the pipes, without waiting for whoever may hold them open."""
+        """Read the rest of the pipes without waiting for other processes that hold them."""
         for descriptor, tail in self._tails.items():
             os.set_blocking(descriptor, False)
             try:

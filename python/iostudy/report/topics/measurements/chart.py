@@ -20,10 +20,10 @@ _SHARES = (2, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 
 
 def build_latency_charts(workload: WorkloadReport, report: Report) -> Iterator[Chart]:
-    """A chart for each operation that has latencies, a line for each configuration.
+    """Return a chart per operation with latencies, a line per configuration.
 
-    The axis of shares is stretched towards 100 %, as HdrHistogram plots it: each further nine takes
-    the same room, and what is rare and slow can be seen.
+    The axis of shares is stretched towards 100 %, as in HdrHistogram: each further nine takes
+    the same space, which shows rare slow operations.
     """
     for operation in dict.fromkeys(latency.operation for latency in workload.latencies):
         own = [latency for latency in workload.latencies if latency.operation == operation]

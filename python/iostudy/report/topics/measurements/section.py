@@ -127,7 +127,7 @@ def format_part(part: PartReport, index: int) -> str:
 
 
 def build_measurement_sections(workload: WorkloadReport) -> Iterator[Section]:
-    """Every table of a workload, in the order in which it is told."""
+    """Return all tables of a workload in their order."""
     latency, other = build_latency_table(workload), build_figures_table(workload)
     if latency is not None:
         yield Section(LATENCY, "Latency", (POOLED,), tables=(latency,))

@@ -26,7 +26,7 @@ _KNOWN = (
 def build_workload_noise(
     study: Study, workload: str, current: Sequence[ComparisonResult]
 ) -> NoiseReport | None:
-    """What the comparisons of a workload tell of it; None where they are fewer than two blocks."""
+    """Return the noise of a workload from its comparisons; None below two blocks."""
     known = power.estimate_workload_power(study, workload, current)
     return None if known is None else build_noise(known)
 
@@ -43,7 +43,7 @@ def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = N
         blocks=known.blocks,
         blocks_low=known.blocks_low,
         blocks_high=known.blocks_high,
-        told=power.format_power(known, seconds),
+        sentence=power.format_power(known, seconds),
     )
 
 
@@ -82,7 +82,7 @@ def format_noise(noise: NoiseReport) -> tuple[str, str, str]:
 
 
 def format_percent_interval(value: float | None, within: Span | None) -> str:
-    """Without signs, for what cannot be negative: ``6 % [4.1, 11]``."""
+    """Format a non-negative percentage with its interval: ``6 % [4.1, 11]``."""
     if value is None or value > LARGEST_CHANGE:
         return UNKNOWN
     if within is None or within.high > LARGEST_CHANGE:

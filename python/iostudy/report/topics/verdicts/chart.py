@@ -100,10 +100,10 @@ def build_interval_chart(workload: WorkloadReport, report: Report) -> Chart | No
         ),
     )
     spec = make_chart(layers, height=compute_row_pixels(labels, _ROW_PIXELS) * len(rows))
-    return Chart(spec, _results_told(texts), _intervals_legend(report))
+    return Chart(spec, _describe_results(texts), _intervals_legend(report))
 
 
-def _results_told(results: Sequence[Result]) -> str:
+def _describe_results(results: Sequence[Result]) -> str:
     texts = (f"{r.configuration} {format_change(r)}, {format_verdict(r)}" for r in results)
     return "; ".join(texts)
 
@@ -117,10 +117,10 @@ def _intervals_legend(report: Report) -> str:
 
 
 def build_run_order_chart(workload: WorkloadReport, report: Report) -> Chart | None:
-    """Every trial of the workload in run order; None while none has a figure.
+    """Return a chart of every trial in run order; None without figures.
 
-    A trial that does not count is hollow and crossed out; without a figure it is a cross at the
-    foot. One that stands apart has a ring.
+    A trial that does not count is hollow and crossed out; one without a figure is a cross at
+    the bottom. An outlier has a ring.
     """
     trials = [trial for trial in report.trials if trial.workload == workload.label]
     measured = [trial for trial in trials if trial.value is not None]
@@ -218,7 +218,7 @@ def _reading(meter: Meter, trial: TrialReport) -> float | None:
 
 
 def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:
-    """A bar across each end of an interval, and an arrow where it goes on beyond the axis."""
+    """Return a bar at each end of an interval, or an arrow beyond the axis."""
     for end, arrow in (("low", "triangle-left"), ("high", "triangle-right")):
         for cut in (False, True):
             own = [row for row in rows if row[end] is not None and row[f"{end}_cut"] is cut]
@@ -235,10 +235,10 @@ def _ends(rows: Sequence[dict[str, Any]], y: alt.Y) -> Iterator[alt.Chart]:
 
 
 def _reach(results: Sequence[Result], margin: float) -> float:
-    """How far the axis goes to either side, as a fraction.
+    """Return the range of the axis to either side, as a fraction.
 
-    An interval that holds zero and more than doubles the figure says nothing, and would press all
-    others into a line: it does not count here.
+    An interval that contains zero and exceeds 100 % is ignored, because it would compress all
+    others.
     """
     spans = [result.interval for result in results if result.interval is not None]
     telling = [s for s in spans if s.high <= 1 or (s.low > 0 and s.high < LARGEST_CHANGE)]
@@ -247,7 +247,7 @@ def _reach(results: Sequence[Result], margin: float) -> float:
 
 
 def _interval_row(result: Result, reach: float) -> dict[str, Any]:
-    """In percent, no further than ``reach``; None where there is nothing to draw."""
+    """Return the row in percent, limited to ``reach``; None for absent values."""
     span, change = result.interval, result.change
     low, high = (None, None) if span is None else (span.low, span.high)
     return {
@@ -258,7 +258,7 @@ def _interval_row(result: Result, reach: float) -> dict[str, Any]:
         "low_cut": low is not None and low < -reach,
         "high_cut": high is not None and high > reach,
         "verdict": None if result.verdict is None else result.verdict.value,
-        "told": format_change(result),
+        "change_text": format_change(result),
         "blocks": format_blocks(result),
     }
 
@@ -312,7 +312,11 @@ _RUN_ORDER_LEGEND = (
     "trials of its configuration, counted."
 )
 _VERDICTS = [verdict.value for verdict in Verdict]
-_INTERVAL_TOOLTIP = _tooltips("configuration:N", "told:N", "verdict:N", "blocks:N")
+_INTERVAL_TOOLTIP = [
+    *_tooltips("configuration:N"),
+    alt.Tooltip("change_text:N", title="change"),
+    *_tooltips("verdict:N", "blocks:N"),
+]
 _TRIAL_TOOLTIP = [
     *_tooltips("number:Q", "configuration:N", "block:Q"),
     alt.Tooltip("value:Q", format=".4r"),
