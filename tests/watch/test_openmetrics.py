@@ -48,7 +48,7 @@ def test_openmetrics_has_types_units_and_an_end():
         'iostudy_pressure_some_seconds_total{resource="io"} 1.5\n'
         "# TYPE iostudy_memory_dirty_bytes gauge\n"
         "# UNIT iostudy_memory_dirty_bytes bytes\n"
-        "# HELP iostudy_memory_dirty_bytes Memory that is to be written.\n"
+        "# HELP iostudy_memory_dirty_bytes Memory that waits to be written.\n"
         "iostudy_memory_dirty_bytes 12288.0\n"
         "# EOF\n"
     )

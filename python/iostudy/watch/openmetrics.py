@@ -83,7 +83,7 @@ _MEMORY = {
 }
 _PAGES = {
     "nr_dirty": Metric(
-        "iostudy_memory_dirty_bytes", "Memory that is to be written.", KIB, is_counter=False
+        "iostudy_memory_dirty_bytes", "Memory that waits to be written.", KIB, is_counter=False
     ),
     "nr_writeback": Metric(
         "iostudy_memory_writeback_bytes", "Memory that is being written.", KIB, is_counter=False
