@@ -5,7 +5,7 @@
 The study is made up (`tests.report.large`): eight configurations, five workloads, with settings,
 two devices, latencies and a file of samples for each trial. Its report is made in a process of its
 own, as by `iostudy run` at its end: ledger read, page, Markdown and JSON written, and all printed.
-Beside it, in the same round, the same ledger is read and decoded by sqlite3 and json alone. Times
+In the same round the same ledger is read and decoded by sqlite3 and json alone. Times
 are of the CPU, as others may use it.
 """
 
@@ -74,14 +74,14 @@ def main() -> None:
 
 def _report(folder: Path, blocks: int) -> None:
     folder.mkdir()
-    asked = large.study(blocks)
-    large.write(folder, asked)
+    study = large.study(blocks)
+    large.write(folder, study)
     found = [(_in_child(folder), _seconds(lambda: _decode_ledger(folder))) for _ in range(ROUNDS)]
     seconds = statistics.median(own for (own, _), _ in found)
     mib = max(own for (_, own), _ in found)
     ratio = statistics.median(own / peer for (own, _), peer in found)
     page_mb = (folder / "report.html").stat().st_size / 1e6
-    trials = blocks * len(asked.configurations()) * len(asked.workloads)
+    trials = blocks * len(study.configurations()) * len(study.workloads)
     print(
         f"report of {trials} trials: {seconds:.2f} s of CPU, {mib:.0f} MiB, page {page_mb:.2f} MB"
     )
@@ -125,34 +125,34 @@ def _decode_ledger(folder: Path) -> int:
 
 def _interim_analysis() -> None:
     """Where all comparisons stand, after one more block of a large study."""
-    asked = large.study(LOOK_BLOCKS)
-    rows = list(large.rows(asked))
-    values = [list(own.values()) for own in collect_figures(asked, rows).values()]
-    ours = statistics.median(_time_interim_analysis(asked, rows) for _ in range(ROUNDS))
-    peer = _median(lambda: _t_tests(asked, values))
-    print(f"a look at {asked.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
+    study = large.study(LOOK_BLOCKS)
+    rows = list(large.rows(study))
+    values = [list(own.values()) for own in collect_figures(study, rows).values()]
+    ours = statistics.median(_time_interim_analysis(study, rows) for _ in range(ROUNDS))
+    peer = _median(lambda: _t_tests(study, values))
+    print(f"a look at {study.comparisons} comparisons after {LOOK_BLOCKS} blocks, ", end="")
     print(f"{len(rows)} trials: {_ms(ours)}; goal: under {_ms(GOAL_LOOK_SECONDS)}")
     print(f"  {ours / peer:.1f} times as many paired t tests by scipy", flush=True)
 
 
-def _time_interim_analysis(asked: Study, rows: Sequence[TrialRow]) -> float:
+def _time_interim_analysis(study: Study, rows: Sequence[TrialRow]) -> float:
     """Seconds of CPU that a look takes when one more block has come to those looked at before."""
-    looks = InterimAnalysis(asked)
-    looks.compare(rows[: -len(asked.configurations())])
+    looks = InterimAnalysis(study)
+    looks.compare(rows[: -len(study.configurations())])
     return _seconds(lambda: looks.compare(rows))
 
 
-def _t_tests(asked: Study, values: Sequence[Sequence[float]]) -> None:
-    for workload in range(len(asked.workloads)):
-        first = workload * len(asked.configurations())
-        for other in range(1, len(asked.configurations())):
+def _t_tests(study: Study, values: Sequence[Sequence[float]]) -> None:
+    for workload in range(len(study.workloads)):
+        first = workload * len(study.configurations())
+        for other in range(1, len(study.configurations())):
             stats.ttest_rel(values[first], values[first + other])
 
 
 def _boundary(min_blocks: int, max_blocks: int, risk: float) -> None:
     seconds = _median(lambda: repeated_alpha.__wrapped__(min_blocks, max_blocks, risk))
-    told = f"boundary of {min_blocks} to {max_blocks} blocks at {risk:.2g}: {seconds:.2f} s"
-    print(f"{told}; goal: under {GOAL_BOUNDARY_SECONDS:g} s", flush=True)
+    line = f"boundary of {min_blocks} to {max_blocks} blocks at {risk:.2g}: {seconds:.2f} s"
+    print(f"{line}; goal: under {GOAL_BOUNDARY_SECONDS:g} s", flush=True)
 
 
 def _median(work: Callable[[], object]) -> float:

@@ -1,22 +1,26 @@
 """Check that identifiers and texts use the field's vocabulary: ``python -m tools.words``.
 
-Reads every identifier of Python and Rust, split at underscores and capitals, and every text that is
-not a docstring. `tools/words.toml` has the words that count as private vocabulary, and the keys of
-users' files that keep one. The check prints every use and fails if there is any.
+Reads every identifier of Python and Rust, split at underscores and capitals, every text, and the
+prose for readers of the source: docstrings, comments and templates. `tools/words.toml` has the
+words that count as private vocabulary, and the keys of users' files that keep one. The check prints
+every use and fails if there is any.
 """
 
 from __future__ import annotations
 
 import ast
+import io
 import re
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = Path(__file__).with_suffix(".toml")
-FOLDERS = ("python", "crates", "tools")
+FOLDERS = ("python", "crates", "tools", "benches")
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _RUST_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -24,6 +28,16 @@ _RUST_TEXT = re.compile(r'b?"(?:\\.|[^"\\])*"', re.DOTALL)
 
 Place = tuple[str, str]
 """A word, and ``path:line`` of its use."""
+
+Line = tuple[int, str]
+
+
+class Source(NamedTuple):
+    """The lines of a file: its names (its own among them), its texts, and its prose."""
+
+    names: list[Line]
+    texts: list[Line]
+    prose: list[Line]
 
 
 def main() -> int:
@@ -37,69 +51,93 @@ def main() -> int:
 def find_places(settings: dict[str, dict[str, list[str]]]) -> Iterator[Place]:
     """Every use of a word of the list in the sources of the package, the crates and the tools."""
     words, allowed = settings["words"], settings["allowed"]
-    banned = re.compile(rf"\b(?:{'|'.join(words['texts'])})\b", re.I)
+    text_words = _any_word(words["texts"])
+    prose_words = _any_word([*words["texts"], *words["prose"]])
     keys = re.compile(rf"\b(?:{'|'.join(allowed['keys'])}): ")
-    for name, names, texts in _sources():
-        for line, identifier in names:
+    for name, source in _sources():
+        for line, identifier in source.names:
             if f"{name}: {identifier}" not in allowed["identifiers"]:
                 found = sorted(_split(identifier) & set(words["identifiers"]))
                 yield from ((word, f"{name}:{line}: {identifier}") for word in found)
-        for line, text in texts:
-            if text not in allowed["texts"]:
+        texts = [own for own in source.texts if own[1] not in allowed["texts"]]
+        for banned, own in ((text_words, texts), (prose_words, source.prose)):
+            for line, text in own:
                 found = banned.findall(keys.sub("", text))
                 yield from ((word.lower(), f"{name}:{line}: {text!r}") for word in found)
 
 
-def _sources() -> Iterator[tuple[str, list[tuple[int, str]], list[tuple[int, str]]]]:
-    """Yield the path of each file, its names (its own among them) and its texts."""
+def _any_word(words: list[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words)})\b", re.I)
+
+
+def _sources() -> Iterator[tuple[str, Source]]:
+    """Yield the path of each file, and what it has."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in (".py", ".rs") and path != Path(__file__):
-                read = _python if path.suffix == ".py" else _rust
-                names, texts = read(path.read_text("utf-8"))
-                yield str(path.relative_to(ROOT)), [*names, (1, path.stem)], texts
+            if path.suffix in _READERS and path != Path(__file__):
+                source = _READERS[path.suffix](path.read_text("utf-8"))
+                source.names.append((1, path.stem))
+                yield str(path.relative_to(ROOT)), source
 
 
 def _split(identifier: str) -> set[str]:
     return {part.lower() for part in _PARTS.findall(identifier)}
 
 
-Found = tuple[list[tuple[int, str]], list[tuple[int, str]]]
-
-
-def _python(source: str) -> Found:
-    """Names where they are defined, and texts without docstrings."""
-    tree = ast.parse(source)
-    names: list[tuple[int, str]] = []
-    texts: list[tuple[int, str]] = []
-    skipped: set[int] = set()
-    for node in ast.walk(tree):
+def _python(code: str) -> Source:
+    """Read names where they are defined, texts, docstrings and comments."""
+    source = Source([], [], _python_comments(code))
+    docstrings: set[int] = set()
+    for node in ast.walk(ast.parse(code)):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                names.append((node.lineno, node.name))
+                source.names.append((node.lineno, node.name))
             case ast.arg():
-                names.append((node.lineno, node.arg))
+                source.names.append((node.lineno, node.arg))
             case ast.Name(ctx=ast.Store()):
-                names.append((node.lineno, node.id))
+                source.names.append((node.lineno, node.id))
             case ast.Attribute(ctx=ast.Store()):
-                names.append((node.lineno, node.attr))
-            case ast.Expr(value=ast.Constant() as text):
-                skipped.add(id(text))
-            case ast.Constant(value=str() as value) if id(node) not in skipped:
-                texts.append((node.lineno, value))
-    return names, texts
+                source.names.append((node.lineno, node.attr))
+            case ast.Expr(value=ast.Constant(value=str() as value) as text):
+                docstrings.add(id(text))
+                source.prose.extend(enumerate(value.splitlines(), node.lineno))
+            case ast.Constant(value=str() as value) if id(node) not in docstrings:
+                source.texts.append((node.lineno, value))
+    return source
 
 
-def _rust(source: str) -> Found:
-    """Names after the keywords that define them, and texts; without tests."""
-    code = _RUST_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
-    code = code.partition("#[cfg(test)]")[0]
-    texts = [(_line(code, found), found[0]) for found in _RUST_TEXT.finditer(code)]
-    code = _RUST_TEXT.sub(lambda found: '""' + "\n" * found[0].count("\n"), code)
+def _python_comments(code: str) -> list[Line]:
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return [(own.start[0], own.string) for own in tokens if own.type == tokenize.COMMENT]
+
+
+def _rust(code: str) -> Source:
+    """Read names after the keywords that define them, comments, and texts outside of tests."""
+    prose = [(_line(code, found), found[0]) for found in _RUST_COMMENT.finditer(code)]
+    code = _RUST_COMMENT.sub(_line_ends, code)
+    tested = code.partition("#[cfg(test)]")[0]
+    texts = [(_line(tested, found), found[0]) for found in _RUST_TEXT.finditer(tested)]
+    code = _RUST_TEXT.sub(lambda found: '""' + _line_ends(found), code)
     defined = re.finditer(
         r"\b(?:fn|struct|enum|trait|type|mod|const|static|let(?: mut)?) (\w+)|(\w+): ", code
     )
-    return [(_line(code, found), found[1] or found[2]) for found in defined], texts
+    return Source([(_line(code, found), found[1] or found[2]) for found in defined], texts, prose)
+
+
+def _template(text: str) -> Source:
+    """Read a template of the HTML report: all of it is prose."""
+    return Source([], [], list(enumerate(text.splitlines(), 1)))
+
+
+_READERS = {
+    ".py": _python,
+    ".rs": _rust,
+    **dict.fromkeys((".html", ".js", ".css"), _template),
+}
+
+
+def _line_ends(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")
 
 
 def _line(code: str, found: re.Match[str]) -> int:

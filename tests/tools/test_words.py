@@ -1,9 +1,9 @@
-"""The check of words reads names and texts, and no docstrings or comments."""
+"""The check of words reads names, texts, docstrings, comments and templates."""
 
 from tools import words
 
 SETTINGS = {
-    "words": {"identifiers": ["told"], "texts": ["put back"]},
+    "words": {"identifiers": ["told"], "texts": ["put back"], "prose": ["asked"]},
     "allowed": {
         "identifiers": ["python/a.py: told_rows"],
         "texts": ["Put back!"],
@@ -20,18 +20,38 @@ def found(tmp_path, monkeypatch, name, source):
 
 
 def test_names_and_texts_of_python(tmp_path, monkeypatch):
-    source = '"""Put back."""\ntold_rows = BenchTold = 1  # told\nx = "is Put back"\n'
+    source = 'told_rows = BenchTold = 1\nx = "is Put back, as asked"\n'
     assert found(tmp_path, monkeypatch, "a.py", source) == [
-        ("told", "python/a.py:2: BenchTold"),
-        ("put back", "python/a.py:3: 'is Put back'"),
+        ("told", "python/a.py:1: BenchTold"),
+        ("put back", "python/a.py:2: 'is Put back, as asked'"),
+    ]
+
+
+def test_docstrings_and_comments_of_python(tmp_path, monkeypatch):
+    source = '"""A module.\n\nPut back.\n"""\nx = 1  # as asked\n'
+    assert found(tmp_path, monkeypatch, "a.py", source) == [
+        ("asked", "python/a.py:5: '# as asked'"),
+        ("put back", "python/a.py:3: 'Put back.'"),
     ]
 
 
 def test_names_and_texts_of_rust(tmp_path, monkeypatch):
-    source = '/// told\nfn told() {}\nlet a = "put back"; // told\n'
+    source = (
+        '/// told\nfn told() {}\nlet a = "put back"; // asked\n#[cfg(test)]\nlet told = "put back";'
+    )
     assert found(tmp_path, monkeypatch, "a.rs", source) == [
         ("told", "python/a.rs:2: told"),
+        ("told", "python/a.rs:5: told"),
         ("put back", "python/a.rs:3: '\"put back\"'"),
+        ("asked", "python/a.rs:3: '// asked'"),
+    ]
+
+
+def test_templates(tmp_path, monkeypatch):
+    source = "{% macro rows(asked) %}\n<p>put back</p>\n"
+    assert found(tmp_path, monkeypatch, "a.html", source) == [
+        ("asked", "python/a.html:1: '{% macro rows(asked) %}'"),
+        ("put back", "python/a.html:2: '<p>put back</p>'"),
     ]
 
 

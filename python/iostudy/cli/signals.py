@@ -31,8 +31,8 @@ class EndedBySignal(BaseException):
 class _SignalHandler:
     """Raises EndedBySignal, but not again while the first one is on its way out.
 
-    After that it does: should the way out hang, a second signal ends what it hangs in. Only what is
-    being put back is never cut short; SIGKILL ends that too, and the journal is there for it.
+    After that it does: should the way out hang, a second signal ends what it hangs in. Only a
+    restore is never cut short; SIGKILL ends that too, and the journal is there for it.
     """
 
     last_signal_at: float = -_REPEAT_SECONDS

@@ -41,7 +41,7 @@ def read_property(address: str, name: str) -> str | None:
         if isinstance(error.__cause__, urllib.error.HTTPError) and error.__cause__.code == 404:
             return None
         raise
-    # Until Hadoop 2.8 all of them are told, whichever is asked for (HADOOP-13628).
+    # Until Hadoop 2.8 the answer has all of them, whichever is requested (HADOOP-13628).
     properties = [answer["property"]] if "property" in answer else answer["properties"]
     return next((each.get("value") for each in properties if each["key"] == name), None)
 

@@ -33,14 +33,14 @@ class BlockDevice:
     """A disk, partition, volume or loop device.
 
     ``name`` is the kernel's (``sda1``, ``dm-0``, ``cciss!c0d0``), ``number`` is major:minor.
-    ``wwid`` and ``serial`` are empty where the device tells none. ``partition_of`` names the disk;
+    ``wwid`` and ``serial`` are empty where the device has none. ``partition_of`` names the disk;
     ``holders`` the devices built on this one, ``slaves`` those this one is built on, ``partitions``
     the parts of a disk. ``backing_file`` is a loop device's; ``diskseq`` (Linux 5.15) is a number
     that no other disk gets until the next boot.
 
     An NVMe disk that may have several controllers is a device (``nvme0n1``) built on one for each
     path (``nvme0c0n1``), which has the queue; so are its partitions. Paths are ``hidden``: they
-    have no node, and udev is told nothing of them. Source: drivers/nvme/host/multipath.c.
+    have no node, and udev gets no event of them. Source: drivers/nvme/host/multipath.c.
     """
 
     name: str

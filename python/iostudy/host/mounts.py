@@ -69,8 +69,8 @@ def read_swaps(root: Path = ROOT) -> tuple[Path, ...]:
 def find_mount(path: Path) -> Mount:
     """Return the mount of ``path``; OSError for a missing path.
 
-    The kernel reports the mount of an open file, so mounts that hide one another are told apart
-    exactly.
+    The kernel reports the mount of an open file, so mounts that hide one another are
+    distinguished exactly.
     """
     descriptor = os.open(path, os.O_PATH)
     try:

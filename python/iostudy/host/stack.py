@@ -141,7 +141,7 @@ def devices_with_counters(device: BlockDevice, root: Path = ROOT) -> tuple[Block
     """The device, or the paths to it where these alone count what it does.
 
     NVMe disks with paths count nothing before Linux 6.2 (commit d4d957b53d91). Of other devices
-    ``queue/iostats`` does not say so: device-mapper has 0 there and counts (seen on Linux 6.1).
+    ``queue/iostats`` does not say so: device-mapper has 0 there and counts (observed on Linux 6.1).
     """
     paths = tuple(each for each in devices.read_present_devices(device.slaves, root) if each.hidden)
     counts = read_attribute(devices.queue_folder(device, root) / "iostats")

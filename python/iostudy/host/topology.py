@@ -31,7 +31,7 @@ class DeviceNode:
 
     ``names`` are its other names; ``below`` the kernel names of the devices it lies on, ``lies_in``
     the id of the mount that holds a loop device's backing file. ``filesystem`` is the type of what
-    it holds, empty where neither the kernel nor udev tells.
+    it holds, empty where neither the kernel nor udev says.
     """
 
     device: BlockDevice

@@ -114,7 +114,7 @@ def plan(choice: PersistRequest, form: Format | None, root: Path = ROOT) -> Pers
 
 def _plan_native(native: _Native, choice: PersistRequest, root: Path) -> PersistencePlan:
     kept = _select_settings(native, choice)
-    # Files that nothing is to be kept in need not be readable.
+    # A file that receives no setting need not be readable.
     return native.plan(kept, choice.origin, root) if kept else PersistencePlan()
 
 

@@ -14,7 +14,7 @@ from iostudy.study.search import DEFAULT_ONLY, Candidate, Search
 
 
 def add_candidates(study: Study, candidates: Sequence[Candidate]) -> Study:
-    """The study of a search with its candidates beside the default.
+    """The study of a search with the default and its candidates.
 
     What the host refuses is left out, with the reason. A study that searches nothing is as it is.
     """

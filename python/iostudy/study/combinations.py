@@ -116,7 +116,7 @@ def active_levels(chosen: NamedConfiguration, factors: Sequence[Factor]) -> Comb
 
 
 def is_active(factor: Factor, levels: Combination, factors: Sequence[Factor]) -> bool:
-    """Whether the factor varies beside these levels of the factors that others hang on."""
+    """Whether the factor varies with these levels of the factors that others hang on."""
     condition = factor.condition
     if condition is None or not any(_hangs_on(factor, other) for other in factors):
         return True

@@ -38,7 +38,7 @@ def build_confirmation(study: Study, winner: str, seed: int, folder: Path) -> st
 def preview_confirmation(study: Study) -> Study:
     """A search as its confirmation, before anybody knows the winner; any other study as it is.
 
-    The winner stands for itself without values: what is told before is of numbers alone.
+    The winner stands for itself without values: the preview is of numbers alone.
     """
     if study.search is None:
         return study
@@ -46,7 +46,7 @@ def preview_confirmation(study: Study) -> Study:
 
 
 def _levels(study: Study, winner: str) -> dict[str, list[str]]:
-    """The default's level and the winner's of each factor that the winner has; one where alike."""
+    """The default's level and the winner's of each factor that the winner has; one if equal."""
     configuration = next(each for each in study.configurations() if each.label == winner)
     options = {f"workload.{name}": value for name, value in configuration.options.items()}
     levels = {**configuration.settings, **options}

@@ -26,8 +26,8 @@ _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 def parse_requests(collector: ProblemCollector, section: Any) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
-    An entry is a name, or a name with a mapping of options. Among these, ``label`` tells two
-    requests of one workload apart, and ``figure`` names the figure that verdicts use.
+    An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
+    two requests of one workload, and ``figure`` names the figure that verdicts use.
     """
     if not isinstance(section, list) or not section:
         message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
@@ -154,7 +154,7 @@ def _lacks_disks(
 def list_directories(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[Path, ...]:
-    """The directories that any trial of a round is told to use beside its target, each once."""
+    """The directories that any trial of a round uses in addition to its target, each once."""
     each = list_trials(requests, configurations)
     return tuple(dict.fromkeys(path for _, workload in each for path in workload.directories()))
 
@@ -162,7 +162,7 @@ def list_directories(
 def list_trials(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> Iterator[tuple[WorkloadRequest, Workload]]:
-    """Each trial of a round: what was asked for, and the workload with its options."""
+    """Each trial of a round: the request, and the workload with its options."""
     for request in requests:
         for configuration in configurations:
             yield (

@@ -78,7 +78,7 @@ Target = DirectoryTarget | DiskTarget | HdfsTarget
 
 
 def extra_filesystems(target: Target) -> Mapping[str, str]:
-    """The file systems of the disks that are made beside the target's own, by their names."""
+    """The file systems of the further disks that the study makes, by their names."""
     return target.further_disks if isinstance(target, LoopbackTarget) else {}
 
 

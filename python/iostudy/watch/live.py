@@ -97,7 +97,7 @@ class DeviceSelection:
         return {each.name: each for each in found if not each.is_partition}
 
     def _named(self, name: str, columns: Mapping[str, Values]) -> WatchedDevice:
-        """Asked of the kernel once for each device; another number is another device."""
+        """Ask the kernel once for each device; another number is another device."""
         number = float(columns["number"][-1])
         before, known = self._known.get(name, (None, None))
         if known is None or before != number:

@@ -227,7 +227,7 @@ class Measurement:
 
 
 Tick = Callable[[int], bool]
-"""Told several times a second what is done so far, in bytes or operations; False: stop now."""
+"""Called several times a second with the bytes or operations done so far; False: stop now."""
 
 
 def continue_run(_: int) -> bool:
@@ -323,13 +323,13 @@ class WorkloadDefinition:
     unless the study names another. ``part_figures`` does the same for the parts of a run. The
     first sentence of ``models`` stands alone in the list of workloads.
     ``example`` are options of a run of a second or so; ``make`` turns validated options into the
-    Workload. ``ticks_bytes`` says that the tick of a run is told the bytes moved since its start:
+    Workload. ``ticks_bytes`` says that the tick of a run gets the bytes moved since its start:
     they are known of a run that was stopped, too. ``needs_hadoop``: its place has a cluster.
     ``at_once`` names the options whose product is how many requests a run has under way at most;
-    where no product tells that, ``requests_at_once`` does. ``one_by_one`` is what its operations
-    wait for within it, by which a diagnosis tells a lock or a log from its devices.
-    ``spins`` tells whether threads of it are on a CPU while they wait: they poll the device, or
-    what other threads do. ``measured_seconds`` is the figure that tells how long it measured, where
+    where no product gives that, ``requests_at_once`` does. ``one_by_one`` is what its operations
+    wait for within it, by which a diagnosis distinguishes a lock or a log from its devices.
+    ``spins`` says whether threads of it are on a CPU while they wait: they poll the device, or
+    what other threads do. ``measured_seconds`` is the figure that says how long it measured, where
     that may be little of a run: telemetry is of all of it.
     ``decides`` are the properties of Hadoop's that it gives by its own options or never heeds, so
     that a study's levels of them would change nothing.

@@ -59,7 +59,7 @@ def format_flow(value: Any) -> str:
 def list_options(definition: WorkloadDefinition) -> list[tuple[str, str, str, str]]:
     """Return each option: name, default as written, allowed values, meaning."""
     fields = definition.options.model_fields
-    # A workload with a required option has no whole set of defaults; what has one is told.
+    # A workload with a required option has no complete set of defaults; the known ones are listed.
     defaults = format_options(definition.options.model_construct())
     return [
         (

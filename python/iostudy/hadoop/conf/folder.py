@@ -29,7 +29,7 @@ def logging(log: str | None) -> bytes:
     lines = [
         "log4j.rootLogger=INFO,A",
         "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=WARN",
-        # Each request over HTTP: what is asked to see how the cluster stands would hide its end.
+        # Each request over HTTP: those for the cluster's state would hide the end of the log.
         "log4j.logger.http.requests=WARN",
         f"log4j.appender.A=org.apache.log4j.{kind}",
         *(f"log4j.appender.A.{option}" for option in options),

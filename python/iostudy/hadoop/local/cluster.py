@@ -222,7 +222,7 @@ class LocalCluster:
         try:
             self._launch(ignore_line)
         except BaseException:
-            # Who tidies up after properties that no daemon starts with has it mended without them.
+            # Recovery after properties that no daemon starts with then starts without them.
             self._keep(replace(self._layout, properties={}))
             raise
 

@@ -161,7 +161,7 @@ def _mapreduce(layout: Layout) -> dict[str, str]:
         "mapreduce.framework.name": "yarn" if layout.spec.yarn else "local",
         "mapreduce.job.tags": cluster_tag(layout),
         "mapreduce.cluster.local.dir": _joined(layout.local_dirs()),
-        # The local runner takes one task after the other, unless it is told how many at a time.
+        # The local runner takes one task after the other, unless this says how many at a time.
         "mapreduce.local.map.tasks.maximum": cores,
         "mapreduce.local.reduce.tasks.maximum": cores,
     }
@@ -204,7 +204,7 @@ def _namenode(layout: Layout) -> dict[str, str]:
         # Safe mode is left as soon as the blocks are reported; a cluster waits 30 s for more.
         "dfs.namenode.safemode.extension": "0",
         "dfs.namenode.safemode.recheck.interval": "100",
-        # All DataNodes are told every second what to delete, so that the next trial finds it gone.
+        # DataNodes get their deletions every second, so that the next trial finds the blocks gone.
         "dfs.namenode.redundancy.interval.seconds": "1",
         "dfs.namenode.invalidate.work.pct.per.iteration": "1.0",
         "dfs.block.invalidate.limit": "10000",

@@ -60,7 +60,7 @@ class _Support:
     newest: int | None
 
 
-# Java 23 has taken away what UserGroupInformation calls; HADOOP-19212 mends it, in 3.4.3.
+# Java 23 has taken away what UserGroupInformation calls; HADOOP-19212 fixes it, in 3.4.3.
 _SUPPORT = (
     _Support(since=(3, 5), oldest=17, newest=None),
     _Support(since=(3, 4, 3), oldest=8, newest=None),

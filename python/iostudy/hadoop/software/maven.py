@@ -19,7 +19,7 @@ from iostudy.hadoop.command import (
 )
 from iostudy.hadoop.spec import DEFAULT_VERSION, numbers
 
-# A slow line has half an hour for 105 MB; Maven tells of every file, so that silence is a hang.
+# A slow line has half an hour for 105 MB; Maven reports every file, so that silence is a hang.
 _LIMITS = CommandLimits(seconds=1800, silence_seconds=120)
 _REPORT_EVERY_FILES = 50
 _LONGEST_CHARACTERS = 400

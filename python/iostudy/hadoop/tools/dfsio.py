@@ -104,7 +104,7 @@ class DfsioRun:
         if (found.operation, found.files) != (self.operation, self.files) or not is_whole:
             raise NoResultError(
                 f"it is of {found.operation} with {found.files} files and {found.processed_mib} "
-                f"MiB; asked for was {self.operation} with {self.files} files and "
+                f"MiB; requested was {self.operation} with {self.files} files and "
                 f"{least / MIB:.2f} MiB" + (f" to {most / MIB:.2f} MiB" if most > least else "")
             )
         return found

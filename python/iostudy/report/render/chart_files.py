@@ -80,7 +80,7 @@ def _title(drawn: Chart) -> str:
 
 def _write(path: Path, drawn: Chart) -> Iterator[Path]:
     spec, version = make_print_spec(drawn.spec), drawing.SCHEMA_VERSION
-    # A chart has all its data in it: no address is allowed, and none is asked.
+    # A chart has all its data in it: no address is allowed, and none is needed.
     svg = vl_convert.vegalite_to_svg(spec, version, allowed_base_urls=[])
     png = vl_convert.vegalite_to_png(spec, version, scale=_PNG_SCALE, allowed_base_urls=[])
     for ending, content in ((".svg", svg.encode()), (".png", png)):

@@ -176,7 +176,7 @@ class TrialGroup:
     def apply(self) -> None:
         """Make the group, write its rules, read them back, and move this process into it.
 
-        SettingError where the kernel refuses; `undo` puts back what was done by then.
+        SettingError where the kernel refuses; `undo` reverts what was done by then.
         """
         try:
             self._make()

@@ -61,7 +61,7 @@ class Sysctls(HostFiles):
                 f"to read {attribute}",
                 found=error.strerror or str(error),
                 where=self.location(attribute),
-                remedy="run as root, unless it can only be written: `ls -l` tells",
+                remedy="run as root, unless it can only be written: `ls -l` shows it",
             ) from error
         return None if text is None else normalise_blanks(text)
 
@@ -103,7 +103,7 @@ class ProvenChange(AttributeChange):
     unproven: tuple[str, ...] = ()
 
     def apply(self) -> None:
-        """Prove, then write and read back; SettingError, with all put back, if either fails."""
+        """Prove, then write and read back; SettingError, with all restored, if either fails."""
         for attribute in self.unproven:
             self._prove(attribute, self.before[attribute])
         super().apply()

@@ -173,7 +173,7 @@ def _leads_outside(path: str) -> bool:
 
 
 def _accepted(path: Path, ended: ProgramResult) -> ProgramResult:
-    # fio goes on without an included file that it cannot read, and ends with 0.
+    # fio ignores an included file that it cannot read, and exits with 0.
     if ended.status or "parsing include file" in ended.stderr.text:
         said = ended.stderr.last_lines() or ended.stdout.last_lines()
         raise _invalid(path, f"fio says: {said}", "correct it; `fio --showcmd FILE` checks it")

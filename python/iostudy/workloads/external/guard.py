@@ -195,7 +195,7 @@ def _running_children() -> list[int]:
 
 
 def _report(control: int, **facts: Any) -> None:
-    # Nobody may be there any more to be told.
+    # The reader of the pipe may be gone.
     with contextlib.suppress(BrokenPipeError):
         os.write(control, json.dumps(facts).encode() + b"\n")
 

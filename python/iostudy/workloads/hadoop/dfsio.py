@@ -177,7 +177,7 @@ class DfsioRead(Dfsio):
         )
 
     def prepare(self, place: Place) -> None:
-        """Write the files that are to be read."""
+        """Write the files that the trial reads."""
         self.write_files(place)
 
 

@@ -235,7 +235,7 @@ def _sound_result(
     try:
         ran = job.run_program(place, nnbench.MAIN_CLASS, *arguments, limit_seconds=limit_seconds)
     except WorkloadError as error:
-        # Hadoop 3 fails after it has told of exceptions: its figures say more.
+        # Hadoop 3 fails after it has reported exceptions: its figures say more.
         if results.exists():
             _require_sound(wanted, _result(results), error.found)
         raise

@@ -88,7 +88,7 @@ class HadoopNNThroughputOptions(NamespaceOptions, HadoopOptions):
     def _has_a_log(cls, logs: tuple[str, ...]) -> tuple[str, ...]:
         if NO_LOG in logs:
             raise ValueError(
-                "a name-node does not start without an edit log; what it costs, open tells, which "
+                "a name-node does not start without an edit log; open shows its cost, because it "
                 "needs none, and nnthroughput, which can do without"
             )
         return logs
@@ -285,7 +285,7 @@ def _require_sound(log: str, requested: Program) -> None:
 
 def _unsound(found: str, requested: Program) -> WorkloadError:
     return WorkloadError(
-        "NNThroughputBenchmark without errors, with all that it was asked for",
+        "NNThroughputBenchmark without errors, with everything that was requested",
         found=found,
         where=str(requested),
         remedy="see whether the directories of the logs have room and can be written to; give a "

@@ -24,9 +24,9 @@ _REMEDIES = {
     errno.ENAMETOOLONG: "give less depth, or a target with a shorter path",
     errno.ENOENT: "let nobody remove the folder or its files while the workload runs",
     errno.EEXIST: "remove what lies there, if nobody needs it: something of another run was left",
-    errno.EINVAL: "where direct I/O was asked for, the file system may not have it (tmpfs before "
+    errno.EINVAL: "where direct I/O was requested, the file system may not have it (tmpfs before "
     "Linux 6.6), or only in larger multiples: turn direct off, or make record_size larger",
-    errno.EOPNOTSUPP: "the file system cannot do what was asked for, such as fallocate(2): turn "
+    errno.EOPNOTSUPP: "the file system does not support the request, such as fallocate(2): turn "
     "that option off, or name another target",
     errno.EROFS: "the file system went read-only, which it does after errors; see dmesg",
 }

@@ -131,7 +131,7 @@ class DfsioRead(Dfsio):
         return True
 
     def prepare(self, place: Place) -> None:
-        """Write the files that are to be read."""
+        """Write the files that the trial reads."""
         write_files(self.whole_files(place), place)
 
     def run(self, place: Place) -> Measurement:

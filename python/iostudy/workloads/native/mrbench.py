@@ -145,7 +145,7 @@ def _asking(place: Place, done: int) -> Callable[[], None]:
         if not place.tick(done):
             raise WorkloadStoppedError(
                 "to run all jobs",
-                found=f"it was asked to stop after {done} of them",
+                found=f"it was stopped after {done} of them",
                 where=str(place.directory),
             )
 

@@ -134,7 +134,7 @@ class NNThroughput(Workload):
         self._logs.check()
 
     def preparation(self) -> str:
-        """Nothing is made, but logs are to be removed before there are others."""
+        """Nothing is made, but old logs are removed before new ones are written."""
         return self._logs.key
 
     def reset(self, place: Place) -> None:

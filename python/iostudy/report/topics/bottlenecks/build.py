@@ -93,7 +93,7 @@ def _limited(
     samples: ReadSamples | None,
 ) -> BottleneckReport:
     limits = Counter(found[row.id].limit for _, row in own)
-    # What is told goes before what is unclear, where as many trials have both.
+    # A known bottleneck precedes an unclear one that as many trials have.
     ranked = sorted(limits, key=lambda limit: (-limits[limit], limit is Bottleneck.UNCLEAR))
     number, typical = _typical(own, found, ranked[0], figure)
     diagnosis = found[typical.id]

@@ -32,7 +32,7 @@ def build_workload_noise(
 
 
 def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = None) -> NoiseReport:
-    """The values of an outlook; ``seconds`` gives how long so many blocks take."""
+    """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
     return NoiseReport(
         sd=known.noise.sd,
         interval=Span(low=known.noise.low, high=known.noise.high),

@@ -116,7 +116,7 @@ def _whole(workloads: Sequence[WorkloadReport], topic: AnswerContext, explanatio
 
 
 def _choices(workload: WorkloadReport) -> tuple[Result, ...]:
-    """Beside the baseline, without bounds."""
+    """Return the results of all configurations but the baseline, without bounds."""
     return tuple(result for result in workload.results[1:] if not result.bound)
 
 
