@@ -19,7 +19,7 @@ MIN_LOOPBACK_BYTES = 16 * units.MIB
 MAX_LOOPBACK_BYTES = 16 << 40
 """The largest file of ext4 with blocks of 4 KiB."""
 MAX_DISKS = 32
-"""Disks next to the target; each is made and mounted before the first trial."""
+"""Disks in addition to the target; each is made and mounted before the first trial."""
 _MAX_PATH_BYTES, _MAX_NAME_BYTES = 4096, 255
 _LARGEST_PORT = (1 << 16) - 1
 _DISK_NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -79,17 +79,18 @@ class LoopbackTarget:
     """size of the disk, such as 2GiB"""
     filesystem: FilesystemType = "ext4"
     """file system that is made on it"""
-    beside: Annotated[Mapping[DiskName, FilesystemType], Field(max_length=MAX_DISKS)] = field(
-        default_factory=dict
-    )
+    further_disks: Annotated[
+        Mapping[DiskName, FilesystemType],
+        Field(max_length=MAX_DISKS, validation_alias="beside"),
+    ] = field(default_factory=dict)
     """file systems of further disks of that size, by names of your own"""
 
     def describe(self, filesystem: str = "") -> str:
         """What it is, for a person, with its file system or what takes the place of that."""
         made = filesystem or self.filesystem
-        beside = ", ".join(f"{name} ({kind})" for name, kind in self.beside.items())
+        further_disks = ", ".join(f"{name} ({kind})" for name, kind in self.further_disks.items())
         own = f"a loop-back disk of {units.format_size(self.size_bytes)} with {made}"
-        return f"{own}, with further disks {beside}" if beside else own
+        return f"{own}, with further disks {further_disks}" if further_disks else own
 
 
 @dataclass(frozen=True)
@@ -197,14 +198,14 @@ TargetValue = Annotated[
 
 
 def extra_filesystems(target: Target) -> Mapping[str, str]:
-    """The file systems of the disks that are made beside the target's own, by their names."""
-    return target.beside if isinstance(target, LoopbackTarget) else {}
+    """The file systems of the further disks that the study makes, by their names."""
+    return target.further_disks if isinstance(target, LoopbackTarget) else {}
 
 
-def format_target(target: Target, asked: Any, folder: str) -> Any:
+def format_target(target: Target, original: Any, folder: str) -> Any:
     """What another study file says to work where a study does, though that may not be root's.
 
-    ``asked`` is what the study's own file says, ``folder`` the output folder of the other one.
+    ``original`` is what the study's own file says, ``folder`` the output folder of the other one.
     """
     match target:
         case DirectoryTarget(path):
@@ -212,6 +213,6 @@ def format_target(target: Target, asked: Any, folder: str) -> Any:
         case HdfsTarget(uri):
             return uri
         case LoopbackTarget() | ScratchTarget():
-            return asked
+            return original
         case unreachable:
             assert_never(unreachable)
