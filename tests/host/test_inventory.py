@@ -33,7 +33,7 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_a_host_is(root: Path) -> None:
+def test_inventory_of_a_host(root: Path) -> None:
     found = host.collect_inventory(root=root)
     assert found["kernel"]["release"] == "6.1.0-18-amd64"
     assert found["distribution"] == "Debian GNU/Linux 12"
@@ -45,7 +45,7 @@ def test_what_a_host_is(root: Path) -> None:
     assert queue["iosched/read_expire"] == "500"
 
 
-def test_what_a_host_does_not_tell(tmp_path: Path) -> None:
+def test_missing_facts_of_a_host_are_absent(tmp_path: Path) -> None:
     write(tmp_path / "proc/self/mountinfo", "")
     found = host.collect_inventory(root=tmp_path)
     assert found["distribution"] is found["memory_bytes"] is found["virtualisation"] is None

@@ -189,17 +189,17 @@ def record(
     devices: Sequence[str],
     workload: Sequence[Program],
     *,
-    beside: Sequence[Program] = (),
+    others: Sequence[Program] = (),
     roots: Sequence[int] = (),
     seconds: float = 1.0,
 ) -> TelemetrySummary:
-    """What is seen while the workload's programs run, and others beside it.
+    """What is seen while the workload's programs run, and others others it.
 
     ``roots`` are processes of the workload that are there already.
     """
     with ExitStack() as stack:
         pids = [stack.enter_context(program.running()) for program in workload]
-        for program in beside:
+        for program in others:
             stack.enter_context(program.running())
         recorder = ProcRecorder(devices, [*roots, *pids], hz=20)
         recorder.start()
