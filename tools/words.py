@@ -22,6 +22,9 @@ ROOT = Path(__file__).parents[1]
 SETTINGS = Path(__file__).with_suffix(".toml")
 FOLDERS = ("python", "crates", "tools", "benches")
 
+_GENERATED = ".bundle.js"
+"""Ending of generated files: the chart library of `tools.bundle`."""
+
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _RUST_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _RUST_TEXT = re.compile(r'b?"(?:\\.|[^"\\])*"', re.DOTALL)
@@ -74,7 +77,8 @@ def _sources() -> Iterator[tuple[str, Source]]:
     """Yield the path of each file, and what it has."""
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.suffix in _READERS and path != Path(__file__):
+            is_ours = path != Path(__file__) and not path.name.endswith(_GENERATED)
+            if path.suffix in _READERS and is_ours:
                 source = _READERS[path.suffix](path.read_text("utf-8"))
                 source.names.append((1, path.stem))
                 yield str(path.relative_to(ROOT)), source

@@ -31,8 +31,8 @@ from iostudy.node.local import LocalNode
 from iostudy.node.permission import Permission
 from iostudy.settings import kinds as settings
 from iostudy.study.combinations import Configuration
-from iostudy.study.model import Validity
 from iostudy.study.requests import build_request as request_of
+from iostudy.study.sections import Validity
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget
 from iostudy.telemetry.recorder import ProcRecorder
 from iostudy.units import MIB

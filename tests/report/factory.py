@@ -14,9 +14,10 @@ from iostudy.report.build import build_report
 from iostudy.report.topics.verdicts.values import Result
 from iostudy.report.values import Report
 from iostudy.study.combinations import Factor, FactorKind, Level
-from iostudy.study.model import Decision, Study, Validity, WorkloadRequest
+from iostudy.study.model import Study, WorkloadRequest
 from iostudy.study.plan import make_plan
 from iostudy.study.requests import build_request as request_of
+from iostudy.study.sections import Decision, Validity
 from iostudy.study.targets import LoopbackTarget
 from iostudy.telemetry.summary import Figures, TelemetrySummary
 from iostudy.workloads import catalog
@@ -81,7 +82,7 @@ def study(
         target=LoopbackTarget(2 << 30, "ext4"),
         factors=factors or (factor("block.scheduler", *SCHEDULERS),),
         workloads=tuple(_request(name) for name in workloads),
-        decide=Decision(margin=0.03, risk=0.05, min_blocks=5, max_blocks=20),
+        decide=Decision(margin=0.03, risk=0.05, blocks=(5, 20)),
         validity=Validity(foreign_io=0.05, steal=0.05),
         seed=7,
     )

@@ -118,8 +118,8 @@ def _run_on_node(
             _cluster_request(study, folder),
             permission=permission,
             directories=list_directories(study.workloads, study.known().configurations()),
-            block_latency=study.block_latency,
-            hz=study.telemetry_hz,
+            block_latency=study.telemetry.block_latency,
+            hz=study.telemetry.hz,
         ) as node,
     ):
         return assignment.execute(node, root=root, seed=seed, listeners=[listening])

@@ -78,7 +78,7 @@ def _check(collector: ProblemCollector, way: Path, study: Study) -> None:
 
 def _check_block_latency(collector: ProblemCollector, study: Study) -> None:
     """Traced and untraced runs of one file would look the same, and must not be compared."""
-    if not study.block_latency:
+    if not study.telemetry.block_latency:
         return
     way = ("telemetry", "block_latency")
     if study.fallback is not None:

@@ -22,6 +22,7 @@ from iostudy.study.combinations import NamedConfiguration
 from iostudy.study.model import Study
 from iostudy.study.requests import build_request
 from iostudy.study.schema import parse
+from iostudy.study.sections import TelemetrySection
 from iostudy.workloads import catalog
 from tests.json_schema import assert_conforms
 from tests.report.factory import CIRCUMSTANCES, factor, rows, study, study_row
@@ -143,7 +144,7 @@ def test_another_workload_is_refused_and_the_reason_is_named() -> None:
 
 
 def test_a_traced_study_is_compared_with_traced_ones_alone() -> None:
-    traced = replace(STUDY, block_latency=True)
+    traced = replace(STUDY, telemetry=TelemetrySection(block_latency=True))
     build_comparison(recorded("a", traced), recorded("b", traced))
     with pytest.raises(UsageError, match="traced") as error:
         build_comparison(recorded("a"), recorded("b", traced))

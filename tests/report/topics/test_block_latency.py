@@ -14,12 +14,14 @@ from iostudy.ledger.rows import TrialRow
 from iostudy.report.build import build_report
 from iostudy.report.render import html, json_, markdown, terminal
 from iostudy.report.values import Report
+from iostudy.study.sections import TelemetrySection
 from iostudy.telemetry.block_requests import BlockRequests, Requests
 from tests.json_schema import assert_conforms
 from tests.report.factory import disturbed, factor, renamed, report, rows, study, study_row
 
 STUDY = replace(
-    study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",)), block_latency=True
+    study(factor("block.scheduler", "none", "bfq"), workloads=("dfsio-write",)),
+    telemetry=TelemetrySection(block_latency=True),
 )
 FAST = Requests(90, 10.0, 15.9, ((11.3137, 60), (16.0, 30)), ((4096, 90),))
 SLOW = Requests(10, 1000.0, 1500.0, ((1024.0, 9), (1579.22, 1)), ((4096, 10),))
