@@ -57,10 +57,12 @@ class _Series:
         count = max(1, int(ends[-1] / seconds))
         places = np.minimum((ends - self.seconds / 2) // seconds, count - 1)
         starts = np.flatnonzero(np.diff(places, prepend=-1))
-        joined = (
-            np.add.reduceat(own, starts) for own in (self.seconds, self.moved_kb, self.requests)
+        return _Series(
+            np.add.reduceat(self.seconds, starts),
+            np.add.reduceat(self.moved_kb, starts),
+            np.add.reduceat(self.requests, starts),
+            np.logical_and.reduceat(self.is_loaded, starts),
         )
-        return _Series(*joined, np.logical_and.reduceat(self.is_loaded, starts))
 
     def after(self, seconds: float) -> _Series:
         """Return the intervals that begin so many seconds after the first or later."""
@@ -70,9 +72,10 @@ class _Series:
         """Return the other intervals."""
         return self._selected(np.cumsum(self.seconds) - self.seconds / 2 <= seconds)
 
-    def _selected(self, is_own: NDArray[np.bool_]) -> _Series:
-        own = (self.seconds, self.moved_kb, self.requests)
-        return _Series(*(values[is_own] for values in own), self.is_loaded[is_own])
+    def _selected(self, own: NDArray[np.bool_]) -> _Series:
+        return _Series(
+            self.seconds[own], self.moved_kb[own], self.requests[own], self.is_loaded[own]
+        )
 
 
 def compute_rate_profiles(

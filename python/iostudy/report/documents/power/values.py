@@ -8,7 +8,7 @@ from pydantic import Field, FiniteFloat
 
 from iostudy.analysis.verdict import Verdict
 from iostudy.report.base import FigureDescription, Span, Value
-from iostudy.report.topics.noise.values import NoiseReport
+from iostudy.report.topics.noise.values import NoiseCausesReport, NoiseReport
 
 
 class AaResult(Value):
@@ -68,6 +68,8 @@ class PowerReport(Value):
     most_seconds: FiniteFloat
     """The study, if every comparison takes all its blocks."""
     budget: BudgetReport | None
+    noise_causes: tuple[NoiseCausesReport, ...] = ()
+    """Causes of the noise of the A/A, by workload."""
     told: tuple[str, ...]
     """All this in sentences."""
     folder: str
