@@ -18,6 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from iostudy.ledger.rows import TrialRow, TrialStatus
+from iostudy.node.memory import touch_free_memory
 from iostudy.results.noise_causes import NoiseCause, find_noise_causes
 from iostudy.study.model import Study
 from iostudy.telemetry.covariates import FOREIGN_FIGURE
@@ -175,8 +176,6 @@ def device_stalls(draw: random.Random) -> list[TrialRow]:
 
 def memory_of_the_host(draw: random.Random) -> list[TrialRow]:
     """Writes through the page cache: half of the trials to memory that the host has taken back."""
-    from iostudy.node.memory import touch_free_memory
-
     rows = []
     with TemporaryDirectory() as folder:
         for number in range(BLOCKS * len(LABELS)):

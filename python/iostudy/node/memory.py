@@ -1,43 +1,52 @@
-"""Touches free memory before a trial, so that the host need not fault it in during the trial."""
+"""First touch of free memory before a trial, so that no trial waits for the host to provide it."""
 
 from __future__ import annotations
 
 import mmap
-import os
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
-from iostudy.units import KIB, MIB
+from iostudy.host.files import read_attribute
+from iostudy.units import KIB, MIB, format_rounded_size
 
 _MEMINFO = Path("/proc/meminfo")
 _CHUNK_BYTES = 64 * MIB
-_RESERVE = 0.1
-"""Share of the free memory that stays untouched, so that nothing is reclaimed or killed for it."""
+_MOST = 0.9
+"""Share of the free memory that is touched at most, so that nothing is reclaimed for it."""
 
 
-def touch_free_memory(most_bytes: int) -> int:
-    """Write to up to ``most_bytes`` of the free memory and free it again; return the bytes.
+def touch_free_memory(wanted_bytes: int) -> int:
+    """Allocate so much of the free memory and free it again; return the bytes.
 
-    A guest with free page reporting gives memory back to the host that was free for two seconds
-    (Documentation/mm/free_page_reporting.rst). The kernel allocates again first what was freed
-    last, so the pages that a trial needs first are those touched here.
+    0 stands for all of it. A guest with free page reporting gives memory back to the host that was
+    free for two seconds (Documentation/mm/free_page_reporting.rst), in huge pages. Huge pages are
+    therefore touched: the kernel allocates first what was freed last, so that the trial gets them.
+    Without transparent huge pages others may be touched, and the trial gains less.
     """
-    wanted, chunks = min(most_bytes, int(_free_bytes() * (1 - _RESERVE))), list[mmap.mmap]()
-    try:
-        while sum(map(len, chunks)) + _CHUNK_BYTES <= wanted:
-            chunks.append(_touched_chunk())
-        return sum(map(len, chunks))
-    finally:
-        for chunk in chunks:
-            chunk.close()
+    limit = int(_free_bytes() * _MOST)
+    touched = min(wanted_bytes or limit, limit) // _CHUNK_BYTES
+    with ExitStack() as held:
+        for chunk in _chunks(touched):
+            held.enter_context(closing(chunk))
+    return touched * _CHUNK_BYTES
 
 
-def _touched_chunk() -> mmap.mmap:
-    populate = getattr(mmap, "MAP_POPULATE", 0)
-    chunk = mmap.mmap(-1, _CHUNK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | populate)
-    chunk[:: os.sysconf("SC_PAGE_SIZE")] = bytes(_CHUNK_BYTES // os.sysconf("SC_PAGE_SIZE"))
-    return chunk
+def describe_warm_memory(touched_bytes: int) -> str:
+    """Return the note of a trial."""
+    return f"{format_rounded_size(touched_bytes)} of free memory touched before the trial"
+
+
+def _chunks(count: int) -> Iterator[mmap.mmap]:
+    for _ in range(count):
+        chunk = mmap.mmap(-1, _CHUNK_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        with suppress(OSError):  # a kernel without transparent huge pages
+            chunk.madvise(mmap.MADV_HUGEPAGE)
+        chunk[:: mmap.PAGESIZE] = bytes(_CHUNK_BYTES // mmap.PAGESIZE)
+        yield chunk
 
 
 def _free_bytes() -> int:
-    fields = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
-    return int(fields["MemFree"].split()[0]) * KIB
+    lines = (read_attribute(_MEMINFO) or "").splitlines()
+    free = next((line for line in lines if line.startswith("MemFree:")), "MemFree: 0 kB")
+    return int(free.split()[1]) * KIB
