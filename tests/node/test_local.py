@@ -90,6 +90,20 @@ def test_trial_applies_and_restores_its_settings(node):
 
 
 @pytest.mark.root
+def test_memory_is_touched_before_trials_that_use_the_page_cache(tmp_path, own_state):
+    folder = tmp_path / "out"
+    folder.mkdir()
+    with LocalNode(LoopbackTarget(256 * MIB, "ext4"), folder, warm_memory=True) as node:
+        with node.block(request(size="128MiB", direct=False), seed=1) as session:
+            cached = session.trial(AS_IT_IS)
+        with node.block(request(), seed=1) as session:
+            direct = session.trial(AS_IT_IS)
+    assert "128 MiB of free memory touched before the trial" in cached.notes
+    assert list(cached.phases)[-3:] == ["warm", "run", "restore"]
+    assert not any("touched" in note for note in direct.notes)
+
+
+@pytest.mark.root
 def test_further_disks_are_recorded_set_and_removed(tmp_path, own_state):
     folder = tmp_path / "out"
     folder.mkdir()
