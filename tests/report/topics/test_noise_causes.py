@@ -69,6 +69,6 @@ def test_power_gives_the_share_and_the_remedy():
     result = build_power(STUDY, AaMeasurement(STUDY, build_rows(steal, 1), "DIR"))
     (own,) = result.noise_causes
     assert own.causes[0].cause is NoiseCause.STEAL
-    said = next(text for text in result.told if "variance goes with steal" in text)
+    said = next(text for text in result.sentences if "variance goes with steal" in text)
     assert REMEDIES[NoiseCause.STEAL] in said
-    assert any("of the variance is unexplained" in text for text in result.told)
+    assert any("of the variance is unexplained" in text for text in result.sentences)
