@@ -57,11 +57,34 @@ class Condition:
         return f"{self.name} is {' or '.join(self.values)}"
 
 
+@dataclass(frozen=True)
+class Switching:
+    """Effect of a change under a running workload with open files.
+
+    ``obstacle`` says why a running workload does not show the new value, or shows it too late;
+    empty if the setting can be switched. ``memory`` says what outlives a switch, and how long.
+    """
+
+    obstacle: str = ""
+    memory: str = ""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a study can switch the setting while its workload runs."""
+        return not self.obstacle
+
+    def __str__(self) -> str:
+        if self.obstacle:
+            return f"no: {self.obstacle}"
+        return f"yes; {self.memory}" if self.memory else "yes"
+
+
 @dataclass(frozen=True, kw_only=True)
 class SettingDefinition:
     """Name, unit, range, documentation and source of a setting, independent of any place.
 
-    ``caution`` describes effects on others on the host. Each kind of setting adds the fields that
+    ``caution`` describes effects on others on the host. ``switching`` is the effect of a change
+    under a running workload. Each kind of setting adds the fields that
     locate the setting on a host.
     """
 
@@ -72,6 +95,7 @@ class SettingDefinition:
     source: str
     values: Values
     reach: Reach
+    switching: Switching
     cost: Cost = Cost.CHEAP
     condition: Condition | None = None
     caution: str = ""
