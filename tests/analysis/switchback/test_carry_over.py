@@ -22,7 +22,7 @@ def study(draw, carry=0.0, trend=0.0):
 
 @pytest.mark.parametrize("grouping", [1, 2])
 def test_flags_without_an_effect_have_their_level(grouping):
-    draw, studies = np.random.default_rng(5), 2000
+    draw, studies = np.random.default_rng(5), 1000
     found = [
         measure_group_effect(own[0], own[grouping]) for own in (study(draw) for _ in range(studies))
     ]
