@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import cached_property
 
 from pydantic import BaseModel
@@ -77,6 +78,17 @@ def describe_target(target: Target, factors: Sequence[Factor]) -> str:
     return target.describe(" or ".join(types) or "each file system that is offered")
 
 
+class DecisionMode(StrEnum):
+    """The unit of measurement that a study pairs: windows of one run, or whole trials.
+
+    AUTO takes windows where every factor and workload allows them.
+    """
+
+    AUTO = "auto"
+    SWITCHBACK = "switchback"
+    TRIALS = "trials"
+
+
 @dataclass(frozen=True)
 class Decision:
     """What decides. ``margin`` and ``risk`` are fractions; blocks are counted per comparison.
@@ -89,6 +101,11 @@ class Decision:
     min_blocks: int
     max_blocks: int
     weights: Mapping[str, float] = field(default_factory=dict)
+    mode: DecisionMode = DecisionMode.TRIALS
+
+    def with_blocks(self, fewest: int, most: int) -> Decision:
+        """Return the same decision with other numbers of blocks."""
+        return replace(self, min_blocks=fewest, max_blocks=most)
 
     def weight(self, listed: str) -> float:
         """The weight of a workload of the file; 1 where none is given. Only the ratios matter."""

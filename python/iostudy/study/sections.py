@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from iostudy import units
 from iostudy.settings.scratch.filesystem import FILESYSTEMS
-from iostudy.study.model import Decision, Validity
+from iostudy.study.model import Decision, DecisionMode, Validity
 from iostudy.study.names import UnknownNameError
 from iostudy.study.targets import DirectoryTarget, LoopbackTarget, ScratchTarget, Target
 from iostudy.telemetry.rate import DEFAULT_HZ, MAX_HZ, MIN_HZ
@@ -130,10 +130,15 @@ class DecideSection(Section):
             at_most(MAX_WEIGHT, "{:g}".format),
         ],
     ] = Field({}, description="of workloads in the combined ranking, by their labels; 1 by default")
+    mode: DecisionMode = Field(
+        DecisionMode.TRIALS,
+        description="compare whole trials, or windows of one run while the configurations are "
+        "switched; auto: windows where every factor and workload allows them",
+    )
 
     def decision(self) -> Decision:
         """The section as the study's value."""
-        return Decision(self.margin, self.risk, *self.blocks, self.weights)
+        return Decision(self.margin, self.risk, *self.blocks, self.weights, self.mode)
 
 
 class ValiditySection(Section):
