@@ -23,10 +23,11 @@ from iostudy.settings.values import AS_FOUND
 from iostudy.study import library
 from iostudy.study.combinations import Factor, FactorKind
 from iostudy.study.design import Design
-from iostudy.study.model import Study, Validity, WorkloadRequest
+from iostudy.study.model import DecisionMode, Study, Validity, WorkloadRequest
 from iostudy.study.plan import whole_plots
 from iostudy.study.privileges import apply_fallback, list_root_requirements
 from iostudy.study.schema import load
+from iostudy.study.switchback import describe_mode
 from iostudy.study.targets import DirectoryTarget, HdfsTarget, LoopbackTarget, ScratchTarget
 from iostudy.telemetry.rate import DEFAULT_HZ
 from iostudy.units import GIB, MIB, format_percent
@@ -80,9 +81,17 @@ def _describe_study(study: Study) -> list[tuple[str, str]]:
         ("margin", f"{format_percent(decide.margin)}: smaller differences do not matter"),
         ("risk", f"{format_percent(decide.risk)} of any wrong verdict in the whole study"),
         *(("weight", f"{label}: {weight:g}") for label, weight in decide.weights.items()),
+        *_describe_mode(study),
         *_describe_validity(study.validity),
         *_describe_telemetry(study.telemetry_hz),
     ]
+
+
+def _describe_mode(study: Study) -> list[tuple[str, str]]:
+    """Describe what is compared, if the study file asks for windows."""
+    if study.decide.mode is DecisionMode.TRIALS:
+        return []
+    return [("compares", describe_mode(study))]
 
 
 def _describe_validity(validity: Validity) -> list[tuple[str, str]]:

@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from iostudy.settings.values import AS_FOUND, Values
 
+RESPONSE_SECONDS, SLOW_RESPONSE_SECONDS = 0.25, 1.5
+"""Time constants of responses to a switch: kernel timers act within 0.1 s, bfq learns for 2 s."""
+
 
 class Cost(StrEnum):
     """Cost of a change.
@@ -63,15 +66,21 @@ class Switching:
 
     ``obstacle`` says why a running workload does not show the new value, or shows it too late;
     empty if the setting can be switched. ``memory`` says what outlives a switch, and how long.
+    ``slow_values`` learn for seconds.
     """
 
     obstacle: str = ""
     memory: str = ""
+    slow_values: frozenset[str] = frozenset()
 
     @property
     def is_possible(self) -> bool:
         """Whether a study can switch the setting while its workload runs."""
         return not self.obstacle
+
+    def response_seconds(self, value: str) -> float:
+        """Return the largest time constant of the response that a pilot must exclude."""
+        return SLOW_RESPONSE_SECONDS if value in self.slow_values else RESPONSE_SECONDS
 
     def __str__(self) -> str:
         if self.obstacle:

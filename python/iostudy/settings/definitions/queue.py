@@ -61,7 +61,8 @@ SCHEDULER = QueueSettingDefinition(
     ),
     switching=Switching(
         memory="the queue is frozen for milliseconds; bfq learns processes and the device's peak "
-        "rate for seconds, kyber adapts its depths for some 0.1 s"
+        "rate for seconds, kyber adapts its depths for some 0.1 s",
+        slow_values=frozenset({"bfq", "cfq", "anticipatory"}),
     ),
 )
 READ_AHEAD = QueueSettingDefinition(

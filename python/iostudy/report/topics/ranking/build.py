@@ -14,7 +14,7 @@ from iostudy.analysis.ranking import (
     Ranking,
 )
 from iostudy.analysis.verdict import Verdict
-from iostudy.ledger.rows import TrialRow
+from iostudy.ledger.rows import MeasuredRow
 from iostudy.report.base import Span
 from iostudy.report.finite import build_span
 from iostudy.report.topics.ranking.values import (
@@ -30,7 +30,7 @@ from iostudy.results.comparisons import rank_configurations
 from iostudy.study.model import Study
 
 
-def build_ranking(study: Study, rows: Sequence[TrialRow]) -> RankingReport | None:
+def build_ranking(study: Study, rows: Sequence[MeasuredRow]) -> RankingReport | None:
     """The ranking of a study; None where verdicts tell all, or too few blocks are there for one."""
     ranking = rank_configurations(study, rows)
     if ranking is None:
