@@ -7,13 +7,16 @@ from dataclasses import replace
 import pytest
 
 from iostudy.analysis.verdict import Verdict
+from iostudy.cli.report_output import read_report
 from iostudy.errors import WorkloadError
 from iostudy.execution.session import prepare_session
+from iostudy.execution.switchback.confirmation import BLOCKS
 from iostudy.ledger.store import Ledger
 from iostudy.ledger.studies import read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.fake import FakeNode
-from iostudy.node.fake_run import FakeResponse
+from iostudy.node.fake_run import FakeResponse, FakeRun
+from iostudy.report.render import terminal
 from iostudy.study.model import DecisionMode
 from iostudy.study.schema import parse
 from iostudy.workloads import catalog
@@ -129,3 +132,53 @@ def test_what_makes_it_whole_trials(tmp_path, change, reason):
 
     study = parse(TEXT.replace(*change), where="study.yaml", name="study")
     assert reason in describe_mode(study)
+
+
+def test_a_recommendation_is_confirmed_by_whole_trials(tmp_path):
+    node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
+    conduct(tmp_path, node)
+    *_, rows = recorded(tmp_path)
+    assert {row.configuration for row in rows} == {"none", "bfq"}
+    assert len(rows) == 2 * BLOCKS
+    (own,) = read_report(tmp_path).switchback
+    assert own.confirmation is not None
+    assert own.confirmation.agrees
+
+
+def test_trials_that_contradict_the_windows_come_first(tmp_path, monkeypatch):
+    node = FakeNode(effects={"bfq": 0.2}, noise=0.02, base=20_000)
+    result = FakeNode._result
+
+    def slower(self, request, configuration, number, disturbance):
+        node.effects = {"bfq": -0.2}
+        return result(self, request, configuration, number, disturbance)
+
+    monkeypatch.setattr(FakeNode, "_result", slower)
+    conduct(tmp_path, node)
+    report = read_report(tmp_path)
+    assert report.answer[0].startswith("Whole trials do not confirm bfq on io: -")
+
+
+def test_carry_over_is_flagged(tmp_path, monkeypatch):
+    """Each window after bfq is 10 % slower."""
+    measure = FakeRun._measure
+    previous = {"label": "none"}
+    switch = FakeRun.switch
+
+    def switched(self, label):
+        previous["label"] = self.label
+        switch(self, label)
+
+    def slower(self, window):
+        count = measure(self, window)
+        slow = 0.9 if previous["label"] == "bfq" else 1.0
+        return replace(count, figures={n: v * slow for n, v in count.figures.items()})
+
+    monkeypatch.setattr(FakeRun, "switch", switched)
+    monkeypatch.setattr(FakeRun, "_measure", slower)
+    conduct(tmp_path, FakeNode(noise=0.03, base=20_000))
+    (own,) = read_report(tmp_path).switchback
+    flagged = [each for each in own.carry_over if each.flagged]
+    assert [(each.source, each.group) for each in flagged] == [("previous configuration", "bfq")]
+    text = terminal.render(read_report(tmp_path))
+    assert text

@@ -15,6 +15,7 @@ from iostudy.execution.listeners import Listener
 from iostudy.execution.runner import Runner
 from iostudy.execution.schedule import PlannedSchedule, Schedule
 from iostudy.execution.search_schedule import SearchSchedule
+from iostudy.execution.switchback.confirmation import ConfirmationSchedule
 from iostudy.execution.switchback.runner import SwitchbackRunner, final_comparisons
 from iostudy.ledger.rows import StudyRow
 from iostudy.ledger.search import SearchRecord
@@ -23,6 +24,7 @@ from iostudy.ledger.studies import open_ledger, read_study
 from iostudy.ledger.windows import WindowRecord
 from iostudy.node.protocol import Node
 from iostudy.results.comparisons import ComparisonResult
+from iostudy.results.recommendation import recommend
 from iostudy.study.cross_check import resolve_offered_levels
 from iostudy.study.model import Study
 from iostudy.study.plan import draw_seed, make_plan
@@ -58,7 +60,9 @@ class StudySession:
             if study.search is not None:
                 return () if SearchRecord(ledger).outcome() else None
             if uses_switchback(study):
-                return final_comparisons(study, WindowRecord(ledger))
+                current = final_comparisons(study, WindowRecord(ledger))
+                left = current and _confirmation_left(study, current, ledger)
+                return None if left else current
             schedule, rows = _planned_schedule(study, self.recorded.seed), ledger.rows()
         return None if schedule.next(rows) else schedule.comparisons(rows)
 
@@ -134,9 +138,32 @@ def _execute(
         runner = SwitchbackRunner(study, ledger.study().seed, node, ledger, listeners)
         study = runner.plan()
         if uses_switchback(study):
-            return runner.run(study)
+            decided = runner.run(study)
+            _confirm(study, decided, node, ledger)
+            return decided
     schedule = _build_schedule(study, ledger, node, listeners)
     return Runner(study, schedule, node, ledger, listeners).run()
+
+
+def _confirm(study: Study, decided: Sequence[ComparisonResult], node: Node, ledger: Ledger) -> None:
+    """Run the whole trials that confirm a recommended configuration, if there is one."""
+    schedule = _build_confirmation(study, decided, ledger)
+    if schedule is not None:
+        Runner(study, schedule, node, ledger).run()
+
+
+def _confirmation_left(study: Study, decided: Sequence[ComparisonResult], ledger: Ledger) -> bool:
+    schedule = _build_confirmation(study, decided, ledger)
+    return schedule is not None and schedule.next(ledger.rows()) is not None
+
+
+def _build_confirmation(
+    study: Study, decided: Sequence[ComparisonResult], ledger: Ledger
+) -> ConfirmationSchedule | None:
+    label = recommend(study, decided)
+    if label is None:
+        return None
+    return ConfirmationSchedule(study, label, ledger.study().seed, decided)
 
 
 def _build_schedule(

@@ -135,6 +135,18 @@ class ResponseCurve:
 
 
 @dataclass(frozen=True)
+class SwitchbackRows:
+    """The pilots, runs and windows of a study; empty for one of whole trials."""
+
+    pilots: tuple[PilotRow, ...] = ()
+    runs: tuple[RunRow, ...] = ()
+    windows: tuple[WindowRow, ...] = ()
+
+
+NO_WINDOWS = SwitchbackRows()
+
+
+@dataclass(frozen=True)
 class TrialRow:
     """One trial: one workload under one configuration in one attempt at one block.
 

@@ -12,7 +12,15 @@ from pydantic_core import from_json
 
 from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.ledger.encoding import decode_row, decode_summary
-from iostudy.ledger.rows import PilotRow, ResponseCurve, RunRow, SamplesFile, WindowRow
+from iostudy.ledger.rows import (
+    MeasuredRow,
+    PilotRow,
+    ResponseCurve,
+    RunRow,
+    SamplesFile,
+    SwitchbackRows,
+    WindowRow,
+)
 from iostudy.ledger.store import Ledger, require_writable
 from iostudy.telemetry.summary import TelemetrySummary
 
@@ -43,6 +51,10 @@ class WindowRecord:
         with require_writable(self._tables).transaction() as change:
             change.insert("run", **_encode_run(run))
 
+    def rows(self) -> SwitchbackRows:
+        """Return all rows."""
+        return SwitchbackRows(self.pilots(), self.runs(), self.windows())
+
     def pilots(self) -> tuple[PilotRow, ...]:
         """Return the plan of every workload that has one."""
         path = self._tables.path
@@ -60,6 +72,14 @@ class WindowRecord:
         path = self._tables.path
         rows = self._tables.read("run")
         return tuple(decode_row(path, "run", row, _decode_run) for row in rows)
+
+
+def read_measured_rows(ledger: Ledger) -> Sequence[MeasuredRow]:
+    """Return the rows that decide: windows, or trials where the study has none.
+
+    The trials of a study with windows confirm its recommendation.
+    """
+    return WindowRecord(ledger).windows() or ledger.rows()
 
 
 def _encode_window(window: WindowRow) -> dict[str, Any]:
