@@ -28,13 +28,43 @@ class FileJob:
     """
 
     def __init__(self, spec: JobSpec) -> None: ...
-    def run(self, tick: Callable[[int], bool] | None = None) -> JobResult:
+    def set_slow_down(self, share: float) -> None:
+        """Change the slow-down of a job that runs with windows, from any thread.
+
+        It applies from the next completion on. ValueError for a share that is not from 0 up to 1,
+        and for a job that cannot be slowed down.
+        """
+    def run(
+        self, tick: Callable[[int], bool] | None = None, windows: WindowLog | None = None
+    ) -> JobResult:
         """Run the job with the GIL released; signals are handled within 100 ms.
 
-        ``tick`` is called about every 50 ms with the bytes transferred so far; the job stops when
-        it returns False. Raises EngineError, VerificationError, StoppedError, or the exception of
-        ``tick`` or a signal handler, after all threads have ended. Threads end after their current
-        record; an fsync in progress cannot be interrupted.
+        ``windows`` get the counts of reads, writes and syncs. ``tick`` is called about every 50 ms
+        with the bytes transferred so far; the job stops when it returns False. Raises EngineError,
+        VerificationError, StoppedError, or the exception of ``tick`` or a signal handler, after all
+        threads have ended. Threads end after their current record; an fsync in progress cannot be
+        interrupted.
+        """
+
+@final
+class WindowLog:
+    """Exact counts of a running job's operations in windows of time; it serves one job.
+
+    A window has the operations that completed at or after its start and before its end, by the
+    clock of the worker that noticed the completion. All methods may be called from any thread.
+    """
+
+    def __init__(self) -> None: ...
+    def open(self, start: float, end: float) -> None:
+        """Open a window by two readings of CLOCK_MONOTONIC in seconds.
+
+        ValueError where it is empty, starts in the past, or starts before the end of the window
+        opened before it.
+        """
+    def completed(self) -> list[list[IoStats]]:
+        """Counts of the windows that all workers have passed since the last call, in order.
+
+        Each has one IoStats per kind of operation, in the order that the job documents.
         """
 
 @final

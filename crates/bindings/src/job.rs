@@ -1,10 +1,12 @@
 //! Python class `FileJob`.
 
+use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 use iostudy_engine::{
-    Advice, Job, Length, Method, Operation, Order, Pace, Sync, SyncCall, UringOptions, run,
+    Advice, Control, InvalidJob, Job, Length, Method, Operation, Order, Pace, SharedShare, Sync,
+    SyncCall, UringOptions, run_controlled,
 };
 use pyo3::prelude::*;
 
@@ -13,6 +15,7 @@ use crate::interruptible::run_interruptibly;
 use crate::job_result::JobResult;
 use crate::path::NativePath;
 use crate::value_error::{unknown_value, value_error};
+use crate::windows::{WindowLog, claim};
 
 /// Attributes of a `JobSpec`, which documents them.
 #[allow(clippy::struct_excessive_bools)] // independent options
@@ -31,6 +34,7 @@ struct Spec {
     zipf_exponent: f64,
     total_bytes: Option<u64>,
     seconds: Option<f64>,
+    endless: bool,
     ramp_seconds: f64,
     method: String,
     depth: u32,
@@ -60,23 +64,55 @@ const DEPTH_ONE: UringOptions = UringOptions {
 };
 
 #[pyclass(frozen, module = "iostudy._native")]
-pub struct FileJob(Job);
+pub struct FileJob {
+    job: Job,
+    slow_down: SharedShare,
+}
 
 #[pymethods]
 impl FileJob {
     #[new]
     fn new(spec: Spec) -> PyResult<Self> {
+        let slow_down = SharedShare::new(spec.slow_down);
         let job = spec.into_job()?;
         job.validate().map_err(value_error)?;
-        Ok(Self(job))
+        Ok(Self { job, slow_down })
     }
 
-    #[pyo3(signature = (tick = None))]
+    fn set_slow_down(&self, share: f64) -> PyResult<()> {
+        self.job.slowed_down(share).map_err(value_error)?;
+        self.slow_down.set(share);
+        Ok(())
+    }
+
+    #[pyo3(signature = (tick = None, windows = None))]
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
-    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
-        run_interruptibly(py, tick.as_ref(), |tick| run(&self.0, tick))?
-            .map(JobResult::from)
-            .map_err(|error| from_engine(py, &error))
+    fn run(
+        &self,
+        py: Python<'_>,
+        tick: Option<Py<PyAny>>,
+        windows: Option<Py<WindowLog>>,
+    ) -> PyResult<JobResult> {
+        let control = Control {
+            windows: claim(windows.as_ref(), self.job.threads.len())?,
+            slow_down: Some(&self.slow_down),
+        };
+        let job = self.adjustable(control.windows.is_some());
+        run_interruptibly(py, tick.as_ref(), |tick| {
+            run_controlled(&job, control, tick)
+        })?
+        .map(JobResult::from)
+        .map_err(|error| from_engine(py, &error))
+    }
+}
+
+impl FileJob {
+    /// The job; with windows in the form whose slow-down can change, where that is possible.
+    fn adjustable(&self, has_windows: bool) -> Cow<'_, Job> {
+        match self.job.slowed_down(self.slow_down.get()) {
+            Ok(job) if has_windows => Cow::Owned(job),
+            _ => Cow::Borrowed(&self.job),
+        }
     }
 }
 
@@ -139,11 +175,14 @@ impl Spec {
     }
 
     fn length(&self) -> PyResult<Length> {
-        match (self.total_bytes, self.seconds) {
-            (None, None) => Ok(Length::Pass),
-            (Some(bytes), None) => Ok(Length::Bytes(bytes)),
-            (None, Some(seconds)) => Ok(Length::Time(duration("seconds", seconds)?)),
-            (Some(_), Some(_)) => Err(value_error("give either total_bytes or seconds")),
+        match (self.total_bytes, self.seconds, self.endless) {
+            (None, None, false) => Ok(Length::Pass),
+            (None, None, true) => Ok(Length::Endless),
+            (Some(bytes), None, false) => Ok(Length::Bytes(bytes)),
+            (None, Some(seconds), false) => Ok(Length::Time(duration("seconds", seconds)?)),
+            _ => Err(value_error(
+                "give either total_bytes or seconds, or endless",
+            )),
         }
     }
 
@@ -210,10 +249,7 @@ impl Spec {
 
     fn slow_down_pace(&self, think: Duration) -> PyResult<Pace> {
         if self.rate.is_some() || !think.is_zero() || self.arrival != "closed" {
-            return Err(value_error(
-                "slow_down applies to a closed loop without think time; \
-                 leave rate, think_seconds and arrival out",
-            ));
+            return Err(value_error(InvalidJob::PacedSlowdown));
         }
         Ok(Pace::SlowedDown {
             share: self.slow_down,
