@@ -110,10 +110,12 @@ def _plan_window(
     seconds = size * pilot.bin_seconds
     washouts = compute_washouts(pilot, seconds, tolerance)
     block = sum(pilot.switch_seconds[label] + own + seconds for label, own in washouts.items())
+    if not math.isfinite(block):
+        return None
     deviation = compute_pair_deviation(
         pilot.rates, size, _mean_distance(pilot, block, len(washouts))
     )
-    if not math.isfinite(deviation) or not math.isfinite(block):
+    if not math.isfinite(deviation):
         return None
     blocks = _required_blocks(deviation, margin, level)
     return WindowPlan(seconds, washouts, deviation, blocks, blocks * block)

@@ -35,13 +35,15 @@ from iostudy.workloads.windows import WindowCount
 
 Array = NDArray[np.float64]
 
-CURVES = 4
+CURVES = 6
 """Switches to each configuration; their curves are replicates."""
 STEADY_SECONDS = 6.0
 MAX_BLOCKS = 1000
 _BIN_SECONDS = (0.02, 1.0)
 """Shortest and longest bin of the pilot."""
 _BIN_OPERATIONS = 10
+_MIN_BINS = 9
+"""Fewest bins of a curve; its last third is the reference."""
 _LEAD_SECONDS = 0.01
 """Time from the request of a window to its start."""
 _WARM_UP_SECONDS = 1.0
@@ -139,13 +141,20 @@ def _measure(
         bin_seconds=bin_seconds,
         operation_rate=operations / (len(counts) * bin_seconds),
         responses={
-            label: estimate_response(
-                np.stack(own), bin_seconds, slowest_response_seconds(configurations[label])
-            )
+            label: _estimate(np.stack(own), bin_seconds, configurations[label])
             for label, own in curves.items()
         },
         switch_seconds={label: float(np.mean(own)) for label, own in switches.items()},
     )
+
+
+def _estimate(rates: Array, bin_seconds: float, configuration: Configuration) -> Response | None:
+    """Estimate a response from the shortest bins without a pause of all operations."""
+    size = 1
+    while (rates <= 0).any() and rates.shape[1] >= 2 * _MIN_BINS:
+        even = rates[:, : rates.shape[1] // 2 * 2]
+        rates, size = (even[:, ::2] + even[:, 1::2]) / 2, 2 * size
+    return estimate_response(rates, size * bin_seconds, slowest_response_seconds(configuration))
 
 
 def _curve_seconds(configuration: Configuration) -> float:
@@ -153,7 +162,7 @@ def _curve_seconds(configuration: Configuration) -> float:
 
 
 def _measure_bins(run: SwitchedRun, seconds: float, bin_seconds: float) -> list[WindowCount]:
-    count = max(9, math.ceil(seconds / bin_seconds))
+    count = max(_MIN_BINS, math.ceil(seconds / bin_seconds))
     return measure_windows(run, split_windows(run.now() + _LEAD_SECONDS, bin_seconds, count))
 
 
