@@ -23,7 +23,7 @@ from iostudy.analysis.switchback.window_plan import (
     compute_washouts,
     list_unsettled,
 )
-from iostudy.execution.switchback.measure import measure_windows, split_windows
+from iostudy.execution.switchback.measure import collect, measure_bins, open_bins
 from iostudy.ledger.rows import PilotRow, ResponseCurve
 from iostudy.node.protocol import SwitchedRun
 from iostudy.results.comparisons import decision_rule
@@ -42,10 +42,10 @@ MAX_BLOCKS = 1000
 _BIN_SECONDS = (0.02, 1.0)
 """Shortest and longest bin of the pilot."""
 _BIN_OPERATIONS = 10
+_SWITCH_SECONDS = 0.5
+"""Time of a switch for which bins are added; a slow disk drains its queue meanwhile."""
 _MIN_BINS = 9
 """Fewest bins of a curve; its last third is the reference."""
-_LEAD_SECONDS = 0.01
-"""Time from the request of a window to its start."""
 _WARM_UP_SECONDS = 1.0
 _BLOCKS_FACTOR = 3
 """Most blocks in units of those that find the margin: the pilot may underestimate the noise."""
@@ -110,10 +110,10 @@ def _find_bin_seconds(run: SwitchedRun, figure: Figure) -> float | None:
     """Return the shortest bin with the figure; None if even the longest has too few operations."""
     shortest, longest = _BIN_SECONDS
     run.wait(run.now() + _WARM_UP_SECONDS)
-    (count,) = measure_windows(run, split_windows(run.now() + _LEAD_SECONDS, longest, 1))
+    (count,) = measure_bins(run, longest, 1)
     seconds = max(shortest, _BIN_OPERATIONS * longest / max(count.operations, 1))
     while seconds <= longest:
-        counts = measure_windows(run, split_windows(run.now() + _LEAD_SECONDS, seconds, 4))
+        counts = measure_bins(run, seconds, _MIN_BINS)
         if all(own.figures.get(figure.name, 0.0) > 0 for own in counts):
             return seconds
         seconds *= 2
@@ -124,24 +124,23 @@ def _measure(
     study: Study, request: WorkloadRequest, run: SwitchedRun, bin_seconds: float, seed: int
 ) -> Pilot:
     configurations = {own.label: own for own in study.configurations()}
-    counts = _measure_bins(run, STEADY_SECONDS, bin_seconds)
+    steady = measure_bins(run, bin_seconds, _count_bins(STEADY_SECONDS, bin_seconds))
     curves: dict[str, list[Array]] = {label: [] for label in configurations}
     switches: dict[str, list[float]] = {label: [] for label in configurations}
     draw = random.Random(f"{seed} {request.label} pilot")
     for _ in range(CURVES):
         for label in draw.sample(list(configurations), len(configurations)):
-            began = run.now()
-            run.switch(label)
-            switches[label].append(run.now() - began)
-            seconds = _curve_seconds(configurations[label])
-            curves[label].append(_values(_measure_bins(run, seconds, bin_seconds), request.figure))
-    operations = sum(own.operations for own in counts)
+            count = _count_bins(_curve_seconds(configurations[label]), bin_seconds)
+            seconds, counts = _measure_curve(run, label, bin_seconds, count)
+            switches[label].append(seconds)
+            curves[label].append(_values(counts, request.figure))
+    operations = sum(own.operations for own in steady)
     return Pilot(
-        rates=_values(counts, request.figure),
+        rates=_values(steady, request.figure),
         bin_seconds=bin_seconds,
-        operation_rate=operations / (len(counts) * bin_seconds),
+        operation_rate=operations / (len(steady) * bin_seconds),
         responses={
-            label: _estimate(np.stack(own), bin_seconds, configurations[label])
+            label: _estimate(_stack(own), bin_seconds, configurations[label])
             for label, own in curves.items()
         },
         switch_seconds={label: float(np.mean(own)) for label, own in switches.items()},
@@ -157,13 +156,36 @@ def _estimate(rates: Array, bin_seconds: float, configuration: Configuration) ->
     return estimate_response(rates, size * bin_seconds, slowest_response_seconds(configuration))
 
 
+def _stack(curves: Sequence[Array]) -> Array:
+    """Return the curves x bins that all curves have."""
+    common = min(map(len, curves))
+    return np.stack([own[:common] for own in curves])
+
+
 def _curve_seconds(configuration: Configuration) -> float:
     return max(1.0, 2 * slowest_response_seconds(configuration))
 
 
-def _measure_bins(run: SwitchedRun, seconds: float, bin_seconds: float) -> list[WindowCount]:
-    count = max(_MIN_BINS, math.ceil(seconds / bin_seconds))
-    return measure_windows(run, split_windows(run.now() + _LEAD_SECONDS, bin_seconds, count))
+def _count_bins(seconds: float, bin_seconds: float) -> int:
+    return max(_MIN_BINS, math.ceil(seconds / bin_seconds))
+
+
+def _measure_curve(
+    run: SwitchedRun, label: str, bin_seconds: float, count: int
+) -> tuple[float, list[WindowCount]]:
+    """Return the duration of the switch, and the bins that begin after it.
+
+    The bins are opened before the switch, so that the first one follows it at once. A switch that
+    takes too long leaves fewer bins.
+    """
+    spare = math.ceil(_SWITCH_SECONDS / bin_seconds)
+    windows = open_bins(run, bin_seconds, count + spare)
+    run.wait(windows[0].start)
+    began = run.now()
+    run.switch(label)
+    ended = run.now()
+    counts = [own for own in collect(run, windows) if own.window.start >= ended]
+    return ended - began, counts[:count]
 
 
 def _values(counts: Sequence[WindowCount], figure: Figure) -> Array:

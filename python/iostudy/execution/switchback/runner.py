@@ -12,7 +12,7 @@ from iostudy.analysis.switchback.window_plan import WindowPlan
 from iostudy.errors import WorkloadError
 from iostudy.execution.listeners import Listener
 from iostudy.execution.progress import Progress, undecided_configurations
-from iostudy.execution.switchback.measure import collect_windows
+from iostudy.execution.switchback.measure import collect, open_window
 from iostudy.execution.switchback.pilot import run_pilot
 from iostudy.ledger.rows import RunRow, WindowRow
 from iostudy.ledger.samples import write_run_samples
@@ -29,8 +29,6 @@ from iostudy.workloads.windows import Window, WindowCount
 
 MAX_DISCARDED = 20
 """Blocks in a row without a figure in some window, after which the study stops."""
-_LEAD_SECONDS = 0.002
-"""Shortest time from the request of a window to its start."""
 
 
 class SwitchbackRunner:
@@ -214,25 +212,22 @@ class _Blocks:
 
     def _measure_windows(self, run: SwitchedRun) -> list[WindowRow]:
         """Switch every configuration in once; the next switch does not wait for the counts."""
-        opened = []
+        opened = list[Window]()
         for label in self._block.order:
             run.switch(label)
-            start = run.now() + max(_LEAD_SECONDS, self.plan.washout_seconds[label])
-            window = Window(start, start + self.plan.window_seconds)
-            run.meter.open(window)
-            run.wait(window.end)
-            opened.append((label, self._previous))
-            self._previous = label
-        counts = collect_windows(run, len(opened))
+            start = run.now() + self.plan.washout_seconds[label]
+            opened.append(open_window(run, start, self.plan.window_seconds))
+            run.wait(opened[-1].end)
+        counts = collect(run, opened)
         return [
-            self._row(position, label, previous, count)
-            for position, ((label, previous), count) in enumerate(
-                zip(opened, counts, strict=True), start=1
+            self._row(position, label, count)
+            for position, (label, count) in enumerate(
+                zip(self._block.order, counts, strict=True), start=1
             )
         ]
 
-    def _row(self, position: int, label: str, previous: str, count: WindowCount) -> WindowRow:
-        window = count.window
+    def _row(self, position: int, label: str, count: WindowCount) -> WindowRow:
+        window, previous, self._previous = count.window, self._previous, label
         return WindowRow(
             workload=self.request.label,
             block=self._index + 1,
