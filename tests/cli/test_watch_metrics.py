@@ -34,7 +34,7 @@ def test_openmetrics_are_served_on_loopback_until_a_signal_comes(program, loop):
             assert answer.headers["Content-Type"].startswith("application/openmetrics-text")
             text = answer.read().decode()
         assert text.endswith("\n# EOF\n")
-        labels = f'device="{loop}",called="{loop}"'
+        labels = f'called="{loop}",device="{loop}"'
         before = samples(text)["iostudy_disk_written_bytes_total", labels]
         with Path(f"/dev/{loop}").open("wb", buffering=0) as disk:
             disk.write(bytes(1 << 20))

@@ -191,7 +191,7 @@ def test_what_the_kernel_refuses_is_put_back() -> None:
 
 @pytest.mark.parametrize("key", ["vm.drop_caches", "vm.compact_memory", "kernel.osrelease"])
 def test_keys_without_a_way_back(key: str) -> None:
-    with pytest.raises(SettingError, match="could not be put back"):
+    with pytest.raises(SettingError, match="could not restore it"):
         change(key, "1")
 
 

@@ -32,14 +32,14 @@ def test_on_this_machine_a_cluster_is_started_below_the_work_folder(
     target: DirectoryTarget | LoopbackTarget, tmp_path: Path
 ) -> None:
     told: list[str] = []
-    order = build_cluster_request(target, SPEC, logs=tmp_path / "logs", tell=told.append)
+    order = build_cluster_request(target, SPEC, logs=tmp_path / "logs", on_progress=told.append)
     change = order.make(tmp_path / "work", told.append)
     assert isinstance(change, StartedCluster)
     layout = change.cluster.layout
     assert (layout.home, layout.storage) == (tmp_path / "logs", tmp_path / "work")
     assert layout.spec == order.spec == SPEC
-    order.tell("first")
-    change.tell("then")
+    order.on_progress("first")
+    change.on_progress("then")
     assert told == ["first", "then"]
 
 

@@ -171,7 +171,7 @@ def test_a_bound_is_compared_and_marked_and_in_no_ranking() -> None:
     assert bound.verdict is Verdict.BETTER
     assert told.ranking is not None
     assert [own.configuration for own in told.ranking.ranked].count("mq-deadline") == 0
-    assert "mq-deadline" not in told.headline + "".join(step.text for step in told.todo)
+    assert "mq-deadline" not in told.headline + "".join(step.text for step in told.next_steps)
     assert "mq-deadline (a bound) gains" in "".join(told.answer)
     assert told.notes[0].endswith("neither ranked nor recommended): mq-deadline")
     assert "pairs of configurations without bounds" in told.method.text

@@ -25,7 +25,7 @@ from iostudy.units import KIB
 from tests.fixtures_loop import MIB, loop_disk
 
 GROUPS = Path("/sys/fs/cgroup")
-_V1 = {"io": "blkio", "cpu": "cpu", "memory": "memory"}
+_V1 = {"io": "blkio", "cpu": "cpu", "memory": "memory", "pids": "pids"}
 _V1_FILES = {"riops": "read_iops_device", "wiops": "write_iops_device"}
 DISK_BYTES = 64 * MIB
 BEGUN = "begun"

@@ -45,21 +45,26 @@ def check(
     The command changes nothing.
     """
     root = os.geteuid() == 0
-    asked = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
-    if root or not isinstance(asked.target, ScratchTarget):
+    planned = with_expected_levels(apply_fallback(load(library.find_study(study)), root=root))
+    if root or not isinstance(planned.target, ScratchTarget):
         # Only root can see whether a device is free; the table below reports that root is needed.
-        check_target(asked, Path())
+        check_target(planned, Path())
     if root:
-        check_block_latency(asked)
-    print_line(asked.question)
-    for note in (*asked.notes, *nfs_suggestions.suggest_nfs(asked, read_mounts())):
+        check_block_latency(planned)
+    print_line(planned.question)
+    for note in (*planned.notes, *nfs_suggestions.suggest_nfs(planned, read_mounts())):
         print_line(f"note: {note}")
     lacking = (
-        [] if root else [("needs root", f"to {need}") for need in list_root_requirements(asked)]
+        [] if root else [("needs root", f"to {need}") for need in list_root_requirements(planned)]
     )
     print_table(
         ("", ""),
-        [*_describe_study(asked), *_describe_changes(asked), *lacking, *_describe_effort(asked)],
+        [
+            *_describe_study(planned),
+            *_describe_changes(planned),
+            *lacking,
+            *_describe_effort(planned),
+        ],
     )
 
 
@@ -160,9 +165,9 @@ def _describe_changes(study: Study) -> list[tuple[str, str]]:
     settings = [factor for factor in study.factors if factor.kind is FactorKind.SETTING]
     changes = [_describe_change(factor) for factor in settings]
     match study.target:
-        case LoopbackTarget(beside=beside):
-            many = f"{1 + len(beside)} loop devices and mounts"
-            changes.append(f"{many if beside else _ONE_DISK}, removed at the end")
+        case LoopbackTarget(further_disks=further_disks):
+            many = f"{1 + len(further_disks)} loop devices and mounts"
+            changes.append(f"{many if further_disks else _ONE_DISK}, removed at the end")
         case ScratchTarget(device):
             changes.append(f"ALL DATA ON {device} ARE DESTROYED: it is formatted")
         case HdfsTarget(uri):

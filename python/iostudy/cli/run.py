@@ -62,17 +62,17 @@ def run(
     from iostudy.study.schema import load
 
     refuse_seed(seed, resume=resume)
-    asked = load(library.find_study(study))
-    folder = output_folder(asked.name, out, resume=resume)
+    loaded = load(library.find_study(study))
+    folder = output_folder(loaded.name, out, resume=resume)
     consent = Consent(destroy=yes, unsafe_folders=unsafe_folders)
     with print_resume_hint_on_signal(["iostudy", "run", study, *consent.resume_options()], folder):
-        verdicts = _run(asked, folder, consent, resume=resume, seed=seed)
+        verdicts = _run(loaded, folder, consent, resume=resume, seed=seed)
     if verdicts & {wanted.value for wanted in fail_on or ()}:
         raise typer.Exit(VERDICT_EXIT)
 
 
 def _run(
-    asked: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
+    study: Study, folder: Path, consent: Consent, *, resume: bool, seed: int | None
 ) -> set[str]:
     # Imported here: statistics and charts take most of a second to load.
     from iostudy.cli.study_runner import find_completed, print_existing_report, run_study
@@ -80,7 +80,7 @@ def _run(
     from iostudy.folders import require_safe_folder
 
     root = os.geteuid() == 0
-    assignment = prepare_session(asked, folder, root=root, resume=resume)
+    assignment = prepare_session(study, folder, root=root, resume=resume)
     final = find_completed(assignment, root=root)
     if final is not None:
         require_safe_folder(folder, insist=consent.unsafe_folders)
@@ -129,10 +129,10 @@ def _print_resume_hint(command: Sequence[str], folder: Path) -> None:
     say(f"Resume with: {resume}")
 
 
-def output_folder(name: str, asked: Path | None, *, resume: bool) -> Path:
+def output_folder(name: str, requested: Path | None, *, resume: bool) -> Path:
     """Return the requested folder, else a new one, or the newest of the study to resume."""
-    if asked is not None:
-        return asked
+    if requested is not None:
+        return requested
     if not resume:
         return RESULTS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
     from iostudy.ledger.store import FILE_NAME

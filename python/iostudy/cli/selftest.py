@@ -86,7 +86,7 @@ def _print_selftest(result: SelftestReport, *, json: bool) -> None:
     shown = build_selftest_table(result)
     print_table(shown.heads, shown.rows)
     print_line()
-    print_line(result.told)
+    print_line(result.sentence)
 
 
 def _exit_code(outcome: Outcome) -> int:

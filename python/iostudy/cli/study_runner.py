@@ -145,7 +145,7 @@ def _cluster_request(study: Study, folder: Path) -> ClusterRequest | None:
     """Return the cluster that the study needs, with its logs in the output folder."""
     if not study.needs_hadoop:
         return None
-    return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, tell=say)
+    return build_cluster_request(study.target, study.hadoop, logs=folder / LOGS, on_progress=say)
 
 
 def print_existing_report(final: Sequence[ComparisonResult], folder: Path) -> set[str]:

@@ -16,10 +16,10 @@ from iostudy.host.mounts import Mount
 
 
 def collect_inventory(places: Iterable[Path] = (), root: Path = ROOT) -> Mapping[str, Any]:
-    """Kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
+    """Return kernel, distribution, CPU, memory, virtualisation, cgroups, block devices, mounts.
 
-    ``places`` are the directories whose mounts are of interest. Sizes are in bytes; queue settings
-    are the texts that the kernel gave. None where the host does not tell.
+    ``places`` are the directories whose mounts are included. Sizes are in bytes; queue settings
+    are the kernel's texts. None stands for unknown values.
     """
     proc = root / "proc"
     return {
@@ -45,7 +45,7 @@ def read_distribution(root: Path = ROOT) -> str | None:
 
 
 def parse_cpuinfo(text: str) -> dict[str, Any]:
-    """Model and number of logical CPUs in ``/proc/cpuinfo``; ARM kernels tell no model."""
+    """Return model and number of logical CPUs of ``/proc/cpuinfo``; ARM kernels give no model."""
     model = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
     return {
         "model": model[1] if model else None,
@@ -60,7 +60,7 @@ def parse_memory_bytes(text: str) -> int | None:
 
 
 def detect_virtualisation(root: Path = ROOT) -> str | None:
-    """What the firmware calls the machine if it is a virtual one; None on bare metal."""
+    """Return the firmware's name of a virtual machine; None on bare metal."""
     dmi = root / "sys/class/dmi/id"
     names = (read_attribute(dmi / name) for name in ("sys_vendor", "product_name"))
     flags = re.search(r"^flags\s*:(.*)$", read_attribute(root / "proc/cpuinfo") or "", re.MULTILINE)
@@ -70,7 +70,7 @@ def detect_virtualisation(root: Path = ROOT) -> str | None:
 
 
 def detect_cgroup_version(mounted: Iterable[Mount]) -> str | None:
-    """``v1``, ``v2`` or ``hybrid`` (controllers on v1, a v2 tree beside them); None without."""
+    """Return ``v1``, ``v2`` or ``hybrid`` (v1 controllers, a v2 tree); None without cgroups."""
     found = {mount.filesystem for mount in mounted} & {"cgroup", "cgroup2"}
     return {1: "v1" if "cgroup" in found else "v2", 2: "hybrid"}.get(len(found))
 
@@ -82,7 +82,7 @@ def describe_device(device: BlockDevice, root: Path = ROOT) -> dict[str, Any]:
 
 
 def read_queue(device: BlockDevice, root: Path = ROOT) -> dict[str, str]:
-    """Every readable attribute of the device's queue, its scheduler's tunables included."""
+    """Return every readable attribute of the device's queue and of its scheduler."""
     folder = devices.queue_folder(device, root)
     files = (path for path in sorted(folder.glob("**/*")) if path.is_file())
     found = {str(path.relative_to(folder)): read_attribute(path) for path in files}

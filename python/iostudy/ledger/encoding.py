@@ -133,8 +133,8 @@ def decode_summary(values: Mapping[str, Any] | None) -> TelemetrySummary | None:
         return None
     foreign = tuple(ForeignProcess(**process) for process in values["foreign"])
     requests = values["requests"]
-    told = None if requests is None else BlockRequests.from_values(requests)
-    return TelemetrySummary(**{**values, "foreign": foreign, "requests": told})
+    block_requests = None if requests is None else BlockRequests.from_values(requests)
+    return TelemetrySummary(**{**values, "foreign": foreign, "requests": block_requests})
 
 
 def _latencies(values: Mapping[str, Any] | None) -> Mapping[str, Histogram] | None:

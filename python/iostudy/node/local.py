@@ -139,8 +139,10 @@ class LocalNode:
 
     def _start_cluster(self, request: ClusterRequest) -> None:
         began = time.monotonic()
-        self._site.start_cluster(request.tell)
-        request.tell(f"the cluster is ready after {format_seconds(time.monotonic() - began)}")
+        self._site.start_cluster(request.on_progress)
+        request.on_progress(
+            f"the cluster is ready after {format_seconds(time.monotonic() - began)}"
+        )
 
     def offered(self, setting: str, on: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the setting's levels below the target or on these places, in catalogue order."""
@@ -274,10 +276,10 @@ class LocalNode:
     def _prepare_scratch(self) -> ScratchStorage | None:
         """Prepare the scratch disk, or none; TargetError if the target is unusable."""
         match self._target:
-            case LoopbackTarget(size_bytes, filesystem, beside):
-                count = 1 + len(beside)
+            case LoopbackTarget(size_bytes, filesystem, further_disks):
+                count = 1 + len(further_disks)
                 disk, *others = LoopbackDisk.prepare_several(self._folder, size_bytes, count)
-                made = zip(beside.items(), others, strict=True)
+                made = zip(further_disks.items(), others, strict=True)
                 further = {
                     name: ScratchStorage(own, Filesystem(kind)) for (name, kind), own in made
                 }

@@ -88,7 +88,7 @@ def _refuse_native(collector: ProblemCollector, study: Study) -> None:
 def _against(
     study: Study, factor: Factor, definition: HadoopDefinition
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with a property as a factor, and where that is seen."""
+    """What is wrong with a property as a factor, and its place in the file."""
     jobs = [each for each in map(workloads.get, _names(study)) if each.needs_hadoop]
     if not jobs:
         yield _IDLE, ""

@@ -77,8 +77,8 @@ class HadoopSection(Section):
 
     def spec(self, properties: Properties) -> ClusterSpec:
         """The section as the study's value, with its properties as Hadoop takes them."""
-        asked = {name: getattr(self, name) for name in type(self).model_fields}
-        return ClusterSpec(**{**asked, _PROPERTIES: properties})
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return ClusterSpec(**{**fields, _PROPERTIES: properties})
 
 
 def parse_hadoop(collector: ProblemCollector, section: Any) -> ClusterSpec:

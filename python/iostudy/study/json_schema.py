@@ -1,7 +1,7 @@
 """The JSON Schema (draft 2020-12) of study files, from the definitions that the parser reads.
 
 It is for editors: completion, hover and the plainest errors. What depends on several values of a
-file, or on the host, only `iostudy check` tells.
+file, or on the host, only `iostudy check` checks.
 """
 
 from __future__ import annotations

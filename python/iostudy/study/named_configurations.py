@@ -73,7 +73,7 @@ def _level_of(factor: Factor, value: Any) -> str:
 def _has_idle(
     collector: ProblemCollector, chosen: NamedConfiguration, factors: Mapping[str, Factor]
 ) -> bool:
-    """Note the levels that are not there beside the others; whether there are any."""
+    """Note the levels that the others exclude; whether there are any."""
     active = active_levels(chosen, tuple(factors.values()))
     idle = [name for name in chosen.levels if name not in active]
     for name in idle:

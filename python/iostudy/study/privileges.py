@@ -60,7 +60,7 @@ def list_root_requirements(study: Study) -> tuple[str, ...]:
 
 
 def needs_root_to_change(factor: Factor) -> bool:
-    """Whether it is a setting that is not only read, and that only root may set and put back.
+    """Whether it is a setting that is not only read, and that only root may set and restore.
 
     Anybody may move a soft limit below the hard one: setrlimit(2). Whether a level goes beyond that
     is known when it is tried, before the first trial. A cluster is its user's own, or obeys any.

@@ -34,7 +34,7 @@ _WORDS = {
     "too_short": "too few; at least {min_length} are wanted",
     "string_too_long": "too long; at most {max_length} characters are allowed",
 }
-"""What pydantic calls an error -> what is wanted; its own errors are told as they are."""
+"""What pydantic calls an error -> what is wanted; its own errors stay as they are."""
 
 _OF_KEY = "[key]"
 """What pydantic puts at the end of the way to a key that is wrong itself."""

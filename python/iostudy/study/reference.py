@@ -99,7 +99,7 @@ def require_name(value: object) -> str:
 
 @cache
 def get(name: str) -> Publication:
-    """The publication of that name, which `require_name` has seen."""
+    """The publication of that name, which `require_name` has checked."""
     path = FOLDER / f"{name}.yaml"
     source = read(path.read_text(encoding="utf-8"), str(path))
     return Publication.model_validate(dict(source.values))

@@ -26,8 +26,8 @@ _LABEL, _FIGURE = _OWN_KEYS = ("label", "figure")
 def parse_requests(collector: ProblemCollector, section: Any) -> tuple[WorkloadRequest, ...]:
     """Every workload of the list that is right; what is wrong with the others is noted.
 
-    An entry is a name, or a name with a mapping of options. Among these, ``label`` tells two
-    requests of one workload apart, and ``figure`` names the figure that verdicts use.
+    An entry is a name, or a name with a mapping of options. Among these, ``label`` distinguishes
+    two requests of one workload, and ``figure`` names the figure that verdicts use.
     """
     if not isinstance(section, list) or not section:
         message = "workloads are a list of at least one, such as [dfsio-write, dfsio-read]"
@@ -142,19 +142,19 @@ def explain_refusal(request: WorkloadRequest, configuration: Configuration) -> s
 def _lacks_disks(
     request: WorkloadRequest, configuration: Configuration, disks: Iterable[str]
 ) -> str:
-    """Which disks beside the target it asks for that the study does not make; empty if none."""
+    """Message on requested disks that the study does not make; empty if there are none."""
     wanted = catalog.get(request.name).make(apply_configuration(request, configuration)).disks()
     lacking = sorted(wanted.difference(disks))
     if not lacking:
         return ""
     example = f"target: {{loopback: {{size: 1GiB, beside: {{{lacking[0]}: ext4}}}}}}"
-    return f"there is no disk {', '.join(lacking)} beside the target; write {example}"
+    return f"there is no further disk {', '.join(lacking)}; write {example}"
 
 
 def list_directories(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> tuple[Path, ...]:
-    """The directories that any trial of a round is told to use beside its target, each once."""
+    """The directories that any trial of a round uses in addition to its target, each once."""
     each = list_trials(requests, configurations)
     return tuple(dict.fromkeys(path for _, workload in each for path in workload.directories()))
 
@@ -162,7 +162,7 @@ def list_directories(
 def list_trials(
     requests: Sequence[WorkloadRequest], configurations: Sequence[Configuration]
 ) -> Iterator[tuple[WorkloadRequest, Workload]]:
-    """Each trial of a round: what was asked for, and the workload with its options."""
+    """Each trial of a round: the request, and the workload with its options."""
     for request in requests:
         for configuration in configurations:
             yield (
@@ -183,11 +183,11 @@ def check_workloads(
 ) -> None:
     """UsageError for the first workload that lacks what it needs on this machine."""
     for request in requests:
-        seen: list[BaseModel] = []
+        checked: list[BaseModel] = []
         for options in (apply_configuration(request, each) for each in configurations):
-            if options not in seen:
+            if options not in checked:
                 catalog.get(request.name).make(options).check()
-                seen.append(options)
+                checked.append(options)
 
 
 def _allowed() -> str:

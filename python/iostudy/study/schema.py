@@ -73,14 +73,14 @@ def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, na
     _refuse_unknown_keys(collector, (), values, KEYS)
     question = _question(collector, ("question",), values.get("question"))
     target = _target(collector, ("target",), values.get("target"))
-    asked = parse_load(collector, values, parse_requests(collector, values.get("workloads")))
-    factors, search = _varied(collector, (), values, asked)
+    workloads = parse_load(collector, values, parse_requests(collector, values.get("workloads")))
+    factors, search = _varied(collector, (), values, workloads)
     chosen = DEFAULT_ONLY if search else _chosen(collector, values, factors)
     design = parse_design(collector, values)
     decide = collector.model(("decide",), DecideSection, values.get("decide", {}))
     validity = collector.model(("validity",), ValiditySection, values.get("validity", {}))
     telemetry = collector.model(("telemetry",), TelemetrySection, values.get("telemetry", {}))
-    fallback = _fallback(collector, values, asked)
+    fallback = _fallback(collector, values, workloads)
     seed, baseline = _seed(collector, values), _baseline(collector, values)
     bounds = _bounds(collector, values)
     reference, leave_out = _reference(collector, values), _refused(collector, values)
@@ -94,7 +94,7 @@ def _study(collector: ProblemCollector, values: Mapping[str, Any], text: str, na
         text=text,
         target=target,
         factors=factors,
-        workloads=asked,
+        workloads=workloads,
         decide=decide.decision(),
         validity=validity.validity(),
         baseline_label=baseline,

@@ -20,7 +20,7 @@ DEFAULT_ONLY = (NamedConfiguration(DEFAULT, {}),)
 
 SLOTS = 4
 """Candidates in a block: with more the default's share of the trials shrinks, but a block takes
-longer, and what goes on in the machine meanwhile is not common to all of it."""
+longer, and disturbances of the machine meanwhile are not common to all of it."""
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ def _range(name: str, given: Mapping[str, Any], requests: Sequence[WorkloadReque
 
 
 def _check_multiples(factor: Factor, domain: Range, requests: Sequence[WorkloadRequest]) -> None:
-    """The first two and the last tell of all: whole numbers are allowed in steps, if at all."""
+    """The first two and the last stand for all: whole numbers are allowed in steps, if at all."""
     multiples = {domain.first, min(domain.first + 1, domain.last), domain.last}
     texts = {domain.text(multiple) for multiple in multiples}
     if len(texts) < len(multiples):
@@ -217,7 +217,7 @@ def _never_there(factor: Factor, domains: Mapping[str, Domain | None]) -> bool:
 
 
 def _met(factor: Factor, governing: Domain) -> tuple[str, ...]:
-    """The values of another parameter that a factor is there beside."""
+    """The values of another parameter under which a factor is active."""
     names = governing.names if isinstance(governing, Choices) else ()
     return tuple(name for name in names if factor.condition and factor.condition.holds(name))
 

@@ -20,7 +20,7 @@ MIN_LOOPBACK_BYTES = 16 * units.MIB
 MAX_LOOPBACK_BYTES = 16 << 40
 """The largest file of ext4 with blocks of 4 KiB."""
 MAX_DISKS = 32
-"""Disks beside the target; each is made and mounted before the first trial."""
+"""Disks in addition to the target; each is made and mounted before the first trial."""
 MIN_BLOCKS, MAX_BLOCKS = 3, 1000
 MIN_RISK = 0.0001
 """Exclusive; a smaller one takes more blocks than a study has."""

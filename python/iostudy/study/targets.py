@@ -28,20 +28,20 @@ class DirectoryTarget:
 class LoopbackTarget:
     """A file in the output folder, attached as a disk with direct I/O, formatted and mounted.
 
-    ``beside`` are the file systems of further such disks, each of that size, by their names: for
-    workloads that are told to use them.
+    ``further_disks`` has the file systems of further such disks of the same size, by name, for
+    workloads that use them.
     """
 
     size_bytes: int
     filesystem: str
-    beside: Mapping[str, str] = field(default_factory=dict)
+    further_disks: Mapping[str, str] = field(default_factory=dict)
 
     def describe(self, filesystem: str = "") -> str:
         """What it is, for a person, with its file system or what takes the place of that."""
         made = filesystem or self.filesystem
-        beside = ", ".join(f"{name} ({kind})" for name, kind in self.beside.items())
+        further_disks = ", ".join(f"{name} ({kind})" for name, kind in self.further_disks.items())
         own = f"a loop-back disk of {format_size(self.size_bytes)} with {made}"
-        return f"{own}, with further disks {beside}" if beside else own
+        return f"{own}, with further disks {further_disks}" if further_disks else own
 
 
 @dataclass(frozen=True)
@@ -78,14 +78,14 @@ Target = DirectoryTarget | DiskTarget | HdfsTarget
 
 
 def extra_filesystems(target: Target) -> Mapping[str, str]:
-    """The file systems of the disks that are made beside the target's own, by their names."""
-    return target.beside if isinstance(target, LoopbackTarget) else {}
+    """The file systems of the further disks that the study makes, by their names."""
+    return target.further_disks if isinstance(target, LoopbackTarget) else {}
 
 
-def format_target(target: Target, asked: Any, folder: str) -> Any:
+def format_target(target: Target, original: Any, folder: str) -> Any:
     """What another study file says to work where a study does, though that may not be root's.
 
-    ``asked`` is what the study's own file says, ``folder`` the output folder of the other one.
+    ``original`` is what the study's own file says, ``folder`` the output folder of the other one.
     """
     match target:
         case DirectoryTarget(path):
@@ -93,6 +93,6 @@ def format_target(target: Target, asked: Any, folder: str) -> Any:
         case HdfsTarget(uri):
             return uri
         case LoopbackTarget() | ScratchTarget():
-            return asked
+            return original
         case unreachable:
             assert_never(unreachable)

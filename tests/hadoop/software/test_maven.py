@@ -39,11 +39,11 @@ def environ(tmp_path):
 def fetch(tmp_path, environ):
     """Have this script fetch a version; the folder that it has filled."""
 
-    def run(text, version="3.4.2", tell=print):
+    def run(text, version="3.4.2", on_progress=print):
         scripts.write(tmp_path / "bin", "mvn", text)
         folder = tmp_path / "lib"
         folder.mkdir(exist_ok=True)
-        maven.fetch(version, folder, environ, tell)
+        maven.fetch(version, folder, environ, on_progress)
         return folder
 
     return run
@@ -77,7 +77,7 @@ def test_how_many_files_have_come_is_told(fetch):
     told = []
     fetch(
         f"{FETCHES}\nfor i in $(seq 120); do echo Downloaded from central: $i; done",
-        tell=told.append,
+        on_progress=told.append,
     )
     assert told == ["Hadoop 3.4.2: 50 files have come", "Hadoop 3.4.2: 100 files have come"]
 

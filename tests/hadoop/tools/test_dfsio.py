@@ -61,7 +61,7 @@ def test_every_operation_is_what_was_asked_for(operation):
 def test_a_truncation_processes_what_it_cuts_off():
     cut = replace(RUN, operation=Operation.TRUNCATE, file_bytes=6 * MIB, left_bytes=MIB)
     cut.result(entry("3.4.2", Operation.TRUNCATE))
-    with pytest.raises(NoResultError, match=r"10\.0 MiB; asked for was .* 4\.00"):
+    with pytest.raises(NoResultError, match=r"10\.0 MiB; requested was .* 4\.00"):
         replace(cut, file_bytes=3 * MIB).result(entry("3.4.2", Operation.TRUNCATE))
 
 
@@ -71,7 +71,7 @@ def test_results_of_hadoop_2_are_alike():
     # Every second buffer of 3 MiB: 2 whole ones of each file.
     skipping = replace(RUN, operation=Operation.SKIP_READ)
     assert skipping.result(entry("2.10.2", Operation.SKIP_READ)).processed_mib == 3.81
-    with pytest.raises(NoResultError, match=r"asked for was .* 4\.09 MiB"):
+    with pytest.raises(NoResultError, match=r"requested was .* 4\.09 MiB"):
         replace(skipping, skip_bytes=500_000).result(
             entry("2.10.2", Operation.SKIP_READ).replace("3.81", "2.5")
         )
@@ -96,7 +96,7 @@ def test_the_last_result_of_a_file_counts():
     [
         ({"files": 3}, "with 2 files"),
         ({"file_bytes": 4 * MIB}, "8.00 MiB"),
-        ({"operation": Operation.READ}, "asked for was read"),
+        ({"operation": Operation.READ}, "requested was read"),
     ],
 )
 def test_a_result_of_another_run_is_refused(asked, told):

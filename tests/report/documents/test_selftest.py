@@ -31,7 +31,7 @@ def told(folder, effects=TRUE, noise=0.01, seed=1) -> SelftestReport:
 def test_what_is_there_is_found_and_what_is_not_is_not(tmp_path):
     found = told(tmp_path)
     assert found.outcome is Outcome.PASSED
-    assert found.told.startswith("passed")
+    assert found.sentence.startswith("passed")
     assert [each.expected_change for each in found.expectations] == [0, -0.05, -0.1]
     assert all(each.holds for each in found.expectations)
 
@@ -39,7 +39,7 @@ def test_what_is_there_is_found_and_what_is_not_is_not(tmp_path):
 def test_a_noisy_machine_decides_nothing_and_is_told_what_it_could(tmp_path):
     found = told(tmp_path, noise=0.2)
     assert found.outcome is Outcome.UNDECIDED
-    assert "too noisy" in found.told and "noise" in found.told
+    assert "too noisy" in found.sentence and "noise" in found.sentence
     outcomes = {each.configuration: each.outcome for each in found.expectations}
     assert outcomes["the same again"] is Outcome.PASSED
 
@@ -58,8 +58,8 @@ def test_a_tool_that_is_wrong_fails(tmp_path, effects, told_of):
     found = told(tmp_path, effects)
     assert found.outcome is Outcome.FAILED
     failed = [each for each in found.expectations if each.outcome is Outcome.FAILED]
-    assert [(each.configuration, each.told) for each in failed] == [told_of]
-    assert "at most 5 %" in found.told
+    assert [(each.configuration, each.sentence) for each in failed] == [told_of]
+    assert "at most 5 %" in found.sentence
 
 
 def test_the_table_has_a_line_for_each(tmp_path):

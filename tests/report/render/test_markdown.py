@@ -59,7 +59,7 @@ def test_names_in_commands_stay_code_and_nothing_turns_a_line_around() -> None:
     hostile = "a`![x](http://x)<b>\u202e"
     steps = (f"Run `iostudy run {hostile}.yaml`.",)
     todo = (Step(text=hostile, command=f"iostudy persist {hostile}"),)
-    told = markdown.render(report().model_copy(update={"reproduce": steps, "todo": todo}))
+    told = markdown.render(report().model_copy(update={"reproduce": steps, "next_steps": todo}))
     assert "``iostudy persist a`![x](http://x)<b>\\u202e``" in told
     assert "1. a\\`![x\\](http://x)\\<b\\>\\\\u202e ``" in told
     assert "1. Run `iostudy run a`![x\\](http://x)\\<b\\>" in told

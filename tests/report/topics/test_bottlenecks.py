@@ -201,20 +201,20 @@ def test_a_confidence_that_is_not_the_typical_trials_says_why() -> None:
 def test_equivalence_is_explained_where_both_had_the_same_limit() -> None:
     told = two(**ONE_CORE)
     assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
-    assert told.workloads[0].because.startswith(
+    assert told.workloads[0].explanation.startswith(
         "one core of the CPU was the bottleneck of both configurations: "
     )
-    assert "loop0 was busy at most 6 % of the time" in told.workloads[0].because
+    assert "loop0 was busy at most 6 % of the time" in told.workloads[0].explanation
     assert any("no disk setting can make a difference" in said for said in told.answer)
     assert told.headline.endswith(": one core of the CPU was the bottleneck of all configurations.")
 
 
 def test_a_busy_device_is_not_said_to_have_no_part() -> None:
     told = two(util=97.0)
-    assert told.workloads[0].because.startswith(
+    assert told.workloads[0].explanation.startswith(
         "the device loop0 was the bottleneck of both configurations: "
     )
-    assert "no disk setting" not in told.workloads[0].because
+    assert "no disk setting" not in told.workloads[0].explanation
 
 
 def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
@@ -225,7 +225,7 @@ def test_nothing_is_explained_where_the_limits_differ_or_are_not_sure() -> None:
     for own in (differing, unsure):
         told = build_report(asked, study_row(asked), own)
         assert told.workloads[0].results[1].verdict is Verdict.EQUIVALENT
-        assert told.workloads[0].because == ""
+        assert told.workloads[0].explanation == ""
         assert "limit of" not in told.headline
 
 
@@ -248,7 +248,7 @@ def test_where_nothing_is_decided_it_says_that_the_disk_had_no_part(varied, told
     assert own.workloads[0].results[1].verdict is Verdict.INCONCLUSIVE
     no_part = "loop0 was busy at most 6 % of the time, so no disk setting can make a difference"
     assert any(no_part in said for said in own.answer) is told
-    assert any("No difference was possible" in step.text for step in own.todo) is told
+    assert any("No difference was possible" in step.text for step in own.next_steps) is told
 
 
 def test_what_a_faster_disk_could_save_is_told_beside_the_evidence() -> None:
@@ -266,7 +266,9 @@ def test_what_few_trials_share_says_nothing_of_a_faster_disk() -> None:
 
 
 def test_the_next_step_is_a_load_that_can_show_a_difference() -> None:
-    (step,) = [own for own in two(**ONE_CORE).todo if "No difference was possible" in own.text]
+    (step,) = [
+        own for own in two(**ONE_CORE).next_steps if "No difference was possible" in own.text
+    ]
     assert "load: {workload.files: [2, 4, 8, 16]}" in step.text
 
 
@@ -287,7 +289,7 @@ def test_what_came_from_outside_is_flagged_and_counts() -> None:
     assert (own.disturbance, own.trials) == (Disturbance.STEAL, 1)
     assert told.trials[0].counts
     assert "the hypervisor in 1 trial" in markdown.render(told)
-    assert any("1 trial was disturbed by the hypervisor" in step.text for step in told.todo)
+    assert any("1 trial was disturbed by the hypervisor" in step.text for step in told.next_steps)
 
 
 def test_a_timeline_is_that_of_the_typical_trial(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from iostudy.report.render.charts import palette
 from iostudy.report.topics.measurements.heat_map import Cell, build_heat_maps
-from iostudy.report.topics.verdicts.values import PartsReport
+from iostudy.report.topics.measurements.values import PartsReport
 from tests.report.parted import JOBS, cells, parted_report
 from tests.report.topics.test_verdict_chart import luminance
 

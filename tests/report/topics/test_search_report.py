@@ -70,14 +70,14 @@ def test_a_search_alone_has_candidates_and_no_verdict(folder):
     assert "The search gives no verdict" in report.method.text
     assert "confirmation has not started" in told(report)
     assert "has not been confirmed" in report.headline
-    assert [step.command for step in report.todo] == [GO_ON]
+    assert [step.command for step in report.next_steps] == [GO_ON]
 
 
 def test_a_search_that_is_confirmed_tells_the_verdict_first(folder):
     report = build_search_report(read_search(folder), confirmed(folder))
     assert report.state is State.COMPLETE
     assert "is better than default" in report.headline
-    assert "iostudy persist DIR" in report.todo[0].command
+    assert "iostudy persist DIR" in report.next_steps[0].command
     assert report.name == "study"
     assert report.study_text == TEXT
     winner = report.workloads[0].results[1]
@@ -93,7 +93,7 @@ def test_a_confirmation_that_has_not_ended_goes_on_by_the_file_of_its_search(fol
     first = replace(begun, rows=begun.rows[: len(begun.rows) // 4])
     report = build_search_report(read_search(folder), first)
     assert report.state is State.STOPPED
-    assert [step.command for step in report.todo] == [GO_ON]
+    assert [step.command for step in report.next_steps] == [GO_ON]
 
 
 @pytest.mark.parametrize("render", [html.render, markdown.render, json_.render])
@@ -113,7 +113,7 @@ def test_where_nothing_was_ahead_the_answer_is_to_keep_the_default(tmp_path):
     assert report.state is State.COMPLETE
     assert "was better than the default at the end of the search" in told(report)
     assert report.headline.startswith("No candidate was better")
-    assert [step.text for step in report.todo] == ["Keep the default."]
+    assert [step.text for step in report.next_steps] == ["Keep the default."]
 
 
 def test_a_search_that_has_not_ended_says_so(tmp_path):
@@ -124,7 +124,7 @@ def test_a_search_that_has_not_ended_says_so(tmp_path):
     assert report.state is State.STOPPED
     assert "has not ended" in told(report)
     assert "has not ended" in report.headline
-    assert [step.command for step in report.todo] == [GO_ON]
+    assert [step.command for step in report.next_steps] == [GO_ON]
 
 
 def test_what_the_host_refuses_was_not_tried(tmp_path):

@@ -9,16 +9,15 @@ from iostudy.analysis.verdict import Verdict
 from iostudy.report.build import build_report
 from iostudy.report.render.charts import palette
 from iostudy.report.section import Chart
+from iostudy.report.topics.bottlenecks.telemetry_chart import build_telemetry_charts
 from iostudy.report.topics.verdicts.chart import (
     build_interval_chart,
     build_run_order_chart,
-    build_telemetry_charts,
 )
 from iostudy.report.values import Report
 from tests.report.factory import (
     disturbed,
     outlying,
-    renamed,
     report,
     rows,
     span,
@@ -101,24 +100,6 @@ def test_levels_of_a_long_label_have_a_line_each() -> None:
 def test_there_is_no_run_order_plot_without_a_figure() -> None:
     made = report(blocks=0)
     assert build_run_order_chart(made.workloads[0], made) is None
-
-
-def test_telemetry_has_a_chart_for_each_meter_that_moved() -> None:
-    made = report()
-    write, read = (build_telemetry_charts(workload, made) for workload in made.workloads)
-    assert "written, MiB/s" in [drawn.spec["title"] for drawn in write]
-    assert "r_await, ms" in [drawn.spec["title"] for drawn in read]
-    assert "r_await, ms" not in [drawn.spec["title"] for drawn in write]
-
-
-def test_telemetry_charts_follow_a_disk_that_was_renamed() -> None:
-    asked = study()
-    made = build_report(asked, study_row(asked), renamed(rows(asked)))
-    counted = [t for t in made.trials if t.workload == "dfsio-write"]
-    chart = build_telemetry_charts(made.workloads[0], made)[0]
-    spec = chart.spec
-    (shown,) = spec["datasets"].values() if "datasets" in spec else [spec["data"]["values"]]
-    assert len(shown) == len(counted)
 
 
 def test_every_chart_is_one_of_vega_lite() -> None:

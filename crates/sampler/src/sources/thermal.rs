@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_are_told_by_their_numbers_as_types_may_be_alike() {
+    fn zones_are_named_by_number_as_types_may_repeat() {
         let found = sampled(&[
             ("class/thermal/thermal_zone0/type", "x86_pkg_temp\n"),
             ("class/thermal/thermal_zone0/temp", "61000\n"),

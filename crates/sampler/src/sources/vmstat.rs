@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_called_alike_is_not_counted() {
+    fn counters_of_similar_names_are_distinguished() {
         assert_eq!(counter(b"pgscan_direct_throttle"), None);
         assert_eq!(counter(b"nr_dirty"), Some(0));
         assert_eq!(counter(b"nr_dirty_threshold"), Some(2));
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_tells_all() {
+    fn every_column_has_a_value_on_this_machine() {
         let mut columns = Columns::default();
         Vmstat::open(&mut columns).unwrap().sample(&mut columns);
         assert!(columns.row().iter().all(Option::is_some));

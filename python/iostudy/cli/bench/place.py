@@ -39,7 +39,9 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
     if not in_hdfs:
         folder = Path(target)
         own = DirectoryTarget(folder)
-        order = build_cluster_request(own, spec, tell=say) if definition.needs_hadoop else None
+        order = (
+            build_cluster_request(own, spec, on_progress=say) if definition.needs_hadoop else None
+        )
         return BenchPlace(own, folder, order)
     if not definition.needs_hadoop:
         remedy = (
@@ -49,7 +51,9 @@ def find_place(definition: WorkloadDefinition, target: str, spec: ClusterSpec) -
             f"{definition.name} on {target}", "it works on files of this host", remedy
         )
     far = _parse_hdfs(target)
-    return BenchPlace(far, Path(tempfile.gettempdir()), build_cluster_request(far, spec, tell=say))
+    return BenchPlace(
+        far, Path(tempfile.gettempdir()), build_cluster_request(far, spec, on_progress=say)
+    )
 
 
 def _parse_hdfs(text: str) -> Target:

@@ -72,24 +72,30 @@ impl Threads {
             let new = children.into_iter().filter(|child| visited.insert(*child));
             unread.extend(new.map(WorkloadProcess::child));
         }
-        let ThreadScan { seen, counts, .. } = scan;
+        let ThreadScan {
+            threads, counts, ..
+        } = scan;
         if self.begun.is_some_and(|at| at.elapsed() < MIN_INTERVAL) {
             return counts;
         }
-        self.end_interval(seen);
+        self.end_interval(threads);
         ThreadCounts {
             busiest_ticks: Some(self.busiest_ticks),
             ..counts
         }
     }
 
-    fn end_interval(&mut self, seen: HashMap<u32, Thread>) {
-        self.busiest_ticks += seen.values().map(|thread| thread.step).max().unwrap_or(0);
+    fn end_interval(&mut self, threads: HashMap<u32, Thread>) {
+        self.busiest_ticks += threads
+            .values()
+            .map(|thread| thread.step)
+            .max()
+            .unwrap_or(0);
         let own = own();
-        for (pid, thread) in seen.iter().filter(|(pid, _)| **pid != own) {
+        for (pid, thread) in threads.iter().filter(|(pid, _)| **pid != own) {
             self.allowed_cpus.note(*pid, thread.step);
         }
-        self.last = seen;
+        self.last = threads;
         self.begun = Some(Instant::now());
     }
 }
@@ -111,7 +117,7 @@ struct ThreadScan<'a> {
     /// Whether new threads started in this interval.
     is_another: bool,
     before: &'a HashMap<u32, Thread>,
-    seen: HashMap<u32, Thread>,
+    threads: HashMap<u32, Thread>,
     counts: ThreadCounts,
 }
 
@@ -121,7 +127,7 @@ impl<'a> ThreadScan<'a> {
             own: own(),
             is_another,
             before,
-            seen: HashMap::new(),
+            threads: HashMap::new(),
             counts: ThreadCounts::default(),
         }
     }
@@ -158,7 +164,7 @@ impl<'a> ThreadScan<'a> {
             ticks: stat.ticks,
             step: self.step(stat),
         };
-        self.seen.insert(stat.pid, now);
+        self.threads.insert(stat.pid, now);
     }
 
     /// Ticks of a thread in this interval.

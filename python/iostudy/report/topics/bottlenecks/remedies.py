@@ -45,7 +45,7 @@ def suggest_remedies(
     """Steps against a bottleneck that hides differences, and against disturbances."""
     on: dict[str, list[str]] = {}
     for workload in workloads:
-        advice = _advice(study, workload, limited) if workload.because else ""
+        advice = _advice(study, workload, limited) if workload.explanation else ""
         if advice:
             on.setdefault(advice, []).append(workload.label)
     for advice, labels in on.items():

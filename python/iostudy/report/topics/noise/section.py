@@ -15,7 +15,7 @@ from iostudy.report.values import Report
 from iostudy.results import power
 from iostudy.results.comparisons import ComparisonResult
 from iostudy.study.model import Study
-from iostudy.units import format_percent
+from iostudy.units import format_percent, format_percent_interval
 
 _KNOWN = (
     "Noise is the standard deviation of paired log-ratios. Brackets hold its 95 % interval, and "
@@ -26,13 +26,13 @@ _KNOWN = (
 def build_workload_noise(
     study: Study, workload: str, current: Sequence[ComparisonResult]
 ) -> NoiseReport | None:
-    """What the comparisons of a workload tell of it; None where they are fewer than two blocks."""
+    """Return the noise of a workload from its comparisons; None below two blocks."""
     known = power.estimate_workload_power(study, workload, current)
     return None if known is None else build_noise(known)
 
 
 def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = None) -> NoiseReport:
-    """The values of an outlook; ``seconds`` gives how long so many blocks take."""
+    """Build the values of a power estimate; ``seconds`` maps blocks to their duration."""
     return NoiseReport(
         sd=known.noise.sd,
         interval=Span(low=known.noise.low, high=known.noise.high),
@@ -43,7 +43,7 @@ def build_noise(known: PowerEstimate, seconds: Callable[[int], float] | None = N
         blocks=known.blocks,
         blocks_low=known.blocks_low,
         blocks_high=known.blocks_high,
-        told=power.format_power(known, seconds),
+        sentence=power.format_power(known, seconds),
     )
 
 
@@ -75,20 +75,19 @@ def build_noise_table(found: Sequence[tuple[str, NoiseReport]]) -> TextTable:
 def format_noise(noise: NoiseReport) -> tuple[str, str, str]:
     """The noise, the reachable margin, and the blocks that the study's margin needs."""
     return (
-        format_percent_interval(noise.sd, noise.interval),
-        format_percent_interval(noise.reachable, noise.reachable_interval),
+        _format_known(noise.sd, noise.interval),
+        _format_known(noise.reachable, noise.reachable_interval),
         _blocks_within(noise),
     )
 
 
-def format_percent_interval(value: float | None, within: Span | None) -> str:
-    """Without signs, for what cannot be negative: ``6 % [4.1, 11]``."""
+def _format_known(value: float | None, within: Span | None) -> str:
+    """Format a value that cannot be negative; a dash if it is unknown or useless."""
     if value is None or value > LARGEST_CHANGE:
         return UNKNOWN
     if within is None or within.high > LARGEST_CHANGE:
         return format_percent(value)
-    low, high = (format_percent(end).removesuffix(" %") for end in (within.low, within.high))
-    return f"{format_percent(value)} [{low}, {high}]"
+    return format_percent_interval(value, within.low, within.high)
 
 
 def _blocks_within(noise: NoiseReport) -> str:

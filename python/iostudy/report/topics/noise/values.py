@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import FiniteFloat
+from pydantic import Field, FiniteFloat
 
 from iostudy.report.base import Span, Value
 
@@ -24,5 +24,5 @@ class NoiseReport(Value):
     """Blocks that find a difference of the margin with power 0.8; can be more than the most."""
     blocks_low: int
     blocks_high: int
-    told: str
-    """All this in a sentence."""
+    sentence: str = Field(serialization_alias="told")
+    """The noise in a sentence."""
