@@ -26,8 +26,7 @@ class JobSpec:
     after them, until all are taken; ``skip`` leaves out what lies between; ``random`` takes each
     once, shuffled anew for every pass; ``zipf`` draws with a frequency of rank^-``zipf_exponent``.
     A thread ends after one pass, unless ``total_bytes`` (in as many passes as that takes) or
-    ``seconds`` is given; with ``endless`` it makes passes until the tick of the run stops it. What
-    ends in the first ``ramp_seconds`` is not counted.
+    ``seconds`` is given. What ends in the first ``ramp_seconds`` is not counted.
 
     ``method``: ``psync`` is pread(2) and pwrite(2), ``seek`` is lseek(2) with read(2) and write(2),
     ``stdio`` the C library's fread(3) and fwrite(3) with its own buffer, flushed after the last,
@@ -64,7 +63,6 @@ class JobSpec:
     zipf_exponent: float = 1.0
     total_bytes: int | None = None
     seconds: float | None = None
-    endless: bool = False
     ramp_seconds: float = 0.0
     method: Method = "psync"
     depth: int = 1

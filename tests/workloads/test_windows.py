@@ -1,4 +1,4 @@
-"""Steady runs of io in a thread, and the figures of their windows."""
+"""Steady runs of workloads in a thread, and the figures of their windows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from threading import Event, current_thread, main_thread
 import pytest
 
 from iostudy.errors import WorkloadError
+from iostudy.workloads import catalog
 from iostudy.workloads.definition import Place
 from iostudy.workloads.native.io import IO
 from iostudy.workloads.windows import Window, required_operations
@@ -69,7 +70,6 @@ def collect(run, count):
 )
 def test_a_run_repeats_itself_and_its_windows_have_the_named_figures(options, tmp_path):
     workload = make(**options)
-    assert not workload.unsteady_reason()
     with running(workload, tmp_path) as run:
         windows = open_adjacent(run, 6)
         counts = collect(run, 6)
@@ -164,8 +164,103 @@ def test_files_removed_during_a_run_are_an_error(tmp_path):
     [
         ({"operation": "write"}, "overwrite"),
         ({"operation": "mix", "sync": "fsync"}, "sync_every"),
+        ({}, "page cache"),
+        ({"operation": "write", "overwrite": True}, "before they reach the device"),
     ],
     ids=str,
 )
 def test_a_run_that_ends_by_itself_has_no_steady_state(options, reason):
     assert reason in make(**options).unsteady_reason()
+
+
+@pytest.mark.parametrize(
+    "options", [{"direct": True}, {"operation": "write", "overwrite": True, "dsync": True}], ids=str
+)
+def test_io_that_reaches_the_device_has_a_steady_state(options):
+    assert not make(**options).unsteady_reason()
+
+
+FILES = {"files": 2, "size": "256KiB", "record_size": "16KiB", "direct": True}
+EVENTS = {"jobs": 3, "files": 2, "events": 2, "event_size": "64KiB", "compute": "1ms"}
+TREE = {"threads": 2, "files": 70, "files_per_directory": 50}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("dfsio-read", FILES),
+        ("dfsio-write", FILES),
+        ("dfsio-skip-read", FILES),
+        ("events", EVENTS | {"direct": True}),
+        ("nnbench", TREE | {"sync": "file"}),
+        ("nnbench", TREE | {"sync": "directory", "operations": "mkdir, rmdir", "shared": False}),
+        ("nnthroughput", {"threads": 8, "files": 100}),
+        ("nnthroughput", {"threads": 8, "files": 100, "operations": "open, file-status"}),
+    ],
+    ids=str,
+)
+def test_workloads_that_repeat_themselves(name, options, tmp_path):
+    definition = catalog.get(name)
+    workload = definition.make(definition.options.model_validate(options))
+    assert not workload.unsteady_reason()
+    with running(workload, tmp_path) as run:
+        first = first_count(run)
+        with pytest.raises(ValueError, match="size cannot change"):
+            run.set_option("size", "1MiB")
+    named = set(definition.window_figures(workload.options))
+    assert named <= {figure.name for figure in definition.figures(workload.options)}
+    assert set(first.figures) <= named
+    assert {name for name in named if "latency" not in name} <= set(first.figures)
+    assert not list(tmp_path.iterdir())
+
+
+def first_count(run):
+    """The first of adjacent windows in which something completed; the disk may stall."""
+    while True:
+        open_adjacent(run, 1)
+        (count,) = collect(run, 1)
+        if count.operations:
+            return count
+
+
+def test_a_cycle_has_all_operations_in_equal_numbers(tmp_path):
+    definition = catalog.get("nnthroughput")
+    options = {"threads": 4, "files": 64, "operations": "create, open, delete"}
+    workload = definition.make(definition.options.model_validate(options))
+    with running(workload, tmp_path) as run:
+        counts = [first_count(run) for _ in range(4)]
+    for operation in ("create", "delete"):
+        done = sum(each.figures[f"{operation}_rate"] for each in counts) * WIDTH
+        opened = sum(each.figures["open_rate"] for each in counts) * WIDTH
+        # A window cuts at most one group of 32 files of each worker at either end.
+        assert done == pytest.approx(opened, abs=2 * 4 * 32 * 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("dfsio-read", {}, "page cache"),
+        ("dfsio-write", {}, "before they reach the device"),
+        ("dfsio-append", {"direct": True}, "grow"),
+        ("dfsio-truncate", {}, "cut off once"),
+        ("events", {}, "page cache"),
+        ("nnbench", {"operations": "create_write"}, "begin with create_write and end with delete"),
+        ("nnbench", {"operations": "stat"}, "cannot be repeated"),
+        ("nnbench", {}, "sync: directory"),
+        ("nnthroughput", {"operations": "create, mkdirs, delete"}, "without mkdirs"),
+        ("nnthroughput", {"sync": "none"}, "never synced"),
+    ],
+    ids=str,
+)
+def test_workloads_without_a_steady_state_give_a_reason(name, options, reason):
+    definition = catalog.get(name)
+    workload = definition.make(definition.options.model_validate(options))
+    assert reason in workload.unsteady_reason()
+
+
+def test_a_log_that_cannot_be_written_is_an_error(tmp_path):
+    definition = catalog.get("nnthroughput")
+    (tmp_path / "file").touch()
+    workload = definition.make(definition.options.model_validate({"files": 10, "threads": 2}))
+    with pytest.raises(WorkloadError, match="serve a namespace"):
+        workload.steady_run(Place(tmp_path / "file", seed=7)).run()

@@ -1,12 +1,11 @@
 //! Python class `FileJob`.
 
-use std::borrow::Cow;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 use iostudy_engine::{
     Advice, Control, InvalidJob, Job, Length, Method, Operation, Order, Pace, SharedShare, Sync,
-    SyncCall, UringOptions, run_controlled,
+    SyncCall, UringOptions, repeat, run,
 };
 use pyo3::prelude::*;
 
@@ -34,7 +33,6 @@ struct Spec {
     zipf_exponent: f64,
     total_bytes: Option<u64>,
     seconds: Option<f64>,
-    endless: bool,
     ramp_seconds: f64,
     method: String,
     depth: u32,
@@ -85,34 +83,28 @@ impl FileJob {
         Ok(())
     }
 
-    #[pyo3(signature = (tick = None, windows = None))]
+    #[pyo3(signature = (windows, tick = None))]
     #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
-    fn run(
+    fn repeat(
         &self,
         py: Python<'_>,
+        windows: Py<WindowLog>,
         tick: Option<Py<PyAny>>,
-        windows: Option<Py<WindowLog>>,
-    ) -> PyResult<JobResult> {
+    ) -> PyResult<()> {
         let control = Control {
-            windows: claim(windows.as_ref(), self.job.threads.len())?,
-            slow_down: Some(&self.slow_down),
+            windows: claim(windows.get(), self.job.threads.len())?,
+            slow_down: &self.slow_down,
         };
-        let job = self.adjustable(control.windows.is_some());
-        run_interruptibly(py, tick.as_ref(), |tick| {
-            run_controlled(&job, control, tick)
-        })?
-        .map(JobResult::from)
-        .map_err(|error| from_engine(py, &error))
+        run_interruptibly(py, tick.as_ref(), |tick| repeat(&self.job, control, tick))?
+            .map_err(|error| from_engine(py, &error))
     }
-}
 
-impl FileJob {
-    /// The job; with windows in the form whose slow-down can change, where that is possible.
-    fn adjustable(&self, has_windows: bool) -> Cow<'_, Job> {
-        match self.job.slowed_down(self.slow_down.get()) {
-            Ok(job) if has_windows => Cow::Owned(job),
-            _ => Cow::Borrowed(&self.job),
-        }
+    #[pyo3(signature = (tick = None))]
+    #[allow(clippy::needless_pass_by_value)] // pyo3 passes ownership
+    fn run(&self, py: Python<'_>, tick: Option<Py<PyAny>>) -> PyResult<JobResult> {
+        run_interruptibly(py, tick.as_ref(), |tick| run(&self.job, tick))?
+            .map(JobResult::from)
+            .map_err(|error| from_engine(py, &error))
     }
 }
 
@@ -175,14 +167,11 @@ impl Spec {
     }
 
     fn length(&self) -> PyResult<Length> {
-        match (self.total_bytes, self.seconds, self.endless) {
-            (None, None, false) => Ok(Length::Pass),
-            (None, None, true) => Ok(Length::Endless),
-            (Some(bytes), None, false) => Ok(Length::Bytes(bytes)),
-            (None, Some(seconds), false) => Ok(Length::Time(duration("seconds", seconds)?)),
-            _ => Err(value_error(
-                "give either total_bytes or seconds, or endless",
-            )),
+        match (self.total_bytes, self.seconds) {
+            (None, None) => Ok(Length::Pass),
+            (Some(bytes), None) => Ok(Length::Bytes(bytes)),
+            (None, Some(seconds)) => Ok(Length::Time(duration("seconds", seconds)?)),
+            (Some(_), Some(_)) => Err(value_error("give either total_bytes or seconds")),
         }
     }
 

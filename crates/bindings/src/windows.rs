@@ -42,12 +42,13 @@ impl WindowLog {
 }
 
 /// Log of a job with so many workers. A log serves one job.
-pub fn claim(windows: Option<&Py<WindowLog>>, workers: usize) -> PyResult<Option<&Log>> {
-    match windows.map(|windows| &windows.get().log) {
-        Some(log) if !log.claim(workers) => Err(value_error(
+pub fn claim(windows: &WindowLog, workers: usize) -> PyResult<&Log> {
+    if windows.log.claim(workers) {
+        Ok(&windows.log)
+    } else {
+        Err(value_error(
             "another job uses these windows; create a new WindowLog",
-        )),
-        log => Ok(log),
+        ))
     }
 }
 

@@ -2,22 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use iostudy_windows::{WindowCursor, WindowLog};
+use iostudy_windows::WindowLog;
 
-/// Windows and slow-down of a running job, which other threads use. The default has neither.
-#[derive(Debug, Clone, Copy, Default)]
+/// Windows and slow-down of a repeated job, which other threads use while it runs.
+#[derive(Debug, Clone, Copy)]
 pub struct Control<'a> {
-    /// Log whose windows the job counts.
-    pub windows: Option<&'a WindowLog>,
-    /// Share of a job with [`crate::Pace::SlowedDown`], in place of the job's own.
-    pub slow_down: Option<&'a SharedShare>,
-}
-
-impl<'a> Control<'a> {
-    pub(crate) fn cursor(&self) -> WindowCursor<'a> {
-        self.windows
-            .map_or_else(WindowCursor::without_log, WindowLog::cursor)
-    }
+    /// Log whose windows the job counts, claimed for its threads.
+    pub windows: &'a WindowLog,
+    /// Slow-down, in place of the job's own; unused where the job cannot be slowed down.
+    pub slow_down: &'a SharedShare,
 }
 
 /// Share that another thread may change.

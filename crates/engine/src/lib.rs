@@ -36,6 +36,6 @@ pub use iostudy_latency::IoStats;
 pub use iostudy_pattern::Order;
 pub use job::{Advice, Job, Length, Method, Operation, Pace, Sync, SyncCall, UringOptions};
 pub use result::{JobResult, Phases};
-pub use run::{run, run_controlled};
+pub use run::{repeat, run};
 pub use sync_io::read_at;
 pub use truncate::{Truncation, truncate};

@@ -1,9 +1,10 @@
 //! Execution of a job by a pool of threads.
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use io_uring::IoUring;
+use iostudy_windows::WindowCursor;
 use iostudy_worker_pool as worker_pool;
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
@@ -13,7 +14,7 @@ use crate::control::Control;
 use crate::error::{Error, Fault, FileFault, Halt};
 use crate::fallback::Fallback;
 use crate::files::{Files, out_of_memory};
-use crate::job::{Job, Method, UringOptions};
+use crate::job::{Job, Length, Method, UringOptions};
 use crate::meter::Meter;
 use crate::psync::{Psync, bounded_sleep_until};
 use crate::queue::{self, Queue};
@@ -36,21 +37,34 @@ use crate::worker::Worker;
 ///
 /// If the job is not valid; see [`Job::validate`].
 pub fn run(job: &Job, tick: impl FnMut(u64) -> bool) -> Result<JobResult, Error> {
-    run_controlled(job, Control::default(), tick)
+    execute(job, None, tick)
 }
 
-/// Run a job as [`run`] does, while other threads use `control`.
+/// Repeat the passes of a job, without its ramp and its end, until `tick` returns false.
 ///
 /// # Errors
 ///
-/// As [`run`].
+/// As [`run`], except that a stop is the normal end.
 ///
 /// # Panics
 ///
 /// If the job is not valid; see [`Job::validate`].
-pub fn run_controlled(
+pub fn repeat(job: &Job, control: Control, tick: impl FnMut(u64) -> bool) -> Result<(), Error> {
+    let adjustable = job.slowed_down(control.slow_down.get());
+    let endless = Job {
+        length: Length::Endless,
+        ramp: Duration::ZERO,
+        ..adjustable.unwrap_or_else(|_| job.clone())
+    };
+    match execute(&endless, Some(control), tick) {
+        Ok(_) | Err(Error::Stopped) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn execute(
     job: &Job,
-    control: Control,
+    control: Option<Control>,
     tick: impl FnMut(u64) -> bool,
 ) -> Result<JobResult, Error> {
     job.validate().expect("the job must be valid");
@@ -79,7 +93,7 @@ pub(crate) fn into_error<'a>(
 }
 
 /// Run one worker: allocate the buffers, wait for the start, transfer the records.
-fn run_worker(job: &Job, control: Control, worker: &Worker) -> Result<ThreadResult, Halt> {
+fn run_worker(job: &Job, control: Option<Control>, worker: &Worker) -> Result<ThreadResult, Halt> {
     let files = job.threads[worker.index()].len();
     match job.method {
         Method::Positioned => run_sync(job, control, worker, Positioned),
@@ -101,7 +115,7 @@ fn run_worker(job: &Job, control: Control, worker: &Worker) -> Result<ThreadResu
 
 fn run_uring(
     job: &Job,
-    control: Control,
+    control: Option<Control>,
     worker: &Worker,
     (options, ring): (UringOptions, IoUring),
 ) -> Result<ThreadResult, Halt> {
@@ -124,7 +138,7 @@ fn with_fallback(result: ThreadResult, fallback: Option<Fallback>) -> ThreadResu
 
 fn run_sync(
     job: &Job,
-    control: Control,
+    control: Option<Control>,
     worker: &Worker,
     sync_io: impl SyncIo,
 ) -> Result<ThreadResult, Halt> {
@@ -140,7 +154,7 @@ fn run_sync(
 /// Run the phases from open to close, which `TestDFSIO` times for each file.
 fn run_phases(
     job: &Job,
-    control: Control,
+    control: Option<Control>,
     worker: &Worker,
     backend: &mut impl Backend,
 ) -> Result<ThreadResult, Halt> {
@@ -149,11 +163,18 @@ fn run_phases(
     let cpu_before = cpu_seconds();
     let started = Instant::now();
     let measured_from = started + job.ramp;
-    let mut meter = Meter::new(worker, measured_from, control.cursor());
+    let cursor = control.map_or_else(WindowCursor::without_log, |control| {
+        control.windows.cursor()
+    });
+    let mut meter = Meter::new(worker, measured_from, cursor);
     let files = Files::open(job, &job.threads[worker.index()])?;
     let opened = Instant::now();
-    let mut requests =
-        RequestSource::new(job, worker.index(), (started, opened), control.slow_down);
+    let mut requests = RequestSource::new(
+        job,
+        worker.index(),
+        (started, opened),
+        control.map(|control| control.slow_down),
+    );
     backend.run(&files, &mut requests, &mut meter)?;
     let transferred = Instant::now();
     files.sync(job, &mut meter)?;

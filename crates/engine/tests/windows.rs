@@ -8,8 +8,7 @@ use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
 use iostudy_engine::{
-    Control, Error, Job, Length, Method, Operation, Order, Pace, SharedShare, UringOptions, run,
-    run_controlled,
+    Control, Job, Length, Method, Operation, Order, Pace, SharedShare, UringOptions, repeat, run,
 };
 use iostudy_windows::{Window, WindowCounts, WindowLog};
 use jobs::{WRITE, in_folder, job};
@@ -24,16 +23,17 @@ fn written(folder: &tempfile::TempDir, count: usize) -> Vec<PathBuf> {
     paths
 }
 
-fn endless(paths: &[PathBuf]) -> Job {
+fn repeated(paths: &[PathBuf]) -> Job {
     Job {
-        length: Length::Endless,
+        length: Length::Bytes(1),
+        ramp: Duration::from_secs(60),
         order: Order::Random,
         ..job(paths, Operation::Read, FILE_BYTES, RECORD_BYTES)
     }
 }
 
 /// Run a job through `count` adjacent windows; `at_half` is called in the middle of them.
-fn windows_of(job: &Job, control: Control, count: u32, at_half: impl Fn()) -> Vec<WindowCounts> {
+fn windows_of(job: &Job, share: &SharedShare, count: u32, at_half: impl Fn()) -> Vec<WindowCounts> {
     let log = WindowLog::new();
     assert!(log.claim(job.threads.len()));
     let start = Instant::now() + Duration::from_millis(100);
@@ -43,13 +43,12 @@ fn windows_of(job: &Job, control: Control, count: u32, at_half: impl Fn()) -> Ve
     }
     let stop = AtomicBool::new(false);
     let control = Control {
-        windows: Some(&log),
-        ..control
+        windows: &log,
+        slow_down: share,
     };
     let mut completed = Vec::new();
     scope(|scope| {
-        let running =
-            scope.spawn(|| run_controlled(job, control, |_| !stop.load(Ordering::Relaxed)));
+        let running = scope.spawn(|| repeat(job, control, |_| !stop.load(Ordering::Relaxed)));
         sleep(start + WIDTH * count / 2 - Instant::now());
         at_half();
         while completed.len() < count as usize {
@@ -57,7 +56,7 @@ fn windows_of(job: &Job, control: Control, count: u32, at_half: impl Fn()) -> Ve
             sleep(Duration::from_millis(5));
         }
         stop.store(true, Ordering::Relaxed);
-        assert!(matches!(running.join().unwrap(), Err(Error::Stopped)));
+        running.join().unwrap().unwrap();
     });
     completed
 }
@@ -83,13 +82,13 @@ fn a_rate_limit_gives_the_expected_count() {
                 per_second: 400.0,
                 poisson: false,
             },
-            ..endless(&paths)
+            ..repeated(&paths)
         };
         // Two threads, 20 records of each in a window; one may straddle each bound. A thread that
         // the kernel schedules late shifts records to the next window, so that the test retries.
         let off = |window: &WindowCounts| reads(window).abs_diff(40);
         let is_exact = || {
-            let windows = windows_of(&limited, Control::default(), 8, || ());
+            let windows = windows_of(&limited, &SharedShare::new(0.0), 8, || ());
             let sum: u64 = windows.iter().map(reads).sum();
             windows.iter().all(|window| off(window) <= 2) && sum.abs_diff(8 * 40) <= 2
         };
@@ -102,9 +101,9 @@ fn bytes_and_latencies_of_a_window_belong_to_the_same_operations() {
     let folder = tempfile::tempdir().unwrap();
     let mix = Job {
         operation: Operation::Mix { read_percent: 30 },
-        ..endless(&written(&folder, 2))
+        ..repeated(&written(&folder, 2))
     };
-    for window in windows_of(&mix, Control::default(), 4, || ()) {
+    for window in windows_of(&mix, &SharedShare::new(0.0), 4, || ()) {
         let [read, write, sync] = window.counts.as_slice() else {
             panic!("reads, writes and syncs")
         };
@@ -121,18 +120,13 @@ fn a_slow_down_changes_while_the_job_runs() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let slowed = Job {
         direct: true,
-        ..endless(&written(&folder, 1))
+        ..repeated(&written(&folder, 1))
     };
     let share = SharedShare::new(0.0);
-    let control = Control {
-        windows: None,
-        slow_down: Some(&share),
-    };
-    let job = slowed.slowed_down(0.0).unwrap();
     // The thread works for half of the time or for all of it; the storage may stall.
     let busy_shares = || {
         share.set(0.0);
-        let windows = windows_of(&job, control, 8, || share.set(0.5));
+        let windows = windows_of(&slowed, &share, 8, || share.set(0.5));
         [&windows[..3], &windows[5..]].map(busy_share)
     };
     let is_halved = |[before, after]: [f64; 2]| before > 0.9 && (0.4..0.6).contains(&after);

@@ -34,6 +34,8 @@ from iostudy.workloads.native.rates import (
     require_counted,
 )
 from iostudy.workloads.native.steady import (
+    BUFFERED_READS,
+    BUFFERED_WRITES,
     steady_file_run,
     window_names,
     window_percentiles,
@@ -123,14 +125,17 @@ class Io(Workload):
         return Measurement(figures, histograms(counted), notes=_notes(result))
 
     def unsteady_reason(self) -> str:
-        """New files are new only once, and an end that never comes brings no sync."""
-        if not self.options.prepared:
-            return (
-                "new files are written once; overwrite: true writes into the same files repeatedly"
-            )
-        if self.options.syncs and not self.options.sync_every:
+        """New files are new only once, and the page cache separates records from the device."""
+        options = self.options
+        if not options.prepared:
+            return "new files are written once; overwrite: true writes into the same ones again"
+        if options.syncs and not options.sync_every:
             return "its files are synced only at the end of a run; sync_every adds syncs before it"
-        return ""
+        if options.direct:
+            return ""
+        if options.operation != "write":
+            return BUFFERED_READS
+        return "" if options.dsync or options.syncs else BUFFERED_WRITES
 
     def steady_run(self, place: Place) -> SteadyRun:
         """Move the records of its files in pass after pass, without ramp, duration and total."""
@@ -294,5 +299,5 @@ IO = WorkloadDefinition(
     spins=_spins,
     ticks_bytes=True,
     switchable_options=frozenset({"slow_down"}),
-    window_figures=lambda options: window_names(_figures(options)),
+    window_figures=lambda options: window_names(_figures(options), "bandwidth", "iops"),
 )

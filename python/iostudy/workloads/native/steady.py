@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Lock
 
 from iostudy import units
 from iostudy._native import FileJob, IoStats, Latencies, WindowLog
-from iostudy.errors import WorkloadStoppedError
 from iostudy.job import JobSpec
-from iostudy.workloads.definition import Figure, Place
+from iostudy.workloads.definition import Figure, Place, Tick
 from iostudy.workloads.native.core_errors import translate_core_errors
 from iostudy.workloads.native.job_files import require_present
 from iostudy.workloads.native.latency import PERCENTILES
@@ -54,40 +52,39 @@ def refuse_option(option: str, _: str) -> None:
     raise ValueError(f"{option} cannot change while the workload runs")
 
 
+def _nothing() -> None:
+    return
+
+
 @dataclass(frozen=True)
 class NativeSteadyRun:
-    """A native job that runs until its tick stops it.
+    """A native job that repeats itself until its tick returns False.
 
-    ``start`` runs it with the meter's log; ``verify`` raises WorkloadError where its files are
-    gone after it.
+    ``repeat`` runs it with the meter's log; ``verify`` raises WorkloadError where its files are
+    gone after it. ``doing`` is such as "to read the files".
     """
 
     meter: NativeMeter
-    start: Callable[[WindowLog], object]
-    verify: Callable[[], None]
+    repeat: Callable[[WindowLog, Tick], object]
+    place: Place
+    doing: str
+    verify: Callable[[], None] = _nothing
     set_option: Callable[[str, str], None] = refuse_option
 
     def run(self) -> None:
         """Run until the tick returns False; WorkloadError where the job fails."""
-        with suppress(WorkloadStoppedError):
-            self.start(self.meter.log)
+        with translate_core_errors(self.doing, self.place.directory):
+            self.repeat(self.meter.log, self.place.tick)
         self.verify()
 
 
 def steady_file_run(spec: JobSpec, place: Place, doing: str, figures: Figures) -> NativeSteadyRun:
-    """A run of a file job over its records again and again.
-
-    Its counts are those of reads, writes and syncs. ``doing`` is such as "to read the files".
-    """
-    job = FileJob(replace(spec, total_bytes=None, seconds=None, ramp_seconds=0.0, endless=True))
-
-    def start(log: WindowLog) -> None:
-        with translate_core_errors(doing, place.directory):
-            job.run(place.tick, log)
-
+    """A run of a file job over its records again and again; counts of reads, writes and syncs."""
+    job = FileJob(spec)
     paths = [Path(path) for paths in spec.threads for path in paths]
     verify = partial(require_present, paths, place.directory)
-    return NativeSteadyRun(NativeMeter(figures), start, verify, partial(_set_slow_down, job))
+    set_option = partial(_set_slow_down, job)
+    return NativeSteadyRun(NativeMeter(figures), job.repeat, place, doing, verify, set_option)
 
 
 def _set_slow_down(job: FileJob, option: str, value: str) -> None:
@@ -103,9 +100,31 @@ def window_percentiles(latencies: Latencies, prefix: str = "latency") -> dict[st
     return {f"{prefix}_p{each:g}": value for each, value in zip(known, values, strict=True)}
 
 
-_IN_WINDOWS = ("bandwidth", "iops", *(f"_p{each:g}" for each in PERCENTILES))
+def operation_readings(
+    operations: Sequence[str], stats: Sequence[IoStats], seconds: float
+) -> dict[str, float]:
+    """Rates and percentiles of single operations, in the order of their counts."""
+    by_name = dict(zip(operations, stats, strict=True))
+    counts = {name: each.latencies.count for name, each in by_name.items()}
+    readings = {"rate": sum(counts.values()) / seconds}
+    readings |= {f"{name}_rate": count / seconds for name, count in counts.items()}
+    for name, each in by_name.items():
+        readings |= window_percentiles(each.latencies, f"{name}_latency")
+    return readings
 
 
-def window_names(figures: Iterable[Figure]) -> tuple[str, ...]:
-    """The names of those figures that are rates or percentiles, in their order."""
-    return tuple(figure.name for figure in figures if figure.name.endswith(_IN_WINDOWS))
+BUFFERED_READS = (
+    "buffered reads find their files in the page cache after the first pass; direct: true reads "
+    "them from the device in every pass"
+)
+BUFFERED_WRITES = (
+    "buffered writes complete before they reach the device, perhaps under another configuration; "
+    "direct: true writes them at once"
+)
+"""Why I/O by the page cache has no steady state that a configuration of the device explains."""
+
+
+def window_names(figures: Iterable[Figure], *rates: str) -> tuple[str, ...]:
+    """The names of those figures that end like one of ``rates`` or are percentiles, in order."""
+    known = (*rates, *(f"_p{each:g}" for each in PERCENTILES))
+    return tuple(figure.name for figure in figures if figure.name.endswith(known))
