@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -182,3 +183,19 @@ def test_carry_over_is_flagged(tmp_path, monkeypatch):
     assert [(each.source, each.group) for each in flagged] == [("previous configuration", "bfq")]
     text = terminal.render(read_report(tmp_path))
     assert text
+
+
+def test_a_noisy_pilot_gives_long_washouts_and_no_whole_trials(tmp_path, monkeypatch):
+    """Every twentieth window has no operation, as on a host that stops for a moment."""
+    measure = FakeRun._measure
+    windows = itertools.count()
+
+    def paused(self, window):
+        count = measure(self, window)
+        return replace(count, figures={}) if next(windows) % 20 == 19 else count
+
+    monkeypatch.setattr(FakeRun, "_measure", paused)
+    conduct(tmp_path, FakeNode(noise=0.3, base=20_000), text=TEXT.replace("kyber, bfq", "kyber"))
+    _, (pilot,), windows, *_ = recorded(tmp_path)
+    assert windows
+    assert max(pilot.plan.washout_seconds.values()) < 1.3

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,8 @@ MAX_BLOCKS = 1000
 _BIN_SECONDS = (0.02, 1.0)
 """Shortest and longest bin of the pilot."""
 _BIN_OPERATIONS = 10
+LARGEST_AMPLITUDE = math.log(10)
+"""Largest response to a switch, as a log-ratio: no setting starts ten times slower or faster."""
 _SWITCH_SECONDS = 0.5
 """Time of a switch for which bins are added; a slow disk drains its queue meanwhile."""
 _MIN_BINS = 9
@@ -147,13 +150,22 @@ def _measure(
     )
 
 
-def _estimate(rates: Array, bin_seconds: float, configuration: Configuration) -> Response | None:
-    """Estimate a response from the shortest bins without a pause of all operations."""
+def _estimate(rates: Array, bin_seconds: float, configuration: Configuration) -> Response:
+    """Estimate a response from the shortest bins without a pause of all operations.
+
+    A pilot that is too noisy leaves the largest amplitude, which still bounds the washout.
+    """
     size = 1
     while (rates <= 0).any() and rates.shape[1] >= 2 * _MIN_BINS:
         even = rates[:, : rates.shape[1] // 2 * 2]
         rates, size = (even[:, ::2] + even[:, 1::2]) / 2, 2 * size
-    return estimate_response(rates, size * bin_seconds, slowest_response_seconds(configuration))
+    slowest = slowest_response_seconds(configuration)
+    response = estimate_response(rates, size * bin_seconds, slowest)
+    if response is None:
+        none = np.empty(0)
+        bounds = np.array([LARGEST_AMPLITUDE])
+        return Response(size * bin_seconds, none, none, none, np.array([slowest]), bounds)
+    return replace(response, bounds=np.minimum(response.bounds, LARGEST_AMPLITUDE))
 
 
 def _stack(curves: Sequence[Array]) -> Array:

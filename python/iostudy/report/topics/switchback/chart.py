@@ -47,7 +47,7 @@ def build_response_chart(own: SwitchbackReport, report: Report) -> Chart:
 def _rows(own: SwitchbackReport) -> list[dict[str, Any]]:
     rows = []
     for each in own.responses:
-        step = math.ceil(len(each.curve) / _MAX_POINTS)
+        step = max(1, math.ceil(len(each.curve) / _MAX_POINTS))
         for start in range(0, len(each.curve), step):
             points = each.curve[start : start + step]
             rows.append(
