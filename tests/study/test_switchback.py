@@ -9,7 +9,7 @@ from iostudy.study.model import DecisionMode
 from iostudy.study.schema import parse
 from iostudy.study.switchback import describe_mode, draw_block, uses_switchback
 
-IO = "io: {operation: read, order: random, size: 64MiB, duration: 1s}"
+IO = "io: {operation: read, order: random, size: 64MiB, direct: true, duration: 1s}"
 TEXT = """
 question: Which?
 target: /tmp
